@@ -8,7 +8,7 @@ from runner.axes import load_axis
 from runner.model import Plan, VerdictKind
 from runner.plan.arms import Arm as PlannedArm
 from runner.plan.check import WithConnectionsCheck
-from runner.plan.complete import complete
+from runner.plan.complete import complete, left_out
 from runner.plan.fixed import FixedPlan
 from runner.plan.grants import with_constants
 from runner.plan.make import make_plan, plan_arms
@@ -24,6 +24,7 @@ __all__ = [
     "Planner",
     "bound_sentence",
     "complete",
+    "left_out",
     "make_plan",
     "plan_arms",
     "plan_sentence",

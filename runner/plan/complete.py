@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from runner.axes import load_axis
 from runner.errors import CannotAsk, UsageError
-from runner.model import Rule, Sweep
+from runner.model import DEFAULTS, LOADING, Load, Rule, Sweep
 from runner.nearest import not_one_of
 from runner.plan.columns import column_mistakes
 from runner.plan.grants import resource_range
@@ -20,8 +20,8 @@ from runner.targets import Facts, columns_of
 from runner.work import offered_per_s, queries_of
 
 
-def complete(sweep: Sweep, facts: Facts) -> Sweep:
-    """The completed sweep.
+def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sweep:
+    """The completed sweep. machine_bytes: the memory of the servers' machine; None: not known.
 
     Raises UsageError for a method or a knob that the target does not have.
     """
@@ -37,37 +37,76 @@ def complete(sweep: Sweep, facts: Facts) -> Sweep:
     mistakes += knob_mistakes(sweep, facts)
     mistakes += column_mistakes(sweep.work.data, facts)
     mistakes += _disk_mistakes(sweep, facts)
-    mistakes += [] if method not in facts.methods else _unspoken(sweep, facts, method)
+    reasons = unspoken(sweep, facts) if method in facts.methods else {}
+    if not (leaves_out(sweep) and len(reasons) < len(sweep.work.operations)):
+        mistakes += [f"operation {name}: {why}" for name, why in reasons.items()]
     own = with_own_names(sweep, facts)
     mistakes += _granted_mistakes(own, facts)
     if mistakes:
         raise UsageError("\n".join(mistakes))
     sweep = own
     per_request = sweep.work.data.rows_per_request or facts.rows_per_request
-    work = replace(sweep.work, data=replace(sweep.work.data, rows_per_request=per_request))
+    kept = tuple(one for one in sweep.work.operations if one.name not in reasons)
+    work = replace(sweep.work, operations=kept, data=replace(sweep.work.data, rows_per_request=per_request))
     return replace(
         sweep,
-        knobs={**facts.default_knobs(resource_range(sweep)), **_fsynced(sweep, facts), **sweep.knobs},
+        knobs={**facts.default_knobs(resource_range(sweep, machine_bytes)), **_fsynced(sweep, facts), **sweep.knobs},
         wal_disk=_wal_disk(sweep, facts),
+        settings=settings_of(sweep),
         method=method,
         work=work,
-        load=replace(sweep.load, rate=sweep.load.rate or offered_per_s(work)),
+        load=replace(_with_own_warmup(sweep, facts), rate=sweep.load.rate or offered_per_s(work)),
     )
+
+
+def _with_own_warmup(sweep: Sweep, facts: Facts) -> Load:
+    """The load with the target's time for a warm-up until the rate is level, unless its length was given."""
+    if sweep.load.warmup_least_s is None or sweep.origin.get("load.warmup", "default") != "default":
+        return sweep.load
+    least, most = facts.warmup_s
+    return replace(sweep.load, warmup_least_s=least, warmup_s=most)
+
+
+def settings_of(sweep: Sweep) -> str:
+    """The set of settings that servers start from. `auto`: the vendor's defaults where databases or two variants are
+    compared, else those for loading."""
+    if sweep.settings in (LOADING, DEFAULTS):
+        return sweep.settings
+    is_compared = len(set(sweep.vary.get("target", ()))) > 1 or bool(sweep.variants_ab)
+    return DEFAULTS if is_compared else LOADING
 
 
 def _fsynced(sweep: Sweep, facts: Facts) -> dict[str, Rule]:
     return facts.fsynced_knobs() if sweep.equal_durability else {}
 
 
-def _unspoken(sweep: Sweep, facts: Facts, method: str) -> list[str]:
-    """Operations that the target cannot express, with its reason."""
-    found = []
+def leaves_out(sweep: Sweep) -> bool:
+    """Whether operations that a target cannot express are left out for it: those of a named workload, which the user
+    did not name one by one."""
+    return sweep.origin.get("mix") == "default"
+
+
+def unspoken(sweep: Sweep, facts: Facts) -> dict[str, str]:
+    """Why the target cannot express an operation, by the operation's name."""
+    found = {}
     for name, query in queries_of(sweep.work).items():
         try:
-            facts.rendered(query, sweep.work.data, method)
+            facts.rendered(query, sweep.work.data, sweep.method or facts.methods[0])
         except CannotAsk as error:
-            found.append(f"operation {name}: {error.message}")
+            found[name] = error.message
     return found
+
+
+def left_out(sweep: Sweep, facts: Facts) -> str:
+    """The sentence about operations that are left out for a target; "" if there are none."""
+    reasons = unspoken(sweep, facts) if leaves_out(sweep) else {}
+    if not reasons:
+        return ""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        by_reason.setdefault(why, []).append(name)
+    told = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
+    return f"{facts.title} is not asked {told}; compare its rate of each operation, not that of the mix"
 
 
 def _granted_mistakes(sweep: Sweep, facts: Facts) -> list[str]:

@@ -29,13 +29,18 @@ def grants(sweep: Sweep) -> Mapping[float, Grant]:
     return {level: swept.grant(constant, level) for level in sweep.levels}
 
 
-def resource_range(sweep: Sweep) -> ResourceRange:
-    """Everything that the levels grant. Defaults of knobs are derived from it."""
+def resource_range(sweep: Sweep, machine_bytes: int | None = None) -> ResourceRange:
+    """Everything that the levels grant. Defaults of knobs are derived from it.
+
+    machine_bytes: the machine's memory, which no level exceeds; None: not known.
+    """
     given = grants(sweep).values()
+    memory = [size for size in (machine_bytes, *(g.memory_bytes for g in given)) if size is not None]
     return ResourceRange(
         cores=tuple(sorted({g.cores for g in given if g.cores is not None})),
         disks=tuple(sorted({g.disks for g in given if g.disks})),
         connections=tuple(sorted({g.connections for g in given if g.connections is not None})),
+        memory_bytes=min(memory, default=None),
     )
 
 

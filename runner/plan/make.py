@@ -163,6 +163,7 @@ def _trial(
         subject=arm.subject,
         knobs={},
         seed=sweep.seed,
+        settings=sweep.settings,
     )
     return with_knobs(trial, {**knobs, **arm.knobs}, declared)
 

@@ -61,7 +61,8 @@ def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: flo
 
 def with_equal_rows(sweep: Sweep, rows: int) -> Sweep:
     """The sweep with this number of rows at every level, in place of a window."""
-    load = replace(sweep.load, rows=rows, duration_s=None, window_max_s=None, warmup_s=0.0, carries_claim=True)
+    work = replace(sweep.load, rows=rows, duration_s=None, window_max_s=None, carries_claim=True)
+    load = replace(work, warmup_s=0.0, warmup_least_s=None)
     return replace(sweep, load=load, origin={**sweep.origin, "load.rows": "host"})
 
 

@@ -14,7 +14,7 @@ from runner.sweep.vary import variants
 from runner.targets import Facts
 from runner.units import counted, format_cpus, format_levels, format_number, format_seconds
 
-LEVEL_AFTER = 2.0  # times the least warm-up, for estimates of time
+LEVEL_AFTER = 1.5  # times the least warm-up, for estimates of time
 
 
 def confounds(

@@ -15,6 +15,7 @@ from runner.preparing.arms import arms_of
 from runner.preparing.noise import assumed_noise
 from runner.preparing.prepared import Prepared, looked_at, with_order_seed
 from runner.preparing.requested import subject_key
+from runner.preparing.same_server import refuse_same_server
 from runner.sweep.ab import as_one, variants_of, words
 from runner.sweep.vary import VARIANT
 
@@ -32,8 +33,15 @@ def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
         arm = arms_of(replace(sweep, order_seed=seeded.order_seed))[0]
         refuse_unable(arm.sweep, arm.choice)
         choices[subject_key(arm.sweep)] = arm.choice
-        own = complete(with_constants(arm.sweep, host), arm.choice.facts)
+        own = complete(with_constants(arm.sweep, host), arm.choice.facts, host.memory_bytes)
         planned.append(PlannedArm(variant={VARIANT: name}, sweep=own, facts=arm.choice.facts))
     about = words(planned[0].sweep, planned[1].sweep)  # with their targets' defaults
     plan = plan_arms(as_one(replace(planned[0].sweep, variants_ab=about)), host, planned)
+    if _plain(a) != _plain(b):
+        refuse_same_server(plan, choices)
     return replace(looked_at(plan, choices, host, results), noise=noise)
+
+
+def _plain(sweep: Sweep) -> Sweep:
+    """The sweep without where its settings come from."""
+    return replace(sweep, origin={})

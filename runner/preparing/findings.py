@@ -48,6 +48,7 @@ def preflight(
         *(f for choice, of_subject in subjects for f in _of_server(choice, of_subject)),
         *machine.idle(host),
         *_of_plan(plan),
+        *_unequal_runtimes(plan),
         *_disks(plan, data_dir),
         *axis_of(plan.sweep.axis).findings(plan),
         *(f for choice, of_subject in subjects for f in server.refused(choice, of_subject, around)),
@@ -83,6 +84,16 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
     if sweep.disk_placement == "stripe":
         return [*check_stripe(sweep.disks), *found]
     return list(found)
+
+
+def _unequal_runtimes(plan: Plan) -> list[Finding]:
+    """A finding where databases that are compared do not run in the same kind of runtime."""
+    runtimes = {trial.subject.target: trial.subject.runtime for trial in plan.trials}
+    if len(set(runtimes.values())) < 2:
+        return []
+    each = ", ".join(f"{target} by {runtime}" for target, runtime in sorted(runtimes.items()))
+    sentence = f"the databases do not run in the same kind of runtime ({each}): a difference may be the runtime's"
+    return [Finding(blocking=False, subject="runtime", sentence=sentence, remedy="--runtime process, or docker")]
 
 
 def _of_plan(plan: Plan) -> list[Finding]:

@@ -12,7 +12,7 @@ from runner.host import Host, read_host
 from runner.host.new_pages import measure_new_pages
 from runner.host.ram import RamDirectory, is_ram, ram_directory, with_size
 from runner.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
-from runner.plan import PlannedArm, complete, make_plan, plan_arms, with_constants
+from runner.plan import PlannedArm, complete, left_out, make_plan, plan_arms, with_constants
 from runner.plan.new_pages import (
     ENOUGH_BYTES,
     equal_rows_sentence,
@@ -103,10 +103,15 @@ def with_order_seed(sweep: Sweep) -> Sweep:
 def _planned(arms: Sequence[Arm], host: Host) -> Plan:
     """The plan of all combinations. Each one's sweep is completed by its own target; all are in every block."""
     by_server = {subject_key(arm.sweep): arm for arm in arms}
-    completed = {key: complete(with_constants(arm.sweep, host), arm.choice.facts) for key, arm in by_server.items()}
+    completed = {
+        key: complete(with_constants(arm.sweep, host), arm.choice.facts, host.memory_bytes)
+        for key, arm in by_server.items()
+    }
     first = completed[subject_key(arms[0].sweep)]
+    missing = tuple(filter(None, (left_out(arm.sweep, arm.choice.facts) for arm in by_server.values())))
     if len(completed) == 1:
-        return make_plan(first, host, arms[0].choice.facts)
+        plan = make_plan(first, host, arms[0].choice.facts)
+        return replace(plan, notes=(*plan.notes, *missing))
     subjects = [
         PlannedArm(
             variant=arm.variant,
@@ -115,7 +120,9 @@ def _planned(arms: Sequence[Arm], host: Host) -> Plan:
         )
         for arm in arms
     ]
-    return plan_arms(first, host, subjects)
+    whole = replace(first, work=replace(first.work, operations=arms[0].sweep.work.operations))
+    plan = plan_arms(whole, host, subjects)
+    return replace(plan, notes=(*plan.notes, *missing))
 
 
 def prepare_again(stored: StoredRun, results: Path) -> Prepared:

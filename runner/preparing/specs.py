@@ -24,6 +24,7 @@ from runner.targets import Target
 from runner.targets.planned import planned_spec
 
 _SEEDS = ("seed", "read_seed")  # no seed makes a spec wrong
+_WARMUP = "warmup_s"  # below one core each level has its own bound: the longest one is checked
 _OTHER_FLAGS = {
     "operations": "--operation",
     "tags": "--tag-columns",
@@ -40,9 +41,10 @@ def refuse_wrong_specs(plan: Plan, choices: Mapping[str, Choice]) -> None:
     program = loadgen_path()
     features = features_of(program)
     right = set()
-    for trial in plan.trials:
+    for trial in sorted(plan.trials, key=lambda one: -one.load.warmup_s):
+        same = (*_SEEDS, *([_WARMUP] if trial.load.warmup_least_s is not None else []))
         for spec in _specs(trial, choices[subject_key(trial.subject)].target, features):
-            text = frozenset((key, value) for key, value in spec.items() if key not in _SEEDS)
+            text = frozenset((key, value) for key, value in spec.items() if key not in same)
             if text in right:
                 continue
             if mistake := mistake_of(program, spec):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from runner.units import parse_seconds
 
 HELP = (
-    "Length of the warm-up, which is discarded. 5s..60s: until the rate is level, at least 5 s and at most 60 s, or "
-    "60 s divided by the cores of a level below one core."
+    "Length of the warm-up, which is discarded. 5s..30s: until the rate is level, at least 5 s and at most 30 s, or "
+    "30 s divided by the cores of a level below one core. Servers in Java have 10s..60s by default. 5s: always 5 s."
 )
 
 

@@ -155,12 +155,13 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
     targets = tuple(dict.fromkeys(part.strip() for part in v["target.name"].split(",") if part.strip())) or ("auto",)
     fixed_work = fixed_work and v["load.soak"] is None
     asked = window.window_of(v, texts.origin)
+    warmup = (None, 0.0) if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"]
     load = Load(
         rows=rows if fixed_work else None,
         rows_by_level=by_level and fixed_work,
         duration_s=None if fixed_work else asked.duration_s,
-        warmup_s=0.0 if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"][1],
-        warmup_least_s=v["load.warmup"][0],
+        warmup_s=warmup[1],
+        warmup_least_s=warmup[0],
         rate=float(v["load.rate"]),
         arrival=v["load.arrival"],
         window_max_s=None if fixed_work else asked.window_max_s,
@@ -191,6 +192,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         work=work,
         load=load,
         knobs=_knobs(v),
+        settings=v["target.settings"],
         vary=({"target": targets} if len(targets) > 1 else {}) | v["vary"],
         server_cpus=v["cpus.server"] or (),
         generator_cpus=v["cpus.generator"] or (),

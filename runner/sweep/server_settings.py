@@ -5,6 +5,7 @@ This module names none of them: the texts come from the facts of the registered 
 
 from __future__ import annotations
 
+from runner.model import DEFAULTS, LOADING
 from runner.runtimes import RUNTIMES
 from runner.setting import readers
 from runner.setting import setting as _s
@@ -16,6 +17,10 @@ _OURS = "scale"
 def _one_of(*names: str) -> str:
     *most, last = names
     return f"{', '.join(most)} or {last}" if most else last
+
+
+def _loaded() -> str:
+    return " and ".join(facts.title for facts in all_facts() if facts.loading)
 
 
 def _methods() -> str:
@@ -40,6 +45,16 @@ RUNTIME = _s(
     readers.one_of("auto", *RUNTIMES.names()),
     "auto",
     f"Where the server runs: {_one_of('auto', *RUNTIMES.names())}.",
+    "NAME",
+)
+SETTINGS_SET = _s(
+    "target.settings",
+    "--settings",
+    readers.one_of("auto", DEFAULTS, LOADING),
+    "auto",
+    "Settings that servers start from: defaults (durability and maintenance of the vendor) or loading (settings of "
+    f"{_loaded()} that make loading fast). auto: defaults where several databases or two variants are compared, else "
+    "loading. --knob goes before it.",
     "NAME",
 )
 METHOD = _s("load.method", "--method", str, "", f"How rows are written. {_methods()}.", "NAME")

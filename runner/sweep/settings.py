@@ -11,7 +11,7 @@ from runner.setting import Setting, readers, spans
 from runner.setting import setting as _s
 from runner.setting.speeds import network_speed
 from runner.sweep.knob_settings import KNOB_SETTINGS
-from runner.sweep.server_settings import LOAD_GENERATOR, METHOD, RUNTIME, TARGET
+from runner.sweep.server_settings import LOAD_GENERATOR, METHOD, RUNTIME, SETTINGS_SET, TARGET
 from runner.sweep.workload_settings import WORKLOAD_SETTINGS
 from runner.units import parse_count, parse_cpus, parse_levels, parse_seconds
 
@@ -19,6 +19,7 @@ SETTINGS: tuple[Setting, ...] = (
     *(setting for axis in all_axes() for setting in axis.settings),
     TARGET,
     RUNTIME,
+    SETTINGS_SET,
     _s("target.version", "--version", str, "", "Version of the server; selects the pinned image.", "VERSION"),
     _s("target.image", "--image", str, "", "Docker image. Default: the pinned image of the target.", "IMAGE"),
     _s("target.home", "--home", str, "", "Directory of an installed server; it contains bin/ and lib/.", "DIR"),
@@ -104,7 +105,7 @@ SETTINGS: tuple[Setting, ...] = (
         "One trial of this length at one level. The report shows its rate over time and the error of short windows.",
         "TIME",
     ),
-    _s("load.warmup", "--warmup", spans.time_span, "5s", spans.HELP, "TIME"),
+    _s("load.warmup", "--warmup", spans.time_span, "5s..30s", spans.HELP, "TIME"),
     _s("load.rate", "--rate", parse_count, "0", "Open loop: offered rows per second. 0: closed loop.", "ROWS/S"),
     _s(
         "load.arrival",
@@ -228,7 +229,7 @@ SETTINGS: tuple[Setting, ...] = (
         readers.switch,
         "",
         "Every target answers a request when its rows are fsynced, if it has a setting for that. The plan says where "
-        "the rows are otherwise. Without it, durability is what each vendor's defaults give. --knob goes before it.",
+        "the rows are otherwise. Without it, durability is that of --settings. --knob goes before it.",
         switch=True,
     ),
     _s(

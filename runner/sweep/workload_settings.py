@@ -14,8 +14,9 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--workload",
         readers.one_of(*NAMED),
         "write",
-        "A named workload: write; iot-queries, reads of devices; iot-mixed, nine writes to one read. All that it "
-        "sets can be set otherwise.",
+        "A named workload: write; iot-queries, reads of devices; iot-mixed, nine writes to one read; "
+        "tsbs-devops, the 15 queries of TSBS. All that it sets can be set otherwise. A query that a database cannot "
+        "answer is left out for it, with a note.",
         "NAME",
     ),
     _s(

@@ -9,14 +9,16 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runner.errors import TargetError
-from runner.model import Cells, Drawn, Finding, ServerSpec, Site, Trial
+from runner.model import Cells, Drawn, Finding, Query, ServerSpec, Site, Trial
 from runner.targets.facts import Facts
+from runner.targets.handed import in_ms
 from runner.targets.nouns import Address, Counted, Installation, Part, Surroundings
 
 if TYPE_CHECKING:
+    from runner.loadgen.content import Content
     from runner.loadgen.foreign import ForeignCommand
 
 
@@ -101,6 +103,12 @@ class Session(ABC):
         """The database's own count of rows, and table by table; None if it has none."""
         return None
 
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """The figures of the stored rows that the facts name in `sums`, by name, of each of these devices; of all rows
+        together, by "", if there are none. Times are in ns since the first timestamp of the load. A device without rows
+        is left out, and a sum of no values is None."""
+        return {}
+
     def settle(self) -> None:
         """Called after the preload: returns when the server is at rest, so that reads do not compete with its
         background work."""
@@ -110,6 +118,16 @@ class Session(ABC):
         """The rows of the answer to each rendered query with one draw's values: times in ms since 1970, devices by
         name. names: of all tables. Raises TargetError with the server's message."""
         raise TargetError(f"{self._trial.subject.target} cannot be read yet")
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        """The rows of an answer that the load generator received, in the form of `answers`. text: as rendered. content:
+        the driver's rows, with times in ns since 1970, or the server's own text. Raises ValueError and the like for a
+        text that is no answer."""
+        if isinstance(content, str):
+            raise TypeError(f"the driver of {self._trial.subject.target} has no texts of answers")
+        return in_ms(query, content)
 
     def drop_schema(self) -> None:
         """Removes what create_schema made, on a server that is not ours."""

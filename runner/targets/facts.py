@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from runner.errors import CannotAsk
-from runner.model import KnobColumn, KnobRole, Piece, Query, ResourceRange, Rule, ServerSource, Workload
+from runner.model import LOADING, KnobColumn, KnobRole, Piece, Query, ResourceRange, Rule, ServerSource, Workload
 
 Default = Callable[[ResourceRange], str | None]
 
@@ -56,22 +56,34 @@ class Facts:
 
     knobs: the declared ones. any_knob: other settings of the server may be given by --knob. rows_per_core_s: an
     estimate of one core's rate, used only to estimate the duration of fixed work. overhead_s: an estimate of a trial's
-    time besides its load (start, tables, flush, count, stop). ready_s: the longest time for a server's start, on the
-    least CPU that a level gives. needs_root: why its server runs as root if `scale` does, as a clause; "": it runs as a
-    user without rights. has_files: its server reads or writes files in its directory. stores_rows: it does; else a
-    sweep measures the load generator, and no trial need be VALID. thread_names: its threads have names of their own.
+    time besides its load (start, tables, flush, count, stop). warmup_s: the least and the greatest time of a warm-up
+    that ends when the rate is level, on one core or more. ready_s: the longest time for a server's start, on the least
+    CPU that a level gives. needs_root: why its server runs as root if `scale` does, as a clause; "": it runs as a user
+    without rights. has_files: its server reads or writes files in its directory. stores_rows: it does; else a sweep
+    measures the load generator, and no trial need be VALID. thread_names: its threads have names of their own.
     wait_events: it reports what its connections wait for. threads_per_process: how many threads of one load process the
     client library serves well; 0: any number. load_generators: load generators that can load it. queries:
     "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk; "": reads
-    cannot be measured. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD. takes: which of
-    "user" and "database" can be chosen on a server that already runs. stores_tags: the tags of a device are stored with
-    its rows. own_columns: that its tables have besides those of the workload.
+    cannot be measured. says: which of NEEDS it has words for. iot_benchmark: its names in IoT-benchmark's DB_SWITCH,
+    as NAME or NAME=METHOD.
+    iot_benchmark_versions: the names of its other versions there, which are loaded in the same way. takes: which of
+    "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the tags of a device are
+    stored with its rows. own_columns: that its tables have besides those of the workload.
+
+    sums: which figures of runner/work/sums.py it computes of the rows of a table (`Session.sums`); empty: none, and its
+    rows are only counted. decimal_methods: methods that send a float as a decimal, which the server stores as a double.
+    sums_in_doubles: it adds whole numbers as doubles. sums_per_core_s: values that one core adds in a second, an
+    estimate.
 
     keeps_data: after a clean stop, a server can start again on its files, and on a copy of them in another directory,
     with the same port, host name and secret, and without the setup. at_rest: how it knows that all loaded rows are
     written, merged and noted down (`Session.settle`). log_folders: patterns of the folders of its write-ahead log,
     below the data directory; empty: its log is not known. row_overhead_bytes: an upper estimate of a row's bytes on
     disk besides its values, used only to check the space.
+
+    loading: the settings of `--settings loading`; none of them is set otherwise. vendor_defaults: values that the
+    vendor's server has where a trial sets something else, by the names of `Session.effective`; in words if they depend
+    on the machine.
 
     fsynced: knobs with which a request is answered when its rows are fsynced; empty: it always is; None: it has none.
     acknowledged: for None, where its rows are then, for people.
@@ -96,6 +108,7 @@ class Facts:
     rows_per_request: int = 10_000
     rows_per_core_s: float = 1e6
     overhead_s: float = 5.0
+    warmup_s: tuple[float, float] = (5.0, 30.0)
     ready_s: float = 60.0
     needs_root: str = ""
     has_files: bool = True
@@ -105,14 +118,22 @@ class Facts:
     threads_per_process: int = 0
     load_generators: tuple[str, ...] = ("scale",)
     queries: str = ""
+    says: tuple[str, ...] = ()
     iot_benchmark: tuple[str, ...] = ()
+    iot_benchmark_versions: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     stores_tags: bool = False
     own_columns: tuple[str, ...] = ()
+    sums: tuple[str, ...] = ()
+    decimal_methods: tuple[str, ...] = ()
+    sums_in_doubles: bool = False
+    sums_per_core_s: float = 6e6
     keeps_data: bool = False
     at_rest: str = ""
     log_folders: tuple[str, ...] = ()
     row_overhead_bytes: int = 0
+    loading: Mapping[str, str] = field(default_factory=dict)
+    vendor_defaults: Mapping[str, str] = field(default_factory=dict)
     fsynced: Mapping[str, str] | None = None
     acknowledged: str = ""
     disk_placements: tuple[str, ...] = ()
@@ -133,6 +154,10 @@ class Facts:
             if value is not None
         }
 
+    def set_of_settings(self, name: str) -> Mapping[str, str]:
+        """The settings of the set that a trial names; the vendor's defaults are none."""
+        return self.loading if name == LOADING else {}
+
     def fsynced_knobs(self) -> dict[str, Rule]:
         """`fsynced` as rules, constant along the axis; empty for None."""
         return {
@@ -147,6 +172,8 @@ class Facts:
             raise CannotAsk(f"{self.title} cannot be read yet")
         if method in self.unanswered:
             raise CannotAsk(f"--method {method} has no answers", remedy=f"--method {self.methods[0]}")
+        if lacking := [words for words in query.needs if words not in self.says]:
+            raise CannotAsk(f"{self.title} is not asked for {lacking[0]}")
         module, _, function = self.queries.partition(":")
         text: str = getattr(importlib.import_module(module), function)(query, data, method)
         return text

@@ -5,7 +5,8 @@ Refuses to know a database: names, paths and limits are the target's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 from runner.model import Finding, Query, Trial, Workload
 from runner.targets.nouns import Address, Counted
@@ -102,3 +103,14 @@ def counted(
     sentence = f"{len(faulty)} devices lack rows between their first and their last, {min(faulty, default='')} is one"
     rows = sum(rows for rows, _, _ in rows_by_device.values())
     return Counted(rows=rows, is_distinct=is_distinct, gaps=(sentence,) if faulty else ())
+
+
+def joined_in_order(
+    rows: Mapping[tuple[int, str], Mapping[str, Any]], times: Sequence[Sequence[float]], *, newest_first: bool = False
+) -> list[tuple[tuple[int, str], Mapping[str, Any]]]:
+    """Rows that were joined from series, by time and device. times: of each series. If one of them is not in the order
+    of time, the rows stay as they came, so that the check of the answer sees it."""
+    sign = -1 if newest_first else 1
+    if all(sign * a <= sign * b for one in times for a, b in zip(one, one[1:], strict=False)):
+        return sorted(rows.items(), key=lambda row: row[0], reverse=newest_first)
+    return list(rows.items())

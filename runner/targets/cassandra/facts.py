@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange
 from runner.targets import Facts, Knob
+from runner.targets.heap import heap
 
 
 def _connections(given: ResourceRange) -> str:
@@ -30,9 +31,14 @@ FACTS = Facts(
             help="memtables that are written to disk at once; Cassandra's own default where it is not given",
         ),
         Knob(name="commitlog_sync", default="periodic"),
-        Knob(name="heap", default="1g"),
+        Knob(name="heap", default=heap),
     ),
     any_knob=True,
+    vendor_defaults={
+        "jvm_heap": "half of the memory, 1 GB at most, or a quarter, 8 GB at most",
+        "jvm_processors": "all that it sees",
+        "commitlog_sync": "periodic",
+    },
     fsynced={"commitlog_sync": "batch"},
     rows_per_request=2000,
     rows_per_core_s=4e4,
@@ -40,6 +46,7 @@ FACTS = Facts(
     at_rest="the files of its commit log are synced",
     row_overhead_bytes=60,
     overhead_s=30.0,
+    warmup_s=(10.0, 60.0),  # Java compiles while it runs
     ready_s=300.0,
     thread_names=True,
     to_install="scale servers install cassandra, or give --home DIR with its jars in lib",

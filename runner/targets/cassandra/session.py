@@ -10,9 +10,10 @@ from typing import Any
 
 from runner.errors import TargetError
 from runner.loadgen.binary import loadgen_path
+from runner.loadgen.content import Content
 from runner.loadgen.rows import tables_of
 from runner.loadgen.spec import trial_spec
-from runner.model import Cells, Drawn, Trial, Work
+from runner.model import Cells, Drawn, Query, Trial, Work
 from runner.targets import Address, Counted, Session, series
 from runner.targets.cassandra.queries import KEYSPACE, TABLE, bound_column, counting
 from runner.targets.cassandra.schema import indexes, table, tag_batches
@@ -112,6 +113,13 @@ class CassandraSession(Session):
         texts = [f"'{name}'" for name in names]
         return tuple(self._answer(filled(text, self._bound(text, one), texts, str)) for text, one in asked)
 
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        rows = super().rows_handed(query, text, drawn, names, content)
+        asked = filled(text, self._bound(text, drawn), [f"'{name}'" for name in names], str)
+        return () if self._is_nothing(asked, rows) else rows
+
     def _bound(self, text: str, drawn: Drawn) -> Drawn:
         """Compared with whole numbers, the bound is the whole number below it, as in the driver."""
         column = bound_column(text)
@@ -119,11 +127,13 @@ class CassandraSession(Session):
         return replace(drawn, value=float(math.floor(drawn.value))) if is_whole else drawn
 
     def _answer(self, text: str) -> tuple[Cells, ...]:
-        rows = self._rows(text)
-        is_0 = rows == [[0.0]] and counting(text)
-        if is_0 and self._rows(counting(text)) == [[0]]:
-            return ()
-        return tuple(tuple(row) for row in rows)
+        rows = tuple(tuple(row) for row in self._rows(text))
+        return () if self._is_nothing(text, rows) else rows
+
+    def _is_nothing(self, text: str, rows: Sequence[Cells]) -> bool:
+        """Whether a mean or a sum of 0 is of no rows."""
+        is_0 = list(rows) == [(0,)] and counting(text)
+        return bool(is_0 and self._rows(counting(text)) == [[0]])
 
     def drop_schema(self) -> None:
         self._rows(f"DROP KEYSPACE {KEYSPACE}")

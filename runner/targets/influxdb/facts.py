@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import KnobRole, ResourceRange
+from runner.model import SEVERAL_COLUMNS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 
 
@@ -32,6 +32,16 @@ FACTS = Facts(
         Knob(name="data_wal_fsync_delay", default="0s"),
     ),
     any_knob=True,
+    vendor_defaults={
+        "gomaxprocs": "all processors that it sees",
+        "data_max_concurrent_compactions": "half of the processors that it sees",
+        "data_cache_max_memory_size": "1073741824",
+        "data_cache_snapshot_memory_size": "26214400",
+        "data_max_series_per_database": "1000000",
+        "data_max_values_per_tag": "100000",
+        "data_wal_fsync_delay": "0s",
+        "shard_duration": "168h0m0s",
+    },
     fsynced={"data_wal_fsync_delay": "0s"},
     rows_per_core_s=3e5,
     keeps_data=True,
@@ -39,5 +49,6 @@ FACTS = Facts(
     row_overhead_bytes=40,
     overhead_s=5.0,
     queries="runner.targets.influxdb.queries:rendered",
+    says=(SEVERAL_COLUMNS,),
     to_install="apt-get install influxdb, or give --home DIR",
 )

@@ -12,8 +12,10 @@ from typing import Any
 
 from runner.errors import TargetError
 from runner.files import below
-from runner.model import Cells, Drawn, Trial
+from runner.loadgen.content import Content
+from runner.model import Cells, Drawn, Query, Trial
 from runner.targets import Address, Counted, Session, series
+from runner.targets.handed import parsed
 from runner.targets.influxdb.queries import rows_of
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
@@ -37,10 +39,7 @@ class InfluxqlSession(Session):
         """The series of one statement's answer: each has a name, columns, values and possibly tags."""
         self.asking = statement[:60]
         answer = self._web.post_json("/query", self.left_s(WITHIN_S), q=statement, db=DATABASE, epoch="ms")
-        for result in answer["results"]:
-            if "error" in result:
-                raise TargetError(f"InfluxDB refused {statement[:60]!r}: {result['error']}")
-            yield from result.get("series", ())
+        yield from _series_of(statement, answer)
 
     def _run(self, statement: str) -> list[dict[str, Any]]:
         return list(self._series(statement))
@@ -80,6 +79,18 @@ class InfluxqlSession(Session):
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         return tuple(tuple(rows_of(text, self._series(filled(text, one, names, str)))) for text, one in asked)
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        return rows_of(text, _series_of(text, parsed(content)))
+
+
+def _series_of(statement: str, answer: Any) -> Iterator[dict[str, Any]]:
+    for result in answer["results"]:
+        if "error" in result:
+            raise TargetError(f"InfluxDB refused {statement[:60]!r}: {result['error']}")
+        yield from result.get("series", ())
 
 
 def terms(fsync_delay: str | None) -> dict[str, str]:

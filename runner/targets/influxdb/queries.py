@@ -35,7 +35,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         raise CannotAsk(f"InfluxQL has no {query.sets.upper()}")
     where, order = _where(query), " ORDER BY time DESC" if query.newest_first else ""
     if query.function:
-        value = f'{_AGGREGATES[query.function]}("{query.columns[0]}")'
+        value = ", ".join(f'{_AGGREGATES[query.function]}("{column}")' for column in query.columns)
         if query.by_tag:
             return f'SELECT {value} FROM "{MEASUREMENT}"{where} GROUP BY "{query.tag}"'
         bucket = f"{_BY_TIME}{query.bucket_ms}ms) fill(none){order}" if query.bucket_ms else ""
@@ -77,6 +77,5 @@ def _where(query: Query) -> str:
         found.append("time = {at}ms")
     elif query.when == "range":
         found.append("time >= {from}ms AND time < {to}ms")
-    if query.bound_column:
-        found.append(f'"{query.bound_column}" > {{value}}')
+    found += [f'"{column}" > {{value}}' for column in query.bounds]
     return f" WHERE {' AND '.join(found)}" if found else ""

@@ -17,6 +17,8 @@ FACTS = Facts(
     implementation="runner.targets.influxdb.v2:InfluxdbV2Target",
     methods=("http", series.GZIP),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
+    iot_benchmark=("InfluxDB-2.x", "InfluxDB-2.0", "InfluxDB2"),
+    takes=("token",),
     stores_tags=True,
     own_columns=("time", "device"),
     knobs=(
@@ -32,6 +34,13 @@ FACTS = Facts(
         Knob(name="storage_wal_fsync_delay", default="0s"),
     ),
     any_knob=True,
+    vendor_defaults={
+        "storage_max_concurrent_compactions": "half of the processors that it sees",
+        "storage_cache_max_memory_size": "1073741824",
+        "storage_cache_snapshot_memory_size": "26214400",
+        "storage_wal_fsync_delay": "0s",
+        "shard_duration": "168h0m0s",
+    },
     fsynced={"storage_wal_fsync_delay": "0s"},
     rows_per_core_s=3e5,
     keeps_data=True,

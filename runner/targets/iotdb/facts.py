@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange
 from runner.targets import Facts, Knob
+from runner.targets.heap import heap
 
 
 def _connections(given: ResourceRange) -> str:
@@ -18,6 +19,11 @@ FACTS = Facts(
     methods=("tablet", "tablets", "records"),
     queries="runner.targets.iotdb.queries:rendered",
     iot_benchmark=("IoTDB-200-SESSION_BY_TABLET=tablet", "IoTDB-200-SESSION_BY_RECORDS=records"),
+    iot_benchmark_versions=tuple(
+        f"IoTDB-{version}-SESSION_BY_{name}={method}"
+        for version in ("013", "100", "110", "130")
+        for name, method in (("TABLET", "tablet"), ("RECORDS", "records"))
+    ),
     own_columns=("time", "timestamp"),
     knobs=(
         Knob(
@@ -38,15 +44,22 @@ FACTS = Facts(
             help="memtables that are written to disk at once, by default as many as cores",
         ),
         Knob(name="aligned", default="true"),
-        Knob(name="heap", default="1g"),
+        Knob(name="heap", default=heap),
         Knob(name="config_heap", default="256m"),
     ),
     any_knob=True,
+    vendor_defaults={
+        "jvm_heap": "half of the memory",
+        "jvm_processors": "all that it sees",
+        "flush_thread_count": "by the processors that it sees",
+        "wal_mode": "ASYNC",
+    },
     fsynced={"wal_mode": "SYNC"},
     at_rest="`FLUSH` has returned, and all its files are synced",
     log_folders=("iotdb/wal", "wal"),
     rows_per_core_s=4e5,
     overhead_s=40.0,
+    warmup_s=(10.0, 60.0),  # Java compiles while it runs
     ready_s=300.0,
     thread_names=True,
     disk_placements=("dirs",),

@@ -24,6 +24,8 @@ _AGGREGATES = {
     "spread": "max_value({0}) - min_value({0})",
     "first": "first_value({0})",
     "last": "last_value({0})",
+    "max_time": "max_time({0})",
+    "min_time": "min_time({0})",
 }
 _LATEST = "SELECT max_time("
 _SELECTED = re.compile(r"SELECT (.*?) FROM ")
@@ -37,7 +39,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         raise CannotAsk(f"IoTDB has no {query.sets.upper()}")
     if query.tag:
         raise CannotAsk("IoTDB's devices have no tags here")
-    is_whole = query.bound_column and columns_of(data)[query.bound_column] not in ("float", "double")
+    is_whole = any(columns_of(data)[column] not in ("float", "double") for column in query.bounds)
     if is_whole and not query.low == query.high == round(query.low):
         raise CannotAsk("IoTDB compares whole numbers with a whole number only", remedy="a bound without a fraction")
     devices = ", ".join(["{device}"] * query.devices)
@@ -71,17 +73,18 @@ def _true(cells: Sequence[Any], are_true: Sequence[bool]) -> list[Any]:
 
 
 def _aggregate(query: Query, data: Workload, devices: str) -> str:
-    if query.devices > 1:
+    if query.devices > 1 and not query.is_loose:
         raise CannotAsk("IoTDB aggregates each device by itself", remedy="devices = 1")
-    value = _AGGREGATES[query.function].format(query.columns[0])
+    value = ", ".join(_AGGREGATES[query.function].format(column) for column in query.columns)
+    apart = " ALIGN BY DEVICE" if query.devices > 1 else ""
     if not query.bucket_ms:
-        return f"SELECT {value} FROM {devices}{_where(query)}"
-    if not begins_with_bucket(query, data):
+        return f"SELECT {value} FROM {devices}{_where(query)}{apart}"
+    if not query.is_loose and not begins_with_bucket(query, data):
         sentence = "IoTDB's stretches of time begin with the range, not with a multiple of their length"
         raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
     stretches = f"([{{from}}, {{to}}), {query.bucket_ms}ms)"
     order = " ORDER BY TIME DESC" if query.newest_first else ""
-    return f"SELECT {value} FROM {devices} GROUP BY {stretches}{order}"
+    return f"SELECT {value} FROM {devices} GROUP BY {stretches}{order}{apart}"
 
 
 def _where(query: Query) -> str:
@@ -90,6 +93,5 @@ def _where(query: Query) -> str:
         found.append("time = {at}")
     elif query.when == "range":
         found.append("time >= {from} AND time < {to}")
-    if query.bound_column:
-        found.append(f"{query.bound_column} > {{value}}")
+    found += [f"{column} > {{value}}" for column in query.bounds]
     return f" WHERE {' AND '.join(found)}" if found else ""

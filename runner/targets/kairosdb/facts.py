@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
+from runner.targets.heap import heap
 
 
 def _connections(given: ResourceRange) -> str:
@@ -23,10 +24,16 @@ FACTS = Facts(
     own_columns=("device",),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
-        Knob(name="heap", default="512m"),
+        Knob(name="heap", default=heap),
         Knob(name="datastore", default="h2"),
     ),
     any_knob=True,
+    vendor_defaults={
+        "jvm_heap": "a quarter of the memory",
+        "jvm_processors": "all that it sees",
+        "datastore": "h2",
+        "cassandra.commitlog_sync": "periodic",
+    },
     acknowledged="in H2's memory, and written within half a second; with Cassandra in KairosDB's queue",
     rows_per_request=100,
     rows_per_core_s=1500,
@@ -34,6 +41,7 @@ FACTS = Facts(
     at_rest="H2's file has every commit, or Cassandra every point of the queue, and the files are synced",
     row_overhead_bytes=600,
     overhead_s=20.0,
+    warmup_s=(10.0, 60.0),  # Java compiles while it runs
     ready_s=400.0,  # with Cassandra both start one after the other
     to_install="scale servers install kairosdb, or give --home DIR with its jars in lib",
 )

@@ -37,10 +37,11 @@ class OnCassandra(Store):
     is_queued = True
 
     def settings(self, trial: Trial) -> Mapping[str, str]:
-        """The node's resources, and items of cassandra.yaml, by knobs that begin with `cassandra.`."""
+        """The node's resources, and items of cassandra.yaml, by knobs that begin with `cassandra.`. Its heap is by
+        default as large as KairosDB's."""
         cores = str(max(1, math.ceil(trial.cores)))
         given = {k: v for k, v in trial.knobs.items() if k == _HEAP or is_item(k)}
-        return {_PROCESSORS: cores, _HEAP: "1g", _SYNC: "periodic", **given}
+        return {_PROCESSORS: cores, _HEAP: trial.knobs["heap"], _SYNC: "periodic", **given}
 
     def check(self) -> tuple[Finding, ...]:
         """A finding where there is no Cassandra."""

@@ -14,7 +14,7 @@ from typing import Any
 from runner.errors import CannotAsk
 from runner.model import Cells, Query, Workload
 from runner.targets.marks import marked
-from runner.targets.series import DEVICE, MEASUREMENT, begins_with_bucket
+from runner.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, joined_in_order
 
 QUERY_PATH = "/api/v1/datapoints/query"
 _FUNCTIONS = ("count", "avg", "sum", "max", "min", "first", "last")
@@ -61,8 +61,12 @@ def rows_of(text: str, queries: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...
             rows.setdefault((int(time), one["tags"][DEVICE][0]), {})[one["name"]] = value
     return tuple(
         (time, *((device,) if many else ()), *(cells.get(name) for name in names))
-        for (time, device), cells in sorted(rows.items(), reverse=is_desc)
+        for (time, device), cells in joined_in_order(rows, _times_of(found), newest_first=is_desc)
     )
+
+
+def _times_of(found: Sequence[Mapping[str, Any]]) -> list[list[float]]:
+    return [[time for time, _ in one["values"]] for one in found]
 
 
 def _times(query: Query, data: Workload) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.errors import TargetError
-from runner.model import Cells, Drawn, Trial
+from runner.loadgen.content import Content
+from runner.model import Cells, Drawn, Query, Trial
 from runner.targets import Address, Counted, Session, series
+from runner.targets.handed import parsed
 from runner.targets.java import effective as jvm
 from runner.targets.kairosdb.queries import QUERY_PATH, rows_of
 from runner.targets.kairosdb.stores import store_of
@@ -169,6 +171,11 @@ class KairosdbSession(Session):
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         return tuple(self._answer(filled(text, one, names, str)) for text, one in asked)
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        return rows_of(filled(text, drawn, names, str), parsed(content)["queries"])
 
     def _answer(self, text: str) -> tuple[Cells, ...]:
         self.asking = text[:80]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
+from runner.targets.heap import heap
 
 
 def _connections(given: ResourceRange) -> str:
@@ -23,15 +24,23 @@ FACTS = Facts(
     own_columns=("device",),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
-        Knob(name="heap", default="1g"),
-        Knob(name="tsd_heap", default="1g"),
+        Knob(name="heap", default=heap),
+        Knob(name="tsd_heap", default=heap),
     ),
     any_knob=True,
+    vendor_defaults={
+        "jvm_heap": "a quarter of the memory",
+        "jvm_processors": "all that it sees",
+        "tsd_jvm_heap": "a quarter of the memory",
+        "tsd_jvm_processors": "all that it sees",
+        "tsd.storage.enable_compaction": "true",
+    },
     acknowledged="in HBase's memory and in its log, which a local file system does not sync",
     rows_per_request=1000,
     rows_per_core_s=2e4,
     at_rest="nothing waits in the TSD, and every memstore of HBase is a file that is synced",
     overhead_s=60.0,
+    warmup_s=(10.0, 60.0),  # Java compiles while it runs
     ready_s=300.0,
     to_install="scale servers install opentsdb, or give --home DIR with its jars and those of HBase in lib",
 )

@@ -17,7 +17,7 @@ from typing import Any
 from runner.errors import CannotAsk
 from runner.model import Cells, Query, Workload
 from runner.targets.marks import marked
-from runner.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, columns_of
+from runner.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, columns_of, joined_in_order
 
 ASKED, QUERY_PATH = "/api/query", "/api/query?arrays"
 POINTS, NAME = "dps", "metric"  # of a series in an answer
@@ -73,7 +73,7 @@ def rows_of(text: str, found: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]:
             rows.setdefault((int(time), one["tags"][DEVICE]), {})[one[NAME]] = value
     return tuple(
         (time, *((device,) if many else ()), *(cells.get(name) for name in names))
-        for (time, device), cells in sorted(rows.items())
+        for (time, device), cells in joined_in_order(rows, [[time for time, _ in one[POINTS]] for one in found])
     )
 
 

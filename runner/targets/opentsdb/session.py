@@ -13,8 +13,10 @@ from typing import Any
 
 from runner.errors import TargetError
 from runner.files import below
-from runner.model import Cells, Drawn, Trial
+from runner.loadgen.content import Content
+from runner.model import Cells, Drawn, Query, Trial
 from runner.targets import Address, Counted, Session, series
+from runner.targets.handed import parsed
 from runner.targets.java import effective as jvm
 from runner.targets.java import heap_bytes
 from runner.targets.marks import filled
@@ -234,6 +236,11 @@ class OpentsdbSession(Session):
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         return tuple(self._answer(filled(text, one, names, str)) for text, one in asked)
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        return rows_of(filled(text, drawn, names, str), parsed(content))
 
     def _answer(self, text: str) -> tuple[Cells, ...]:
         self.asking = text[:80]

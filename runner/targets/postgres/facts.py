@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from runner.model import KnobRole, ResourceRange, ServerSource
+from runner.model import NEEDS, KnobRole, ResourceRange, ServerSource
 from runner.targets import Facts, Knob
-from runner.targets.postgres.methods import METHODS
+from runner.targets.postgres.methods import JSONB, METHODS
+from runner.targets.postgres.sums import SUMS
 from runner.units import common_multiple
 
 
@@ -27,12 +28,51 @@ def _write_at_once(given: ResourceRange) -> str | None:
     return "256kB" if given.disks else None
 
 
+# synchronous_commit off: a CPU sweep must not wait for an fsync with each request. It corrupts nothing, and every trial
+# counts and flushes what was acknowledged.
+# wal_init_zero off: a trial's segments are all new, and filling each with zeros before its use doubled the bytes that
+# the server wrote (481 to 256 bytes a row). PostgreSQL has the setting since version 12.
+LOADING = {
+    "shared_buffers": "1GB",
+    "max_wal_size": "8GB",
+    "wal_init_zero": "off",
+    "checkpoint_timeout": "5min",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "autovacuum": "off",
+    "synchronous_commit": "off",
+    "fsync": "on",
+}
+# The boot_val of pg_settings, as current_setting writes it; tests/integration/test_settings.py asks a real server.
+VENDOR_DEFAULTS = {
+    "shared_buffers": "128MB",
+    "max_wal_size": "1GB",
+    "wal_init_zero": "on",
+    "checkpoint_timeout": "5min",
+    "wal_level": "replica",
+    "max_wal_senders": "10",
+    "autovacuum": "on",
+    "synchronous_commit": "on",
+    "fsync": "on",
+    "dynamic_shared_memory_type": "posix",
+    "max_connections": "100",
+    "backend_flush_after": "0",
+    "full_page_writes": "on",
+    "wal_compression": "off",
+    "work_mem": "4MB",
+    "maintenance_work_mem": "64MB",
+    "commit_delay": "0",
+    "checkpoint_completion_target": "0.9",
+    "jit": "on",
+    "huge_pages": "try",
+}
+
 FACTS = Facts(
     name="postgres",
     title="PostgreSQL",
     implementation="runner.targets.postgres.target:PostgresTarget",
     methods=METHODS,
-    iot_benchmark=("TimescaleDB", "PostgreSQL"),
+    iot_benchmark=("PostgreSQL",),
     takes=("user", "database"),
     own_columns=("time", "device_id"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
@@ -51,12 +91,17 @@ FACTS = Facts(
         Knob(name="backend_flush_after", default=_write_at_once),
     ),
     any_knob=True,
+    loading=LOADING,
+    vendor_defaults=VENDOR_DEFAULTS,
     fsynced={"synchronous_commit": "on"},
     rows_per_core_s=3e5,
     overhead_s=6.0,
     thread_names=True,
     wait_events=True,
     queries="runner.targets.postgres.queries:rendered",
+    says=NEEDS,
+    sums=SUMS,
+    decimal_methods=(JSONB,),
     keeps_data=True,
     at_rest="`VACUUM (ANALYZE)` and `CHECKPOINT` have returned",
     log_folders=("pg/pg_wal",),

@@ -20,6 +20,8 @@ _AGGREGATES = {
     "spread": "max({0})::float8 - min({0})::float8",
     "first": "(array_agg({0} ORDER BY time))[1]",
     "last": "(array_agg({0} ORDER BY time DESC))[1]",
+    "max_time": "max(time) FILTER (WHERE {0} IS NOT NULL)",
+    "min_time": "min(time) FILTER (WHERE {0} IS NOT NULL)",
 }
 
 
@@ -33,14 +35,10 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if query.sets:
         return _set(query)
     if query.by_tag:
-        value, tag = _AGGREGATES[query.function].format(_quoted(query.columns[0])), _quoted(query.tag)
+        value, tag = _aggregates(query), _quoted(query.tag)
         return f"SELECT {tag}, {value} FROM {TABLE} JOIN {DEVICES} USING (device_id){where} GROUP BY 1 ORDER BY 1"
     if query.function:
-        value = _AGGREGATES[query.function].format(_quoted(query.columns[0]))
-        if not query.bucket_ms:
-            return f"SELECT {value} FROM {TABLE}{where}"
-        bucket = f"date_bin('{query.bucket_ms} milliseconds', time, timestamptz 'epoch')"
-        return f"SELECT {bucket} AS bucket, {value} FROM {TABLE}{where} GROUP BY bucket ORDER BY bucket{order}"
+        return _aggregate(query, where, order)
     device = ("device_id",) if query.tells_device else ()
     cells = ", ".join(("time", *device, *map(_quoted, query.columns)))
     if query.is_unordered and not query.latest:
@@ -49,9 +47,26 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         return f"SELECT {cells} FROM {TABLE}{where} ORDER BY time{order}"
     if query.devices == 1:
         return f"SELECT {cells} FROM {TABLE}{where} ORDER BY time DESC LIMIT 1"
+    if not query.devices:
+        return f"SELECT DISTINCT ON (device_id) {cells} FROM {TABLE} ORDER BY device_id, time DESC"
     asked = ", ".join("({device}::integer)" for _ in range(query.devices))
     inner = f"SELECT * FROM {TABLE} WHERE device_id = asked.id ORDER BY time DESC LIMIT 1"
     return f"SELECT {cells} FROM (VALUES {asked}) AS asked(id), LATERAL ({inner}) AS newest"
+
+
+def _aggregate(query: Query, where: str, order: str) -> str:
+    """One value of each column: of all rows, or of each stretch of time, and there of each device."""
+    if not query.bucket_ms:
+        return f"SELECT {_aggregates(query)} FROM {TABLE}{where}"
+    bucket = f"date_bin('{query.bucket_ms} milliseconds', time, timestamptz 'epoch')"
+    device = ", device_id" if query.by_device else ""
+    limit = f" LIMIT {query.limit}" if query.limit else ""
+    found = f"SELECT {bucket} AS bucket{device}, {_aggregates(query)} FROM {TABLE}{where}"
+    return f"{found} GROUP BY bucket{device} ORDER BY bucket{order}{device}{limit}"
+
+
+def _aggregates(query: Query) -> str:
+    return ", ".join(_AGGREGATES[query.function].format(_quoted(column)) for column in query.columns)
 
 
 def _set(query: Query) -> str:
@@ -78,14 +93,15 @@ def _where(query: Query) -> str:
         chosen = _groups(query)
         return f" WHERE {chosen}" if chosen else ""
     marks = ", ".join(["{device}"] * query.devices)
-    found = [f"device_id = {marks}" if query.devices == 1 else f"device_id IN ({marks})"]
+    found = [f"device_id = {marks}" if query.devices == 1 else f"device_id IN ({marks})"] if query.devices else []
     if query.when == "at":
         found.append("time = {at}")
     elif query.when == "range":
         found.append("time >= {from} AND time < {to}")
-    if query.bound_column:
-        found.append(f"{_quoted(query.bound_column)} > {{value}}::float8")
-    return f" WHERE {' AND '.join(found)}"
+    elif query.when == "before":
+        found.append("time < {to}")
+    found += [f"{_quoted(column)} > {{value}}::float8" for column in query.bounds]
+    return f" WHERE {' AND '.join(found)}" if found else ""
 
 
 def _quoted(column: str) -> str:

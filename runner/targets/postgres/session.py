@@ -15,8 +15,13 @@ from runner.targets import Address, Counted, Part, Session
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
 from runner.targets.postgres.devices import device_rows, device_table
+from runner.targets.postgres.facts import FACTS
 from runner.targets.postgres.methods import device_index, stores_pairs_once, table_columns
 from runner.targets.postgres.queries import DEVICES, TABLE
+from runner.targets.postgres.sums import SUMS, sums_dialect, sums_statement
+from runner.targets.sql_sums import in_ns
+from runner.targets.times import moment_ms
+from runner.work.sums import figures_of
 
 USER, DATABASE = "scale", "postgres"  # of a server that is ours
 SPACE = "space"  # the tablespace's directory on its disk
@@ -132,8 +137,9 @@ class PostgresSession(Session):
         self._rows(f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns}){more}")
 
     def expected(self) -> Mapping[str, str]:
-        """The partitions, and every free knob."""
-        return {k: v for k, v in self._trial.knobs.items() if k != "write_threads"}
+        """The partitions, every setting of the trial's set, and every free knob."""
+        named = FACTS.set_of_settings(self._trial.settings) if self._address.is_ours else {}
+        return dict(named) | {k: v for k, v in self._trial.knobs.items() if k != "write_threads"}
 
     def effective(self) -> Mapping[str, str]:
         """The partitions in the catalogue, and every setting that differs from the built-in default."""
@@ -218,6 +224,13 @@ class PostgresSession(Session):
         is_distinct = stores_pairs_once(self._trial.subject.method)
         return Counted(rows=int(rows), is_distinct=is_distinct, gaps=(sentence,) if faulty else ())
 
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """One pass over the table."""
+        trial = self._trial
+        dialect, names = sums_dialect(trial.subject.method), figures_of(trial.work.data, SUMS)
+        rows = self._rows(sums_statement(trial, devices))
+        return {str(device): in_ns(names, figures, dialect) for device, *figures in rows}
+
     def settle(self) -> None:
         """VACUUM sets the marks that a row's first reader would have to set. ANALYZE updates the planner's statistics.
         CHECKPOINT returns when everything is on disk."""
@@ -253,9 +266,10 @@ def _timestamp(ms: int) -> str:
 
 def _plain(cell: Any) -> Any:
     if isinstance(cell, datetime.datetime):
-        since = cell - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-        return since // datetime.timedelta(milliseconds=1)
-    return float(cell) if isinstance(cell, Decimal) else cell
+        return moment_ms(cell)
+    if isinstance(cell, Decimal):
+        return int(cell) if cell == cell.to_integral_value() else float(cell)
+    return cell
 
 
 def _wait_name(kind: str | None, event: str | None) -> str:

@@ -27,23 +27,8 @@ from runner.targets.postgres.session import SPACE, SQL_TYPES, PostgresSession
 PARTITIONS_MAX = 1024
 COLUMNS_MAX = 1598
 _PROGRAMS = ("postgres", "initdb")
-# Tuned for loading. synchronous_commit off: a CPU sweep must not wait for an fsync with each request, and TDengine,
-# whose default WAL level does not fsync either, is compared with it; --knob synchronous_commit=on measures the other
-# setting. It corrupts nothing, and every trial counts and flushes what was acknowledged.
-# wal_init_zero off: a trial's segments are all new, and filling each with zeros before its use doubled the bytes that
-# the server wrote (481 to 256 bytes a row). PostgreSQL has the setting since version 12.
-_DEFAULTS = {
-    "shared_buffers": "1GB",
-    "max_wal_size": "8GB",
-    "wal_init_zero": "off",
-    "checkpoint_timeout": "5min",
-    "wal_level": "minimal",
-    "max_wal_senders": "0",
-    "autovacuum": "off",
-    "synchronous_commit": "off",
-    "fsync": "on",
-    "dynamic_shared_memory_type": "mmap",  # in the data directory, so that a killed server leaves no file in /dev/shm
-}
+_ALWAYS = {"dynamic_shared_memory_type": "mmap"}  # in the data directory: a killed server leaves no file in /dev/shm
+_CONNECTIONS = 100  # PostgreSQL's own default
 # The runtime limits access: loopback, or the container's own network behind a loopback port.
 _ACCESS = "host all scale all scram-sha-256\n"
 
@@ -51,11 +36,11 @@ _ACCESS = "host all scale all scram-sha-256\n"
 class PostgresTarget(Target):
     """One server for each trial, created by initdb.
 
-    own_knobs: knobs that are no items of the configuration. defaults: items of the configuration that every trial has.
+    own_knobs: knobs that are no items of the configuration. always: items of the configuration that every trial has.
     """
 
     own_knobs: tuple[str, ...] = tuple(knob.name for knob in FACTS.role_knobs)
-    defaults: Mapping[str, str] = _DEFAULTS
+    always: Mapping[str, str] = _ALWAYS
     session_type: type[PostgresSession] = PostgresSession
 
     def find(self, home: str) -> Installation | None:
@@ -73,10 +58,12 @@ class PostgresTarget(Target):
         own = {k: trial.knobs[k] for k in self.own_knobs if k in trial.knobs and k != "write_threads"}
         if not is_ours:
             return own
+        connections = trial.work.connections(int(trial.knobs["write_threads"])) + 20
         return {
             **own,
-            **self.defaults,
-            "max_connections": str(trial.work.connections(int(trial.knobs["write_threads"])) + 20),
+            **self.facts.set_of_settings(trial.settings),
+            **self.always,
+            **({"max_connections": str(connections)} if connections > _CONNECTIONS else {}),
             **{k: v for k, v in trial.knobs.items() if k not in self.own_knobs},
         }
 

@@ -82,8 +82,8 @@ class TimescaleTarget(PostgresTarget):
 
     session_type = TimescaleSession
     own_knobs = _OWN_KNOBS
-    defaults: Mapping[str, str] = {
-        **PostgresTarget.defaults,
+    always: Mapping[str, str] = {
+        **PostgresTarget.always,
         "shared_preload_libraries": "timescaledb",
         "timescaledb.telemetry_level": "off",
     }

@@ -3,9 +3,11 @@ client library."""
 
 from __future__ import annotations
 
-from runner.model import KnobRole, ResourceRange, ServerSource
+from runner.model import NEEDS, KnobRole, ResourceRange, ServerSource
 from runner.targets import Facts, Knob
-from runner.targets.postgres.methods import METHODS
+from runner.targets.postgres.facts import LOADING, VENDOR_DEFAULTS
+from runner.targets.postgres.methods import JSONB, METHODS
+from runner.targets.postgres.sums import SUMS
 
 
 def _connections(given: ResourceRange) -> str:
@@ -18,6 +20,8 @@ FACTS = Facts(
     title="TimescaleDB",
     implementation="runner.targets.postgres.timescale:TimescaleTarget",
     methods=METHODS,
+    iot_benchmark=("TimescaleDB",),
+    takes=("user", "database"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     knobs=(
         Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
@@ -27,12 +31,17 @@ FACTS = Facts(
     ),
     own_columns=("time", "device_id"),
     any_knob=True,
+    loading=LOADING,
+    vendor_defaults={**VENDOR_DEFAULTS, "timescaledb.telemetry_level": "basic"},
     fsynced={"synchronous_commit": "on"},
     rows_per_core_s=2e5,
     overhead_s=8.0,
     thread_names=True,
     wait_events=True,
     queries="runner.targets.postgres.queries:rendered",
+    says=NEEDS,
+    sums=SUMS,
+    decimal_methods=(JSONB,),
     at_rest="`VACUUM (ANALYZE)` and `CHECKPOINT` have returned",
     log_folders=("pg/pg_wal",),
     image="timescale/timescaledb",

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from runner.model import KnobRole, ResourceRange
+from runner.model import SEVERAL_COLUMNS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
+from runner.targets.heap import heap
+from runner.targets.questdb.sums import SUMS
 from runner.units import common_multiple
 
 
 def _connections(given: ResourceRange) -> str:
-    """Twice the most cores, at least 8, constant along the axis."""
-    return str(max(8, 2 * int(-(-max(given.cores) // 1))))
+    """Twice the most cores, at least 4, constant along the axis, as in other targets."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
 
 
 PGWIRE = "pgwire"  # INSERT by the protocol of PostgreSQL
 
 
 def _tables(given: ResourceRange) -> str:
-    """As many as connections: one worker at a time applies a table's log, so one table alone does not scale. On
-    prepared disks: as many as every number of disks divides, at least 12."""
-    return str(common_multiple(given.disks, 12)) if given.disks else _connections(given)
+    """Twice the most cores, at least 8: one worker at a time applies a table's log, so one table alone does not scale.
+    On prepared disks: as many as every number of disks divides, at least 12."""
+    return str(common_multiple(given.disks, 12)) if given.disks else str(max(8, int(_connections(given))))
 
 
 FACTS = Facts(
@@ -48,16 +50,29 @@ FACTS = Facts(
             help="threads that apply the log to the tables, by default as many as cores",
         ),
         Knob(name="cairo_commit_mode"),
-        Knob(name="heap", default="512m"),
+        Knob(name="heap", default=heap),
     ),
     any_knob=True,
+    vendor_defaults={
+        "jvm_heap": "a quarter of the memory",
+        "jvm_processors": "all that it sees",
+        "shared_network_worker_count": "by the processors that it sees",
+        "shared_query_worker_count": "by the processors that it sees",
+        "shared_write_worker_count": "by the processors that it sees",
+        "wal_apply_worker_count": "by the processors that it sees",
+        "cairo_commit_mode": "nosync",
+    },
     fsynced={"cairo_commit_mode": "sync"},
     rows_per_core_s=8e5,
+    sums=SUMS,
+    sums_in_doubles=True,
     keeps_data=True,
     at_rest="the log of every table is applied, and `CHECKPOINT CREATE` has returned",
     row_overhead_bytes=90,
     overhead_s=15.0,
+    warmup_s=(10.0, 60.0),  # Java compiles while it runs
     queries="runner.targets.questdb.queries:rendered",
+    says=(SEVERAL_COLUMNS,),
     ready_s=240.0,  # ten CPU seconds: a minute and a half on a tenth of a core
     thread_names=True,
     disk_placements=("spread",),

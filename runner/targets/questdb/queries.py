@@ -23,6 +23,8 @@ _AGGREGATES = {
     "spread": "max({0})::double - min({0})::double",
     "first": "first({0})",
     "last": "last({0})",
+    "max_time": "max(timestamp)",
+    "min_time": "min(timestamp)",
 }
 
 
@@ -55,10 +57,10 @@ def timed(text: str) -> bool:
 
 
 def _aggregate(query: Query, order: str) -> str:
-    value = _AGGREGATES[query.function].format(_quoted(query.columns[0]))
+    value = ", ".join(_AGGREGATES[query.function].format(_quoted(column)) for column in query.columns)
     source = f"{_TABLE} WHERE {_where(query)}"
     if query.devices > 1:
-        each = f"SELECT timestamp, {_quoted(query.columns[0])} FROM {source}"
+        each = f"SELECT timestamp, {', '.join(map(_quoted, query.columns))} FROM {source}"
         source = f"({_all(each, query.devices)})"
     if not query.bucket_ms:
         return f"SELECT {value} FROM {source}"
@@ -85,8 +87,7 @@ def _where(query: Query) -> str:
         found.append("timestamp = {at}000")
     elif query.when == "range":
         found.append("timestamp >= {from}000 AND timestamp < {to}000")
-    if query.bound_column:
-        found.append(f"{_quoted(query.bound_column)} > {{value}}")
+    found += [f"{_quoted(column)} > {{value}}" for column in query.bounds]
     return " AND ".join(found)
 
 

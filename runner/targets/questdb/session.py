@@ -8,13 +8,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.errors import TargetError
-from runner.model import Cells, Drawn, Trial
+from runner.loadgen.content import Content
+from runner.model import Cells, Drawn, Query, Trial
 from runner.targets import Address, Counted, Part, Session, series
+from runner.targets.handed import parsed
 from runner.targets.java import effective as jvm
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, NOWHERE, ON_DISK
 from runner.targets.questdb.facts import PGWIRE
 from runner.targets.questdb.queries import timed
+from runner.targets.questdb.sums import DIALECT, statements
+from runner.targets.sql_sums import in_ns
+from runner.targets.times import Ms, moment_ms
 from runner.targets.web import Web
 
 WITHIN_S = 3600.0
@@ -175,20 +180,34 @@ class QuestdbSession(Session):
             found |= {str(device): (int(n), int(first) / 1000, int(last) / 1000) for device, n, first, last in rows}
         return series.counted(found, self._trial.work.data)
 
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """One pass over each table, or over all together, for a statement's figures."""
+        found: dict[str, dict[str, Any]] = {}
+        for names, statement in statements(self._trial, devices):
+            for device, *figures in self._rows(statement):
+                found.setdefault(str(device), {}).update(in_ns(names, figures, DIALECT))
+        return found
+
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         parts = self._trial.load.partitions
         came = ((text, self._rows(filled(text, one, names, str, lambda d: d % parts))) for text, one in asked)
-        return tuple(
-            tuple((_milliseconds(row[0]), *row[1:]) if timed(text) else tuple(row) for row in rows)
-            for text, rows in came
-        )
+        return tuple(tuple(_cells(text, rows)) for text, rows in came)
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        return _cells(text, parsed(content)["dataset"])
 
     def drop_schema(self) -> None:
         for table in series.part_names(self._trial):
             self._rows(f"DROP TABLE '{table}'")
 
 
-def _milliseconds(text: str) -> int:
+def _cells(text: str, rows: Sequence[Sequence[Any]]) -> list[Cells]:
+    """The rows of an answer to a rendered text."""
+    return [(_milliseconds(row[0]), *row[1:]) if timed(text) else tuple(row) for row in rows]
+
+
+def _milliseconds(text: str) -> Ms:
     """Of a time like 2017-07-14T02:40:00.000000Z, since 1970."""
-    moment = datetime.datetime.fromisoformat(text)
-    return (moment - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)) // datetime.timedelta(milliseconds=1)
+    return moment_ms(datetime.datetime.fromisoformat(text))

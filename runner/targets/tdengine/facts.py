@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from runner.model import KnobRole, ResourceRange, ServerSource
+from runner.model import NEEDS, KnobRole, ResourceRange, ServerSource
 from runner.targets import Facts, Knob
 from runner.units import common_multiple
+from runner.work import sums
 
 VERSION = "3.3.0.0"
 CLIENT_THREADS_PER_PROCESS = 10
@@ -71,6 +72,17 @@ FACTS = Facts(
         Knob(name="buffer", default=_small_buffer),
     ),
     any_knob=True,
+    vendor_defaults={
+        "numOfCores": "all that it sees",
+        "numOfCommitThreads": "4",
+        "numOfRpcThreads": "by the cores that it sees",
+        "supportVnodes": "by the cores that it sees",
+        "vgroups": "2",
+        "buffer": "256",
+        "wal_level": "1",
+        "wal_fsync_period": "3000",
+        "wal_retention_period": "3600",
+    },
     fsynced={"wal_level": "2", "wal_fsync_period": "0"},
     rows_per_core_s=3e6,
     overhead_s=11.0,
@@ -78,6 +90,9 @@ FACTS = Facts(
     threads_per_process=CLIENT_THREADS_PER_PROCESS,
     load_generators=("scale", "taosbenchmark"),
     queries="runner.targets.tdengine.queries:rendered",
+    says=NEEDS,
+    sums=sums.ALL,
+    sums_in_doubles=True,
     keeps_data=True,
     at_rest="`FLUSH DATABASE` has ended in every vgroup",
     log_folders=("data/vnode/vnode*/wal",),

@@ -1,6 +1,6 @@
 """Renders queries in TDengine's SQL, with placeholders for values that each request draws. Pure.
 
-A query of one device names its table, one of several devices names the super table. A bound is quoted: the server
+A query of one device names its table, one of more devices names the super table. A bound is quoted: the server
 converts it to a number, and one build took every unquoted fraction as 0. Refuses methods whose rows create their
 tables: the server then chooses the names of tables.
 """
@@ -34,13 +34,16 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         return _set(query)
     source, order = _source(query), " DESC" if query.newest_first else ""
     if query.function:
-        value = f"{_AGGREGATES[query.function]}({_quoted(query.columns[0])})"
+        value = ", ".join(f"{_AGGREGATES[query.function]}({_quoted(column)})" for column in query.columns)
         if query.by_tag:
             tag = _quoted(query.tag)
             return f"SELECT {tag}, {value} FROM {source} GROUP BY {tag} ORDER BY {tag}"
         if not query.bucket_ms:
             return f"SELECT {value} FROM {source}"
-        return f"SELECT _wstart, {value} FROM {source} INTERVAL({query.bucket_ms}a) ORDER BY _wstart{order}"
+        device, groups = (", TBNAME", " PARTITION BY TBNAME") if query.by_device else ("", "")
+        limit = f" LIMIT {query.limit}" if query.limit else ""
+        stretches = f"{groups} INTERVAL({query.bucket_ms}a) ORDER BY _wstart{order}{limit}"
+        return f"SELECT _wstart{device}, {value} FROM {source}{stretches}"
     many = query.tells_device
     if query.latest:
         columns = ", ".join(f"LAST_ROW({_quoted(column)})" for column in query.columns)
@@ -85,9 +88,10 @@ def _source(query: Query) -> str:
         found.append("ts = {at}")
     elif query.when == "range":
         found.append("ts >= {from} AND ts < {to}")
-    if query.bound_column:
-        found.append(f"{_quoted(query.bound_column)} > '{{value}}'")  # see the module's docstring
-    table = TABLE if query.devices > 1 else "{device}"
+    elif query.when == "before":
+        found.append("ts < {to}")
+    found += [f"{_quoted(column)} > '{{value}}'" for column in query.bounds]  # see the module's docstring
+    table = "{device}" if query.devices == 1 else TABLE
     return f"{DATABASE}.{table}" + (f" WHERE {' AND '.join(found)}" if found else "")
 
 

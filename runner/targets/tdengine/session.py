@@ -17,6 +17,7 @@ from runner.model import Cells, Drawn, Trial, Work
 from runner.targets import Address, Counted, Part, Session
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
+from runner.targets.sql_sums import in_ns
 from runner.targets.tdengine import count
 from runner.targets.tdengine.client import DEFAULT_PASSWORD, adapter_unreachable
 from runner.targets.tdengine.config import (
@@ -30,11 +31,15 @@ from runner.targets.tdengine.dialect import SCHEMALESS, UNITS_PER_MS, database_p
 from runner.targets.tdengine.genuine import command
 from runner.targets.tdengine.placement import parts_of
 from runner.targets.tdengine.queries import DATABASE, TABLE, timed
+from runner.targets.tdengine.sums import sums_dialect, sums_statement
+from runner.targets.times import exact_ms
+from runner.work.sums import ALL, figures_of
 
 FLUSH_S = 1800.0  # a slow disk may have much to write
 COMMIT_ENDED = b", commit end"
 _LOG_OPTIONS = ("wal_level", "wal_fsync_period")  # 2 and 0: fsynced before the answer
 RETRIES = 60  # each try waits 10 ms longer than the last: half a minute in total, then an error
+KEEP = "36500d"  # TDengine refuses rows older than KEEP, 10 years by default; those of TSBS are of 2016
 
 
 class TdengineSession(Session):
@@ -101,7 +106,8 @@ class TdengineSession(Session):
 
     def create_schema(self) -> None:
         """Creates the database with its options and, except for schemaless methods, the supertable."""
-        options = " ".join(f"{k.upper()} {_option(v)}" for k, v in database_options(self._trial).items())
+        chosen = {"keep": KEEP, **database_options(self._trial)}
+        options = " ".join(f"{k.upper()} {_option(v)}" for k, v in chosen.items())
         self._rows(f"CREATE DATABASE {DATABASE} {options}")
         if self._trial.subject.method not in SCHEMALESS:
             columns = ", ".join(_column(c) for c in self._trial.work.data.columns)
@@ -202,6 +208,12 @@ class TdengineSession(Session):
         sentence = f"{len(faulty)} tables lack rows between their first and their last: {some}"
         return Counted(rows=int(rows or 0), is_distinct=True, gaps=(sentence,) if faulty else ())
 
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """One pass over the supertable."""
+        dialect, names = sums_dialect(self._trial), figures_of(self._trial.work.data, ALL)
+        rows = self._rows(sums_statement(self._trial, devices), FLUSH_S)
+        return {str(device): in_ns(names, figures, dialect) for device, *figures in rows}
+
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         """The answers by the load generator's `sql`. Times are numbers in the precision of the database."""
         units = UNITS_PER_MS[precision(self._trial)]
@@ -210,7 +222,7 @@ class TdengineSession(Session):
         if refused is not None:
             raise TargetError(f"TDengine refused {asked[0][0][:200]!r}: {refused.code} {refused.message}")
         return tuple(
-            tuple((row[0] // units, *row[1:]) if timed(text) else row for row in answer.rows)
+            tuple((exact_ms(row[0], units), *row[1:]) if timed(text) else row for row in answer.rows)
             for (text, _), answer in zip(asked, came, strict=True)
         )
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runner.model import Cells
-from runner.targets.series import DEVICE
+from runner.targets.series import DEVICE, joined_in_order
 
 Series = Mapping[str, Any]  # its labels as "metric", its samples as "values"
 _COLUMNS, _TAG, _BUCKET = re.compile(r'__name__=~"([^"]*)"'), re.compile(r" by \((\w+)\)"), re.compile(r"&step=\d+ms")
@@ -29,14 +29,14 @@ def rows_of(text: str, found: Sequence[Series]) -> list[Cells]:
 
 def _joined(names: Sequence[str], found: Sequence[Series], *, tells_device: bool) -> list[Cells]:
     """The samples of one device and one time are a row. The time of a last row is a series of its own."""
-    rows: dict[tuple[int, str], dict[str, Any]] = {}
+    rows: dict[tuple[Any, str], dict[str, Any]] = {}
     newest = {_device(one): _ms(float(one["values"][0][1])) for one in found if _name(one) == "time"}
     for one in found:
         for time, value in one["values"] if _name(one) != "time" else ():
             rows.setdefault((newest.get(_device(one), _ms(time)), _device(one)), {})[_name(one)] = _number(value)
     return [
         (time, *((device,) if tells_device else ()), *(cells.get(name) for name in names))
-        for (time, device), cells in sorted(rows.items())
+        for (time, device), cells in joined_in_order(rows, [[time for time, _ in one["values"]] for one in found])
     ]
 
 
@@ -48,8 +48,10 @@ def _device(one: Series) -> str:
     return str(one["metric"][DEVICE])
 
 
-def _ms(seconds: float) -> int:
-    return round(seconds * 1000)
+def _ms(seconds: float) -> Any:
+    """A whole number, unless the time is not of a whole millisecond; a double holds microseconds of these times."""
+    ms = seconds * 1000
+    return round(ms) if abs(ms - round(ms)) < 5e-4 else ms
 
 
 def _number(text: str) -> float:

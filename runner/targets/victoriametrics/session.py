@@ -9,9 +9,11 @@ from typing import Any
 from urllib.parse import quote
 
 from runner.errors import TargetError
-from runner.model import Cells, Drawn, Trial
+from runner.loadgen.content import Content
+from runner.model import Cells, Drawn, Query, Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.debian import packaged
+from runner.targets.handed import parsed
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
 from runner.targets.victoriametrics.answers import rows_of
@@ -138,6 +140,11 @@ class VictoriametricsSession(Session):
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         return tuple(tuple(rows_of(text, self._found(filled(text, one, names, str)))) for text, one in asked)
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        return rows_of(text, parsed(content)["data"]["result"])
 
     def _found(self, path: str) -> list[Mapping[str, Any]]:
         """The series of an answer to a query."""

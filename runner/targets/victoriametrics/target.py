@@ -15,6 +15,7 @@ from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.debian import packaged
 from runner.targets.victoriametrics.session import DOORS, VictoriametricsSession
+from runner.units import parse_bytes
 
 PROGRAM = "victoria-metrics"
 # Samples are doubles: a whole number above 2^53 would be read back as another.
@@ -25,6 +26,11 @@ _DOUBTFUL = re.compile(
     r"panic|fatal|no space left|out of memory|cannot (write|store|flush|merge|create|open)|drop|ignor|readonly mode",
     re.IGNORECASE,
 )
+
+
+def _in_bytes(value: str) -> str:
+    """1000000000 of 1GB, which is 1024MB in other databases; any other value as it is."""
+    return str(parse_bytes(value)) if re.fullmatch(r"[0-9]+(\.[0-9]+)?[KMGT]B", value) else value
 
 
 class VictoriametricsTarget(Target):
@@ -39,7 +45,7 @@ class VictoriametricsTarget(Target):
         return {
             "gomaxprocs": str(max(1, math.ceil(trial.cores))),
             "retentionPeriod": "100y",
-            **{_SPELLED.get(k, k): v for k, v in trial.knobs.items() if k != "write_threads"},
+            **{_SPELLED.get(k, k): _in_bytes(v) for k, v in trial.knobs.items() if k != "write_threads"},
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:

@@ -1,0 +1,99 @@
+"""--settings: which settings servers start from, and the rows of those that differ from the vendors' defaults."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.errors import UsageError
+from runner.model import DEFAULTS, LOADING
+from runner.plan import complete
+from runner.report import subjects
+from runner.report.documents import documents
+from runner.report.settings import settings_table
+from runner.targets import all_facts, load_facts, load_target
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_ab import plan_of
+from tests.unit.test_several_databases import measured, several
+
+DURABILITY_AND_MAINTENANCE = {"synchronous_commit", "autovacuum", "wal_level", "shared_buffers", "max_wal_size"}
+
+
+def postgres_settings(settings, **knobs):
+    trial = make_trial(
+        replace(make_sweep(), target="postgres"), knobs={"partitions": "4", "write_threads": "4", **knobs}
+    )
+    return load_target("postgres").settings(replace(trial, settings=settings), is_ours=True)
+
+
+def test_several_databases_have_the_vendors_durability_and_maintenance():
+    plan = several()
+    assert {trial.settings for trial in plan.trials} == {DEFAULTS}
+    assert plan.sweep.settings == DEFAULTS
+    assert not DURABILITY_AND_MAINTENANCE & set(postgres_settings(DEFAULTS))
+
+
+def test_one_database_has_the_set_for_loading():
+    sweep = complete(replace(make_sweep(), target="postgres"), load_facts("postgres"))
+    assert sweep.settings == LOADING
+    loading = postgres_settings(LOADING)
+    assert loading["synchronous_commit"] == loading["autovacuum"] == "off"
+    assert loading["wal_level"] == "minimal" and loading["shared_buffers"] == "1GB"
+
+
+def test_two_variants_are_compared_with_the_vendors_defaults():
+    assert {trial.settings for trial in plan_of(knobs__write_threads="9").trials} == {"auto"}, "as in the sweeps"
+    sweep = replace(make_sweep(), target="postgres", variants_ab={"A": "x", "B": "y"})
+    assert complete(sweep, load_facts("postgres")).settings == DEFAULTS
+
+
+@pytest.mark.parametrize("asked", [DEFAULTS, LOADING])
+def test_a_set_that_was_asked_for_stays(asked):
+    sweep = replace(make_sweep(target__settings=asked), target="postgres", vary={"target": ("postgres", "questdb")})
+    assert complete(sweep, load_facts("postgres")).settings == asked
+    with pytest.raises(UsageError, match="--settings"):
+        make_sweep(target__settings="fast")
+
+
+def test_knobs_go_before_the_set():
+    assert postgres_settings(LOADING, autovacuum="on")["autovacuum"] == "on"
+
+
+def test_every_setting_of_a_set_has_the_vendors_default():
+    for facts in all_facts():
+        assert not set(facts.loading) - set(facts.vendor_defaults), facts.name
+        assert not set(facts.fsynced or {}) - set(facts.vendor_defaults), facts.name
+
+
+def test_the_report_has_a_row_for_each_setting_that_differs_as_read_back():
+    run = measured(several())
+    said = {
+        "wal_level": "replica",
+        "synchronous_commit": "off",
+        "work_mem": "64MB",
+        "max_wal_size": "1024MB",
+        "port": "5432",
+        "partitions": "4",
+    }
+    results = tuple(
+        replace(r, effective={**r.effective, **said}) if r.trial.subject.target == "postgres" else r
+        for r in run.results
+    )
+    defaults = {name: dict(load_facts(name).vendor_defaults) for name in ("questdb", "victoriametrics", "postgres")}
+    run = replace(run, results=results, manifest={"vendor_defaults": defaults})
+    table = settings_table(run)
+    assert table.rows == (
+        ("postgres", "synchronous_commit", "off", "on"),
+        ("postgres", "work_mem", "64MB", "4MB"),
+    )
+    assert "--settings defaults" in table.notes[0]
+    page = documents(run).pages["report.html"]
+    assert page.index(table.title) < page.index("Each variant's own report"), "on the first page"
+    terms = subjects.terms_table(run).notes[0]
+    assert terms.startswith("durability and maintenance: the vendors' defaults (--settings defaults)")
+
+
+def test_a_run_that_was_stored_without_a_set_had_the_one_for_loading():
+    run = measured(several())
+    old = replace(run, plan=replace(run.plan, trials=tuple(replace(t, settings=LOADING) for t in run.plan.trials)))
+    assert settings_table(old) is None
+    assert "the set of settings for loading" in subjects.terms_table(old).notes[0]
