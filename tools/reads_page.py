@@ -130,16 +130,39 @@ cache=warm,cold` measures both in one sweep, on one data set.
 
 ## Answers
 A row depends only on the seed, the table and its number, so the correct answer to a query is known. Before the load,
-each operation is asked 20 times, and each answer is compared with the correct one: the number of rows, their order,
-times, counts and whole numbers exactly; fractions to 1 in 100,000. During the load, one answer of each operation in
-each half second is compared again. It is chosen by time, so answers of slow queries are among them. PostgreSQL's driver
-hands over its content, which is compared like that of the answers before the load, times to the nanosecond. Of an
-answer longer than 4 MB, the first rows are compared. Of the other drivers' answers, only the number of rows is
-compared. So is it with an answer that the writes of the load may change. A difference gives the trial the verdict
-`WRONG_ANSWER`, and its reasons name the query, what came and what is correct. The report counts empty answers, because
-a query that finds nothing is fast. Answers to `sql` are not compared, because the tool does not know what they should
-be.
+each operation is asked 20 times or more, and each answer is compared with the correct one: the number of rows, their
+order, and each value by its type. During the load, one answer of each operation in each half second is
+compared again. It is chosen by time, so answers of slow queries are among them. Its content is compared like that of
+the answers before the load. The drivers of PostgreSQL, TDengine and Cassandra hand over the rows, with times to the
+nanosecond; the drivers over HTTP the server's text, which the session reads by the same functions as its own answers.
+Long answers are compared wholly, and less often: all operations together hand over about 1 MB per second. Of IoTDB's
+answers, only the number of rows is compared. So is it with an answer that the writes of the load may change. A
+difference gives the trial the verdict `WRONG_ANSWER`, and its reasons name the query, what came and what is correct.
+The report counts empty answers, because a query that finds nothing is fast. An aggregate of no rows is empty, whether
+the database answers it by no row, by NULL, or, of a count, by 0. Of a query with a bound, the report has the share of
+the rows above it. Answers to `sql` are not compared, because the tool does not know what they should be.
 
+### What equal means
+Times, counts, texts and whole numbers must be equal, also the sum, the smallest and the largest of whole numbers, and
+their `spread`. A time is compared in the unit of the server's answer, so 1 microsecond is a difference. A server that
+computes in doubles may round whole numbers above 2^53.
+
+A fraction may differ by 1e-5 of its size in a column of `float`, and by 1e-9 in a column of `double`; a mean of whole
+numbers by 1e-9. This is the error of their bits, of sums in another order, and of servers that keep 15 digits. The size
+is that of the value itself, however small it is; for a sum or a mean, it is the sum or the mean of the absolute values.
+NULL is not 0.
+
+### Which devices are asked
+Devices have an order, drawn from the seed of the sweep. The questions before the load go through it: each takes the
+next devices, and so do the next operation and the next trial. An operation is asked 20 times, or up to 200 times where
+it takes more to ask for every device in each trial. With more devices, the next trial goes on where the last one ended.
+The report and `operations.csv` state how many answers were compared, and of how many devices.
+
+The requests of the load draw devices, moments and bounds evenly. Each trial and each operation has draws of its own,
+which follow from the seed of the sweep (`read_seed` in the trial's spec). So the trials of a sweep together ask for the
+devices that one trial misses.
+
+### Which answers the load may change
 Reads ask for times of the preload, so writes do not change these answers. Writes add rows to an answer over all time
 (`scan_tag`, `aggregate_tag` with `bucket`). Its number of rows must then be at least that of the preload, and at most
 that and all rows that were sent until the end of the load.
@@ -149,7 +172,7 @@ The comparison found a defect of one build of TDengine 3.3.0.0: its server takes
 the same server compares correctly.
 
 InfluxDB stores the text of a number as a double. An answer is not compared if a value lies so near to the bound that
-the types decide on which side it is.
+the types decide on which side it is. Whole numbers and a whole bound below 2^24 are compared exactly everywhere.
 
 Cassandra is asked with `ALLOW FILTERING` if there is a bound: it reads the rows of the devices in the time range and
 returns those above it. To several devices together it answers without pages, because it sorts their rows. It says 0 for
@@ -209,15 +232,40 @@ scale sweep sweeps/cassandra-reads.toml --target cassandra \\
   --mix scan=1,avg_10=1,avg_20=1,avg_40=1,avg_60=1,avg_80=1,avg_100=1
 ```
 
+## TSBS
+`--workload tsbs-devops` has the 15 queries of the Time Series Benchmark Suite's use case "devops" by their own names:
+
+```sh
+scale sweep cpu --cores 1..2 --workload tsbs-devops --target postgres,questdb,victoriametrics
+```
+
+Its data are ten usages of the CPU of 100 hosts over one day, a row every ten seconds. Values are drawn evenly from 0 to
+100, so that `usage_user > 90` passes a tenth of the rows. TSBS draws the start of a range freely. Here it is a multiple
+of a stretch of time, because some databases answer with whole stretches only.
+
+PostgreSQL and TDengine are asked all 15. TDengine refuses rows older than ten years by default, so its database is
+created with `KEEP 36500d`. A query that a database is not asked is left out for it, and a note of the plan says why.
+The same holds for `iot-queries`. The rates of two mixes are not comparable then; those of each query are, in
+`operations.csv`. A mix of your own (`--mix`) is refused instead.
+
+## Selectivity
+`selectivity = "10%"` is a bound that this share of all rows is above: the tool computes it from the range and the law
+of the column's values. It needs `--values random`, because with other laws the share depends on the range of time. A
+column of few different values has the nearest share that they allow. The report has the share that was measured.
+
+```sh
+scale sweep cpu --cores 1..2 --preload 1M --step-ms 10000 --values random --mix range_value=1 \\
+  --operation range_value.selectivity=10%
+```
+
 ## Sets
 `set` combines two ranges of one device: the first two thirds and the last two thirds of `span`. Their union has all
 rows of the span, their intersection has those of the second third, and their difference has those of the first third.
 
-## The load generator's own ceiling
-Before the sweep, the same threads draw the same requests, and a driver without a database answers them from memory. The
-rate is the most that these threads could ask of any database. A trial whose rate is above 80 % of it gets the verdict
-`GENERATOR_BOUND`. What a client library costs for each request is not part of this ceiling; it shows in the CPU of the
-load generator, by which the verdict is given too.
+## When the load generator is the limit
+A trial gets the verdict `GENERATOR_BOUND` if the load generator's CPUs or one of its threads are nearly fully used. A
+load that reads has no ceiling of the load generator, as a load of writes has: most of a request's cost is reading its
+answer, which only a database gives.
 
 ## What the report shows
 ```sh
@@ -265,12 +313,13 @@ _VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
     "range_desc": _DEVICES,
     "range_value": (_BOUND, {**_BOUND, "columns": "current"}),
     "range_value_desc": (_BOUND, {**_BOUND, "columns": "current"}),
-    "latest": _DEVICES,
+    "latest": (*_DEVICES, {"devices": "all"}),
     "aggregate": (*_DEVICES, {"function": "spread"}),
     "aggregate_value": tuple({**_BOUND, "function": name} for name in ("avg", "count")),
     "aggregate_range_value": tuple({**_BOUND, **devices} for devices in _DEVICES),
     "group_by_time": (*_DEVICES, {"step": "10m"}),
     "group_by_time_desc": (*_DEVICES, {"step": "10m"}),
+    "group_by_time_limit": ({"devices": "all"}, *_DEVICES),
     "group_by_tag": (*_PARTS, {"function": "count"}),
     "aggregate_tag": (*_PARTS, {"fraction": "1", "bucket": "10m"}, {"function": "count"}),
 }

@@ -51,6 +51,7 @@ BESIDE = {  # parts that take about as long as the integration tests
 SANITIZED = {
     "address,undefined": (  # parsers of specs, arguments and answers; the drivers' error paths
         "test_loadgen_spec",
+        "test_loadgen_files",
         "test_loadgen_histogram",
         "test_tdengine_faults",
         "test_lines_driver",

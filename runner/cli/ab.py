@@ -16,7 +16,7 @@ from runner.errors import UsageError
 from runner.sweep.ab import flags_of, together
 from runner.sweep.resolve import resolve_sweep
 
-_EXAMPLE = "Example: scale ab cpu --cores 2 --b '--knob synchronous_commit=on' --fail-if-slower 5%"
+_EXAMPLE = "Example: scale ab cpu --cores 2 --b '--knob synchronous_commit=off' --fail-if-slower 5%"
 
 
 def register(app: typer.Typer) -> None:

@@ -214,7 +214,8 @@ def end_if_failed(stored: StoredRun) -> None:
     from runner.model import VerdictKind
     from runner.targets import TARGETS, load_facts
 
-    failed = (VerdictKind.ABORTED, VerdictKind.LOST_ROWS, VerdictKind.WRONG_ANSWER, VerdictKind.ERRORS)
+    wrong = (VerdictKind.LOST_ROWS, VerdictKind.WRONG_ROWS, VerdictKind.WRONG_ANSWER)
+    failed = (VerdictKind.ABORTED, VerdictKind.ERRORS, *wrong)
     kinds = [r.verdict.kind for r in stored.results]
     targets = {trial.subject.target for trial in stored.plan.trials}
     is_of_database = any(load_facts(name).stores_rows for name in targets if name in TARGETS)

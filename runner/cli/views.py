@@ -104,6 +104,7 @@ def _values(sweep: Sweep) -> dict[str, str]:
         **_axis_values(sweep),
         "target.name": sweep.target,
         "target.runtime": sweep.runtime,
+        "target.settings": sweep.settings,
         "target.version": sweep.version,
         "target.image": sweep.image,
         "target.home": sweep.home,

@@ -13,12 +13,14 @@ from typing import Any
 
 from runner.model import StoredRun, TrialResult
 from runner.model.compared import Differing
+from runner.same_value import is_same_value
 
 ABSENT = "–"
 _TOOL = ("tool_version", "commit", "code", "method", "python")
 _HOST = ("hostname", "cpu_model", "kernel", "os", "cgroup", "governor", "memory_bytes")
 _NOT_OF_THE_SWEEP = {"origin", "name", "question", "tags", "knobs", "order_seed"}
 _ANY_TWO = {"port", "serverPort", "fqdn", "firstEp", "secondEp", "data_directory", "unix_socket_directories"}
+_OF_A_SERVER = ("settings", "knobs")  # kinds whose values databases spell in several ways
 _SHOWN = 160
 
 
@@ -67,7 +69,7 @@ def _asked(run: StoredRun) -> dict[str, str]:
 def _named(kind: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Differing]:
     for name in dict.fromkeys([*a, *b]):
         old, new = a.get(name, ABSENT), b.get(name, ABSENT)
-        if old != new:
+        if not (is_same_value(old, new) if kind in _OF_A_SERVER else old == new):
             yield Differing(kind=kind, name=name, a=_cut(old), b=_cut(new))
 
 

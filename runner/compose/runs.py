@@ -90,6 +90,7 @@ def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime
         "data_dir": str(prepared.data_dir),
         "findings": [asdict(f) for f in prepared.findings],
         "new_pages": asdict(prepared.new_pages) if prepared.new_pages else None,
+        "vendor_defaults": {c.facts.name: dict(c.facts.vendor_defaults) for c in prepared.choices.values()},
         "confounds": [asdict(c) for c in prepared.plan.confounds],
         "status": "running",
     }

@@ -41,6 +41,7 @@ _STYLES = {
     VerdictKind.SOFTWARE_BOTTLENECK: "cyan",
     VerdictKind.ABORTED: "red",
     VerdictKind.LOST_ROWS: "red",
+    VerdictKind.WRONG_ROWS: "red",
     VerdictKind.WRONG_ANSWER: "red",
     VerdictKind.ERRORS: "red",
 }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from runner.loadgen.ceiling import CeilingKey, Means, ceiling_key, means_of, measure_ceiling
-from runner.loadgen.groups import group_specs, unpaced
+from runner.loadgen.ceiling import NONE_FOR_READS, CeilingKey, Means, ceiling_key, means_of, measure_ceiling
 from runner.model import Trial
 from runner.targets import load_target
 from runner.targets.planned import planned_spec
@@ -36,27 +35,24 @@ class Ceilings:
         return {_words(key): rate if rate is not None else key.means.value for key, rate in self._rates.items()}
 
     def _key(self, trial: Trial) -> CeilingKey:
+        if trial.work.counts_requests:
+            return NONE_FOR_READS
         target = load_target(trial.subject.target)
         spec = planned_spec(trial, target, self._homes[trial.subject.server])
         method = spec["driver"], spec.get("method", "")
         if method not in self._means:
             self._means[method] = means_of(self._program, spec)
-        means = Means.ANSWERED if trial.work.counts_requests else self._means[method]
         cpus, threads = trial.placement.generator_cpus, target.facts.threads_per_process
-        first, *beside = unpaced(group_specs(spec, trial.work), trial.work)
-        return ceiling_key(first, cpus, threads, means, beside)
+        return ceiling_key(spec, cpus, threads, self._means[method])
 
 
 def _words(key: CeilingKey) -> str:
+    if key is NONE_FOR_READS:
+        return "a load that reads"
     spec = dict(key.spec)
     interlaced = f", {spec['interlace_rows']} of a table in turn" if spec.get("interlace_rows", "0") != "0" else ""
     if spec.get("requests_per_table", "1") != "1":
         interlaced = f", {spec['requests_per_table']} requests of a table in a row"
-    if key.means is Means.ANSWERED:
-        groups = [spec, *(dict(one) for one in key.beside)]
-        loads = " beside ".join(f"{one['threads']} threads, {one['operations']}" for one in groups)
-        what = f"{loads}, {key.means.value}"
-        return f"{what}, {spec['tables']} tables, on CPU {format_cpus(key.cpus)}"
     driver = f", driver {spec['driver']} with {key.means.value}" if key.means is Means.STUBBED else ""
     return (
         f"{spec['threads']} threads, {spec['rows_per_request']} rows a request{interlaced}, {spec['tables']} tables, "

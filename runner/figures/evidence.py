@@ -17,8 +17,9 @@ from runner.figures.rated import rated
 from runner.figures.uses import given_of, second_uses, window_use
 from runner.model import Measurement, Trial
 from runner.units import format_rate
-from runner.verdict import LEVEL_PERCENT, LEVEL_S, Evidence, Integrity, is_level
+from runner.verdict import LEVEL_PERCENT, Evidence, Integrity, compared_seconds, is_level
 from runner.work import miscounted, stores
+from runner.work.sums import wrong_rows
 
 
 def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
@@ -46,10 +47,12 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
             gaps=facts.counted.gaps if facts.counted and m.rows_sent is None and in_order else (),
             unfinished=unfinished(s) if s is not None else "",
             wrong_answers=tuple(sentence for one in answers for sentence in one.wrong),
+            wrong_rows=wrong_rows(facts.summed),
         ),
         commits_in_window=commits_in_window(facts) if stores(trial.work) else None,
         overdue=s.overdue if s is not None and (trial.load.rate or trial.work.paced) else None,
         warmup=_not_level(trial, facts) if has_window else "",
+        left_out=facts.summed.note if facts.summed else "",
         transient=_passed_over(facts, given.unit),
         offered=offered_of(trial, s) if s is not None else (),
         halves=halves_of(facts.samples, whole_intervals(facts.intervals, s)) if s is not None and has_window else None,
@@ -81,9 +84,10 @@ def _not_level(trial: Trial, facts: TrialFacts) -> str:
     rates = warmup_rates(facts.intervals)
     if trial.load.warmup_least_s is None or not trial.load.warmup_s or is_level(rates):
         return ""
+    part = compared_seconds(len(rates))
     return (
         f"the rate was not level when the warm-up ended at its bound of {trial.load.warmup_s:g} s: its last "
-        f"{LEVEL_S // 2} seconds and the {LEVEL_S // 2} before them differed by more than {LEVEL_PERCENT:g} %"
+        f"{part} seconds and the {part} before them differed by more than {LEVEL_PERCENT:g} %"
     )
 
 

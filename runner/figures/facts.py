@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from runner.model import AnswersChecked, Counted, DiskCeiling, Interval, LoadSummary, Preloaded, Sample, SamplerCost
+from runner.model import (
+    AnswersChecked,
+    Counted,
+    DiskCeiling,
+    Interval,
+    LoadSummary,
+    Preloaded,
+    RowsSummed,
+    Sample,
+    SamplerCost,
+)
 
 STEADY_PHASE = "measure"
 
@@ -30,7 +40,7 @@ class TrialFacts:
 
     data_bytes: the size of the server's files on their disks after the flush. preloaded: the data present before the
     load; None: nothing. row_bytes: the size of one preloaded row without overhead. answers: the operations whose
-    answers were checked.
+    answers were checked. summed: the stored rows beside those that were sent; None: not compared.
     """
 
     load_start_ns: int | None = None
@@ -57,6 +67,7 @@ class TrialFacts:
     preloaded: Preloaded | None = None
     row_bytes: int | None = None
     answers: tuple[AnswersChecked, ...] = ()
+    summed: RowsSummed | None = None
 
 
 def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list[Interval]:

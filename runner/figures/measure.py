@@ -67,7 +67,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         errors=s.errors,
         retries=s.retries,
         **acknowledged,
-        rows_counted=facts.counted.rows if facts.counted else None,
+        **_stored_rows(facts),
         ceiling_rows_per_s=facts.ceiling_rows_per_s,
         sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost and cost.wall_s > 0 else None,
         missed_ticks=cost.missed_ticks if cost else None,
@@ -90,8 +90,15 @@ def _reads(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, A
     """The figures of a load that reads, and of the data that was present before it."""
     if not trial.work.counts_requests:
         return _preload(facts)
-    rate, each = requests_per_s(summary, trial.work), operation_figures(summary)
+    rate, each = requests_per_s(summary, trial.work), operation_figures(summary, facts.answers)
     return {"requests_per_s": rate, "operations": each, **_preload(facts)}
+
+
+def _stored_rows(facts: TrialFacts) -> dict[str, Any]:
+    """What the database counted, and how many rows and tables were compared with those that were sent."""
+    summed, counted = facts.summed, facts.counted.rows if facts.counted else None
+    compared = {} if summed is None else {"rows_compared": summed.rows, "tables_compared": summed.tables_compared}
+    return {"rows_counted": counted, **compared}
 
 
 def _preload(facts: TrialFacts) -> dict[str, Any]:

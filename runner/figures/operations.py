@@ -5,18 +5,33 @@ They include a discarded transient, because an operation's times are known only 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from runner.model import Latency, LoadSummary, OperationFigures, OperationSummary, Trial
+from runner.model import AnswersChecked, Latency, LoadSummary, OperationFigures, OperationSummary, Trial
 from runner.verdict import OfferedOperation
 from runner.work import units_of_request
 
 _QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
 
 
-def operation_figures(summary: LoadSummary) -> Mapping[str, OperationFigures]:
-    """The figures by operation name, in the order of the mix."""
-    return {operation.name: _of(operation) for operation in summary.operations}
+def operation_figures(summary: LoadSummary, answers: Sequence[AnswersChecked] = ()) -> Mapping[str, OperationFigures]:
+    """The figures by operation name, in the order of the mix. answers: those that were checked."""
+    checked = {one.operation: one for one in answers if one.devices}
+    return {one.name: _checked(_of(one), checked.get(one.name)) for one in summary.operations}
+
+
+def _checked(figures: OperationFigures, answers: AnswersChecked | None) -> OperationFigures:
+    if answers is None:
+        return figures
+    return replace(
+        figures,
+        checked_before=answers.whole,
+        checked_within=answers.compared,
+        checked_rows=answers.counted - answers.compared,
+        checked_devices=answers.devices,
+        passed_percent=100 * answers.passed_rows / answers.tested_rows if answers.tested_rows else None,
+    )
 
 
 def offered_of(trial: Trial, summary: LoadSummary) -> tuple[OfferedOperation, ...]:

@@ -47,7 +47,7 @@ from runner.model.fitted import (
     Shape,
     StoredRun,
 )
-from runner.model.knobs import FORMER_KNOBS, KnobColumn, KnobRole
+from runner.model.knobs import DEFAULTS, FORMER_KNOBS, LOADING, KnobColumn, KnobRole
 from runner.model.marks import is_buffered, is_quick, marks
 from runner.model.measured import (
     FINISHED,
@@ -64,16 +64,30 @@ from runner.model.new_pages import NewPages
 from runner.model.noise import AblationSplit, Drift, LevelInterval, NoiseReport, Ratio, Trend
 from runner.model.observed import Observation
 from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
-from runner.model.questions import AnswersChecked, Cells, Drawn, OperationFigures, Preloaded, Query
+from runner.model.questions import (
+    NEEDS,
+    SEVERAL_COLUMNS,
+    AnswersChecked,
+    Cells,
+    Drawn,
+    OperationFigures,
+    Preloaded,
+    Query,
+)
 from runner.model.samples import Sample, SamplerCost, SubjectSample
 from runner.model.servers import Accounting, ServerOrder, ServerSource, ServerSpec, Site, SiteRequest
 from runner.model.standing import Stand, Standing
+from runner.model.summed import RowsSummed, TableSums
 
 __all__ = [
+    "DEFAULTS",
+    "LOADING",
     "CLAIM_S",
     "COLUMN_TYPES",
     "FINISHED",
     "FORMER_KNOBS",
+    "NEEDS",
+    "SEVERAL_COLUMNS",
     "Accounting",
     "FOLDED",
     "AnswersChecked",
@@ -141,6 +155,7 @@ __all__ = [
     "ServerSpec",
     "Shape",
     "Site",
+    "RowsSummed",
     "SiteRequest",
     "Stand",
     "Standing",
@@ -153,6 +168,7 @@ __all__ = [
     "TrialFinished",
     "TrialResult",
     "TrialStarted",
+    "TableSums",
     "Verdict",
     "VerdictKind",
     "Work",

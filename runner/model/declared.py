@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from runner.model.disk_facts import DiskSource
+from runner.model.knobs import LOADING
 
 Origin = Literal["default", "file", "flag", "host", "detect"]
 COLUMN_TYPES = (
@@ -291,6 +292,7 @@ class Sweep:
     detect_percent: float | None = None
     network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
     equal_durability: bool = False
+    settings: str = LOADING
 
     @property
     def seed_of_order(self) -> int:

@@ -8,6 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+LOADING = "loading"
+"""The settings of a target that make loading fast. Every run had them before there was a choice."""
+DEFAULTS = "defaults"
+"""The durability and the maintenance that the vendor gives the server."""
+
 
 class KnobRole(StrEnum):
     """The purpose of a knob, whatever its name in a database. The value is the role's name in sweeps and flags.

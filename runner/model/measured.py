@@ -99,11 +99,13 @@ class LoadSummary:
     """The load generator's summary. rows_window: acknowledgements inside the window. rows_acked: all of them.
 
     rows_unanswered: sent, and neither acknowledged nor refused. rows_distinct: acknowledged rows that differ by table
-    and time, None if not known. operations: in the order of the work. overdue: requests
-    that were due in the window and had no answer at its end. worker_cores: used by the load generator's threads during
-    the window, for everything: making rows, encoding, the client library. Both are None if the load generator does not
-    report them. send_s, make_s: of all threads, from the first request to the last. is_answered: False if the
-    protocol has no answers: rows count when they are handed to the network, and there are no response times.
+    and time, None if not known. table_rows: runs of tables whose first rows were acknowledged, as (first table,
+    number of tables, rows of each with those before the load); None if it is not known which rows
+    were. operations: in the order of the work. overdue: requests that were due in the window and had no answer at its
+    end. worker_cores: used by the load generator's threads during the window, for everything: making rows, encoding,
+    the client library. Both are None if the load generator does not report them. send_s, make_s: of all threads, from
+    the first request to the last. is_answered: False if the protocol has no answers: rows count when they are handed to
+    the network, and there are no response times.
 
     last_ack_ns: None if nothing was acknowledged. cpu_window_s: None if the load ended before the window; the window is
     then empty.
@@ -135,6 +137,7 @@ class LoadSummary:
     worker_cores: float | None = None
     is_answered: bool = True
     rows_distinct: int | None = None
+    table_rows: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,9 +166,9 @@ class Measurement:
     preload_raw_bytes_per_row: of the values alone; preload_compression: these bytes for each byte of preload_gb;
     preload_s: until it was at rest; preload_copied: "reflink" or "copy" if the files were loaded for several trials;
     preload_copy_s: for the copy; preload_cached_percent: share of the files in the page cache just before the load.
-    rows_sent:
-    handed to the network by a method without answers; then rows, rows_per_s and durable_rows_per_s are of the rows
-    that the database counted, and rows_acked and the response times are None.
+    rows_compared, tables_compared: whose content was compared with what was sent, by sums. rows_sent: handed to the
+    network by a method without answers; then rows, rows_per_s and durable_rows_per_s are of the rows that the database
+    counted, and rows_acked and the response times are None.
     """
 
     rows: int | None = None
@@ -199,6 +202,8 @@ class Measurement:
     retries: int | None = None
     rows_acked: int | None = None
     rows_counted: int | None = None
+    rows_compared: int | None = None
+    tables_compared: int | None = None
     ceiling_rows_per_s: float | None = None
     rate_cv_percent: float | None = None
     rate_drift_percent: float | None = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runner.model.declared import Load, Subject, Sweep, Work
-from runner.model.knobs import FORMER_KNOBS, KnobColumn
+from runner.model.knobs import FORMER_KNOBS, LOADING, KnobColumn
 from runner.model.observed import Role
 
 
@@ -50,12 +50,14 @@ class Resources:
 class ResourceRange:
     """The resources of all servers of a sweep, ascending. Defaults of knobs are derived from it.
 
-    disks: empty if no disks are prepared. connections: empty if the axis does not set them.
+    disks: empty if no disks are prepared. connections: empty if the axis does not set them. memory_bytes: the least
+    memory of a server; None: not known.
     """
 
     cores: tuple[float, ...]
     disks: tuple[int, ...] = ()
     connections: tuple[int, ...] = ()
+    memory_bytes: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +67,7 @@ class Trial:
     point_id: the same for all replicates of a point. block: trials of one block run one after the other, in random
     order. role: only points make the curve. A drift check is the run's first trial, repeated at its end. An ablation
     trial has the knobs that the plan gives to the level knobs_of_level. A check has twice the connections of its level.
+    settings: the name of the set of settings that the server starts from; knobs go before it.
     """
 
     trial_id: str
@@ -81,6 +84,7 @@ class Trial:
     block: int = 0
     role: Role = "point"
     knobs_of_level: float | None = None
+    settings: str = LOADING
 
     @property
     def cores(self) -> float:

@@ -9,27 +9,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-When = Literal["always", "at", "range"]
+When = Literal["always", "at", "range", "before"]
 Cells = tuple[Any, ...]
+ALL_DEVICES, SEVERAL_COLUMNS = "all devices together", "aggregates of several columns"
+EACH_DEVICE, NEWEST_BEFORE = "aggregates of each device", "the newest stretches of time before a time"
+NEEDS = (ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, NEWEST_BEFORE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """A query for rows of some devices, or for one aggregate of their column.
+    """A query for rows of some devices, or for aggregates of their columns.
 
-    columns: the returned columns, or the aggregated one. when: of all time, of one moment, or of [from, to). function:
-    "" for rows. bucket_ms: the aggregate of each stretch of time, whose starts are multiples of it since 1970; 0: of
-    all rows together. bound_column: only rows with a value above the drawn one in this column; "": all rows. latest:
-    the last row of each device. sets: union, intersect or except of two ranges, the first two thirds and the last two
-    thirds of the span; "": one range. text: the user's own, with placeholders; the other fields are then not known.
+    devices: how many; 0: all of them, or those of groups if there is a tag. columns: the returned columns, or the
+    aggregated ones. when: of all time, of one moment, of [from, to), or of all time before `to`. function: "" for rows.
+    bucket_ms: the aggregate of each stretch of time, whose starts are multiples of it since 1970; 0: of all rows
+    together. bound_column: only rows with a value above the drawn one in this column; "": all rows. latest: the last
+    row of each device. sets: union, intersect or except of two ranges, the first two thirds and the last two thirds of
+    the span; "": one range. text: the user's own, with placeholders; the other fields are then not known.
 
     tag: the devices are those of some groups; the value of this tag is the number of the group. groups: how many
     consecutive groups, of which the drawn value is the first; 0: all groups. by_tag: the aggregate of each group. A row
     of the answer is then the group and the value, ordered by the group. Rows of a group come in any order.
 
+    by_device: the aggregates of each device by itself, in each stretch of time. limit: the first so many rows of the
+    answer; 0: all.
+
     A row of an answer: the time in ms, the device (if there are several), the columns. Of an aggregate: the start of
-    the bucket in ms, if there are buckets, and the value. Rows are ordered by time, and a stretch without rows has no
-    row.
+    the bucket in ms, if there are buckets, the device (by_device), and the value of each column. Rows are ordered by
+    time, and a stretch without rows has no row.
+
+    more_bounds: further columns with a value above the same drawn one. is_loose: the answers are counted and not
+    compared, so a target may aggregate each device by itself, and begin stretches of time with the range.
 
     What is drawn for each request: span_ms: length of the range; step_ms: starts of ranges, and moments, are multiples
     of it from the first row on, 0: of the time between two rows; recent_ms: starts lie within the newest so many ms, 0:
@@ -42,12 +52,16 @@ class Query:
     function: str = ""
     bucket_ms: int = 0
     bound_column: str = ""
+    more_bounds: tuple[str, ...] = ()
+    is_loose: bool = False
     newest_first: bool = False
     latest: bool = False
     sets: str = ""
     tag: str = ""
     groups: int = 0
     by_tag: bool = False
+    by_device: bool = False
+    limit: int = 0
     text: str = ""
     span_ms: int = 0
     step_ms: int = 0
@@ -56,9 +70,21 @@ class Query:
     high: float = 0.0
 
     @property
+    def bounds(self) -> tuple[str, ...]:
+        """The columns that are compared with the drawn value."""
+        return (self.bound_column, *self.more_bounds) if self.bound_column else ()
+
+    @property
     def tells_device(self) -> bool:
         """Whether a row of the answer says whose it is."""
-        return not self.function and (self.devices > 1 or bool(self.tag))
+        if self.function:
+            return self.by_device
+        return (self.devices != 1 and not self.text) or bool(self.tag)
+
+    @property
+    def is_one_aggregate(self) -> bool:
+        """Whether the answer is one row, of aggregates of all rows together."""
+        return bool(self.function) and not (self.bucket_ms or self.by_tag or self.by_device)
 
     @property
     def third_ms(self) -> int:
@@ -68,7 +94,18 @@ class Query:
     @property
     def is_unordered(self) -> bool:
         """Whether the rows of the answer may come in any order."""
-        return self.latest or bool(self.tag and not self.function)
+        return self.latest or self.by_device or bool(self.tag and not self.function)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What a language must have words for, beside rows and one aggregate of named devices; for people."""
+        wanted = {
+            ALL_DEVICES: self.devices == 0 and not (self.tag or self.text),
+            SEVERAL_COLUMNS: bool(self.function) and len(self.columns) > 1,
+            EACH_DEVICE: self.by_device,
+            NEWEST_BEFORE: self.when == "before" or self.limit > 0,
+        }
+        return tuple(words for words, is_wanted in wanted.items() if is_wanted and not self.is_loose)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,19 +145,27 @@ class Preloaded:
 class AnswersChecked:
     """The number of an operation's answers that were compared with the right ones: complete answers before the window,
     and the number of rows of those within the load. compared: of the latter, those whose whole content was. wrong:
-    sentences about the first that differ."""
+    sentences about the first that differ. devices: those whose values were compared, as ranges (0-3,7); "": not known,
+    as in runs of older versions. tested_rows: rows that these queries compare with a bound; passed_rows: those above
+    it."""
 
     operation: str
     whole: int = 0
     counted: int = 0
     compared: int = 0
     wrong: tuple[str, ...] = ()
+    devices: str = ""
+    tested_rows: int = 0
+    passed_rows: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class OperationFigures:
     """The figures of one operation over the whole window. requests: answered ones. rows, values, mb: in their answers.
-    empty: answers without a row. errors: in all phases. *_ms: by the name of the quantile (min, mean, p10 ... p999,
+    empty: answers without a row. errors: in all phases. checked_before, checked_within: answers that were compared with
+    the right ones, before the load and of the load; checked_rows: of the load, only by their number of rows.
+    checked_devices: whose values were compared, as ranges. passed_percent: of the rows that those queries compare with
+    a bound, the share above it; None: there is no bound. *_ms: by the name of the quantile (min, mean, p10 ... p999,
     max); empty if not known."""
 
     weight: float
@@ -132,5 +177,10 @@ class OperationFigures:
     mb_per_s: float | None = None
     errors: int | None = None
     empty: int | None = None
+    checked_before: int | None = None
+    checked_within: int | None = None
+    checked_rows: int | None = None
+    checked_devices: str = ""
+    passed_percent: float | None = None
     response_ms: Mapping[str, float | None] = field(default_factory=dict)
     service_ms: Mapping[str, float | None] = field(default_factory=dict)

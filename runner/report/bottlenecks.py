@@ -37,6 +37,7 @@ BY_VERDICT = {  # no bottleneck explains these: the number is wrong, or belongs 
     VerdictKind.OFFERED_NOT_MET: "a lower --rate, or more cores",
     VerdictKind.ERRORS: "see the reasons and the end of the server's log (trials/<id>/server.log)",
     VerdictKind.LOST_ROWS: "see the end of the server's log (trials/<id>/server.log): no setting helps",
+    VerdictKind.WRONG_ROWS: "see the reasons: the sums of the stored rows, and the right ones; no setting helps",
     VerdictKind.WRONG_ANSWER: "see the reasons: the query, what came and what is right; no setting helps",
     VerdictKind.ABORTED: "see the server's last words in the reasons, and repeat the sweep",
 }

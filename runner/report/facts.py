@@ -25,6 +25,7 @@ VERDICT_MEANINGS = {
     "THROTTLED": "the kernel held the server back for lack of quota",
     "ERRORS": "requests failed, or the server was not set as planned",
     "LOST_ROWS": "the database does not hold what it acknowledged",
+    "WRONG_ROWS": "the database holds other times or values than those that were sent",
     "WRONG_ANSWER": "a query was answered, and not with the right answer",
     "ABORTED": "the trial did not run to its end",
 }
@@ -140,6 +141,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("Replicates", f"{sweep.replicates} of each level, interleaved, in an order of seed {sweep.seed_of_order}"),
         ("Not visible", unseen_words(run)),
         ("Load generator's own ceiling", _ceiling(run)),
+        ("Stored rows", _compared(run)),
         ("Watching cost", _sampler(run)),
         ("Took", format_seconds(sum(r.wall_s for r in run.results))),
         (
@@ -170,6 +172,15 @@ def _ceiling(run: StoredRun) -> str:
         reasons = [f"{k}: {v}" for k, v in value.items() if isinstance(v, str)]
         return "; ".join([*rates, *reasons])
     return f"{format_rate(value)} rows/s" if isinstance(value, (int, float)) else ""
+
+
+def _compared(run: StoredRun) -> str:
+    """How many of the stored rows were compared with those that were sent; "" if none could be."""
+    found = [r.measurement for r in run.results if r.measurement.rows_compared is not None]
+    if not found:
+        return ""
+    compared, stored = sum(m.rows_compared or 0 for m in found), sum(m.rows_counted or 0 for m in found)
+    return f"{compared:,} of {stored:,} in {len(found)} trials compared with the rows that were sent, by sums"
 
 
 def _sampler(run: StoredRun) -> str:

@@ -11,6 +11,7 @@ from runner.connections_check import sentences
 from runner.model import FitReport, StoredRun
 from runner.report import facts
 from runner.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
+from runner.report.checked import checks_table, unchecked_words
 from runner.report.columns import ARTICLE_HEADING
 from runner.report.curve import with_fit
 from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words
@@ -35,6 +36,7 @@ from runner.report.operations import (
 from runner.report.per_cpu import cpu_table
 from runner.report.preloaded import preload_words
 from runner.report.reference import Reference, reference_table
+from runner.report.settings import settings_table
 from runner.report.soak import soak_of, soak_tables
 from runner.report.table import Table
 from runner.report.warmup import warmup_words
@@ -69,6 +71,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         _section("How sure the points are", _noise(run)) if run.results else "",
         _section("Was the warm-up long enough?", _bullets(warmup_words(run))),
         _section("What else changed along the curve", table_markdown(knobs_table(run))) if run.results else "",
+        _section(settings.title, table_markdown(settings)) if (settings := settings_table(run)) else "",
         _section("Method and machine", _method(run)),
     ]
     return "\n\n".join(b for b in blocks if b) + "\n"
@@ -93,8 +96,8 @@ def _soaks(run: StoredRun) -> list[str]:
 def _operations(run: StoredRun) -> list[str]:
     if not has_operations(run):
         return []
-    told = _bullets([words for words in (*preload_words(run), answers_words(run)) if words])
-    tables = _both(operations_table(run), quantiles_table(run))
+    told = _bullets([words for words in (*preload_words(run), answers_words(run), unchecked_words(run)) if words])
+    tables = _both(operations_table(run), quantiles_table(run), checks_table(run))
     return [_section("Each operation", f"{told}\n\n{tables}" if told else tables)]
 
 
@@ -125,8 +128,8 @@ def _bullets(lines: Sequence[str]) -> str:
     return "\n".join(f"- {safe(line)}" for line in lines)
 
 
-def _both(first: Table, second: Table) -> str:
-    return "\n\n".join(table_markdown(t) for t in (first, second) if t.rows)
+def _both(*tables: Table) -> str:
+    return "\n\n".join(table_markdown(t) for t in tables if t.rows)
 
 
 def _with_reasons(table: Table) -> Table:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from runner.model import OperationFigures, StoredRun, TrialResult
+from runner.report.checked import checks_table, unchecked_words
 from runner.report.escaped import escape
 from runner.report.figures import axis_facts
 from runner.report.markup import code_html, table_html
@@ -152,12 +153,17 @@ def operations_html(run: StoredRun) -> str:
     """The part of the page; "" if the load only writes."""
     if not has_operations(run):
         return ""
-    told = [f"<li>{code_html(words)}</li>" for words in (*preload_words(run), answers_words(run)) if words]
+    told = [
+        f"<li>{code_html(words)}</li>"
+        for words in (*preload_words(run), answers_words(run), unchecked_words(run))
+        if words
+    ]
     return (
         f"<h2>Each operation</h2><ul>{''.join(told)}</ul>{small_curves(run)}"
         f"<h3>Throughput against response time</h3>{response_curve(run, _levels(run))}"
         f'<div class="scroll" tabindex="0" role="region" aria-label="heat map">{heat_svg(run)}</div>'
-        f"{table_html(operations_table(run), dense=True)}{table_html(quantiles_table(run), dense=True)}\n"
+        f"{table_html(operations_table(run), dense=True)}{table_html(quantiles_table(run), dense=True)}"
+        f"{table_html(checks_table(run), dense=True)}\n"
     )
 
 

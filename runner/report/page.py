@@ -37,6 +37,7 @@ from runner.report.operations import operations_html
 from runner.report.per_cpu import cpu_table
 from runner.report.reference import Reference, compare, reference_table
 from runner.report.series import label_of, trial_panels
+from runner.report.settings import settings_table
 from runner.report.soak import CAPTION, soak_of, soak_svg, soak_tables
 from runner.report.style import PAGE_STYLE
 from runner.report.table import Table, ordinal
@@ -206,7 +207,11 @@ def _noise(run: StoredRun) -> str:
 
 
 def _knobs(run: StoredRun) -> str:
-    return f"<h2>What else changed along the curve</h2>{table_html(knobs_table(run))}\n" if run.results else ""
+    if not run.results:
+        return ""
+    settings = settings_table(run)
+    differing = f"<h2>{escape(settings.title)}</h2>{table_html(settings)}\n" if settings else ""
+    return f"<h2>What else changed along the curve</h2>{table_html(knobs_table(run))}\n{differing}"
 
 
 def _soak(run: StoredRun) -> str:

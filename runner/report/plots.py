@@ -35,6 +35,7 @@ _MARKERS = {
     "THROTTLED": "_",
     "ERRORS": "x",
     "LOST_ROWS": "+",
+    "WRONG_ROWS": "P",
     "WRONG_ANSWER": "1",
     "ABORTED": "*",
 }

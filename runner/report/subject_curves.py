@@ -1,6 +1,7 @@
 """The curves of several databases in one drawing: a panel for each rate of the run, and each name with its terms.
 
-Refuses to tell databases apart by colour alone: each has a shape and a dash of its own. Axes start at 0.
+Refuses to tell databases apart by colour alone: each has a shape and a dash of its own. No line
+connects levels where no trial counts. Axes start at 0; rates that differ by more than 10 times have a logarithmic one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from runner.model import StoredRun, VerdictKind
 from runner.report.figures import axis_facts, shown_rates
 from runner.report.subject_points import SubjectCurve, SubjectPoint, curves
-from runner.report.svg import Frame, axes, drawing, legend, line, marker, rate_scale, swatch, x_levels
+from runner.report.svg import Frame, LogFrame, axes, drawing, legend, line, marker, rate_scale, swatch, x_levels
 from runner.units import format_number, format_rate
 from runner.work import stores
 
@@ -23,6 +24,7 @@ SHAPES = (
     VerdictKind.SOFTWARE_BOTTLENECK,
     VerdictKind.THROTTLED,
 )  # for their forms alone: a circle, a square, a triangle, ...
+_MOST = 10.0  # between rates that a linear axis can show together
 
 
 def curves_svg(run: StoredRun, width: int = 940, height: int = 380) -> str:
@@ -48,7 +50,9 @@ def _named(run: StoredRun, curve: SubjectCurve) -> str:
 def _panel(run: StoredRun, found: Sequence[SubjectCurve], size: tuple[int, int], words: str, at: int) -> str:
     levels = sorted({p.level for c in found for p in c.points})
     tops = [v for c in found for p in c.points for v in (p.rates[at], None if at else p.high) if v]
-    frame = Frame(
+    lowest = [v for c in found for p in c.points for v in (p.rates[at], None if at else p.low) if v]
+    is_log = _MOST * min(lowest, default=1.0) < max(tops, default=1.0)
+    frame = (LogFrame if is_log else Frame)(
         width=size[0],
         height=size[1],
         left=54,
@@ -57,18 +61,37 @@ def _panel(run: StoredRun, found: Sequence[SubjectCurve], size: tuple[int, int],
         bottom=44,
         x_min=0.0,
         x_max=1.06 * levels[-1],
-        y_min=0.0,
+        y_min=min(lowest) / 1.2 if is_log else 0.0,
         y_max=1.06 * max(tops, default=1.0),
     )
     unit, unit_name = rate_scale(frame.y_max, words)
-    parts = [axes(frame, x_levels(levels, size[0] - 80), axis_facts(run).given, unit_name, unit)]
+    parts = [
+        axes(
+            frame,
+            x_levels(levels, size[0] - 80),
+            axis_facts(run).given,
+            unit_name + (", logarithmic" if is_log else ""),
+            unit,
+        )
+    ]
     for index, curve in enumerate(found):
         points = [(p, value) for p in curve.points if (value := p.rates[at]) is not None]
-        parts.append(line(frame, [(p.level, value) for p, value in points], _line_css(index)))
+        parts += [line(frame, piece, _line_css(index)) for piece in _counted_pieces(points)]
         if not at:  # the interval is of the first rate
             parts += [_bar(frame, p, index) for p, _ in points]
         parts += [_mark(frame, curve, p, value, index) for p, value in points]
     return "".join(parts)
+
+
+def _counted_pieces(points: Sequence[tuple[SubjectPoint, float]]) -> list[list[tuple[float, float]]]:
+    """The points between levels where no trial counts."""
+    pieces: list[list[tuple[float, float]]] = [[]]
+    for p, value in points:
+        if p.is_counted:
+            pieces[-1].append((p.level, value))
+        else:
+            pieces.append([])
+    return pieces
 
 
 def _bar(frame: Frame, p: SubjectPoint, index: int) -> str:

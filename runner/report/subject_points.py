@@ -25,10 +25,11 @@ UNKNOWN = "not said"
 class SubjectPoint:
     """A database at a level: means over the trials that count, else over all (is_counted says which).
 
-    rates: those of shown_rates, in their order; low, high: the 95 % interval of the first's geometric mean; speedup:
-    against the first rate at the database's own first level. server_cost, client_cost: CPU seconds for a million units
-    of the work. stored_bytes: of the server's files for each row that the database counted; written_bytes: written to
-    the disk by everybody for each acknowledged row. used: the trials that the means are of.
+    rates: those of shown_rates, in their order; low, high: the 95 % interval of the first's geometric mean;
+    speedup: against the first rate at the database's own first level; None if no trial of either level counts.
+    server_cost, client_cost: CPU seconds for a million units of the work. stored_bytes: of the server's files for
+    each row that the database counted; written_bytes: written to the disk by everybody for each acknowledged row.
+    used: the trials that the means are of.
     """
 
     level: float
@@ -85,17 +86,19 @@ def _curve(
     ordered = tuple(sorted(results, key=lambda r: (r.trial.level, r.trial.replicate)))
     points: list[SubjectPoint] = []
     base: float | None = None
+    first = min(r.trial.level for r in ordered)
     for level in sorted({r.trial.level for r in ordered}):
         here = [r for r in ordered if r.trial.level == level]
-        points.append(_point(here, shown, base, intervals.get((level, name))))
-        base = base or points[-1].rates[0]
+        points.append(_point(here, shown, base, first, intervals.get((level, name))))
+        if len(points) == 1 and points[0].is_counted:
+            base = points[0].rates[0]
     words = ", ".join(ordered[0].trial.variant.values()) or ordered[0].trial.subject.target
     said = next((r.effective for r in ordered if r.effective), {})
     return SubjectCurve(name=words, said=said, results=ordered, points=tuple(points))
 
 
 def _point(
-    here: Sequence[TrialResult], shown: Sequence[Rate], base: float | None, interval: LevelInterval | None
+    here: Sequence[TrialResult], shown: Sequence[Rate], base: float | None, first: float, interval: LevelInterval | None
 ) -> SubjectPoint:
     counted = [r for r in here if r.verdict.kind.is_fitted]
     results = tuple(counted or here)
@@ -113,7 +116,7 @@ def _point(
         rates=rates,
         low=low,
         high=high,
-        speedup=speed / (base or speed) if speed else None,
+        speedup=_speedup(speed, base, here[0].trial.level == first) if counted else None,
         rate_per_core=speed / cores if speed is not None and cores else None,
         server_cost=mean(cpu_cost(r.measurement.server_cpu_cores, r) for r in results),
         client_cost=mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in results),
@@ -124,6 +127,13 @@ def _point(
         verdicts=", ".join(f"{n} {kind}" for kind, n in verdicts.most_common()),
         used=results,
     )
+
+
+def _speedup(rate: float | None, base: float | None, is_first: bool) -> float | None:
+    """Against the rate of the first level; None if no trial of that level counts."""
+    if rate is None:
+        return None
+    return 1.0 if is_first else rate / base if base else None
 
 
 def stored_bytes(m: Measurement) -> float | None:

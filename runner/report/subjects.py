@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.model import StoredRun
+from runner.model import StoredRun, VerdictKind
 from runner.report.escaped import escape
 from runner.report.figures import axis_facts, shown_rates
 from runner.report.marks import marked
+from runner.report.settings import starting_point
 from runner.report.subject_curves import curves_svg
 from runner.report.subject_points import SubjectPoint, curves, overlaps
 from runner.report.table import ABSENT, Table, fixed, known, rate, short
@@ -46,12 +47,25 @@ def figure_html(run: StoredRun) -> str:
     if not has_several(run):
         return ""
     drawn = curves_svg(run)
+    counted = f'<p class="answer">{escape(valid_words(run))}</p>'
     terms = " Beside each name: where the rows of a request are when it is acknowledged."
     caption = (
         "Means of the trials that count, with their 95 % intervals where several trials make one; hollow: no trial "
         f"counts.{terms if stores(run.plan.sweep.work) else ''}"
     )
-    return f"<figure>{drawn}<figcaption>{escape(caption)}</figcaption></figure>" if drawn else ""
+    return counted + (f"<figure>{drawn}<figcaption>{escape(caption)}</figcaption></figure>" if drawn else "")
+
+
+def valid_words(run: StoredRun) -> str:
+    """The number of VALID trials, of the run and of each database; "" where there is one database."""
+    if not has_several(run):
+        return ""
+    each = []
+    for curve in curves(run):
+        valid = sum(1 for r in curve.results if r.verdict.kind is VerdictKind.VALID)
+        each.append(f"{curve.name} {valid} of {len(curve.results)}")
+    total = sum(1 for r in run.on_curve if r.verdict.kind is VerdictKind.VALID)
+    return f"{total} of {len(run.on_curve)} trials are VALID: {', '.join(each)}."
 
 
 def rates_table(run: StoredRun) -> Table:
@@ -148,5 +162,5 @@ def terms_table(run: StoredRun) -> Table:
         headers=("database", *terms, *(("method", "rows a request") if stored else ()), "connections"),
         rows=tuple(rows),
         words=tuple(range(len(terms) + 1 + stored)),
-        notes=(f"the defaults of the vendors, unless --knob says otherwise{acknowledged}",),
+        notes=(f"{starting_point(run)}, unless --knob says otherwise{acknowledged}",),
     )

@@ -28,6 +28,7 @@ SHAPES = {
     VerdictKind.THROTTLED: "bar",
     VerdictKind.ERRORS: "cross",
     VerdictKind.LOST_ROWS: "plus",
+    VerdictKind.WRONG_ROWS: "ladder",
     VerdictKind.WRONG_ANSWER: "tee",
     VerdictKind.ABORTED: "star",
 }
@@ -41,6 +42,7 @@ _PATHS = {
     "bar": "M-{b},-{h}H{b}V{h}H-{b}Z",
     "cross": "M-{r},-{r}L{r},{r}M-{r},{r}L{r},-{r}",
     "plus": "M-{b},0H{b}M0,-{b}V{b}",
+    "ladder": "M-{h},-{b}V{b}M{h},-{b}V{b}M-{b},0H{b}",
     "tee": "M-{b},-{b}H{b}M0,-{b}V{b}",
     "star": "M-{b},0H{b}M0,-{b}V{b}M-{r},-{r}L{r},{r}M-{r},{r}L{r},-{r}",
 }
@@ -90,6 +92,27 @@ class Frame:
     def at(self, points: Points) -> str:
         """The points as pixel pairs."""
         return " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in points)
+
+    def y_ticks(self, unit: float) -> list[float]:
+        """Round numbers of the vertical axis, in units."""
+        return ticks(self.y_min / unit, self.y_max / unit, 5)
+
+
+class LogFrame(Frame):
+    """A plot area whose vertical axis is logarithmic. y_min is above 0."""
+
+    def y(self, value: float) -> float:
+        """The vertical position in pixels; a value below the axis is at its lower end."""
+        span = math.log(self.y_max / self.y_min) or 1.0
+        share = math.log(max(value, self.y_min) / self.y_min) / span
+        return self.height - self.bottom - share * (self.height - self.top - self.bottom)
+
+    def y_ticks(self, unit: float) -> list[float]:
+        """1, 2 and 5 times powers of ten, in units; powers alone over more than a factor of 1000."""
+        low, high = self.y_min / unit, self.y_max / unit
+        steps = (1, 2, 5) if high <= 1000 * low else (1,)
+        powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+        return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
 
 
 def ticks(low: float, high: float, count: int) -> list[float]:
@@ -143,7 +166,7 @@ def axes(frame: Frame, x_ticks: Sequence[float], x_name: str, y_name: str, y_uni
     """Grid, numbers and names of both axes."""
     parts = []
     bottom, right = frame.height - frame.bottom, frame.width - frame.right
-    for value in ticks(frame.y_min / y_unit, frame.y_max / y_unit, 5):
+    for value in frame.y_ticks(y_unit):
         y = frame.y(value * y_unit)
         css = "zero" if value == 0 else "grid"
         parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="{css}"/>')

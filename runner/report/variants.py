@@ -18,6 +18,7 @@ from runner.report.markdown import table_markdown
 from runner.report.marks import marked
 from runner.report.markup import table_html
 from runner.report.page import shell
+from runner.report.settings import settings_table
 from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.sweep.vary import label, slug
 from runner.units import format_number
@@ -103,6 +104,7 @@ def index_markdown(run: StoredRun) -> str:
     sweep = run.plan.sweep
     links = "".join(f"- [{safe(_told(run, name))}](report-{name}.md)\n" for name in labels_of(run))
     answer = ab_markdown(run) if sweep.variants_ab else ""
+    answer += f"**{safe(valid)}**\n\n" if (valid := subjects.valid_words(run)) else ""
     tables = "\n\n".join(table_markdown(table) for table in _tables(run))
     return f"# {safe(sweep.name)}\n\n{safe(sweep.question)}\n\n{answer}{tables}\n\n{links}"
 
@@ -127,7 +129,8 @@ def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:
 
 def _tables(run: StoredRun) -> tuple[Table, ...]:
     """Of several databases their own tables: a ratio to the first would not say whether it is a difference."""
-    return subjects.tables(run) or (comparison_table(run),)
+    settings = settings_table(run)
+    return (*(subjects.tables(run) or (comparison_table(run),)), *((settings,) if settings else ()))
 
 
 def _told(run: StoredRun, name: str) -> str:

@@ -27,12 +27,15 @@ _SETTING_KINDS: Mapping[str, Kind] = {RUN: "text", "setting": "text", "value": "
 
 @dataclass(frozen=True, kw_only=True)
 class SqlTable:
-    """name: of the table. keys: the columns that identify its rows. kinds: by column, in the order of the cells."""
+    """name: of the table. keys: the columns that identify its rows. kinds: by column, in the order of the cells.
+    run_column: the column with the name of the run, whose rows are replaced together.
+    """
 
     name: str
     keys: tuple[str, ...]
     kinds: Mapping[str, Kind]
     rows: Sequence[tuple[Cell, ...]]
+    run_column: str = RUN
 
 
 def tables_of(run: StoredRun) -> tuple[SqlTable, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.errors import StoreError, UsageError
 from runner.formats import Cell
-from runner.sqlexport.tables import RUN, SqlTable
+from runner.sqlexport.tables import SqlTable
 
 if TYPE_CHECKING:
     import sqlalchemy
@@ -140,7 +140,7 @@ def _defined(table: SqlTable) -> sqlalchemy.Table:
 
 
 def _replace(connection: sqlalchemy.Connection, defined: sqlalchemy.Table, run: str, table: SqlTable) -> None:
-    connection.execute(defined.delete().where(defined.c[RUN] == run))
+    connection.execute(defined.delete().where(defined.c[table.run_column] == run))
     names = list(table.kinds)
     for some in _some_at_once(table.rows):
         connection.execute(defined.insert(), [dict(zip(names, row, strict=True)) for row in some])

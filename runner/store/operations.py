@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from runner.model import TrialResult
+from runner.model import TrialResult, Work
 from runner.sweep.vary import label
 
 OPERATIONS = "operations.csv"
@@ -21,6 +21,9 @@ _FIGURES = (
     "mb_per_s",
     "errors",
     "empty",
+    "checked_before",
+    "checked_within",
+    "checked_rows",
 )
 COLUMNS = (
     "trial_id",
@@ -32,20 +35,31 @@ COLUMNS = (
     *_FIGURES,
     *(f"{kind}_ms_{name}" for kind in ("response", "service") for name in _QUANTILES),
     "verdict",
+    "checked_devices",
+    "parameters",
+    "passed_percent",
 )
 
 
-def operations_text(results: Iterable[TrialResult]) -> str:
-    """The rows by level, replicate and the order of the mix. A value that could not be measured is empty."""
+def operations_text(results: Iterable[TrialResult], columns: Sequence[str] = COLUMNS) -> str:
+    """The rows by level, replicate and the order of the mix. A value that could not be measured is empty. columns:
+    those of an older version."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
-    out.writerow(COLUMNS)
+    out.writerow(columns)
     for result in sorted(results, key=lambda r: (r.trial.level, r.trial.replicate)):
         trial = result.trial
         head = (trial.trial_id, trial.level, trial.replicate, trial.role, label(trial.variant))
         for name, one in result.measurement.operations.items():
             times = [had.get(q) for had in (one.response_ms, one.service_ms) for q in _QUANTILES]
             figures = [getattr(one, figure) for figure in _FIGURES]
-            cells = (*head, name, *figures, *times, result.verdict.kind.value)
-            out.writerow("" if cell is None else cell for cell in cells)
+            ends = (result.verdict.kind.value, one.checked_devices, _parameters(trial.work, name), one.passed_percent)
+            cells = dict(zip(COLUMNS, (*head, name, *figures, *times, *ends), strict=True))
+            out.writerow("" if cells[column] is None else cells[column] for column in columns)
     return text.getvalue()
+
+
+def _parameters(work: Work, name: str) -> str:
+    """Those that the sweep gives the operation: span=1h devices=3."""
+    given = next((one.parameters for one in work.operations if one.name == name), {})
+    return " ".join(f"{key}={value}" for key, value in given.items())

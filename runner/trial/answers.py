@@ -6,21 +6,22 @@ Refuses to judge a text of the user: its right answer is unknown. Its requests a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from runner.loadgen.content import content_of
 from runner.loadgen.protocol import Asked
 from runner.loadgen.rows import Tables, rows_of, tables_of
 from runner.model import AnswersChecked, Cells, Drawn, Query, Work
 from runner.trial.asking import asked
 from runner.trial.order import TrialOrder
 from runner.trial.provision import Reached
-from runner.trial.within import Within, numbered
+from runner.trial.within import Within, is_compared, numbered
 from runner.work import queries_of
 from runner.work.answers import (
     Stretch,
-    TableRows,
+    counted_above,
     difference,
     draws,
     is_undecided,
@@ -28,12 +29,16 @@ from runner.work.answers import (
     stretches,
     with_groups,
 )
+from runner.work.columns import Right, TableRows
+from runner.work.devices import as_text, from_text
 
-TIMES = 20  # queries of each operation, enough to find a wrong text
+TIMES = 20  # queries of each operation at least, enough to find a wrong text
+TIMES_MAX = 200  # at most, where it takes more than TIMES to ask for every device
 ROWS_MAX = 2_000_000  # of one operation, in answers computed and compared; with more, it is asked less often
 COUNTED_MAX = 200  # answers of one operation within the load whose rows are counted again
 WRONG_MAX = 3  # sentences of one operation
 ASK_S = 300.0
+NAMED_MAX = 8  # devices in a sentence
 
 
 def checked_before(
@@ -47,56 +52,106 @@ def checked_before(
         return ()
     tables = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
     found, made = [], _Made(order.program, spec)
+    times = _times(queries.values(), work)
+    place = order.trial.order * times * sum(query.devices for query in queries.values())
     for name, query in queries.items():
-        all_drawn = [_resolved(query, one, tables) for one in draws(query, work, TIMES, order.trial.seed)]
+        all_drawn = [_resolved(query, one, tables) for one in draws(query, work, times, order.trial.seed, place)]
+        place += times * query.devices
         drawn = _affordable(query, work, all_drawn)
         came = asked(reached, _question(reached, texts[name], drawn, tables.names), ASK_S)
-        right = _right(made, query, work, drawn)
+        right, (tested_rows, passed_rows) = _right(made, query, work, drawn)
         wrong = [
             _sentence(name, one, answer, rows, tables.names, query)
             for one, answer, rows in zip(drawn, right, came, strict=True)
             if answer is not None
         ]
-        found.append(AnswersChecked(operation=name, whole=len(drawn), wrong=tuple(filter(None, wrong))[:WRONG_MAX]))
+        known = [one for one, answer in zip(drawn, right, strict=True) if answer is not None]
+        devices = as_text(device for one in known for device in one.devices)
+        some = tuple(filter(None, wrong))[:WRONG_MAX]
+        found.append(
+            AnswersChecked(
+                operation=name,
+                whole=len(known),
+                wrong=some,
+                devices=devices,
+                tested_rows=tested_rows,
+                passed_rows=passed_rows,
+            )
+        )
     return tuple(found)
+
+
+def _times(queries: Iterable[Query], work: Work) -> int:
+    """How often each operation is asked, so that all of them together ask for every device, or as many as they may."""
+    devices = sum(query.devices for query in queries)
+    return min(TIMES_MAX, max(TIMES, -(-work.data.tables // devices))) if devices else TIMES
 
 
 def checked_within(
     order: TrialOrder,
     reached: Reached,
     spec: Mapping[str, str],
+    texts: Mapping[str, str],
     answers: Sequence[Asked],
     before: Sequence[AnswersChecked],
     written: int,
 ) -> tuple[AnswersChecked, ...]:
-    """The earlier check, with the answers that the load generator reported during the load. written: rows that the load
-    sent, which an answer may contain. Raises LoadError or TargetError."""
+    """The earlier check, with the answers that the load generator reported during the load. texts: as in the earlier
+    check. written: rows that the load sent, which an answer may contain. Raises LoadError or TargetError."""
     work, known = order.trial.work, {one.operation: one for one in before}
     queries = queries_of(work)
     has_writes = len(queries) < len(work.operations)
     tables = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
     made = _Made(order.program, spec)
     for name, one in known.items():
-        told = [answer for answer in answers if answer.operation == name]
         query = queries[name]
-        chosen = _spread(
-            query, work, [(answer, _resolved(query, _drawn(query, answer, work), tables)) for answer in told]
-        )
-        right = _right(made, query, work, [drawn for _, drawn in chosen])
-        cases = [
-            (
-                drawn,
-                Within(
-                    query=query, answer=answer, right=rows, names=tables.names, written=written, has_writes=has_writes
-                ),
-            )
-            for (answer, drawn), rows in zip(chosen, right, strict=True)
-            if rows is not None
+        reported = [
+            (answer, _resolved(query, _drawn(query, answer, work), tables))
+            for answer in answers
+            if answer.operation == name
         ]
-        wrong = [f"{name} {_of(drawn, ())}: {why}" for drawn, case in cases if (why := case.wrong())]
-        compared = sum(case.is_compared for _, case in cases)
-        known[name] = replace(one, counted=len(chosen), compared=compared, wrong=(*one.wrong, *wrong)[:WRONG_MAX])
+        chosen = [  # by time those whose content is known, by number the others
+            *_spread(query, work, [pair for pair in reported if pair[0].content]),
+            *_spread(query, work, [pair for pair in reported if not pair[0].content]),
+        ]
+        right, (tested_rows, passed_rows) = _right(made, query, work, [drawn for _, drawn in chosen])
+        compared, wrong, devices = 0, [], from_text(one.devices)
+        for (answer, drawn), rows in zip(chosen, right, strict=True):
+            if rows is None:
+                continue
+            can_compare = is_compared(query, answer, has_writes=has_writes)
+            compared += can_compare
+            devices.update(drawn.devices if can_compare else ())
+            came = _handed(reached, query, texts[name], drawn, tables.names, answer) if can_compare else None
+            why = (
+                came
+                if isinstance(came, str)
+                else Within(
+                    query=query, answer=answer, right=rows, came=came, names=tables.names, written=written
+                ).wrong()
+            )
+            if why:
+                wrong.append(f"{name} {_of(drawn, ())}: {why}")
+        known[name] = replace(
+            one,
+            counted=len(right) - right.count(None),
+            compared=compared,
+            wrong=(*one.wrong, *wrong)[:WRONG_MAX],
+            devices=as_text(devices),
+            tested_rows=one.tested_rows + tested_rows,
+            passed_rows=one.passed_rows + passed_rows,
+        )
     return tuple(known.values())
+
+
+def _handed(
+    reached: Reached, query: Query, text: str, drawn: Drawn, names: Sequence[str], answer: Asked
+) -> Sequence[Cells] | str:
+    """The rows of the content; if it is no answer to the query, a sentence that says so."""
+    try:
+        return reached.session.rows_handed(query, text, drawn, names, content_of(answer))
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        return f"an answer that came while the load ran cannot be read: {error}"
 
 
 def _spread(query: Query, work: Work, told: list[tuple[Asked, Drawn]]) -> list[tuple[Asked, Drawn]]:
@@ -114,8 +169,9 @@ def _question(
 
 
 def _resolved(query: Query, drawn: Drawn, tables: Tables) -> Drawn:
-    """The draw with the devices of its groups, if it draws groups."""
-    return with_groups(query, drawn, [int(group) for group in tables.tags[query.tag]]) if query.tag else drawn
+    """The draw with all devices or those of its groups, if it draws none by themselves."""
+    groups = tables.tags[query.tag] if query.tag else [0] * len(tables.names)
+    return with_groups(query, drawn, [int(group) for group in groups])
 
 
 def _affordable(query: Query, work: Work, drawn: list[Drawn]) -> list[Drawn]:
@@ -144,15 +200,18 @@ class _Made:
         return self._rows
 
 
-def _right(made: _Made, query: Query, work: Work, drawn: Sequence[Drawn]) -> list[list[Cells] | None]:
-    """The right answer to each draw; None if more than one is right."""
+def _right(made: _Made, query: Query, work: Work, drawn: Sequence[Drawn]) -> tuple[list[Right | None], tuple[int, int]]:
+    """The right answer to each draw; None if more than one is right. The number of rows that the different draws
+    compare with the bound, and of those above it."""
     needed = {one: stretches(query, one, work) for one in drawn}
     rows = made.rows([stretch for some in needed.values() for stretch in some])
-    answers: dict[Drawn, list[Cells] | None] = {}
+    answers: dict[Drawn, Right | None] = {}
+    counts = [(0, 0)]
     for one, some in needed.items():
         held = {stretch[0]: rows[stretch] for stretch in some}
         answers[one] = None if is_undecided(query, one, held) else right_answer(query, one, held)
-    return [answers[one] for one in drawn]
+        counts.append(counted_above(query, one, held))
+    return [answers[one] for one in drawn], (sum(number for number, _ in counts), sum(passed for _, passed in counts))
 
 
 def _drawn(query: Query, answer: Asked, work: Work) -> Drawn:
@@ -162,16 +221,15 @@ def _drawn(query: Query, answer: Asked, work: Work) -> Drawn:
     return Drawn(devices=answer.devices, from_ms=start, to_ms=end, value=answer.value or 0.0)
 
 
-def _sentence(
-    name: str, drawn: Drawn, right: Sequence[Cells], came: Sequence[Cells], names: Sequence[str], query: Query
-) -> str:
+def _sentence(name: str, drawn: Drawn, right: Right, came: Sequence[Cells], names: Sequence[str], query: Query) -> str:
     why = difference(query, right, numbered(query, came, names))
     return f"{name} {_of(drawn, names)}: {why}" if why else ""
 
 
 def _of(drawn: Drawn, names: Sequence[str]) -> str:
     """The drawn parameters for people."""
-    devices = ", ".join(f"{device}" + (f" ({names[device]})" if names else "") for device in drawn.devices)
+    devices = ", ".join(f"{device}" + (f" ({names[device]})" if names else "") for device in drawn.devices[:NAMED_MAX])
+    devices += f" and {len(drawn.devices) - NAMED_MAX} more" if len(drawn.devices) > NAMED_MAX else ""
     value = f", above {drawn.value:.6g}" if drawn.value else ""
     if drawn.groups:
         groups = sorted(set(drawn.groups))

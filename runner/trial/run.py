@@ -23,6 +23,7 @@ from runner.loadgen.spec import told_texts, trial_spec
 from runner.method import METHOD
 from runner.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, Preloaded, TrialFinished, TrialResult
 from runner.runtimes import Server, load_runtime
+from runner.same_value import is_same_value
 from runner.targets import load_target
 from runner.trial.answers import checked_before, checked_within
 from runner.trial.asking import ANSWER_S, DROP_S, asked, closed_at_last, count_s
@@ -37,7 +38,18 @@ from runner.trial.order import TrialOrder
 from runner.trial.placed import bytes_at_rest, check_placement
 from runner.trial.preload import preload
 from runner.trial.provision import Provisioned, Reached, provision, reached_by
-from runner.trial.stages import Aborted, Answered, Ended, RowsThere, SchemaMade, StageResult, Verified, with_stage
+from runner.trial.stages import (
+    Aborted,
+    Answered,
+    Compared,
+    Ended,
+    RowsThere,
+    SchemaMade,
+    StageResult,
+    Verified,
+    with_stage,
+)
+from runner.trial.summed import rows_summed
 from runner.trial.traced import trace_folder, traced
 from runner.trial.waiting import LOG_LINES, answer_within
 from runner.work import logical_bytes, queries_of, row_logical_bytes
@@ -71,7 +83,7 @@ class _RunningTrial:
         )
 
     def events(self) -> Iterator[Event]:
-        started, begun = datetime.datetime.now(datetime.UTC), time.monotonic()
+        started, self._begun = datetime.datetime.now(datetime.UTC), time.monotonic()
         with undone() as self._cleanup:
             try:
                 yield from self._walk()
@@ -92,7 +104,7 @@ class _RunningTrial:
                 server=self._server_facts,
                 log_tail=facts.log_tail,
                 started_utc=started.isoformat(timespec="seconds"),
-                wall_s=time.monotonic() - begun,
+                wall_s=time.monotonic() - self._begun,
                 method=METHOD,
             )
         )
@@ -167,8 +179,14 @@ class _RunningTrial:
         rows = self._facts.summary.rows_acked if self._facts.summary else 0
         size = answer_within(SIZE_S, lambda: bytes_at_rest((reached.address.data_dir, *reached.address.disks)))
         self._add(Verified(counted=asked(reached, reached.session.count, count_s(rows)), data_bytes=size))
+        self._add(self._compared(reached, spec))
         if not reached.address.is_ours:
             asked(reached, reached.session.drop_schema, DROP_S)
+
+    def _compared(self, reached: Reached, spec: Mapping[str, str]) -> Compared:
+        facts, spent_s = self._facts, time.monotonic() - self._begun
+        summary, counted = facts.summary, facts.counted
+        return Compared(summed=rows_summed(self._order, reached, self._target.facts, spec, summary, counted, spent_s))
 
     def _make_schema(self, reached: Reached) -> SchemaMade:
         session = reached.session
@@ -205,7 +223,9 @@ class _RunningTrial:
         if self._facts.answers and load.answers:
             summary = self._facts.summary
             written = summary.rows_acked + summary.rows_failed + summary.rows_unanswered if summary else 0
-            within = checked_within(self._order, reached, spec, load.answers, self._facts.answers, written)
+            within = checked_within(
+                self._order, reached, spec, self._texts(), load.answers, self._facts.answers, written
+            )
             self._add(Answered(answers=within))
         if loading.stacks is not None:
             yield self._artifact(FOLDED, loading.stacks.folded)
@@ -236,17 +256,9 @@ def _mismatches(expected: Mapping[str, str], effective: Mapping[str, str]) -> tu
     return tuple(
         f"{name} was to be {value}, {_reported(effective.get(name, ''))}"
         for name, value in expected.items()
-        if not _same(value, effective.get(name, ""))
+        if not is_same_value(value, effective.get(name, ""))
     )
 
 
 def _reported(value: str) -> str:
     return f"the server says {value}" if value else "the server does not report it"
-
-
-def _same(planned: str, said: str) -> bool:
-    """Whether both are equal, as numbers if both are numbers: a server may report 4.000000 for 4."""
-    try:
-        return float(planned) == float(said)
-    except ValueError:
-        return planned.strip("'").lower() == said.strip("'").lower()

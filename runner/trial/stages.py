@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from runner.figures.facts import TrialFacts
-from runner.model import AnswersChecked, Counted, Interval, LoadSummary, Preloaded, Sample, SamplerCost
+from runner.model import AnswersChecked, Counted, Interval, LoadSummary, Preloaded, RowsSummed, Sample, SamplerCost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +63,13 @@ class Verified:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Compared:
+    """The stored rows beside those that were sent; None: not compared."""
+
+    summed: RowsSummed | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Ended:
     """The server's last log lines, and those of them that make the number doubtful."""
 
@@ -77,7 +84,7 @@ class Aborted:
     aborted: str
 
 
-StageResult = SchemaMade | RowsThere | Answered | Loaded | Verified | Ended | Aborted
+StageResult = SchemaMade | RowsThere | Answered | Loaded | Verified | Compared | Ended | Aborted
 
 
 def with_stage(facts: TrialFacts, stage: StageResult) -> TrialFacts:

@@ -18,7 +18,7 @@ from runner.errors import StoreError
 from runner.model import StoredRun
 from runner.report.documents import documents
 from runner.store.codec import to_json
-from runner.store.operations import OPERATIONS, operations_text
+from runner.store.operations import COLUMNS, OPERATIONS, operations_text
 from runner.store.reader import read_fit
 from runner.store.reference import read_reference
 from runner.store.stored import read_text
@@ -43,7 +43,7 @@ def check_derived(path: Path, run: StoredRun, again: Mapping[str, TrialAgain]) -
     points = points_text(run.plan, run.results)
     found = [*_points(path, points, is_former=_is_former(run)), *_series(path, again, is_former=_is_former(run))]
     if run.plan.sweep.work.counts_requests:
-        found += _text(path, OPERATIONS, operations_text(run.results))
+        found += _text(path, OPERATIONS, _operations(path, run))
     figures = sum(map(len, csv.reader(io.StringIO(points))))
     if not run.results:
         return DerivedCheck(figures=figures, disagreements=tuple(found), other_method=OtherMethod())
@@ -55,6 +55,16 @@ def check_derived(path: Path, run: StoredRun, again: Mapping[str, TrialAgain]) -
         differing = made.missing
         other = OtherMethod(compared=made.compared, differ=len({d.file for d in made.differing}))
     return DerivedCheck(figures=figures, disagreements=(*found, *differing), other_method=other)
+
+
+def _operations(path: Path, run: StoredRun) -> str:
+    """The table, with the columns of the stored one if a version without the later columns may have written it."""
+    try:
+        header = read_text(path, OPERATIONS).partition("\n")[0].split(",") if _is_former(run) else []
+    except StoreError:
+        header = []  # the comparison reports it
+    is_known = header and set(header) <= set(COLUMNS)
+    return operations_text(run.results, header) if is_known else operations_text(run.results)
 
 
 def _reported_by(run: StoredRun) -> object:

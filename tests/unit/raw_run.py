@@ -7,7 +7,7 @@ import json
 import math
 import random
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from hdrh.histogram import HdrHistogram
@@ -21,6 +21,7 @@ from runner.figures.settled import with_summary
 from runner.loadgen.recorded import read_recorded
 from runner.method import METHOD
 from runner.model import (
+    AnswersChecked,
     ArtifactMade,
     DiskSample,
     Event,
@@ -36,6 +37,7 @@ from runner.model import (
     TrialFinished,
     TrialResult,
     TrialStarted,
+    Work,
 )
 from runner.store.reader import read_run
 from runner.store.writer import RunWriter
@@ -151,6 +153,12 @@ def load_lines(rows: list[int], warmup_s: int, start_ns: int) -> list[dict[str, 
     return lines
 
 
+def operation_line(name: str, requests: int) -> dict[str, object]:
+    """What the summary of the load generator says of an operation that reads."""
+    counts = dict.fromkeys(("requests", "units_acked", "units_window", "rows_window", "values_window"), requests)
+    return {"name": name, "unit": "requests", "weight": 1, "errors": 0, "retries": 0, "empty_window": 0, **counts}
+
+
 def samples_of(trial: Trial, rows: list[int], start_ns: int) -> list[Sample]:
     """Counters of a server that keeps its cores busy."""
     samples, written = [], 0
@@ -180,10 +188,13 @@ def samples_of(trial: Trial, rows: list[int], start_ns: int) -> list[Sample]:
     return samples
 
 
-def trial_events(plan: Plan, trial: Trial, rows: list[int], warmup_s: int) -> Iterator[Event]:
+def trial_events(
+    plan: Plan, trial: Trial, rows: list[int], warmup_s: int, answers: tuple[AnswersChecked, ...] = ()
+) -> Iterator[Event]:
     """The trial as the store sees it, judged by the real rules."""
     start_ns = (trial.order + 1) * 10**12
     lines = load_lines(rows, warmup_s, start_ns)
+    lines[-1]["operations"] = [operation_line(one.operation, 5060) for one in answers]
     log = "".join(json.dumps(line) + "\n" for line in lines)
     recorded = read_recorded(log)
     window_ns = start_ns + warmup_s * 10**9
@@ -199,6 +210,7 @@ def trial_events(plan: Plan, trial: Trial, rows: list[int], warmup_s: int) -> It
         effective={"server_version": "16.2", "shared_buffers": "1GB"},
         intervals=recorded.intervals,
         samples=tuple(samples_of(trial, rows, start_ns)),
+        answers=answers,
     )
     facts = with_summary(facts, recorded.summary, trial.load)
     come_to = outcome(load_axis(plan.sweep.axis), trial, facts)
@@ -247,13 +259,18 @@ def raw_run(
     interrupted_after: int | None = None,
     ramp_s: int = 0,
     report: bool = True,
+    work: Work | None = None,
+    answers: tuple[AnswersChecked, ...] = (),
 ) -> StoredRun:
-    """A run in results/name, with its report. trial_noise: spread between trials; noise, memory: of its seconds.
+    """work: what the trials do, if not to write. answers: of it, those that each trial checked.
+    A run in results/name, with its report. trial_noise: spread between trials; noise, memory: of its seconds.
     ramp_s: so long the rate rises from nothing in each trial's measuring."""
     chance = random.Random(seed)
     order = [(float(n), r) for r in range(1, replicates + 1) for n in range(1, levels + 1)]
     trials = [synthetic_trial(n, r, at, KNOBS, shared=False) for at, (n, r) in enumerate(order)]
     sweep = synthetic_sweep(replicates=replicates, levels=tuple(float(n) for n in range(1, levels + 1)), seed=seed)
+    if work:
+        sweep, trials = replace(sweep, work=work), [replace(trial, work=work) for trial in trials]
     plan = Plan(sweep=sweep, trials=tuple(trials), confounds=(), notes=(), seconds_estimated=1.0)
 
     told = {k: v for k, v in synthetic_manifest().items() if k != "schema"}
@@ -263,7 +280,7 @@ def raw_run(
         rows = seconds_of(rate, seconds, chance, noise, memory)
         for second in range(ramp_s):
             rows[warmup_s + second] = rows[warmup_s + second] * second // ramp_s
-        for event in trial_events(plan, trial, rows, warmup_s):
+        for event in trial_events(plan, trial, rows, warmup_s, answers):
             writer(event)
     writer.update_manifest(status="complete" if interrupted_after is None else "interrupted")
     return compose.report(writer) if report else read_run(writer.path)

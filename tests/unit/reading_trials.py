@@ -38,7 +38,13 @@ SETS = ("intersect", "except")
 BOUND = ("range_value", "range_value_desc", "aggregate_value", "aggregate_range_value")
 
 
-WRONG = (VerdictKind.WRONG_ANSWER, VerdictKind.ERRORS, VerdictKind.ABORTED, VerdictKind.LOST_ROWS)
+WRONG = (
+    VerdictKind.WRONG_ANSWER,
+    VerdictKind.ERRORS,
+    VerdictKind.ABORTED,
+    VerdictKind.LOST_ROWS,
+    VerdictKind.WRONG_ROWS,
+)
 
 
 def grouped_order(folder: Path, target: str, *, sets: bool = True, fraction: str = "0.4", **flags: str) -> TrialOrder:

@@ -94,6 +94,7 @@ def synthetic_result(trial: Trial, rate: float, kind: VerdictKind, chance: rando
         errors=0,
         rows_acked=int(rate * 13),
         rows_counted=int(rate * 13),
+        rows_compared=int(rate * 13),
         ceiling_rows_per_s=1.4e8,
         sampler_cpu_percent=0.11,
         missed_ticks=0,

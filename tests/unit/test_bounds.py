@@ -59,7 +59,14 @@ OPENS = {
 }
 # What waits by design, each with what bounds it.
 BOUNDED_OTHERWISE = {("spawning.py", "get")}  # the starter's own thread, which waits for work and holds nobody up
-WITHOUT_QUESTION = {"expected", "load_spec", "genuine_load", "left_s", "give_up"}
+WITHOUT_QUESTION = {
+    "expected",
+    "load_spec",
+    "genuine_load",
+    "left_s",
+    "give_up",
+    "rows_handed",
+}  # rows_handed reads a text
 QUESTIONS = {n for n in vars(Session) if not n.startswith("_") and callable(getattr(Session, n))} - WITHOUT_QUESTION
 
 

@@ -10,7 +10,10 @@ from runner.executing.ceilings import Ceilings
 from runner.loadgen.binary import loadgen_path
 from runner.loadgen.ceiling import Means, ceiling_key, means_of, measure_ceiling
 from runner.loadgen.spec import stubbed_spec, trial_spec
+from runner.plan.grants import resource_range
+from runner.sweep.named_workloads import NAMED
 from runner.sweep.resolve import resolve_sweep
+from runner.targets import all_facts, load_facts
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_tdengine_target import trial as tdengine_trial
 
@@ -108,14 +111,16 @@ def test_the_null_drivers_ceiling_with_the_real_load_core():
     assert rate > 1e6
 
 
-def test_of_reads_it_is_the_rate_of_answers_from_memory():
-    work = resolve_sweep("cpu", {"axis.cores": "1", "workload.name": "iot-mixed", "workload.tables": "10"})
-    texts = {"ask.range.text": "SELECT 1 FROM {device} WHERE t >= {from} AND t < {to}"}
-    spec = trial_spec(make_trial(replace(make_sweep(load__method="copy"), work=work.work)), {**COPY, **texts})
-    key = ceiling_key(spec, (0,), 0, Means.ANSWERED)
-    told = dict(key.spec)
-    assert (told["driver"], told["operations"], told["rows_present"]) == ("null", "write:9,range:1", "100000")
-    assert told["ask.range.text"] == texts["ask.range.text"] and "host" not in told
-    rate = measure_ceiling(loadgen_path(), key)
-    assert rate is not None
-    assert 1e4 < rate < 1e8
+@pytest.mark.parametrize("target", [facts.name for facts in all_facts() if facts.queries])
+@pytest.mark.parametrize("workload", [name for name in NAMED if name != "write"])
+def test_reads_of_every_target_have_none_and_that_is_told(target, workload):
+    sweep = make_sweep(target__name=target)
+    work = resolve_sweep("cpu", {"axis.cores": "1", "workload.name": workload, "workload.tables": "10"}).work
+    rules = load_facts(target).default_knobs(resource_range(sweep))
+    knobs = {name: rule.pieces[0].value for name, rule in rules.items()}
+    trial = make_trial(replace(sweep, work=work), knobs=knobs)
+    ceilings = Ceilings(loadgen_path(), {trial.subject.server: ""})
+    ceilings.measure([trial])
+    assert ceilings.of(trial) is None
+    (why,) = ceilings.told().values()
+    assert why.startswith("none for reads: ")

@@ -9,9 +9,7 @@ from runner.axes import load_axis
 from runner.errors import UsageError
 from runner.figures.operations import offered_of
 from runner.figures.rated import rated_intervals, requests_per_s
-from runner.loadgen.binary import loadgen_path
-from runner.loadgen.ceiling import Means, ceiling_key, measure_ceiling
-from runner.loadgen.groups import begun_together, group_specs, specs_text, unpaced
+from runner.loadgen.groups import begun_together, group_specs, specs_text
 from runner.loadgen.merge import merge_interval, merge_summaries
 from runner.loadgen.protocol import parse_line
 from runner.loadgen.spec import trial_spec
@@ -49,6 +47,17 @@ def work_of(*operation: str) -> Work:
 def specs_of(*operation: str) -> list[dict[str, str]]:
     trial = make_trial(replace(make_sweep(load__method="copy"), work=work_of(*operation)))
     return group_specs(trial_spec(trial, {"driver": "null", "method": "discard", **TEXTS}), trial.work)
+
+
+def test_each_trial_draws_its_own_requests_of_the_same_rows():
+    trial = make_trial(replace(make_sweep(load__method="copy"), work=work_of()))
+    sweep = [replace(trial, order=order) for order in range(20)]
+    specs = [trial_spec(one, {"driver": "null"}) for one in sweep]
+    assert len({spec["read_seed"] for spec in specs}) == 20
+    assert len({spec["seed"] for spec in specs}) == 1
+    assert specs == [trial_spec(one, {"driver": "null"}) for one in sweep], "the plan alone says what is drawn"
+    other = trial_spec(replace(trial, seed=trial.seed + 1), {"driver": "null"})
+    assert other["read_seed"] not in {spec["read_seed"] for spec in specs}
 
 
 @pytest.mark.parametrize(
@@ -193,24 +202,6 @@ def test_what_was_offered_and_achieved_is_read_from_the_summary():
     (one,) = offered_of(trial, merge_summaries([said([100] * 9, operations=(operation("point", 9),)), writing]))
     assert (one.name, one.offered_per_s, one.achieved_per_s) == ("write", 600.0, 500.0)
     assert (one.units_of_request, one.connections, one.seconds) == (100, 3, 10.0)
-
-
-def test_the_ceiling_is_of_the_groups_that_decide_the_rate():
-    work = work_of("write.rate=500", "other.connections=2")
-    specs = specs_of("write.rate=500", "other.connections=2")
-    first, *beside = unpaced(specs, work)
-    assert [spec["operations"] for spec in (first, *beside)] == ["point:2", "other:1"]
-    alone = ceiling_key(first, (0,), 0, Means.ANSWERED)
-    assert alone != ceiling_key(first, (0,), 0, Means.ANSWERED, beside)
-    every = work_of("write.rate=500", "point.rate=2", "other.rate=1")
-    assert len(unpaced(specs_of("write.rate=500", "point.rate=2", "other.rate=1"), every)) == 3
-
-
-def test_two_groups_have_one_ceiling():
-    first, second = unpaced(specs_of("write.connections=1"), work_of("write.connections=1"))
-    rate = measure_ceiling(loadgen_path(), ceiling_key(first, (0,), 0, Means.ANSWERED, [second]))
-    assert rate is not None
-    assert 1e4 < rate < 1e8
 
 
 def test_the_report_says_which_operations_have_connections_of_their_own():

@@ -19,8 +19,11 @@ from runner.targets.kairosdb import queries as kairosdb
 from runner.targets.marks import filled
 from runner.targets.questdb.queries import timed
 from runner.targets.victoriametrics.answers import rows_of
+from runner.trial.answers import _times
 from runner.work import miscounted, queries_of, rate_of, told
-from runner.work.answers import TableRows, difference, draws, is_undecided, right_answer, stretches, with_groups
+from runner.work.answers import counted_above, difference, draws, is_undecided, right_answer, stretches, with_groups
+from runner.work.columns import TableRows
+from runner.work.devices import as_text, from_text
 from tests.unit.factories import make_sweep
 from tests.unit.test_loadgen import summary as said
 
@@ -48,6 +51,10 @@ def work_of(mix: str, *operation: str, **flags: str) -> Work:
         ({"operation": ["range.step=7s"]}, "are not a multiple of the 10000 ms between two rows"),
         ({"mix": "range_value"}, "operation.range_value.bound is missing"),
         ({"mix": "range_value", "operation": ["range_value.bound=2..1"]}, "runs backwards"),
+        ({"mix": "range_value", "operation": ["range_value.selectivity=10%"]}, "of current have the law walk"),
+        ({"mix": "range_value", "operation": ["range_value.selectivity=10"]}, "selectivity = 10: a percentage"),
+        ({"mix": "range_value", "operation": ["range_value.selectivity=100%"]}, "below 100%"),
+        ({"mix": "range_value", "operation": ["range_value.selectivity=9%", "range_value.bound=9"]}, "there already"),
         ({"mix": "aggregate", "operation": ["aggregate.function=median"]}, "not one of avg, count"),
         (
             {"mix": "aggregate", "operation": ["aggregate.column=name"], "workload.columns": "name:binary(9)"},
@@ -116,6 +123,19 @@ def test_what_is_fitted_and_told():
     assert lines["rows_present"] == "10000"
     assert lines["ask.range.span_ms"] == "3600000"
     assert "operations" not in told(make_sweep().work)
+
+
+@pytest.mark.parametrize(
+    ("operation", "empty"),
+    [
+        (("a.kind=aggregate", "a.function=count"), "zero"),
+        (("a.kind=aggregate", "a.function=max"), "null"),
+        (("a.kind=range",), None),
+        (("a.kind=group_by_time",), None),
+    ],
+)
+def test_which_answer_of_an_aggregate_is_empty(operation, empty):
+    assert told(work_of("a", *operation)).get("ask.a.empty") == empty
 
 
 def test_the_preload_is_part_of_the_count():
@@ -408,15 +428,16 @@ def rows(count: int = 6, first: int = 0) -> TableRows:
 )
 def test_the_right_answer(query, right):
     found = right_answer(query, Drawn(devices=(0,), value=3.5), {0: rows()})
-    assert found == right
-    assert difference(query, right, found) == ""
+    assert found.cells() == right
+    assert difference(query, found, right) == ""
 
 
 def test_rows_of_several_devices_are_ordered_by_time():
     query = Query(devices=2, columns=("v",))
     right = right_answer(query, Drawn(devices=(7, 2)), {7: rows(2), 2: rows(2)})
-    assert right == [(START, 2, 1.0), (START, 7, 1.0), (START + 10_000, 2, 5.0), (START + 10_000, 7, 5.0)]
-    swapped = [right[1], right[0], right[3], right[2]]  # at one time either device may come first
+    rows_of_right = right.cells()
+    assert rows_of_right == [(START, 2, 1.0), (START, 7, 1.0), (START + 10_000, 2, 5.0), (START + 10_000, 7, 5.0)]
+    swapped = [rows_of_right[number] for number in (1, 0, 3, 2)]  # at one time either device may come first
     assert difference(query, right, swapped) == ""
 
 
@@ -465,20 +486,22 @@ def test_aggregates_and_rows_of_groups():
     drawn = with_groups(Query(tag="g"), Drawn(devices=()), GROUP_OF)
     by_tag = Query(tag="g", by_tag=True, columns=("v",), function="sum")
     right = right_answer(by_tag, drawn, held)
-    assert right == [(1, 9.0), (2, 6.0), (4, 7.0)]
-    assert difference(by_tag, right, [right[1], right[0], right[2]])  # groups are ordered
+    assert right.cells() == [(1, 9.0), (2, 6.0), (4, 7.0)]
+    assert difference(by_tag, right, [right.row(1), right.row(0), right.row(2)])  # groups are ordered
     scan = Query(tag="g", columns=("v",))
     right = right_answer(scan, drawn, held)
-    assert len(right) == 8 and right[:2] == [(START, 0, 1.0), (START, 1, 1.0)]
-    assert difference(scan, right, right[::-1]) == ""  # rows of a group are not
-    assert right_answer(Query(tag="g", groups=1, columns=("v",), function="count"), Drawn(devices=()), {}) == [(0,)]
+    assert len(right) == 8 and right.first(2).cells() == [(START, 0, 1.0), (START, 1, 1.0)]
+    assert difference(scan, right, right.cells()[::-1]) == ""  # rows of a group are not
+    assert right_answer(Query(tag="g", groups=1, columns=("v",), function="count"), Drawn(devices=()), {}).cells() == [
+        (0,)
+    ]
 
 
 @pytest.mark.parametrize(("sets", "kept"), [("union", range(6)), ("intersect", (2, 3)), ("except", (0, 1))])
 def test_a_set_of_two_ranges_that_share_a_third(sets, kept):
     query = Query(columns=("v",), when="range", sets=sets, span_ms=60_000)
     drawn = Drawn(devices=(0,), from_ms=START, to_ms=START + 60_000)
-    assert [(row[0] - START) // 10_000 for row in right_answer(query, drawn, {0: rows()})] == list(kept)
+    assert [(row[0] - START) // 10_000 for row in right_answer(query, drawn, {0: rows()}).cells()] == list(kept)
 
 
 @pytest.mark.parametrize(("bound", "undecided"), [(3.5, False), (3.0, True), (3.0 + 1e-7, True), (3.0 + 1e-5, False)])
@@ -488,10 +511,33 @@ def test_a_bound_at_a_value_decides_nothing(bound, undecided):
     assert not is_undecided(Query(columns=("v",)), Drawn(devices=(0,), value=bound), {0: rows()})
 
 
+@pytest.mark.parametrize(("bound", "undecided"), [(90.0, False), (90.0 + 1e-6, True), (90.5, False)])
+def test_a_whole_number_at_a_whole_bound_is_decided(bound, undecided):
+    column = np.array([89, 90, 91], dtype=np.int8)
+    held = {0: TableRows(times=START + np.arange(3), columns={"v": column})}
+    assert is_undecided(Query(columns=("v",), bound_column="v"), Drawn(devices=(0,), value=bound), held) is undecided
+
+
+def test_rows_above_the_bound_are_counted_before_they_are_aggregated():
+    query, drawn = Query(devices=2, columns=("v",), function="avg", bound_column="v"), Drawn(devices=(0, 1), value=2.5)
+    assert counted_above(query, drawn, {0: rows(), 1: rows(3)}) == (9, 6)
+    assert counted_above(replace(query, bound_column=""), drawn, {0: rows(), 1: rows(3)}) == (0, 0)
+
+
+def test_a_selectivity_is_a_bound_of_the_columns_law():
+    values = {"workload.values": "random"}
+    work = work_of("range_value", "range_value.selectivity=10%", "range_value.bound_column=voltage", **values)
+    query = queries_of(work)["range_value"]
+    assert (query.bound_column, query.low, query.high) == ("voltage", 227.0, 227.0)
+    assert told(work)["ask.range_value.value_low"] == "227"
+    with pytest.raises(UsageError, match="voltage has 131 different values, of which 0.100% are 0"):
+        work_of("range_value", "range_value.selectivity=0.1%", "range_value.bound_column=voltage", **values)
+
+
 def test_a_count_of_nothing_may_be_nothing():
     query = Query(columns=("v",), function="count", bound_column="v")
     right = right_answer(query, Drawn(devices=(0,), value=100.0), {0: rows()})
-    assert right == [(0,)]
+    assert right.cells() == [(0,)]
     assert difference(query, right, []) == difference(query, right, [(0,)]) == ""
     assert difference(query, right, [(1,)])
 
@@ -532,3 +578,33 @@ def test_an_operation_may_have_another_name_than_its_kind():
 )
 def test_weights_with_a_fraction_are_whole_numbers_in_the_same_proportion(mix, lines):
     assert told(work_of(mix))["operations"] == lines
+
+
+@pytest.mark.parametrize(
+    ("mix", "flags", "trials"), [("range", {}, 1), ("point,latest", {"workload.tables": "900"}, 3)]
+)
+def test_the_questions_of_a_sweep_ask_for_every_device(mix, flags, trials):
+    work = work_of(mix, **{"preload.rows": "900k", **flags})
+    queries = queries_of(work)
+    times = _times(queries.values(), work)
+    asked, place = [], 0
+    for _ in range(trials):
+        for query in queries.values():
+            asked += [device for one in draws(query, work, times, 7, place) for device in one.devices]
+            place += times * query.devices
+    assert set(asked) == set(range(work.data.tables))
+    assert max(asked.count(device) for device in set(asked)) <= -(-len(asked) // work.data.tables)
+
+
+def test_draws_of_other_trials_and_operations_are_others():
+    work = work_of("range", **{"workload.tables": "100"})
+    query = queries_of(work)["range"]
+    one, other = (draws(query, work, 20, 7, place) for place in (0, 20))
+    assert not {d for drawn in one for d in drawn.devices} & {d for drawn in other for d in drawn.devices}
+    assert [drawn.from_ms for drawn in one] != [drawn.from_ms for drawn in other]
+
+
+@pytest.mark.parametrize(("devices", "text"), [((), ""), ((3,), "3"), ((7, 0, 1, 2, 2), "0-2,7")])
+def test_devices_as_text(devices, text):
+    assert as_text(devices) == text
+    assert from_text(text) == set(devices)

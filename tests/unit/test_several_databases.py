@@ -114,6 +114,22 @@ def test_a_mix_is_compared_by_requests_with_the_rows_that_it_wrote():
     assert "acknowledged when the rows are" in terms.headers
 
 
+def test_levels_without_a_trial_that_counts_have_no_line_and_no_speedup():
+    run = measured(several(), wrong=("postgres",))
+    speedups = {row[:2]: row[5] for row in subjects.rates_table(run).rows}
+    assert (speedups["2 †", "postgres"], speedups["2", "questdb"]) == ("–", "2.00×")
+    drawn = subjects.figure_html(run)
+    assert drawn.count("<polyline") == 2 * 2, "two databases in two panels"
+    assert "12 of 18 trials are VALID: questdb 6 of 6, victoriametrics 6 of 6, postgres 0 of 6." in drawn
+    assert "12 of 18 trials are VALID" in documents(run).pages["report.md"]
+
+
+def test_rates_that_differ_by_more_than_ten_times_have_a_logarithmic_axis():
+    assert "logarithmic" not in subjects.figure_html(measured(several()))
+    slow = {("questdb", n): 0.02 for n in (1, 2, 3)}
+    assert "M rows/s, logarithmic" in subjects.figure_html(measured(several(), around=slow))
+
+
 def test_disks_are_compared_by_durable_rows():
     run = measured(several())
     run = replace(run, plan=replace(run.plan, sweep=replace(run.plan.sweep, axis="disks")))
@@ -131,7 +147,7 @@ def test_a_rate_that_does_not_count_is_marked():
 def test_the_terms_are_what_the_database_said():
     rows = subjects.terms_table(measured(several())).rows
     assert rows[0][:5] == ("questdb", "1.0", "where questdb says", "not said", "http")
-    assert [row[-1] for row in rows] == ["8", "4", "4"]
+    assert [row[-1] for row in rows] == ["4", "4", "4"]
 
 
 def test_the_page_of_one_database_has_no_such_tables():

@@ -18,7 +18,7 @@ UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name
 
 # A package may import the packages named here and nothing else of the project. `compose` and `cli` put all together.
 ALLOWED = {
-    "model": set(), "errors": set(), "nearest": set(), "plain_text": set(), "input_file": {"errors"}, "units": set(), "interrupts": set(), "files": set(), "spawning": {"interrupts"},
+    "model": set(), "errors": set(), "nearest": set(), "plain_text": set(), "input_file": {"errors"}, "units": set(), "same_value": set(), "interrupts": set(), "files": set(), "spawning": {"interrupts"},
     "visible": set(), "output": set(),
     "host": {"model", "units", "errors"},
     "state": {"errors", "host", "interrupts"},
@@ -36,27 +36,27 @@ ALLOWED = {
     "verdict": {"model", "units", "axes"},
     "fit": {"model", "units"},
     "soak": {"verdict"},
-    "report": {"work", "model", "units", "fit", "noise", "observations", "compare", "sweep", "axes", "connections_check",
+    "report": {"same_value", "work", "model", "units", "fit", "noise", "observations", "compare", "sweep", "axes", "connections_check",
                "soak", "verdict", "visible"},
     "runtimes": {"nearest", "model", "errors", "interrupts", "units", "host", "registry", "spawning", "state"},
     "targets": {"work", "state", "nearest", "model", "errors", "files", "units", "loadgen", "registry"},
     "sampling": {"model", "errors", "units", "host"},
     "figures": {"work", "axes", "model", "units", "loadgen", "verdict"},
     "loadgen": {"work", "model", "errors", "interrupts", "units", "spawning"},
-    "trial": {"work",
+    "trial": {"same_value", "work",
         "model", "errors", "files", "interrupts", "units", "loadgen", "runtimes", "sampling", "state", "targets", "verdict",
         "figures", "method", "axes",
     },
     "store": {"input_file", "axes", "model", "errors", "host", "sweep", "units", "figures", "connections_check"},
     "formats": {"model", "errors", "units", "store", "figures"},
     "sqlexport": {"model", "errors", "formats"},
-    "compare": {"model", "errors", "units", "observations", "noise", "sweep", "axes"},
+    "compare": {"same_value", "model", "errors", "units", "observations", "noise", "sweep", "axes"},
     "live": {"work", "figures", "model", "fit", "noise", "sweep", "units", "observations", "axes", "connections_check"},
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units", "visible"},
     "identity": {"method"}, "method": set(),
     "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "figures", "verdict", "report", "axes",
                "connections_check"},
-    "preparing": {"loadgen", "model", "errors", "axes", "disks", "host", "plan", "setting", "runtimes", "servers", "state", "store",
+    "preparing": {"same_value", "loadgen", "model", "errors", "axes", "disks", "host", "plan", "setting", "runtimes", "servers", "state", "store",
                   "sweep", "targets"},
     "executing": {
         "axes", "model", "errors", "interrupts", "units", "host", "disks", "identity", "loadgen", "plan", "report", "state",
@@ -68,7 +68,9 @@ ALLOWED = {
     "console": {"live", "model", "errors", "units", "visible"},
     "compat": {"plain_text", "input_file", "model", "errors", "units", "loadgen", "targets"},
     "observing": {"errors", "figures", "identity", "interrupts", "model", "sampling", "store", "sweep"},
-    "iot": {"input_file", "model", "errors", "interrupts", "loadgen", "runtimes", "targets", "trial", "work"},
+    "iot": {
+        "input_file", "model", "errors", "interrupts", "loadgen", "runtimes", "sqlexport", "targets", "trial", "work"
+    },
 }  # fmt: skip
 FREE = {"compose", "cli", "__init__"}
 PURE = (

@@ -5,7 +5,9 @@ import pytest
 from runner.errors import UsageError
 from runner.figures.growing import warmup_is_enough
 from runner.model import Interval
+from runner.plan.complete import complete
 from runner.plan.words import warmup_seconds, warmup_words
+from runner.targets import load_facts
 from runner.verdict import is_level
 from tests.unit.factories import make_sweep
 
@@ -31,9 +33,11 @@ def seen(rates, phase="warmup"):
         ([400, 400, 400, 370, 370, 370], False),
         ([400, 400, 400, 430, 430, 430], False),
         ([400, 300, 400, 400, 300, 400], True),
+        ([400 - 400 * 0.95**n for n in range(40)], False),  # its last three seconds and the three before differ by 3 %
+        ([400 - 400 * 0.95**n for n in range(100)], True),
     ],
 )
-def test_a_rate_is_level_if_three_seconds_agree_with_the_three_before(rates, level):
+def test_a_rate_is_level_if_its_last_seconds_agree_with_those_before(rates, level):
     assert is_level(rates) == level
 
 
@@ -47,13 +51,24 @@ def test_a_warm_up_ends_when_it_is_level_and_long_enough():
 
 def test_its_bound_grows_with_the_time_that_a_small_level_needs():
     sweep = make_sweep(load__warmup="5s..30s")
-    assert warmup_words(sweep.load) == "until level, 5 to 30 s" and warmup_seconds(sweep.load) == 10
+    assert warmup_words(sweep.load) == "until level, 5 to 30 s" and warmup_seconds(sweep.load) == 7.5
     assert warmup_words(make_sweep(load__warmup="5s").load) == "5 s"
     from runner.plan.make import _load
 
     assert [_load(sweep.load, sweep.work, n, n).warmup_s for n in (0.25, 0.5, 1, 4)] == [120, 60, 30, 30]
     fixed = make_sweep(load__warmup="5s").load
     assert _load(fixed, sweep.work, 0.25, 0.25).warmup_s == 5
+
+
+def test_a_server_in_java_has_a_longer_warm_up_by_default():
+    def span(target, **settings):
+        load = complete(make_sweep(load__duration="5s", **settings), load_facts(target)).load
+        return load.warmup_least_s, load.warmup_s
+
+    assert [span(name) for name in ("postgres", "questdb", "iotdb")] == [(5, 30), (10, 60), (10, 60)]
+    assert span("questdb", load__warmup="7s") == (None, 7) and span("questdb", load__warmup="5s..8s") == (5, 8)
+    fixed = make_sweep(load__rows="1M").load
+    assert (fixed.warmup_least_s, fixed.warmup_s) == (None, 0), "fixed work has no warm-up"
 
 
 def test_a_span_that_ends_before_it_begins_is_refused():

@@ -1,0 +1,79 @@
+"""scale verify of a run of reads: an edited count of checked answers is named, and a table of operations that an older
+version wrote is read."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from runner.method import METHOD
+from runner.model import AnswersChecked
+from runner.sweep.resolve import resolve_sweep
+from runner.verify import verify_run
+from tests.unit.raw_run import raw_run
+from tests.unit.test_verify import TRIAL, bless, named
+
+CHECKED = AnswersChecked(operation="range", whole=20, counted=9, compared=7, devices="0-6")
+LATER = ("checked_before", "checked_within", "checked_rows", "checked_devices", "parameters", "passed_percent")
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
+    given = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "100k", "workload.tables": "10"}
+    work = resolve_sweep("cpu", {**given, "mix": "range"}).work
+    return Path(raw_run(tmp_path_factory.mktemp("results"), work=work, answers=(CHECKED,)).path)
+
+
+@pytest.fixture
+def run(original, tmp_path):
+    return Path(shutil.copytree(original, tmp_path / original.name))
+
+
+def rows_of(run: Path) -> list[dict[str, str]]:
+    with (run / "operations.csv").open(newline="") as table:
+        return list(csv.DictReader(table))
+
+
+def write_rows(run: Path, rows: list[dict[str, str]]) -> None:
+    with (run / "operations.csv").open("w", newline="") as table:
+        out = csv.DictWriter(table, list(rows[0]), lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+    bless(run)
+
+
+def test_an_untouched_run_of_reads_agrees(run):
+    assert verify_run(run).disagreements == ()
+    assert {(row["checked_before"], row["checked_within"], row["checked_rows"]) for row in rows_of(run)} == {
+        ("20", "7", "2")
+    }
+
+
+@pytest.mark.parametrize("name", ["checked_before", "checked_within", "checked_rows", "checked_devices"])
+def test_an_edited_count_of_checked_answers_is_named(run, name):
+    rows = rows_of(run)
+    rows[3][name] = "21"
+    write_rows(run, rows)
+    assert named(run) == {"operations.csv"}
+
+
+def test_a_count_of_checked_answers_edited_in_the_facts_is_named(run):
+    path = run / TRIAL / "facts.json"
+    document = json.loads(path.read_text())
+    document["answers"][0]["compared"] += 1
+    path.write_text(json.dumps(document))
+    bless(run)
+    assert {f"{TRIAL}/trial.json", "operations.csv"} <= named(run)
+
+
+def test_a_table_of_operations_of_an_older_version_is_read(run):
+    path = run / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "method": METHOD - 1}))
+    older = [{name: cell for name, cell in row.items() if name not in LATER} for row in rows_of(run)]
+    write_rows(run, older)
+    assert "operations.csv" not in named(run)
+    older[0]["requests"] = "1"
+    write_rows(run, older)
+    assert "operations.csv" in named(run)
