@@ -11,7 +11,8 @@ from runner.interrupts import Stop
 from runner.trial.run import run_trial
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
 from tests.unit.reading_trials import GROUPED, KINDS, MORE, WRONG, answers_of, grouped_order, reading_order
-from tests.unit.trial_orders import result_of
+from tests.unit.test_tsbs_devops import DEVOPS
+from tests.unit.trial_orders import result_of, trial_order
 
 pytestmark = list(NEEDS_SERVER)
 
@@ -24,6 +25,7 @@ def test_every_kind_is_answered_rightly_beside_writes(open_folder, method):
     assert result.verdict.kind not in WRONG, result.verdict.reasons
     assert set(answers) == {*KINDS, *MORE}
     assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values())
+    assert all(answers[name]["compared"] for name in ("point", "range", "aggregate", "group_by_time", "set"))
     assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000
     assert result.measurement.requests_per_s > 0
 
@@ -35,4 +37,15 @@ def test_groups_of_devices_are_answered_rightly(open_folder, method):
     result, answers = result_of(events), answers_of(events)
     assert result.verdict.kind not in WRONG, result.verdict.reasons
     assert set(answers) == {*GROUPED, "every", "some"}
-    assert all(one["whole"] == 20 and one["counted"] and not one["wrong"] for one in answers.values())
+    assert all(one["whole"] == 20 and one["compared"] and not one["wrong"] for one in answers.values())
+
+
+def test_all_queries_of_tsbs_devops_are_answered_rightly(open_folder):
+    flags = {"workload__name": "tsbs-devops", "workload__tables": "10", "preload__rows": "45k"}
+    order = trial_order(open_folder, "tdengine", load__duration="3s", **flags)
+    events = list(run_trial(replace(order, home=str(HOME), client_home=str(HOME)), Stop()))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == set(DEVOPS)
+    assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
+    assert all(answers[name]["compared"] for name in ("high-cpu-1", "single-groupby-5-8-1")), answers

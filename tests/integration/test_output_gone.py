@@ -79,7 +79,8 @@ def assert_watching_ends_with_its_reader(folder):
 @pytest.mark.parametrize("has_terminal", [True, False], ids=["its-own-terminal", "another-ones-terminal"])
 def test_a_closed_terminal_ends_the_sweep_that_it_controls_and_no_other(tmp_path, data_dir, has_terminal):
     ours, inner = pty.openpty()
-    session = ("setsid", *(["--ctty"] if has_terminal else []), SCALE)
+    # Whoever runs the tests by nohup ignores SIGHUP, and so would the sweep.
+    session = ("env", "--default-signal=HUP", "setsid", *(["--ctty"] if has_terminal else []), SCALE)
     words = sweep_words(data_dir, "r", "60s" if has_terminal else "2s")
     process = subprocess.Popen([*session, *words], cwd=tmp_path, stdin=inner, stdout=inner, stderr=inner)
     os.close(inner)

@@ -1,16 +1,22 @@
 """QuestDB as a real process: the contract of databases that take lines, and what it does with bad settings."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from runner.model import VerdictKind
+from runner.interrupts import current
+from runner.model import Event, IntervalSeen, VerdictKind
+from runner.targets.questdb.session import QuestdbSession
+from runner.trial import summed as summed_trial
 from runner.trial.placed import check_placement
+from runner.trial.run import run_trial
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, required
 from tests.unit.reading_trials import KINDS, MORE, WRONG, answers_of, reading_order
-from tests.unit.trial_orders import here, result_of, trial_order
+from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +67,50 @@ def test_reads_are_answered_rightly_beside_writes(target, folder):
     assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
     assert sum(one["counted"] for one in answers.values()) > 0
     assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
+
+
+TYPES = "a:bool,b:tinyint,c:smallint,d:int,e:bigint,f:utinyint,g:usmallint,h:uint,j:float,k:double,l:binary(20)"
+CHANGE = "UPDATE measurement_p0 SET k = k + 1 WHERE device = '{device}' AND timestamp = {start}000"
+
+
+def written(folder: Path, monkeypatch: pytest.MonkeyPatch, method: str, change: str) -> list[Event]:
+    """The events of a trial that writes 30,000 rows; another session changes one of them while it runs."""
+    sessions: list[QuestdbSession] = []
+    init = QuestdbSession.__init__
+    monkeypatch.setattr(QuestdbSession, "__init__", lambda self, *args: (sessions.append(self), init(self, *args))[1])
+    flags: dict[str, Any] = {"workload__columns": TYPES, "load__rate": "20k", "workload__rows_per_request": "100"}
+    order = trial_order(folder, "questdb", load__method=method, **flags)
+    start, events, changed = order.trial.work.data.start_ms, [], not change
+    for event in run_trial(order, current()):
+        events.append(event)
+        if isinstance(event, IntervalSeen) and event.interval.rows_total > 2000 and not changed:
+            (device,) = sessions[-1]._rows("SELECT min(device) FROM measurement_p0")[0]
+            sessions[-1]._rows(change.format(device=device, start=start))
+            changed = True
+    assert changed
+    return events
+
+
+def test_rows_that_nobody_changed_are_right(folder, monkeypatch):
+    events = written(folder, monkeypatch, "http", "")
+    result, summed = result_of(events), json.loads(artifact_of(events, "facts.json"))["summed"]
+    assert (summed["note"], len(summed["tables"])) == ("", 10), result.log_tail
+    assert result.verdict.kind not in WRONG, result.verdict
+    assert result.measurement.rows_compared == result.measurement.rows_counted > 2000
+
+
+def test_drawn_tables_and_all_together_are_right_with_pgwire(folder, monkeypatch):
+    monkeypatch.setattr(summed_trial, "TABLES_MAX", 5)
+    monkeypatch.setattr(summed_trial, "DRAWN", 4)
+    events = written(folder, monkeypatch, "pgwire", "")
+    result, summed = result_of(events), json.loads(artifact_of(events, "facts.json"))["summed"]
+    assert [one["table"] is None for one in summed["tables"]] == [False] * 4 + [True], summed["note"]
+    assert result.verdict.kind not in WRONG, result.verdict
+    assert result.measurement.rows_compared == result.measurement.rows_counted > 2000
+
+
+def test_a_changed_row_is_found(folder, monkeypatch):
+    result = result_of(written(folder, monkeypatch, "http", CHANGE))
+    assert result.verdict.kind is VerdictKind.WRONG_ROWS, result.verdict
+    assert "k: sum: stored" in result.verdict.reasons[0]
+    assert "(1 of 10 tables compared differ)" in result.verdict.reasons[0]

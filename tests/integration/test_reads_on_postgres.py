@@ -11,7 +11,8 @@ from runner.targets.postgres.session import PostgresSession
 from runner.trial.run import run_trial
 from tests.loadgen.lying_postgres import LIES, LyingPostgres
 from tests.unit.reading_trials import GROUPED, KINDS, MORE, SETS, WRONG, answers_of, grouped_order, reading_order
-from tests.unit.trial_orders import result_of
+from tests.unit.test_tsbs_devops import DEVOPS
+from tests.unit.trial_orders import result_of, trial_order
 
 
 def test_every_kind_is_answered_rightly_beside_writes(folder):
@@ -95,3 +96,19 @@ def test_wrong_groups_and_sets_are_found_out(folder, monkeypatch):
     assert re.search(r"scan_tag of \d devices in groups .*: [\d,]+ rows came, [\d,]+ are right", reasons)
     assert re.search(r"group_by_tag of 10 devices in groups 1 to \d+: row 1 of \d+ is", reasons)
     assert re.search(r"set of device .*: 480 rows came, 360 are right", reasons)
+
+
+def test_all_queries_of_tsbs_devops_are_answered_rightly(folder):
+    flags = {"workload__name": "tsbs-devops", "workload__tables": "10", "preload__rows": "45k"}
+    events = list(run_trial(trial_order(folder, "postgres", load__duration="3s", **flags), Stop()))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == set(DEVOPS)
+    assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
+    assert sum(one["compared"] for one in answers.values()) > 0
+    assert answers["high-cpu-1"]["compared"] and answers["high-cpu-1"]["devices"], (
+        "values equal to the bound are decided"
+    )
+    passed = result.measurement.operations["high-cpu-1"]
+    assert 9 < passed.passed_percent < 11 and result.measurement.operations["lastpoint"].passed_percent is None
+    assert 0.05 < passed.rows_per_s / passed.requests_per_s / 4320 < 0.15, "a tenth of the rows is above the bound"
