@@ -1,0 +1,97 @@
+"""What queries have in common in the languages that are like SQL: cells, conditions, aggregates, stretches of time. Pure.
+
+Each language is a Dialect. Refuses to know where the rows of a device are, and how a language finds a last row: each
+target has its own words for these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from runner.model import Query
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How a language spells what queries share.
+
+    aggregates: the expression of each function, of a column {0}. column: the spelling of a column {0}. time: the column
+    of the times. moment: a time, of a mark {0} for ms since 1970. length: a time of {0} ms that is added to a moment.
+    bucket: the start of a stretch of {0} ms; "": the language has a clause of its own for stretches. value: the drawn
+    value.
+    """
+
+    aggregates: Mapping[str, str]
+    time: str
+    column: str = '"{0}"'
+    moment: str = "{0}"
+    length: str = "{0}"
+    bucket: str = ""
+    value: str = "{value}"
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """The columns of the query."""
+        return tuple(self.column.format(name) for name in query.columns)
+
+    def values(self, query: Query) -> tuple[str, ...]:
+        """The aggregate of each column. Raises KeyError for a function without a word."""
+        return tuple(self.aggregates[query.function].format(column) for column in self.columns(query))
+
+    def times(self, query: Query) -> list[str]:
+        """The conditions on the time."""
+        at, start, end = (self.moment.format(mark) for mark in ("{at}", "{from}", "{to}"))
+        return {
+            "always": [],
+            "at": [f"{self.time} = {at}"],
+            "range": [f"{self.time} >= {start}", f"{self.time} < {end}"],
+            "before": [f"{self.time} < {end}"],
+        }[query.when]
+
+    def bounds(self, query: Query) -> list[str]:
+        """The conditions on values."""
+        return [f"{self.column.format(name)} > {self.value}" for name in query.bounds]
+
+    def conditions(self, query: Query) -> list[str]:
+        """The conditions on the time and on values."""
+        return self.times(query) + self.bounds(query)
+
+    def two_ranges(self, query: Query) -> tuple[list[str], list[str]]:
+        """The conditions of the first two thirds of a range, and of the last two thirds."""
+        start, end = (self.moment.format(mark) for mark in ("{from}", "{to}"))
+        third = self.length.format(query.third_ms)
+        return (
+            [f"{self.time} >= {start}", f"{self.time} < {end} - {third}"],
+            [f"{self.time} >= {start} + {third}", f"{self.time} < {end}"],
+        )
+
+    def aggregated(self, query: Query, source: str, device: str = "") -> str:
+        """The aggregates of all rows, or of each stretch of time, and there of each device. source: a table with its
+        conditions. device: the column that says whose a row is."""
+        if not query.bucket_ms:
+            return f"SELECT {listed(self.values(query))} FROM {source}"
+        each = ("bucket", *((device,) if query.by_device else ()))
+        order = (f"bucket{descending(query)}", *each[1:])
+        bucket = f"{self.bucket.format(query.bucket_ms)} AS bucket"
+        found = f"SELECT {listed((bucket, *each[1:], *self.values(query)))} FROM {source}"
+        return f"{found} GROUP BY {listed(each)} ORDER BY {listed(order)}{limited(query)}"
+
+
+def listed(parts: Iterable[str]) -> str:
+    """The parts with commas between them."""
+    return ", ".join(parts)
+
+
+def where(conditions: Sequence[str]) -> str:
+    """The clause, with a space before it; "" without a condition."""
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+
+def descending(query: Query) -> str:
+    """The order of the times, behind their name."""
+    return " DESC" if query.newest_first else ""
+
+
+def limited(query: Query) -> str:
+    """The clause for the first rows, with a space before it; "" for all."""
+    return f" LIMIT {query.limit}" if query.limit else ""

@@ -1,0 +1,102 @@
+"""The text of every shape of query in every database's language: none of them may change by moving code.
+
+python -m tests.unit.test_query_texts      writes them anew; only for a change of a text that is meant
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from runner.errors import CannotAsk
+from runner.model import Query
+from runner.sweep.resolve import resolve_sweep
+from runner.targets import all_facts
+from runner.work import queries_of
+from runner.work.aggregates import FUNCTIONS
+
+GOLDEN = Path(__file__).parent / "golden" / "queries.json"
+DATA = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "1M", "workload.tables": "20"}
+BOUND, SPAN = "bound=9..11", "step=10m"
+SHAPES = {
+    "point": [[], ["devices=3"]],
+    "range": [[], ["devices=3", "columns=voltage"], ["devices=all"]],
+    "range_value": [[BOUND], [BOUND, "devices=2", "bound_column=phase"], [BOUND, "columns=current"]],
+    "range_desc": [[], ["devices=3"]],
+    "range_value_desc": [[BOUND]],
+    "latest": [[], ["devices=3"], ["devices=all"]],
+    "aggregate": [
+        *([f"function={name}"] for name in FUNCTIONS),
+        ["devices=3"],
+        ["columns=current,phase", "function=max"],
+        ["devices=all", "function=count"],
+    ],
+    "aggregate_value": [[BOUND], [BOUND, "function=max", "bound_column=voltage"]],
+    "aggregate_range_value": [[BOUND], [BOUND, "devices=2"]],
+    "group_by_time": [
+        [],
+        [SPAN],
+        [SPAN, "devices=3"],
+        [SPAN, "devices=all", "each=device", "columns=current,phase"],
+        [SPAN, "devices=3", "function=spread"],
+    ],
+    "group_by_time_desc": [[SPAN]],
+    "group_by_time_limit": [["bucket=1m"], ["devices=all", "function=max"]],
+    "set": [[], ["of=intersect"], ["of=except", "columns=phase"]],
+    "group_by_tag": [[], ["fraction=0.3", "function=sum"]],
+    "aggregate_tag": [[], ["fraction=1"], ["fraction=0.3", "bucket=10m"]],
+    "scan_tag": [[]],
+}
+
+
+def shapes():
+    """Each query by the words that say it, with its data."""
+    for kind, several in SHAPES.items():
+        for given in several:
+            work = resolve_sweep("cpu", {**DATA, "mix": kind, "operation": [f"{kind}.{one}" for one in given]}).work
+            yield " ".join((kind, *given)), queries_of(work)[kind], work.data
+            loose = replace(queries_of(work)[kind], is_loose=True)
+            if loose.function and (loose.devices > 1 or loose.bound_column):
+                more = ("phase",) if loose.bound_column else ()
+                yield " ".join(("loose", kind, *given)), replace(loose, more_bounds=more), work.data
+    for function in ("max_time", "min_time"):
+        yield f"IoT-benchmark's {function}", Query(columns=("current",), function=function, is_loose=True), work.data
+    devops = resolve_sweep("cpu", {"axis.cores": "1", "workload.name": "tsbs-devops"}).work
+    for name, query in queries_of(devops).items():
+        yield name, query, devops.data
+
+
+def text_of(facts, query, data):
+    """"" if the database cannot be asked; a function of IoT-benchmark is not a word of every language."""
+    try:
+        return facts.rendered(query, data, facts.methods[0])
+    except (CannotAsk, KeyError):
+        return ""
+
+
+def texts():
+    """By shape and target."""
+    found = {}
+    for name, query, data in shapes():
+        each = {facts.name: text_of(facts, query, data) for facts in all_facts()}
+        found[name] = {target: text for target, text in each.items() if text}
+    return found
+
+
+@pytest.fixture(scope="module")
+def now():
+    return texts()
+
+
+def test_there_is_a_text_for_every_shape(now):
+    assert set(now) == set(json.loads(GOLDEN.read_text()))
+
+
+@pytest.mark.parametrize("name", json.loads(GOLDEN.read_text()) if GOLDEN.exists() else [])
+def test_the_texts_are_what_they_were(name, now):
+    assert now[name] == json.loads(GOLDEN.read_text())[name]
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(json.dumps(texts(), indent=1) + "\n")
