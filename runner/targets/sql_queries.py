@@ -1,4 +1,4 @@
-"""What queries have in common in the languages that are like SQL: cells, conditions, aggregates, stretches of time. Pure.
+"""What queries have in common in languages like SQL: cells, conditions, aggregates, stretches of time. Pure.
 
 Each language is a Dialect. Refuses to know where the rows of a device are, and how a language finds a last row: each
 target has its own words for these.
@@ -31,7 +31,7 @@ class Dialect:
     value: str = "{value}"
 
     def columns(self, query: Query) -> tuple[str, ...]:
-        """The columns of the query."""
+        """As the language spells them."""
         return tuple(self.column.format(name) for name in query.columns)
 
     def values(self, query: Query) -> tuple[str, ...]:

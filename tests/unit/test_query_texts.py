@@ -68,7 +68,7 @@ def shapes():
 
 
 def text_of(facts, query, data):
-    """"" if the database cannot be asked; a function of IoT-benchmark is not a word of every language."""
+    """ "" if the database cannot be asked; a function of IoT-benchmark is not a word of every language."""
     try:
         return facts.rendered(query, data, facts.methods[0])
     except (CannotAsk, KeyError):

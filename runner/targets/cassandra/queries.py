@@ -14,6 +14,7 @@ from runner.errors import CannotAsk
 from runner.model import Query, Workload
 from runner.targets.cassandra.types import stored_tags
 from runner.targets.series import MEASUREMENT
+from runner.targets.sql_queries import Dialect, listed
 
 KEYSPACE = "scale"
 TABLE = f"{KEYSPACE}.{MEASUREMENT}"
@@ -28,6 +29,7 @@ _AGGREGATES = {
     "first": "{0}",
     "last": "{0}",
 }
+_CQL = Dialect(aggregates=_AGGREGATES, time="ts")
 _OF_NOTHING_0 = re.compile(r"SELECT (avg|sum)\(CAST\(\S+ AS double\)\) FROM ")
 _BOUND = re.compile(r'"(\w+)" > \{value\}')
 
@@ -61,9 +63,9 @@ def counting(text: str) -> str:
 
 def _cells(query: Query) -> str:
     if query.function:
-        value = _AGGREGATES[query.function].format(_quoted(query.columns[0]))
+        value = _CQL.values(query)[0]
         return f"{_bucket(query)}, {value}" if query.bucket_ms else value
-    return ", ".join(("ts", *(("device",) if query.tells_device else ()), *map(_quoted, query.columns)))
+    return listed(("ts", *(("device",) if query.tells_device else ()), *_CQL.columns(query)))
 
 
 def _bucket(query: Query) -> str:
@@ -71,20 +73,14 @@ def _bucket(query: Query) -> str:
 
 
 def _where(query: Query) -> str:
-    marks = ", ".join(["{device}"] * query.devices)
-    found = [f"device = {marks}" if query.devices == 1 else f"device IN ({marks})"]
-    if query.when == "at":
-        found.append("ts = {at}")
-    elif query.when == "range":
-        found.append("ts >= {from} AND ts < {to}")
-    if query.bound_column:
-        found.append(f"{_quoted(query.bound_column)} > {{value}}")
-    return " AND ".join(found)
+    marks = listed(["{device}"] * query.devices)
+    named = f"device = {marks}" if query.devices == 1 else f"device IN ({marks})"
+    return " AND ".join((named, *_CQL.times(query), *_CQL.bounds(query)[:1]))
 
 
 def _groups(query: Query, data: Workload) -> str:
     """What chooses the devices of the groups; "" for all of them. A mark in a sum must say its type."""
-    tag, kind = _quoted(query.tag), stored_tags(data.tags)[query.tag]
+    tag, kind = _CQL.column.format(query.tag), stored_tags(data.tags)[query.tag]
     if query.groups <= 1:
         return f"{tag} = {{value}}" if query.groups else ""
     return f"{tag} >= {{value}} AND {tag} < ({kind}){{value}} + {query.groups}"
@@ -99,7 +95,3 @@ def _behind(query: Query) -> str:
     order = f" ORDER BY ts {'DESC' if newest else 'ASC'}" if is_sorted else ""
     limit = " PER PARTITION LIMIT 1" if query.latest else " LIMIT 1" if is_end else ""
     return f"{group}{order}{limit}{' ALLOW FILTERING' if query.bound_column else ''}"
-
-
-def _quoted(column: str) -> str:
-    return f'"{column}"'

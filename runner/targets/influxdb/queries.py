@@ -12,19 +12,21 @@ from typing import Any
 from runner.errors import CannotAsk
 from runner.model import Cells, Query, Workload
 from runner.targets.series import DEVICE, MEASUREMENT
+from runner.targets.sql_queries import Dialect, listed, where
 
 _AGGREGATES = {
-    "count": "count",
-    "avg": "mean",
-    "sum": "sum",
-    "max": "max",
-    "min": "min",
-    "spread": "spread",
-    "first": "first",
-    "last": "last",
+    "count": "count({0})",
+    "avg": "mean({0})",
+    "sum": "sum({0})",
+    "max": "max({0})",
+    "min": "min({0})",
+    "spread": "spread({0})",
+    "first": "first({0})",
+    "last": "last({0})",
 }
 _BY_DEVICE, _BY_TIME = f' GROUP BY "{DEVICE}"', " GROUP BY time("
-_AGGREGATED = tuple(f"SELECT {name}(" for name in _AGGREGATES.values())
+_SQL = Dialect(aggregates=_AGGREGATES, time="time", moment="{0}ms")
+_AGGREGATED = tuple(f"SELECT {expression.partition('(')[0]}(" for expression in _AGGREGATES.values())
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -33,19 +35,20 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         return query.text
     if query.sets:
         raise CannotAsk(f"InfluxQL has no {query.sets.upper()}")
-    where, order = _where(query), " ORDER BY time DESC" if query.newest_first else ""
+    source = f'"{MEASUREMENT}"{where(_chosen(query))}'
+    order = " ORDER BY time DESC" if query.newest_first else ""
     if query.function:
-        value = ", ".join(f'{_AGGREGATES[query.function]}("{column}")' for column in query.columns)
+        value = listed(_SQL.values(query))
         if query.by_tag:
-            return f'SELECT {value} FROM "{MEASUREMENT}"{where} GROUP BY "{query.tag}"'
+            return f'SELECT {value} FROM {source} GROUP BY "{query.tag}"'
         bucket = f"{_BY_TIME}{query.bucket_ms}ms) fill(none){order}" if query.bucket_ms else ""
-        return f'SELECT {value} FROM "{MEASUREMENT}"{where}{bucket}'
-    columns = ", ".join(f'"{column}"' for column in query.columns)
+        return f"SELECT {value} FROM {source}{bucket}"
+    columns = listed(_SQL.columns(query))
     if query.latest:
         groups = _BY_DEVICE if query.devices > 1 else ""
-        return f'SELECT {columns} FROM "{MEASUREMENT}"{where}{groups} ORDER BY time DESC LIMIT 1'
+        return f"SELECT {columns} FROM {source}{groups} ORDER BY time DESC LIMIT 1"
     device = f'"{DEVICE}", ' if query.tells_device else ""
-    return f'SELECT {device}{columns} FROM "{MEASUREMENT}"{where}{order}'
+    return f"SELECT {device}{columns} FROM {source}{order}"
 
 
 def rows_of(text: str, series: Iterable[Mapping[str, Any]]) -> list[Cells]:
@@ -64,18 +67,11 @@ def rows_of(text: str, series: Iterable[Mapping[str, Any]]) -> list[Cells]:
     return found if _BY_TIME in text or not text.startswith(_AGGREGATED) else sorted(found)
 
 
-def _where(query: Query) -> str:
-    found = []
-    if query.tag and query.groups > 1:
+def _chosen(query: Query) -> list[str]:
+    """The conditions of the rows. Raises CannotAsk."""
+    if query.groups > 1:
         raise CannotAsk("InfluxQL compares tags for being equal only", remedy="fraction = 1, or one group")
-    if query.tag and query.groups:
-        found.append(f"\"{query.tag}\" = '{{value}}'")
-    if query.devices:
-        devices = " OR ".join([f"\"{DEVICE}\" = '{{device}}'"] * query.devices)
-        found.append(f"({devices})" if query.devices > 1 else devices)
-    if query.when == "at":
-        found.append("time = {at}ms")
-    elif query.when == "range":
-        found.append("time >= {from}ms AND time < {to}ms")
-    found += [f'"{column}" > {{value}}' for column in query.bounds]
-    return f" WHERE {' AND '.join(found)}" if found else ""
+    group = [f"\"{query.tag}\" = '{{value}}'"] if query.groups else []
+    devices = " OR ".join([f"\"{DEVICE}\" = '{{device}}'"] * query.devices)
+    named = [f"({devices})" if query.devices > 1 else devices] if query.devices else []
+    return group + named + _SQL.conditions(query)

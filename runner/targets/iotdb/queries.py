@@ -14,6 +14,7 @@ from typing import Any
 from runner.errors import CannotAsk
 from runner.model import Cells, Query, Workload
 from runner.targets.series import begins_with_bucket, columns_of
+from runner.targets.sql_queries import Dialect, descending, listed, where
 
 _AGGREGATES = {
     "count": "count({0})",
@@ -27,6 +28,7 @@ _AGGREGATES = {
     "max_time": "max_time({0})",
     "min_time": "min_time({0})",
 }
+_SQL = Dialect(aggregates=_AGGREGATES, time="time", column="{0}")
 _LATEST = "SELECT max_time("
 _SELECTED = re.compile(r"SELECT (.*?) FROM ")
 
@@ -42,16 +44,16 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     is_whole = any(columns_of(data)[column] not in ("float", "double") for column in query.bounds)
     if is_whole and not query.low == query.high == round(query.low):
         raise CannotAsk("IoTDB compares whole numbers with a whole number only", remedy="a bound without a fraction")
-    devices = ", ".join(["{device}"] * query.devices)
+    devices = listed(["{device}"] * query.devices)
     many = query.devices > 1
     if query.function:
         return _aggregate(query, data, devices)
-    where, order = _where(query), " ORDER BY TIME DESC" if query.newest_first else " ORDER BY TIME" if many else ""
+    order = " ORDER BY TIME" + descending(query) if query.newest_first or many else ""
     if query.latest and many:
-        last = ", ".join(f"last_value({column})" for column in query.columns)
+        last = listed(f"last_value({column})" for column in query.columns)
         return f"{_LATEST}{query.columns[0]}), {last} FROM {devices} ALIGN BY DEVICE"
     behind = " ORDER BY TIME DESC LIMIT 1" if query.latest else f"{order}{' ALIGN BY DEVICE' if many else ''}"
-    return f"SELECT {', '.join(query.columns)} FROM {devices}{where}{behind}"
+    return f"SELECT {listed(query.columns)} FROM {devices}{where(_SQL.conditions(query))}{behind}"
 
 
 def cells_of(text: str, rows: Sequence[Sequence[Any]], kinds: Mapping[str, str]) -> tuple[Cells, ...]:
@@ -75,23 +77,13 @@ def _true(cells: Sequence[Any], are_true: Sequence[bool]) -> list[Any]:
 def _aggregate(query: Query, data: Workload, devices: str) -> str:
     if query.devices > 1 and not query.is_loose:
         raise CannotAsk("IoTDB aggregates each device by itself", remedy="devices = 1")
-    value = ", ".join(_AGGREGATES[query.function].format(column) for column in query.columns)
+    selected = f"SELECT {listed(_SQL.values(query))} FROM {devices}"
     apart = " ALIGN BY DEVICE" if query.devices > 1 else ""
     if not query.bucket_ms:
-        return f"SELECT {value} FROM {devices}{_where(query)}{apart}"
+        return f"{selected}{where(_SQL.conditions(query))}{apart}"
     if not query.is_loose and not begins_with_bucket(query, data):
         sentence = "IoTDB's stretches of time begin with the range, not with a multiple of their length"
         raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
     stretches = f"([{{from}}, {{to}}), {query.bucket_ms}ms)"
     order = " ORDER BY TIME DESC" if query.newest_first else ""
-    return f"SELECT {value} FROM {devices} GROUP BY {stretches}{order}{apart}"
-
-
-def _where(query: Query) -> str:
-    found = []
-    if query.when == "at":
-        found.append("time = {at}")
-    elif query.when == "range":
-        found.append("time >= {from} AND time < {to}")
-    found += [f"{column} > {{value}}" for column in query.bounds]
-    return f" WHERE {' AND '.join(found)}" if found else ""
+    return f"{selected} GROUP BY {stretches}{order}{apart}"

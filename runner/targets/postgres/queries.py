@@ -9,6 +9,7 @@ from __future__ import annotations
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
 from runner.targets.postgres.methods import COPY, JSONB
+from runner.targets.sql_queries import Dialect, descending, listed, where
 
 TABLE, DEVICES = "measurement", "device"
 _AGGREGATES = {
@@ -23,6 +24,13 @@ _AGGREGATES = {
     "max_time": "max(time) FILTER (WHERE {0} IS NOT NULL)",
     "min_time": "min(time) FILTER (WHERE {0} IS NOT NULL)",
 }
+_SQL = Dialect(
+    aggregates=_AGGREGATES,
+    time="time",
+    length="interval '{0} milliseconds'",
+    bucket="date_bin('{0} milliseconds', time, timestamptz 'epoch')",
+    value="{value}::float8",
+)
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -31,78 +39,58 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         return query.text
     if method == JSONB:
         raise CannotAsk(f"--method {JSONB} has no column for each value", remedy=f"--method {COPY}")
-    where, order = _where(query), " DESC" if query.newest_first else ""
     if query.sets:
         return _set(query)
     if query.by_tag:
-        value, tag = _aggregates(query), _quoted(query.tag)
-        return f"SELECT {tag}, {value} FROM {TABLE} JOIN {DEVICES} USING (device_id){where} GROUP BY 1 ORDER BY 1"
+        groups, source = listed((_tag(query), *_SQL.values(query))), f"{TABLE} JOIN {DEVICES} USING (device_id)"
+        return f"SELECT {groups} FROM {source}{where(_groups(query))} GROUP BY 1 ORDER BY 1"
+    chosen = where(_chosen(query))
     if query.function:
-        return _aggregate(query, where, order)
+        return _SQL.aggregated(query, f"{TABLE}{chosen}", "device_id")
     device = ("device_id",) if query.tells_device else ()
-    cells = ", ".join(("time", *device, *map(_quoted, query.columns)))
-    if query.is_unordered and not query.latest:
-        return f"SELECT {cells} FROM {TABLE}{where}"
-    if not query.latest:
-        return f"SELECT {cells} FROM {TABLE}{where} ORDER BY time{order}"
+    cells = listed(("time", *device, *_SQL.columns(query)))
+    if query.latest:
+        return _latest(query, cells, chosen)
+    order = "" if query.is_unordered else f" ORDER BY time{descending(query)}"
+    return f"SELECT {cells} FROM {TABLE}{chosen}{order}"
+
+
+def _latest(query: Query, cells: str, chosen: str) -> str:
+    """The last row of one device, of all, or of those named: one by one, each from the end of the index."""
     if query.devices == 1:
-        return f"SELECT {cells} FROM {TABLE}{where} ORDER BY time DESC LIMIT 1"
+        return f"SELECT {cells} FROM {TABLE}{chosen} ORDER BY time DESC LIMIT 1"
     if not query.devices:
         return f"SELECT DISTINCT ON (device_id) {cells} FROM {TABLE} ORDER BY device_id, time DESC"
-    asked = ", ".join("({device}::integer)" for _ in range(query.devices))
+    asked = listed("({device}::integer)" for _ in range(query.devices))
     inner = f"SELECT * FROM {TABLE} WHERE device_id = asked.id ORDER BY time DESC LIMIT 1"
     return f"SELECT {cells} FROM (VALUES {asked}) AS asked(id), LATERAL ({inner}) AS newest"
 
 
-def _aggregate(query: Query, where: str, order: str) -> str:
-    """One value of each column: of all rows, or of each stretch of time, and there of each device."""
-    if not query.bucket_ms:
-        return f"SELECT {_aggregates(query)} FROM {TABLE}{where}"
-    bucket = f"date_bin('{query.bucket_ms} milliseconds', time, timestamptz 'epoch')"
-    device = ", device_id" if query.by_device else ""
-    limit = f" LIMIT {query.limit}" if query.limit else ""
-    found = f"SELECT {bucket} AS bucket{device}, {_aggregates(query)} FROM {TABLE}{where}"
-    return f"{found} GROUP BY bucket{device} ORDER BY bucket{order}{device}{limit}"
-
-
-def _aggregates(query: Query) -> str:
-    return ", ".join(_AGGREGATES[query.function].format(_quoted(column)) for column in query.columns)
-
-
 def _set(query: Query) -> str:
     """Two thirds of the range, and two thirds of it, of the same device."""
-    cells = ", ".join(("time", *map(_quoted, query.columns)))
-    third = f"interval '{query.third_ms} milliseconds'"
-    one = "device_id = {device} AND time >= {from} AND time < {to} - " + third
-    other = "device_id = {again} AND time >= {from} + " + third + " AND time < {to}"
-    both = f" {query.sets.upper()} ".join(f"SELECT {cells} FROM {TABLE} WHERE {where}" for where in (one, other))
-    return f"{both} ORDER BY time"
+    one, other = _SQL.two_ranges(query)
+    each = (["device_id = {device}", *one], ["device_id = {again}", *other])
+    selected = f"SELECT {listed(('time', *_SQL.columns(query)))} FROM {TABLE}"
+    return f" {query.sets.upper()} ".join(f"{selected}{where(these)}" for these in each) + " ORDER BY time"
 
 
-def _groups(query: Query) -> str:
-    """What chooses the devices of the groups; the tag of each is in a table of its own."""
+def _tag(query: Query) -> str:
+    return _SQL.column.format(query.tag)
+
+
+def _groups(query: Query) -> list[str]:
+    """What chooses the groups; the tag of each device is in a table of its own."""
     if not query.groups:
-        return ""
-    tag, first = _quoted(query.tag), "{value}::float8::integer"
-    chosen = f"{tag} = {first}" if query.groups == 1 else f"{tag} >= {first} AND {tag} < {first} + {query.groups}"
-    return chosen if query.by_tag else f"device_id IN (SELECT device_id FROM {DEVICES} WHERE {chosen})"
+        return []
+    tag, first = _tag(query), "{value}::float8::integer"
+    return [f"{tag} = {first}"] if query.groups == 1 else [f"{tag} >= {first}", f"{tag} < {first} + {query.groups}"]
 
 
-def _where(query: Query) -> str:
+def _chosen(query: Query) -> list[str]:
+    """The conditions of the rows."""
     if query.tag:
-        chosen = _groups(query)
-        return f" WHERE {chosen}" if chosen else ""
-    marks = ", ".join(["{device}"] * query.devices)
-    found = [f"device_id = {marks}" if query.devices == 1 else f"device_id IN ({marks})"] if query.devices else []
-    if query.when == "at":
-        found.append("time = {at}")
-    elif query.when == "range":
-        found.append("time >= {from} AND time < {to}")
-    elif query.when == "before":
-        found.append("time < {to}")
-    found += [f"{_quoted(column)} > {{value}}::float8" for column in query.bounds]
-    return f" WHERE {' AND '.join(found)}" if found else ""
-
-
-def _quoted(column: str) -> str:
-    return f'"{column}"'
+        groups = where(_groups(query))
+        return [f"device_id IN (SELECT device_id FROM {DEVICES}{groups})"] if groups else []
+    marks = listed(["{device}"] * query.devices)
+    named = [f"device_id = {marks}" if query.devices == 1 else f"device_id IN ({marks})"] if query.devices else []
+    return named + _SQL.conditions(query)

@@ -11,9 +11,10 @@ from runner.errors import CannotAsk
 from runner.model import Query, Workload
 from runner.targets.questdb.facts import PGWIRE
 from runner.targets.series import DEVICE, MEASUREMENT
+from runner.targets.sql_queries import Dialect, descending, listed, where
 
 _TABLE = f'"{MEASUREMENT}_p{{part}}"'
-_MINE = f"{DEVICE} = '{{device}}'"
+_MINE, _SAME = f"{DEVICE} = '{{device}}'", f"{DEVICE} = '{{again}}'"
 _AGGREGATES = {
     "count": "count({0})",
     "avg": "avg({0}::double)",
@@ -26,6 +27,13 @@ _AGGREGATES = {
     "max_time": "max(timestamp)",
     "min_time": "min(timestamp)",
 }
+_SQL = Dialect(
+    aggregates=_AGGREGATES,
+    time="timestamp",
+    moment="{0}000",
+    length="{0}000",
+    bucket="timestamp_floor('{0}T', timestamp)",
+)
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -36,19 +44,18 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         return query.text
     if query.tag:
         raise CannotAsk("QuestDB's devices are in several tables here, and a group of devices is in all of them")
-    order = " DESC" if query.newest_first else ""
     if query.function:
-        return _aggregate(query, order)
+        return _SQL.aggregated(query, _source(query))
     device = (DEVICE,) if query.tells_device else ()
-    cells = ", ".join(("timestamp", *device, *map(_quoted, query.columns)))
+    cells = listed(("timestamp", *device, *_SQL.columns(query)))
     if query.sets:
         return _set(query, cells)
     if query.latest:
         each = f"SELECT {cells} FROM {_TABLE} WHERE {_MINE} LATEST ON timestamp PARTITION BY {DEVICE}"
         return _all(each, query.devices)
-    each = f"SELECT {cells} FROM {_TABLE} WHERE {_where(query)}"
+    each = f"SELECT {cells} FROM {_one(query)}"
     many = f"SELECT * FROM ({_all(each, query.devices)})" if query.devices > 1 else each
-    return f"{many} ORDER BY timestamp{order}"
+    return f"{many} ORDER BY timestamp{descending(query)}"
 
 
 def timed(text: str) -> bool:
@@ -56,40 +63,26 @@ def timed(text: str) -> bool:
     return text.replace("SELECT * FROM ", "").lstrip("(").startswith("SELECT timestamp")
 
 
-def _aggregate(query: Query, order: str) -> str:
-    value = ", ".join(_AGGREGATES[query.function].format(_quoted(column)) for column in query.columns)
-    source = f"{_TABLE} WHERE {_where(query)}"
-    if query.devices > 1:
-        each = f"SELECT timestamp, {', '.join(map(_quoted, query.columns))} FROM {source}"
-        source = f"({_all(each, query.devices)})"
-    if not query.bucket_ms:
-        return f"SELECT {value} FROM {source}"
-    bucket = f"timestamp_floor('{query.bucket_ms}T', timestamp)"
-    return f"SELECT {bucket} AS bucket, {value} FROM {source} GROUP BY bucket ORDER BY bucket{order}"
+def _one(query: Query) -> str:
+    """The table of a device, with the conditions of its rows."""
+    return f"{_TABLE}{where([_MINE, *_SQL.conditions(query)])}"
+
+
+def _source(query: Query) -> str:
+    """The rows that are aggregated."""
+    if query.devices == 1:
+        return _one(query)
+    each = f"SELECT {listed(('timestamp', *_SQL.columns(query)))} FROM {_one(query)}"
+    return f"({_all(each, query.devices)})"
 
 
 def _set(query: Query, cells: str) -> str:
     """Two thirds of the range, and two thirds of it, of the same device."""
-    third = f"{query.third_ms}000"
-    one = f"{_MINE} AND timestamp >= {{from}}000 AND timestamp < {{to}}000 - {third}"
-    other = f"{DEVICE} = '{{again}}' AND timestamp >= {{from}}000 + {third} AND timestamp < {{to}}000"
-    both = f" {query.sets.upper()} ".join(f"SELECT {cells} FROM {_TABLE} WHERE {where}" for where in (one, other))
+    one, other = _SQL.two_ranges(query)
+    each = ([_MINE, *one], [_SAME, *other])
+    both = f" {query.sets.upper()} ".join(f"SELECT {cells} FROM {_TABLE}{where(these)}" for these in each)
     return f"SELECT * FROM ({both}) ORDER BY timestamp"
 
 
 def _all(each: str, devices: int) -> str:
     return " UNION ALL ".join([each] * devices) if devices == 1 else " UNION ALL ".join([f"({each})"] * devices)
-
-
-def _where(query: Query) -> str:
-    found = [_MINE]
-    if query.when == "at":
-        found.append("timestamp = {at}000")
-    elif query.when == "range":
-        found.append("timestamp >= {from}000 AND timestamp < {to}000")
-    found += [f"{_quoted(column)} > {{value}}" for column in query.bounds]
-    return " AND ".join(found)
-
-
-def _quoted(column: str) -> str:
-    return f'"{column}"'

@@ -9,19 +9,21 @@ from __future__ import annotations
 
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
+from runner.targets.sql_queries import Dialect, descending, limited, listed, where
 from runner.targets.tdengine.dialect import SCHEMALESS
 
 DATABASE, TABLE = "scale", "meters"
 _AGGREGATES = {
-    "count": "COUNT",
-    "avg": "AVG",
-    "sum": "SUM",
-    "max": "MAX",
-    "min": "MIN",
-    "spread": "SPREAD",
-    "first": "FIRST",
-    "last": "LAST",
+    "count": "COUNT({0})",
+    "avg": "AVG({0})",
+    "sum": "SUM({0})",
+    "max": "MAX({0})",
+    "min": "MIN({0})",
+    "spread": "SPREAD({0})",
+    "first": "FIRST({0})",
+    "last": "LAST({0})",
 }
+_SQL = Dialect(aggregates=_AGGREGATES, time="ts", column="`{0}`", length="{0}a", value="'{value}'")
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -32,25 +34,15 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         return query.text
     if query.sets:
         return _set(query)
-    source, order = _source(query), " DESC" if query.newest_first else ""
+    source = _source(query)
     if query.function:
-        value = ", ".join(f"{_AGGREGATES[query.function]}({_quoted(column)})" for column in query.columns)
-        if query.by_tag:
-            tag = _quoted(query.tag)
-            return f"SELECT {tag}, {value} FROM {source} GROUP BY {tag} ORDER BY {tag}"
-        if not query.bucket_ms:
-            return f"SELECT {value} FROM {source}"
-        device, groups = (", TBNAME", " PARTITION BY TBNAME") if query.by_device else ("", "")
-        limit = f" LIMIT {query.limit}" if query.limit else ""
-        stretches = f"{groups} INTERVAL({query.bucket_ms}a) ORDER BY _wstart{order}{limit}"
-        return f"SELECT _wstart{device}, {value} FROM {source}{stretches}"
-    many = query.tells_device
+        return _aggregate(query, source)
+    device = ("TBNAME",) if query.tells_device else ()
     if query.latest:
-        columns = ", ".join(f"LAST_ROW({_quoted(column)})" for column in query.columns)
-        device, groups = (", TBNAME", " PARTITION BY TBNAME") if many else ("", "")
-        return f"SELECT LAST_ROW(ts){device}, {columns} FROM {source}{groups}"
-    cells = ", ".join(("ts", *(("TBNAME",) if many else ()), *map(_quoted, query.columns)))
-    return f"SELECT {cells} FROM {source}" + ("" if query.is_unordered else f" ORDER BY ts{order}")
+        cells = ("LAST_ROW(ts)", *device, *(f"LAST_ROW({column})" for column in _SQL.columns(query)))
+        return f"SELECT {listed(cells)} FROM {source}" + (" PARTITION BY TBNAME" if device else "")
+    order = "" if query.is_unordered else f" ORDER BY ts{descending(query)}"
+    return f"SELECT {listed(('ts', *device, *_SQL.columns(query)))} FROM {source}{order}"
 
 
 def timed(text: str) -> bool:
@@ -58,42 +50,45 @@ def timed(text: str) -> bool:
     return text.startswith(("SELECT _wstart", "SELECT ts", "SELECT LAST_ROW(ts)"))
 
 
+def _aggregate(query: Query, source: str) -> str:
+    """Of each group, of each stretch of time and there of each device, or of all rows."""
+    values = _SQL.values(query)
+    if query.by_tag:
+        tag = _SQL.column.format(query.tag)
+        return f"SELECT {listed((tag, *values))} FROM {source} GROUP BY {tag} ORDER BY {tag}"
+    if not query.bucket_ms:
+        return f"SELECT {listed(values)} FROM {source}"
+    device = ("TBNAME",) if query.by_device else ()
+    apart = " PARTITION BY TBNAME" if query.by_device else ""
+    stretches = f"INTERVAL({query.bucket_ms}a) ORDER BY _wstart{descending(query)}{limited(query)}"
+    return f"SELECT {listed(('_wstart', *device, *values))} FROM {source}{apart} {stretches}"
+
+
 def _set(query: Query) -> str:
     """Two thirds of the range, and two thirds of it, of the same device. Raises CannotAsk."""
     if query.sets != "union":
         raise CannotAsk(f"TDengine has no {query.sets.upper()}", remedy="of = union")
-    cells, third = ", ".join(("ts", *map(_quoted, query.columns))), query.third_ms
-    one = f"{DATABASE}.{{device}} WHERE ts >= {{from}} AND ts < {{to}} - {third}a"
-    other = f"{DATABASE}.{{again}} WHERE ts >= {{from}} + {third}a AND ts < {{to}}"
-    return f"SELECT {cells} FROM {one} UNION SELECT {cells} FROM {other} ORDER BY ts"
+    cells = listed(("ts", *_SQL.columns(query)))
+    each = zip(("{device}", "{again}"), _SQL.two_ranges(query), strict=True)
+    both = " UNION ".join(f"SELECT {cells} FROM {DATABASE}.{device}{where(these)}" for device, these in each)
+    return f"{both} ORDER BY ts"
 
 
 def _groups(query: Query) -> list[str]:
     if not query.groups:
         return []
-    tag = _quoted(query.tag)
+    tag = _SQL.column.format(query.tag)
     if query.groups == 1:
         return [f"{tag} = {{value}}"]
     # The sum of two whole numbers is one with a fraction here, which a build took for 0: see the first lines.
-    return [f"{tag} >= {{value}} AND {tag} < CAST({{value}} + {query.groups} AS INT)"]
+    return [f"{tag} >= {{value}}", f"{tag} < CAST({{value}} + {query.groups} AS INT)"]
 
 
 def _source(query: Query) -> str:
     """The table and the conditions of the query."""
     if query.tag:
-        return f"{DATABASE}.{TABLE}" + "".join(f" WHERE {chosen}" for chosen in _groups(query))
-    marks = ", ".join(["'{device}'"] * query.devices)
-    found = [f"TBNAME IN ({marks})"] if query.devices > 1 else []
-    if query.when == "at":
-        found.append("ts = {at}")
-    elif query.when == "range":
-        found.append("ts >= {from} AND ts < {to}")
-    elif query.when == "before":
-        found.append("ts < {to}")
-    found += [f"{_quoted(column)} > '{{value}}'" for column in query.bounds]  # see the module's docstring
+        return f"{DATABASE}.{TABLE}{where(_groups(query))}"
+    marks = listed(["'{device}'"] * query.devices)
+    named = [f"TBNAME IN ({marks})"] if query.devices > 1 else []
     table = "{device}" if query.devices == 1 else TABLE
-    return f"{DATABASE}.{table}" + (f" WHERE {' AND '.join(found)}" if found else "")
-
-
-def _quoted(column: str) -> str:
-    return f"`{column}`"
+    return f"{DATABASE}.{table}{where(named + _SQL.conditions(query))}"
