@@ -108,7 +108,7 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
             counted, wrong = (None, "") if interrupted else _count(job, reached, summary.rows_acked, load, say)
     done = Done(summary=summary, schema_s=schema_s, rows_counted=counted, troubles=troubles, interrupted=interrupted)
     if job.reads and not summary.service.count:
-        wrong = wrong or "nothing was asked before the load ended; is TEST_MAX_TIME too short?"
+        wrong = wrong or "nothing was answered before the load ended; is TEST_MAX_TIME too short?"
     if failure is None and not interrupted and (wrong or summary.outcome != "ok"):
         failure = LoadError(wrong or f"not everything was answered: {'; '.join(troubles[:3]) or summary.outcome}")
     return IotResult(done=done, failure=failure)

@@ -7,6 +7,7 @@ queries 12.
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from runner.runtimes.local import free_port
 from tests.integration import cli
 from tests.integration.real_server import real_server, required
+from tests.loadgen.lying_postgres import Answer, LyingPostgres, Row
 from tests.loadgen.postgres_server import PostgresServer
 
 TABLE_2_3 = """
@@ -54,13 +56,18 @@ def iotdb(tmp_path: Path) -> Iterator[tuple[str, ...]]:
 
 
 @pytest.fixture
-def postgres() -> Iterator[tuple[str, ...]]:
-    server = PostgresServer.create(port=free_port(), listen="127.0.0.1")
+def server() -> Iterator[PostgresServer]:
+    created = PostgresServer.create(port=free_port(), listen="127.0.0.1")
     try:
-        server.start()
-        yield ("DB_SWITCH=PostgreSQL", f"PORT={server.port}", "USERNAME=postgres", "DB_NAME=postgres")
+        created.start()
+        yield created
     finally:
-        server.remove()
+        created.remove()
+
+
+@pytest.fixture
+def postgres(server) -> tuple[str, ...]:
+    return ("DB_SWITCH=PostgreSQL", f"PORT={server.port}", "USERNAME=postgres", "DB_NAME=postgres")
 
 
 def told(folder: Path, words: tuple[str, ...], **overrides: str) -> dict:
@@ -94,10 +101,18 @@ def test_the_tables_of_the_article(database, tmp_path, request):
     assert times["operations"][0]["okPoint"] == 12 * 10 * apart * 2
 
 
-def test_a_load_that_ends_before_its_first_query_is_a_failure(postgres, tmp_path):
+def late(answer: Answer) -> list[Row]:
+    """The answer, when the window of a millisecond is over."""
+    time.sleep(0.1)
+    return answer.rows
+
+
+def test_a_load_that_ends_before_its_first_answer_is_a_failure(postgres, server, tmp_path):
     (tmp_path / "config.properties").write_text(TABLE_2_3)
     told(tmp_path, postgres, LOOP="2")
-    words = ("load", "--iot", "config.properties", "HOST=127.0.0.1", *postgres, "OPERATION_PROPORTION=0:1")
-    done = cli.run(*words, "OP_MIN_INTERVAL=100000", "TEST_MAX_TIME=1", cwd=tmp_path)
+    with LyingPostgres(late) as proxy:
+        words = (*postgres, f"PORT={proxy.listen(('127.0.0.1', server.port))}", "OPERATION_PROPORTION=0:1")
+        bounds = ("LOOP=1", "TEST_MAX_TIME=1")
+        done = cli.run("load", "--iot", "config.properties", "HOST=127.0.0.1", *words, *bounds, cwd=tmp_path)
     assert done.returncode == 5, done.stderr
-    assert "nothing was asked before the load ended" in done.stderr
+    assert "nothing was answered before the load ended" in done.stderr
