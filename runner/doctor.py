@@ -40,7 +40,7 @@ def examine_new_pages() -> tuple[Ability, ...]:
     if pages is None:
         return ()
     remedy = "trials that write more are slowed down by it: --rows, or a machine that keeps its memory"
-    dear = pages.is_dear_later
+    dear = pages.are_dear
     return (Ability(subject="new pages", there=not dear, found=pages.sentence, remedy=remedy if dear else ""),)
 
 

@@ -90,6 +90,7 @@ def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime
         "data_dir": str(prepared.data_dir),
         "findings": [asdict(f) for f in prepared.findings],
         "new_pages": asdict(prepared.new_pages) if prepared.new_pages else None,
+        "held_bytes": prepared.held_bytes,
         "vendor_defaults": {c.facts.name: dict(c.facts.vendor_defaults) for c in prepared.choices.values()},
         "confounds": [asdict(c) for c in prepared.plan.confounds],
         "status": "running",
@@ -113,7 +114,9 @@ def _execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: 
         choice = prepared.choice_of(subject)
         homes[subject.server] = client_home(choice)
         refuse_blocking(choice.target.check_client(homes[subject.server], choice.version))
-    execution = Execution(plan=writer.plan, data_dir=prepared.data_dir, client_homes=homes)
+    execution = Execution(
+        plan=writer.plan, data_dir=prepared.data_dir, client_homes=homes, held_bytes=prepared.held_bytes
+    )
     return executing.execute(execution, writer, sinks, say)
 
 

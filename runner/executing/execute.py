@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from runner.errors import StoreError
 from runner.executing.campaign import Sink, TrialRunner, dispatch, run_campaign
 from runner.executing.ceilings import Ceilings
 from runner.executing.data_stage import data_of_run
 from runner.executing.disk_stage import Say, disks_of_run, placement_of
+from runner.executing.memory_stage import memory_of_run
 from runner.executing.orders import Execution, Orders
 from runner.executing.reporting import report
 from runner.interrupts import Stop, current
 from runner.loadgen.binary import loadgen_path
-from runner.model import CeilingsMeasured, Event, StoredRun, Trial, TrialResult
+from runner.model import CeilingsMeasured, Event, Plan, StoredRun, Trial, TrialResult
 from runner.plan import planner_of
 from runner.state import make_ready
 from runner.store.writer import RunWriter
@@ -38,6 +39,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
         with (
             disks_of_run(plan, execution.data_dir, run_id, say) as stage,
             data_of_run(plan, run_id) as data,
+            memory_of_run(execution.held_bytes, _last_cpus(plan), say) as before_trial,
         ):
             writer.update_manifest(**stage.manifest())
             orders = Orders(
@@ -47,7 +49,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
             by_trial = {t.trial_id: rate for t in plan.trials if (rate := ceilings.of(t)) is not None}
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             dispatch(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
-            run_trial_of = _runner(orders, ceilings, placement, stop)
+            run_trial_of = _runner(orders, ceilings, placement, stop, before_trial)
             run_campaign(plan, planner_of(plan), run_trial_of, [writer, *sinks], writer.results, say)
     except BaseException:
         with contextlib.suppress(StoreError):  # with a full disk, that error is reported already
@@ -57,9 +59,17 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     return report(writer)
 
 
-def _runner(orders: Orders, ceilings: Ceilings, placement: str, stop: Stop) -> TrialRunner:
+def _last_cpus(plan: Plan) -> tuple[int, ...]:
+    """Where the load generator runs: its CPUs are the server's only if there are no others."""
+    return next((t.placement.generator_cpus for t in plan.trials if t.placement.generator_cpus), ())
+
+
+def _runner(
+    orders: Orders, ceilings: Ceilings, placement: str, stop: Stop, before_trial: Callable[[], None]
+) -> TrialRunner:
     def run(trial: Trial) -> Generator[Event, None, None]:
         ceilings.measure([trial])  # a trial that was planned later; every other ceiling is known
+        before_trial()
         return run_trial(orders.order(trial, placement), stop)
 
     return run

@@ -16,12 +16,14 @@ from runner.trial.order import DataSet, TrialOrder
 class Execution:
     """What to run, and where its files are. Target, runtime and installation are those of each trial's subject.
 
-    client_homes: where the load generator finds the client library, by `Subject.server`.
+    client_homes: where the load generator finds the client library, by `Subject.server`. held_bytes: of memory that is
+    held for the server.
     """
 
     plan: Plan
     data_dir: Path
     client_homes: Mapping[tuple[str, ...], str]
+    held_bytes: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
-from runner.host.touch_pages import PIECE_BYTES
+from runner.host.touch_pages import FIRST, PIECE_BYTES
 from runner.model import NewPages
 
 SWITCH = "SCALE_NEW_PAGES"  # "off" in the environment: not measured
@@ -27,8 +27,8 @@ LIMIT_S = 10.0
 SHARE = 0.5  # of the available memory
 MOST_BYTES = 8 * 2**30
 _LATE_S = 2.0  # for the child's start, and for its last piece after its time
-_PIECES = 8  # of one figure: 256 MiB, whose median ignores a piece in which something else happened
-_TIMES, _MORE_US = 2.0, 1.0  # pages are dear from twice the first cost on, and a microsecond more
+_PIECES = FIRST  # of one figure: 256 MiB, whose median ignores a piece in which something else happened
+_TIMES, _MORE_US = 2.0, 1.0  # pages are dear from twice the cheap cost on, and a microsecond more
 _PROGRAM = Path(__file__).with_name("touch_pages.py")
 
 
@@ -37,27 +37,32 @@ def measure_new_pages(wanted_bytes: int, root: Path = Path("/"), limit_s: float 
     measurement is switched off."""
     if os.environ.get(SWITCH) == "off":
         return None
+    available = _available(root)
     costs: list[float] = []
-    for cost in _touched(min(wanted_bytes, MOST_BYTES, int(SHARE * _available(root))), limit_s):
+    for cost in _touched(min(wanted_bytes, MOST_BYTES, int(SHARE * available)), limit_s):
         costs.append(cost)
-        if (found := judged(costs)) is not None and found.is_dear_later:
+        if (found := judged(costs, available)) is not None and found.are_dear:
             break
-    return judged(costs)
+    return judged(costs, available)
 
 
-def judged(costs: Sequence[float]) -> NewPages | None:
-    """The result of the pieces' costs so far, each in microseconds of a page."""
-    if len(costs) < _PIECES:
+def judged(costs: Sequence[float], available_bytes: int) -> NewPages | None:
+    """The result of the pieces' costs so far, each in microseconds of a page: the first new ones, the same again, and
+    all further new ones."""
+    new, again = [*costs[:FIRST], *costs[2 * FIRST :]], costs[FIRST : 2 * FIRST]
+    if len(again) < FIRST:
         return None
-    first = median(costs[:_PIECES])
-    dear = max(_TIMES * first, first + _MORE_US)
-    places = range(_PIECES, len(costs) - _PIECES + 1)
-    rise = next((at for at in places if costs[at] >= dear and median(costs[at : at + _PIECES]) >= dear), None)
+    cheap = min(median(again), median(new[:FIRST]))
+    dear = max(_TIMES * cheap, cheap + _MORE_US)
+    places = range(len(new) - _PIECES + 1)
+    rise = next((at for at in places if new[at] >= dear and median(new[at : at + _PIECES]) >= dear), None)
     return NewPages(
-        first_us=first,
-        last_us=median(costs[-_PIECES:]),
-        touched_bytes=len(costs) * PIECE_BYTES,
+        first_us=median(new[:FIRST]),
+        again_us=median(again),
+        last_us=median(new[-_PIECES:]),
+        touched_bytes=len(new) * PIECE_BYTES,
         cheap_bytes=None if rise is None else rise * PIECE_BYTES,
+        available_bytes=available_bytes,
     )
 
 

@@ -9,18 +9,22 @@ from dataclasses import dataclass
 class NewPages:
     """CPU time of one new page of 4 KiB, user and system, in microseconds.
 
-    first_us: of the first pages. last_us: of the last ones that were touched. touched_bytes: all that was touched.
-    cheap_bytes: bytes after which pages cost at least twice as much; None: they did not within touched_bytes.
+    first_us: of the first pages. again_us: of the same pages, freed and touched again at once. last_us: of the last
+    ones that were touched. touched_bytes: all that was touched. cheap_bytes: bytes after which pages cost at least
+    twice as much as cheap ones, 0: from the first on; None: they did not within touched_bytes. available_bytes: of
+    memory, for new pages.
     """
 
     first_us: float
+    again_us: float
     last_us: float
     touched_bytes: int
     cheap_bytes: int | None
+    available_bytes: int
 
     @property
-    def is_dear_later(self) -> bool:
-        """Whether pages became dear while the memory was touched."""
+    def are_dear(self) -> bool:
+        """Whether pages are dear, or became so while the memory was touched."""
         return self.cheap_bytes is not None
 
     @property
@@ -28,6 +32,11 @@ class NewPages:
         """The figures for people."""
         if self.cheap_bytes is None:
             return f"a new memory page costs {self.last_us:.1f} µs of CPU time, also after {_gb(self.touched_bytes)}"
+        if self.cheap_bytes == 0:
+            return (
+                f"a new memory page costs {self.last_us:.1f} µs of CPU time, and {self.again_us:.1f} µs "
+                "if it was freed just before"
+            )
         return (
             f"a new memory page costs {self.first_us:.1f} µs of CPU time, and {self.last_us:.1f} µs "
             f"after {_gb(self.cheap_bytes)}"

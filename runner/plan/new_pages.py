@@ -2,7 +2,9 @@
 in memory. An upper estimate. Pure.
 
 Where pages become dear within a trial of --quick, the level with more cores alone would pay for them. All levels then
-write the same rows, which fit into the cheap pages. Refuses to change a length of the work that was given.
+write the same rows, which fit into the cheap pages, or into those that `scale` can hold. Memory is held if all of a
+trial fits into it: what ends within a window would change its rate. Refuses to change a length of the work that was
+given.
 """
 
 from __future__ import annotations
@@ -35,6 +37,32 @@ def _row_bytes(trial: Trial) -> int:
     return _WRITTEN_TIMES * stored_row_bytes(trial)
 
 
+_PAGE_BYTES = 4096
+_HOLD_S = 20.0  # of CPU time that a run pays for the pages that it holds
+_HOLD_SHARE = 0.5  # of the available memory: the server takes it over, and the rest is for the page cache and others
+_QUICK_BYTES = 3 * 10**9  # of a trial of --quick: more makes it longer, and its figure hardly better
+
+
+def held_bytes(plan: Plan, pages: NewPages | None) -> int:
+    """The memory that is held for a trial of the plan; 0 if pages cost the same, or a trial uses more than can be
+    held."""
+    wanted = trial_bytes(plan)
+    return wanted if pages is not None and pages.are_dear and wanted <= _may_hold(pages) else 0
+
+
+def _may_hold(pages: NewPages) -> int:
+    bought = _HOLD_S / (pages.last_us * 1e-6) * _PAGE_BYTES
+    return min(int((pages.cheap_bytes or 0) + bought), int(_HOLD_SHARE * pages.available_bytes))
+
+
+def held_sentence(held: int, pages: NewPages) -> str:
+    """What is done about dear pages."""
+    return (
+        f"scale holds {held / 1e9:.1f} GB of memory and frees it as the server writes, because {pages.sentence}: "
+        "the rates do not contain the cost of dear pages"
+    )
+
+
 _CHEAP_SHARE = 0.8  # of the cheap pages that a trial may use: the probe is not exact
 _ROWS_STEP = 100_000
 _SECONDS_MIN = 4.0  # rows that are written faster give no rate
@@ -53,7 +81,8 @@ def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: flo
     if pages is None or pages.cheap_bytes is None or not is_asked or was_given or not is_plain:
         return None
     row_bytes = max(map(_row_bytes, plan.trials))
-    rows = int(_CHEAP_SHARE * pages.cheap_bytes / row_bytes) // _ROWS_STEP * _ROWS_STEP
+    cheap_bytes = max(pages.cheap_bytes, min(_QUICK_BYTES, _may_hold(pages)))
+    rows = int(_CHEAP_SHARE * cheap_bytes / row_bytes) // _ROWS_STEP * _ROWS_STEP
     load, fastest = sweep.load, rows_per_core_s * max(trial.cores for trial in plan.trials)
     most = fastest * (load.warmup_s + (load.window_max_s or load.duration_s or 0.0))
     return rows if fastest * _SECONDS_MIN <= rows < most else None

@@ -13,9 +13,10 @@ from runner.plan.power import blocks_for
 from runner.preparing.able import refuse_unable
 from runner.preparing.arms import arms_of
 from runner.preparing.noise import assumed_noise
-from runner.preparing.prepared import Prepared, looked_at, with_order_seed
+from runner.preparing.prepared import Prepared, looked_at, pages_of, with_held_memory, with_order_seed
 from runner.preparing.requested import subject_key
 from runner.preparing.same_server import refuse_same_server
+from runner.preparing.specs import refuse_wrong_specs
 from runner.sweep.ab import as_one, variants_of, words
 from runner.sweep.vary import VARIANT
 
@@ -39,7 +40,9 @@ def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
     plan = plan_arms(as_one(replace(planned[0].sweep, variants_ab=about)), host, planned)
     if _plain(a) != _plain(b):
         refuse_same_server(plan, choices)
-    return replace(looked_at(plan, choices, host, results), noise=noise)
+    refuse_wrong_specs(plan, choices)
+    pages = pages_of(plan)
+    return replace(looked_at(with_held_memory(plan, pages), choices, host, results, pages), noise=noise)
 
 
 def _plain(sweep: Sweep) -> Sweep:

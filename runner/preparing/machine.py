@@ -161,8 +161,9 @@ def port_free(port: int | None) -> list[Finding]:
     return []
 
 
-def dear_pages(pages: NewPages | None) -> list[Finding]:
-    """What a new memory page costs, if it was measured: a server pays it for what it writes."""
+def dear_pages(pages: NewPages | None, held_bytes: int) -> list[Finding]:
+    """What a new memory page costs, if it was measured: a server pays it for what it writes, unless its memory is
+    held."""
     if pages is None:
         return []
     remedy = "write less in a trial (--rows): a level that writes more than that looks slower than it is"
@@ -171,7 +172,7 @@ def dear_pages(pages: NewPages | None) -> list[Finding]:
             blocking=False,
             subject="memory",
             sentence=pages.sentence,
-            remedy=remedy if pages.is_dear_later else "",
+            remedy=remedy if pages.are_dear and not held_bytes else "",
         )
     ]
 

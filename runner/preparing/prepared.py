@@ -16,6 +16,8 @@ from runner.plan import PlannedArm, complete, left_out, make_plan, plan_arms, wi
 from runner.plan.new_pages import (
     ENOUGH_BYTES,
     equal_rows_sentence,
+    held_bytes,
+    held_sentence,
     rows_in_cheap_pages,
     trial_bytes,
     with_equal_rows,
@@ -38,7 +40,7 @@ from runner.sweep.vary import as_varied
 class Prepared:
     """A plan for this machine, with its findings. choices: by `subject_key` of a subject. ram: the data directory if it
     is in memory. noise: of a trial, as the plan's power assumes it. new_pages: what one costs, if
-    measured."""
+    measured. held_bytes: of memory that the run holds for the server."""
 
     plan: Plan
     choices: Mapping[str, Choice]
@@ -49,6 +51,7 @@ class Prepared:
     findings: tuple[Finding, ...] = ()
     noise: AssumedNoise = GUESS
     new_pages: NewPages | None = None
+    held_bytes: int = 0
 
     @property
     def choice(self) -> Choice:
@@ -71,18 +74,34 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
         refuse_unable(arm.sweep, arm.choice)
     noise = assumed_noise(results, host, arms[0].choice.facts.name)
     arms = tuple(replace(arm, sweep=_with_replicates(arm.sweep, len(arms), noise)) for arm in arms)
-    found = looked_at(_planned(arms, host), {subject_key(arm.sweep): arm.choice for arm in arms}, host, results)
-    return replace(found, noise=noise, plan=_in_cheap_pages(found, arms))
+    choices = {subject_key(arm.sweep): arm.choice for arm in arms}
+    plan = _planned(arms, host)
+    refuse_wrong_specs(plan, choices)
+    pages = pages_of(plan)
+    return replace(looked_at(_in_cheap_pages(plan, pages, arms, host), choices, host, results, pages), noise=noise)
 
 
-def _in_cheap_pages(found: Prepared, arms: Sequence[Arm]) -> Plan:
-    """The plan, with the same rows at every level where memory pages become dear within a trial."""
-    pages, fastest = found.new_pages, max(arm.choice.facts.rows_per_core_s for arm in arms)
-    rows = rows_in_cheap_pages(found.plan, pages, fastest)
-    if pages is None or rows is None:
-        return found.plan
-    plan = _planned([replace(arm, sweep=with_equal_rows(arm.sweep, rows)) for arm in arms], found.host)
-    return replace(plan, notes=(*plan.notes, equal_rows_sentence(rows, pages)))
+def pages_of(plan: Plan) -> NewPages | None:
+    """What the pages cost that the plan's trials use; None if they use few, or it could not be measured."""
+    wanted = trial_bytes(plan)
+    return measure_new_pages(wanted) if wanted >= ENOUGH_BYTES else None
+
+
+def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[Arm], host: Host) -> Plan:
+    """The plan, with what is done where memory pages are dear: the same rows at every level, and held memory."""
+    if pages is None:
+        return plan
+    rows = rows_in_cheap_pages(plan, pages, max(arm.choice.facts.rows_per_core_s for arm in arms))
+    if rows is not None:
+        plan = _planned([replace(arm, sweep=with_equal_rows(arm.sweep, rows)) for arm in arms], host)
+        plan = replace(plan, notes=(*plan.notes, equal_rows_sentence(rows, pages)))
+    return with_held_memory(plan, pages)
+
+
+def with_held_memory(plan: Plan, pages: NewPages | None) -> Plan:
+    """The plan, which says if memory is held for the server."""
+    held = held_bytes(plan, pages)
+    return replace(plan, notes=(*plan.notes, held_sentence(held, pages))) if held and pages else plan
 
 
 def _with_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:
@@ -138,7 +157,8 @@ def prepare_again(stored: StoredRun, results: Path) -> Prepared:
             )
     subjects = {subject_key(trial.subject): trial.subject for trial in stored.plan.trials}
     choices = {key: choose(_asked_again(subject)) for key, subject in subjects.items()}
-    return looked_at(stored.plan, choices, host, results)
+    refuse_wrong_specs(stored.plan, choices)
+    return looked_at(stored.plan, choices, host, results, pages_of(stored.plan))
 
 
 def _asked_again(subject: Subject) -> Subject:
@@ -146,14 +166,12 @@ def _asked_again(subject: Subject) -> Subject:
     return replace(subject, home="") if source_of(subject.runtime) is ServerSource.IMAGE else subject
 
 
-def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path) -> Prepared:
-    """The plan with its findings. Raises UsageError if the load generator would refuse a load of it."""
+def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path, pages: NewPages | None) -> Prepared:
+    """The plan with its findings."""
     asked = plan.sweep.data_dir
     ram = ram_directory(asked, folder_path("ram")) if is_ram(asked) else None
     data_dir = ram.path if ram else Path(asked) if asked else default_data_dir()
-    refuse_wrong_specs(plan, choices)
-    wanted = trial_bytes(plan)
-    pages = measure_new_pages(wanted) if wanted >= ENOUGH_BYTES else None
+    held = held_bytes(plan, pages)
     return Prepared(
         plan=plan,
         choices=choices,
@@ -161,8 +179,9 @@ def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Pa
         data_dir=data_dir,
         results=results,
         ram=ram,
-        findings=(*preflight(plan, host, choices, ram or data_dir, results), *machine.dear_pages(pages)),
+        findings=(*preflight(plan, host, choices, ram or data_dir, results), *machine.dear_pages(pages, held)),
         new_pages=pages,
+        held_bytes=held,
     )
 
 

@@ -1,22 +1,44 @@
 """Where memory pages become dear within a trial of --quick, all levels write the same rows, and the plan says why."""
 
+from dataclasses import replace
+
 import pytest
 
 from runner.model import NewPages
-from runner.plan.new_pages import equal_rows_sentence, rows_in_cheap_pages, with_equal_rows
+from runner.plan.new_pages import (
+    equal_rows_sentence,
+    held_bytes,
+    held_sentence,
+    rows_in_cheap_pages,
+    trial_bytes,
+    with_equal_rows,
+)
 from runner.preparing import prepared
 from runner.sweep.resolve import resolve_sweep
 from tests.unit.test_plan import planned
 
-DEAR = NewPages(first_us=1.2, last_us=11.8, touched_bytes=6 * 10**9, cheap_bytes=3 * 10**9)
-EVEN = NewPages(first_us=1.2, last_us=1.3, touched_bytes=6 * 10**9, cheap_bytes=None)
+ALIKE = {"first_us": 1.2, "again_us": 1.2, "touched_bytes": 6 * 10**9, "available_bytes": 4 * 10**9}
+DEAR = NewPages(**ALIKE, last_us=11.8, cheap_bytes=3 * 10**9)
+EVEN = NewPages(**ALIKE, last_us=1.3, cheap_bytes=None)
 QUICK = {"load__quick": "1"}
 
 
 def test_the_rows_fit_into_the_cheap_pages():
     assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), DEAR, 4e5) == 3_800_000
-    few = NewPages(first_us=1.2, last_us=11.8, touched_bytes=10**9, cheap_bytes=10**8)
-    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), few, 4e5) is None
+    few = replace(DEAR, cheap_bytes=10**8)
+    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), few, 4e5) == 2_500_000, "half of the memory is held"
+    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), replace(few, available_bytes=10**9), 4e5) is None
+    much = replace(few, available_bytes=10**11)
+    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), much, 4e5) == 3_800_000, "more only takes longer"
+
+
+def test_memory_is_held_if_a_trial_fits_into_it():
+    plan = planned(load__rows="3M")
+    assert held_bytes(plan, None) == held_bytes(plan, EVEN) == 0
+    assert held_bytes(plan, replace(DEAR, available_bytes=8 * 10**9)) == trial_bytes(plan) > 10**9
+    assert held_bytes(plan, replace(DEAR, available_bytes=2 * 10**9)) == 0, "half of the available memory at most"
+    slow = replace(DEAR, cheap_bytes=0, last_us=100.0, available_bytes=10**11)
+    assert held_bytes(plan, slow) == 0, "20 s of CPU time at most"
 
 
 @pytest.mark.parametrize(
@@ -45,16 +67,20 @@ def test_a_slow_server_that_does_not_reach_dear_pages_keeps_its_window():
 
 
 def test_every_trial_of_the_prepared_plan_writes_these_rows(monkeypatch, tmp_path):
-    monkeypatch.setattr(prepared, "measure_new_pages", lambda wanted: DEAR)
+    monkeypatch.setattr(prepared, "measure_new_pages", lambda wanted: replace(DEAR, available_bytes=6 * 10**9))
     monkeypatch.setattr(prepared, "ENOUGH_BYTES", 0)
     sweep = resolve_sweep("cpu", {"axis.cores": "1..2", "load.quick": "1", "target.name": "postgres"})
-    plan = prepared.prepare(sweep, tmp_path).plan
+    found = prepared.prepare(sweep, tmp_path)
+    plan = found.plan
     assert {(t.load.rows, t.load.duration_s, t.load.warmup_s) for t in plan.trials} == {(3_800_000, None, 0.0)}
     assert len(plan.trials) == 10
     assert (
         "all levels write 3.8 M rows, because a new memory page costs 1.2 µs of CPU time, and 11.8 µs after 3.0 GB"
         in plan.notes
     )
+    assert found.held_bytes == trial_bytes(plan)
+    assert held_sentence(found.held_bytes, DEAR) in plan.notes
+    assert all(not one.remedy for one in found.findings if one.subject == "memory")
 
 
 def test_the_sentence_and_the_origin_say_that_the_machine_chose():

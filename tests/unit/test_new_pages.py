@@ -11,7 +11,7 @@ import pytest
 
 from runner.host import new_pages
 from runner.host.new_pages import judged, measure_new_pages
-from runner.host.touch_pages import PIECE_BYTES
+from runner.host.touch_pages import FIRST, PIECE_BYTES
 
 GB = 10**9
 BUSY_S = 120.0  # on a busy machine the usual 10 s give the child little CPU time
@@ -54,14 +54,14 @@ def slow(tmp_path, monkeypatch, measured):
     source, library = tmp_path / "slow.c", tmp_path / "slow.so"
     source.write_text(SLOW)
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-    monkeypatch.setenv("CHEAP_BYTES", str(10 * PIECE_BYTES))
+    monkeypatch.setenv("CHEAP_BYTES", str((10 + FIRST) * PIECE_BYTES))
     monkeypatch.setenv("COST_NS", "20000")
     monkeypatch.setenv("LD_PRELOAD", str(library))
 
 
 def test_a_cost_that_begins_after_some_bytes_is_measured(slow):
     found = measure_new_pages(GB, limit_s=BUSY_S)
-    assert found is not None and found.is_dear_later
+    assert found is not None and found.are_dear
     assert found.cheap_bytes == 10 * PIECE_BYTES
     assert found.last_us - found.first_us == pytest.approx(20, rel=0.4)
     assert found.touched_bytes == 18 * PIECE_BYTES, "the probe ends when it knows the cost of dear pages"
@@ -98,17 +98,23 @@ def test_half_of_what_machine_and_group_leave_is_touched(tmp_path, measured, lim
     found = measure_new_pages(GB * 100, root, limit_s=BUSY_S)
     assert found is not None
     assert found.touched_bytes <= pieces * PIECE_BYTES
-    assert found.is_dear_later or found.touched_bytes == pieces * PIECE_BYTES
+    assert found.are_dear or found.touched_bytes == pieces * PIECE_BYTES
 
 
 def test_a_single_dear_piece_is_no_rise():
     costs = [1.0] * 20
     costs[12] = 30.0
-    found = judged(costs)
-    assert found is not None and not found.is_dear_later
-    rising = judged([1.2] * 24 + [11.8] * 8)
+    found = judged(costs, 0)
+    assert found is not None and not found.are_dear
+    rising = judged([1.2] * (24 + FIRST) + [11.8] * 8, 0)
     assert rising is not None and rising.cheap_bytes == 24 * PIECE_BYTES
-    assert judged([1.0] * 7) is None
+    assert judged([1.0] * 15, 0) is None
+
+
+def test_pages_that_are_dear_from_the_first_on_are_known_by_touching_them_again():
+    found = judged([12.0] * FIRST + [1.5] * FIRST + [13.0] * 4, 0)
+    assert found is not None and found.cheap_bytes == 0
+    assert found.sentence == "a new memory page costs 12.5 µs of CPU time, and 1.5 µs if it was freed just before"
 
 
 def test_the_child_ends_with_its_reader():

@@ -20,7 +20,7 @@ UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name
 ALLOWED = {
     "model": set(), "errors": set(), "nearest": set(), "plain_text": set(), "input_file": {"errors"}, "units": set(), "same_value": set(), "interrupts": set(), "files": set(), "spawning": {"interrupts"},
     "visible": set(), "output": set(),
-    "host": {"model", "units", "errors"},
+    "host": {"model", "units", "errors", "spawning"},
     "state": {"errors", "host", "interrupts"},
     "disks": {"model", "units", "errors", "interrupts", "host", "spawning", "state"},
     "registry": set(),

@@ -1,0 +1,90 @@
+"""A program that keeps touched memory, and frees it as fast as others take memory.
+
+`held_memory.py` starts it as a process of its own, with nothing but the standard library. A page that is freed and used
+at once stays cheap, so the server gets the pages that this program has paid for. It watches the machine's free memory:
+while that is less than when all pages were held, others have taken some, and it frees as much. It ends with whoever
+holds its standard input, or if the machine lacks memory, before any other process does. It refuses to hold more than
+was asked for, and to take pages without a command: that would slow a server which is being measured.
+
+Standard input: a line "take SECONDS" for each trial. Standard output: "held BYTES" when all pages are held again, or
+after that time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import re
+import select
+import sys
+import time
+from pathlib import Path
+
+PIECE_BYTES = 8 * 2**20
+AHEAD_BYTES = 256 * 2**20  # freed before somebody asks for it
+POLL_S = 0.02
+
+
+class Holder:
+    """The held pieces. pieces: their number when all are held. meminfo: the file that says what memory is free."""
+
+    def __init__(self, pieces: int, meminfo: str = "/proc/meminfo") -> None:
+        self._pieces = pieces
+        self._held: list[mmap.mmap] = []
+        self._free_bytes = 0  # of the machine, when all were held
+        self._meminfo = os.open(meminfo, os.O_RDONLY)
+
+    def __len__(self) -> int:
+        """The bytes that are held now."""
+        return len(self._held) * PIECE_BYTES
+
+    def take(self, limit_s: float) -> int:
+        """Touches what was freed. Returns the bytes that are held."""
+        end_s = time.monotonic() + limit_s
+        while len(self._held) < self._pieces and time.monotonic() < end_s:
+            self._held.append(_touched())
+        self._free_bytes = self._free()
+        return len(self)
+
+    def give(self) -> bool:
+        """Frees as much as others have taken since, and some more. Whether anything is still held."""
+        wanted = self._free_bytes + AHEAD_BYTES - self._free()
+        for _ in range(min(len(self._held), max(0, -(-wanted // PIECE_BYTES)))):
+            self._held.pop().close()
+        return bool(self._held)
+
+    def _free(self) -> int:
+        match = re.search(rb"^MemFree:\s+(\d+) kB", os.pread(self._meminfo, 4096, 0), re.MULTILINE)
+        return int(match.group(1)) * 1024 if match else 0
+
+
+def _touched() -> mmap.mmap:
+    piece = mmap.mmap(-1, PIECE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    with contextlib.suppress(OSError):  # a kernel without huge pages has no such advice
+        piece.madvise(mmap.MADV_NOHUGEPAGE)
+    piece[:: mmap.PAGESIZE] = bytes(PIECE_BYTES // mmap.PAGESIZE)
+    return piece
+
+
+def main(wanted_bytes: int) -> None:
+    """Obeys the lines of standard input until it ends."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    holder, gives, rest = Holder(-(-wanted_bytes // PIECE_BYTES)), False, b""
+    while True:
+        if not select.select([0], [], [], POLL_S if gives else None)[0]:
+            gives = holder.give()
+            continue
+        text = os.read(0, 4096)
+        if not text:
+            return
+        *lines, rest = (rest + text).split(b"\n")
+        for line in lines:
+            os.write(1, b"held %d\n" % holder.take(float(line.split()[1])))
+            gives = holder.give()
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(BrokenPipeError):
+        main(int(sys.argv[1]))

@@ -1,0 +1,80 @@
+"""Memory that is held for a server: taken, freed as others take memory, taken again, and gone with its holder."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from runner.executing.memory_stage import memory_of_run
+from runner.host import hold_pages
+from runner.host.held_memory import HeldMemory
+from runner.host.hold_pages import AHEAD_BYTES, PIECE_BYTES, Holder
+
+GB = 2**30
+WANTED = 2**28
+
+
+def holders() -> list[psutil.Process]:
+    return [one for one in psutil.Process().children() if "hold_pages.py" in " ".join(one.cmdline())]
+
+
+class Machine:
+    """A file that says how much memory is free, as the kernel's does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "meminfo"
+        self.free(8 * GB)
+
+    def free(self, count: int) -> None:
+        self.path.write_text(f"MemTotal: {16 * GB // 1024} kB\nMemFree:  {count // 1024} kB\n")
+
+
+def test_as_much_is_freed_as_others_took_and_some_more(tmp_path):
+    machine = Machine(tmp_path)
+    holder = Holder(WANTED // PIECE_BYTES, str(machine.path))
+    assert holder.take(60) == WANTED
+    machine.free(8 * GB + AHEAD_BYTES)
+    assert holder.give() and holder.take(60) == WANTED, "enough is free: nothing was freed"
+    machine.free(8 * GB)
+    assert holder.take(60) == WANTED
+    machine.free(8 * GB + AHEAD_BYTES - 3 * PIECE_BYTES + 1)
+    assert holder.give() and len(holder) == WANTED - 3 * PIECE_BYTES
+    machine.free(7 * GB)
+    assert not holder.give() and len(holder) == 0
+    assert holder.take(0) == 0, "no time"
+    assert holder.take(60) == WANTED
+
+
+def test_the_program_holds_until_its_input_ends():
+    with HeldMemory(WANTED, sorted(os.sched_getaffinity(0))) as held:
+        assert held.take() == WANTED
+        (holder,) = holders()
+        assert Path(f"/proc/{holder.pid}/oom_score_adj").read_text().strip() == "1000"
+        assert held.take() == WANTED
+    assert not holders()
+    program = Path(hold_pages.__file__)
+    child = subprocess.Popen([sys.executable, "-I", "-S", program, "1"], stdin=subprocess.PIPE)
+    assert child.stdin is not None
+    child.stdin.close()
+    assert child.wait(timeout=30) == 0
+
+
+@pytest.mark.parametrize("wanted", [0, WANTED])
+def test_a_run_holds_memory_only_where_the_plan_says_so(wanted):
+    said: list[str] = []
+    with memory_of_run(wanted, (min(os.sched_getaffinity(0)),), said.append) as before_trial:
+        before_trial()
+        assert len(holders()) == bool(wanted)
+    assert said == (["holding 0.3 GB of memory for the server"] if wanted else [])
+
+
+def test_a_holder_that_was_killed_is_said_and_stops_no_run():
+    said: list[str] = []
+    with memory_of_run(WANTED, (min(os.sched_getaffinity(0)),), said.append) as before_trial:
+        os.kill(holders()[0].pid, signal.SIGKILL)
+        before_trial()
+    assert said[1:] == ["only 0.0 GB of memory are held: pages beyond that are dear"]
