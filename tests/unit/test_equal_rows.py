@@ -26,8 +26,8 @@ QUICK = {"load__quick": "1"}
 def test_the_rows_fit_into_the_cheap_pages():
     assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), DEAR, 4e5) == 3_800_000
     few = replace(DEAR, cheap_bytes=10**8)
-    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), few, 4e5) == 2_500_000, "half of the memory is held"
-    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), replace(few, available_bytes=10**9), 4e5) is None
+    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), few, 3e5) == 2_500_000, "half of the memory is held"
+    assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), replace(few, available_bytes=10**9), 3e5) is None
     much = replace(few, available_bytes=10**11)
     assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), much, 4e5) == 3_800_000, "more only takes longer"
 
