@@ -9,7 +9,7 @@ from typing import Literal
 from runner.model.disk_facts import DiskSource
 from runner.model.knobs import LOADING
 
-Origin = Literal["default", "file", "flag", "host", "detect"]
+Origin = Literal["default", "file", "flag", "host", "detect", "time"]
 COLUMN_TYPES = (
     "bool",
     "tinyint",

@@ -1,7 +1,7 @@
 """Sweep → Plan, and which trials come next: their order, CPUs and knobs. Pure and seeded.
 
 `make` plans. `extra` adds trials that are not points of the curve (drift checks, ablation trials). `planner` defines
-what a planner is, `fixed` and `until` are the planners, and `check` adds trials to those of any planner.
+what a planner is, `fixed`, `until` and `quick` are the planners, and `check` adds trials to those of any planner.
 """
 
 from runner.axes import load_axis
@@ -14,6 +14,7 @@ from runner.plan.grants import with_constants
 from runner.plan.make import make_plan, plan_arms
 from runner.plan.planner import Block, Bound, Planner, with_block
 from runner.plan.power import power_of, power_sentence
+from runner.plan.quick import WithinTime, is_by_time
 from runner.plan.until import UntilInterval
 from runner.plan.words import bound_sentence, plan_sentence
 
@@ -38,6 +39,7 @@ __all__ = [
 
 def planner_of(plan: Plan) -> Planner:
     """The planner that the plan's sweep asks for."""
-    measured = UntilInterval if plan.sweep.until_ci_percent is not None else FixedPlan
+    by_time = WithinTime if is_by_time(plan.sweep) else FixedPlan
+    measured = UntilInterval if plan.sweep.until_ci_percent is not None else by_time
     may_be_checked = load_axis(plan.sweep.axis).own_verdict is VerdictKind.RESOURCE_NOT_SATURATED
     return WithConnectionsCheck(plan, measured) if plan.sweep.connections_check and may_be_checked else measured(plan)

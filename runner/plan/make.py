@@ -22,6 +22,7 @@ from runner.plan.data_sets import makers
 from runner.plan.extra import ablation, boundaries, drift_check_of, profiled
 from runner.plan.grants import grants, resources_by_level, with_constants
 from runner.plan.knobs import COUNT, granted_knobs, with_granted, with_knobs
+from runner.plan.quick import replicates_in_time, with_replicates
 from runner.plan.words import confounds, notes, preload_seconds, seconds
 from runner.setting.readers import rule_value
 from runner.sweep.bounds import refuse_too_many
@@ -41,7 +42,17 @@ def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
 
 
 def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
-    """All trials of several subjects, each of which is in every block. Raises UsageError likewise."""
+    """All trials of several subjects, each of which is in every block; with fewer blocks where those of --quick would
+    take too long. Raises UsageError likewise."""
+    plan = _plan_arms(sweep, host, arms)
+    count = replicates_in_time(plan)
+    if count == plan.sweep.replicates:
+        return plan
+    fewer = [replace(arm, sweep=with_replicates(arm.sweep, count)) for arm in arms]
+    return _plan_arms(with_replicates(sweep, count), host, fewer)
+
+
+def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
     sweep = with_constants(_named_after_all(sweep, arms), host)
     arms = [replace(arm, sweep=with_constants(arm.sweep, host)) for arm in arms]
     refuse_too_many(

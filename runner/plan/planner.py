@@ -61,3 +61,24 @@ def left_of(trials: Sequence[Trial], done: Sequence[TrialResult]) -> tuple[Trial
     """The trials that are not done, in their order."""
     finished = {result.trial.trial_id for result in done}
     return tuple(trial for trial in trials if trial.trial_id not in finished)
+
+
+def last_replicates(trials: Sequence[Trial]) -> list[Trial]:
+    """The trial with the highest replicate of each point, and of each ablation."""
+    last: dict[str, Trial] = {}
+    for trial in trials:
+        held = last.get(trial.point_id)
+        if held is None or trial.replicate > held.replicate:
+            last[trial.point_id] = trial
+    return list(last.values())
+
+
+def following(trials: Sequence[Trial]) -> list[Trial]:
+    """The next replicate of each point, not in order."""
+    return [following_of(last) for last in last_replicates(trials)]
+
+
+def following_of(last: Trial) -> Trial:
+    """The replicate after a point's last one."""
+    number = last.replicate + 1
+    return replace(last, trial_id=f"{last.point_id}-r{number}", replicate=number, block=number)

@@ -12,7 +12,7 @@ from runner.noise import intervals, rates_of
 from runner.observations import observations
 from runner.plan.extra import LAST
 from runner.plan.fixed import FixedPlan
-from runner.plan.planner import Block, Bound, left_of
+from runner.plan.planner import Block, Bound, following_of, last_replicates, left_of
 from runner.sweep.vary import slug
 from runner.units import format_number
 from runner.work import rate_of
@@ -78,11 +78,9 @@ class UntilInterval:
 
     def _replicates(self, body: Sequence[Trial], wide: set[tuple[float, str]]) -> list[Trial]:
         added = []
-        for last in _last_replicates(body):
+        for last in last_replicates(body):
             if (last.level, slug(last.variant)) in wide and last.replicate < self._sweep.replicates_max:
-                following = last.replicate + 1
-                name = f"{last.point_id}-r{following}"
-                added.append(replace(last, trial_id=name, replicate=following, block=following))
+                added.append(following_of(last))
         random.Random(f"{self._sweep.seed_of_order}/{len(body)}").shuffle(added)
         return added
 
@@ -91,16 +89,6 @@ def _once_checked(result: TrialResult) -> TrialResult:
     """The result with the verdict that the check at the end may give it: until then its level counts as measured."""
     later = result.verdict.once_checked
     return replace(result, verdict=replace(result.verdict, kind=later)) if later is not None else result
-
-
-def _last_replicates(trials: Sequence[Trial]) -> list[Trial]:
-    """The trial with the highest replicate of each point, and of each ablation."""
-    last: dict[str, Trial] = {}
-    for trial in trials:
-        held = last.get(trial.point_id)
-        if held is None or trial.replicate > held.replicate:
-            last[trial.point_id] = trial
-    return list(last.values())
 
 
 def _words(interval: LevelInterval) -> str:

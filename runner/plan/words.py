@@ -137,6 +137,8 @@ def bound_sentence(plan: Plan, bound: Bound) -> str:
     if bound.trials <= len(plan.trials):
         return ""
     grows = ["replicates until the intervals are narrow"] if plan.sweep.until_ci_percent is not None else []
+    if plan.sweep.origin.get("method.replicates") == "time":
+        grows.append("replicates while the time of --quick lasts")
     if plan.sweep.connections_check:
         grows.append("a connections check of each level that leaves idle what it is given")
     return (

@@ -93,8 +93,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--quick",
         readers.switch,
         "",
-        "Short windows: 5 s, growing to 10 s; 5 replicates and no drift check, unless they are given. Every number is "
-        "marked quick, because it may not be the long-run rate.",
+        "Short windows: 5 s, growing to 10 s; 3 to 5 replicates, as the time allows, and no drift check, unless they "
+        "are given. Every number is marked quick, because it may not be the long-run rate.",
         switch=True,
     ),
     _s(

@@ -73,7 +73,7 @@ def test_every_trial_of_the_prepared_plan_writes_these_rows(monkeypatch, tmp_pat
     found = prepared.prepare(sweep, tmp_path)
     plan = found.plan
     assert {(t.load.rows, t.load.duration_s, t.load.warmup_s) for t in plan.trials} == {(3_800_000, None, 0.0)}
-    assert len(plan.trials) == 10
+    assert len(plan.trials) == 8  # more while the time lasts: see test_quick_time.py
     assert (
         "all levels write 3.8 M rows, because a new memory page costs 1.2 µs of CPU time, and 11.8 µs after 3.0 GB"
         in plan.notes

@@ -1,0 +1,74 @@
+"""--quick runs as many replicates as its time allows: three to five, decided by time alone, the same when resumed."""
+
+from dataclasses import replace
+
+import pytest
+
+from runner.plan import bound_sentence, planner_of, with_block
+from runner.plan.complete import complete
+from runner.plan.make import make_plan
+from runner.targets import load_facts
+from tests.unit.factories import make_result, make_sweep
+from tests.unit.test_plan import make_host
+
+QUICK = {"load__quick": "1", "method__connections_check": "off"}
+
+
+def planned(target="questdb", **flags):
+    facts = load_facts(target)
+    sweep = replace(make_sweep(**{"cores": "1..2", **flags}), target=target, runtime="process")
+    return make_plan(complete(sweep, facts), make_host(2), facts)
+
+
+def run(plan, wall_s):
+    """The trials that a campaign runs, each of which takes wall_s."""
+    done = []
+    while (block := planner_of(plan).next(done)).trials:
+        plan = with_block(plan, block)
+        assert planner_of(plan).next(done).trials == block.trials  # of the grown plan, as `scale resume` has it
+        done += [replace(make_result(), trial=trial, wall_s=wall_s) for trial in block.trials]
+    return done
+
+
+@pytest.mark.parametrize(("wall_s", "trials"), [(10.0, 10), (13.0, 10), (16.0, 8), (24.0, 6), (60.0, 6)])
+def test_blocks_are_added_while_the_time_lasts(wall_s, trials):
+    done = run(planned(**QUICK), wall_s)
+    assert len(done) == trials
+    assert len({r.trial.trial_id for r in done}) == trials
+    assert [r.trial.order for r in done] == list(range(trials))
+    for block in range(1, trials // 2 + 1):
+        assert sorted(r.trial.level for r in done if r.trial.block == block) == [1, 2]
+
+
+def test_a_fast_server_has_all_its_replicates_in_the_plan():
+    plan = planned("null", **QUICK)
+    assert (plan.sweep.replicates, len(plan.trials)) == (5, 10)
+    assert plan.sweep.origin["method.replicates"] == "default"
+
+
+def test_a_slow_server_is_planned_with_three_and_the_plan_says_what_may_come():
+    plan = planned(**QUICK)
+    assert (plan.sweep.replicates, plan.sweep.origin["method.replicates"]) == (3, "time")
+    bound = planner_of(plan).bound()
+    assert bound.trials == 10
+    assert bound_sentence(plan, bound).endswith("with replicates while the time of --quick lasts")
+
+
+@pytest.mark.parametrize(
+    ("flags", "replicates"),
+    [
+        ({**QUICK, "method__replicates": "5"}, 5),
+        ({"method__replicates": "5"}, 5),
+        ({**QUICK, "method__until_ci": "5"}, 5),
+    ],
+)
+def test_a_number_that_was_given_stays(flags, replicates):
+    plan = planned(**flags)
+    assert plan.sweep.replicates == replicates
+    assert plan.sweep.origin["method.replicates"] != "time"
+
+
+def test_the_drift_check_stays_last():
+    done = run(planned(load__quick="1", method__drift_check="on"), 16.0)
+    assert [r.trial.role for r in done].count("drift_check") == 1
+    assert done[-1].trial.role == "drift_check" and done[-1].trial.order == len(done) - 1
