@@ -186,6 +186,10 @@ class RunWriter:
             self._write_manifest()
             self._files.write_sums()
 
+    def known(self, key: str) -> object:
+        """What the manifest says; None if it has no such key."""
+        return self._manifest.get(key)
+
     def _write_manifest(self) -> None:
         told = {"schema": SCHEMA} | self._manifest  # a run that keeps an older format states its own
         self._write("manifest.json", json.dumps(told, indent=1, ensure_ascii=False, default=str))
