@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from statistics import median
 
 from runner.axes import axis_of
 from runner.model import Operation, StoredRun, Sweep
@@ -131,6 +132,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     warmup = bound if load.warmup_least_s is None else f"{format_number(load.warmup_least_s)} to {bound}, until level,"
     facts = [
         ("Load", f"{sweep.method}, {window} after {warmup} of warm-up, {pace}"),
+        ("Warm-up", _warmups(run)),
         (
             "Rows",
             (
@@ -157,6 +159,27 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("Tags", " ".join(f"{k}={v}" for k, v in sweep.tags.items())),
     ]
     return tuple((label, value) for label, value in facts if value)
+
+
+def _warmups(run: StoredRun) -> str:
+    """How long the warm-ups of each level really took; "" if their length was fixed. The series of a trial begins with
+    its load, and its time 0 is the end of the warm-up."""
+    if run.plan.sweep.load.warmup_least_s is None:
+        return ""
+    by_level: dict[float, list[float]] = {}
+    for r in run.on_curve:
+        series = run.timeseries.get(r.trial.trial_id, ())
+        if series and series[0][0] < 1:
+            by_level.setdefault(r.trial.level, []).append(1 - series[0][0])
+    axis = axis_of(run.plan.sweep.axis).facts
+    told = [f"{_middle(seconds)} at {axis.count(format_number(level))}" for level, seconds in sorted(by_level.items())]
+    return f"took {', '.join(told)}" if told else ""
+
+
+def _middle(seconds: Sequence[float]) -> str:
+    """ "12 s (9 to 26 s)": the median, and the shortest and the longest where they differ."""
+    middle, least, most = (f"{f(seconds):.0f}" for f in (median, min, max))
+    return f"{middle} s" if least == most else f"{middle} s ({least} to {most} s)"
 
 
 def _in_a_row(sweep: Sweep) -> str:

@@ -54,6 +54,12 @@ def at_level(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
     return (valid, True) if valid else (here, False)
 
 
+def measured_rate(run: StoredRun, level: float) -> float | None:
+    """The mean of the fitted rate over the trials of `at_level`, as they were measured. Where a drift was found, the
+    fit's own mean is another: it is without the drift."""
+    return mean(getattr(r.measurement, fitted_rate(run).field) for r in at_level(run, level)[0])
+
+
 def cores_given(result: TrialResult) -> float:
     """The server's CPU cores: the quota if there is one, else the number of its CPUs."""
     placement = result.trial.placement
@@ -250,7 +256,7 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
     for level in levels_of(run):
         trials, valid = at_level(run, level)
         point = points.get(level)
-        shown = mean(getattr(r.measurement, fitted_rate(run).field) for r in trials)
+        shown = measured_rate(run, level)
         spread = point.rows_per_s_std if point else None
         counts = Counter(r.verdict.kind.value for r in run.on_curve if r.trial.level == level)
         used = mean(r.measurement.server_cpu_cores for r in trials)

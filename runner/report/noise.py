@@ -11,6 +11,7 @@ from runner.noise.spread import DIFFERENCE_MAX_PERCENT
 from runner.observations import observations
 from runner.report.conditions import conditions
 from runner.report.figures import fitted_rate
+from runner.report.new_pages import pages_between_trials
 from runner.report.table import ABSENT, Table, rate
 from runner.sweep.vary import slug
 from runner.units import format_number
@@ -26,7 +27,7 @@ def noise_of(run: StoredRun) -> NoiseReport:
         found,
         drift=_named(found.drift, run) if found.drift else None,
         ablations=tuple(replace(split, knobs=_moved(split, run)) for split in found.ablations),
-        conditions=conditions(run.results, axis),
+        conditions=(*pages_between_trials(run), *conditions(run.results, axis)),
     )
 
 

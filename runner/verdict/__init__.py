@@ -8,6 +8,7 @@ an axis by its name.
 from runner.verdict.bottleneck import attribute, bottleneck_of
 from runner.verdict.diagnose import diagnose
 from runner.verdict.evidence import Evidence, Integrity, LoadHalf, OfferedOperation, ResourceUse, TrialResources
+from runner.verdict.new_pages import new_pages_between
 from runner.verdict.steady import (
     Modes,
     Steadiness,
@@ -51,6 +52,7 @@ __all__ = [
     "look_at",
     "look_seconds",
     "modes",
+    "new_pages_between",
     "quickly",
     "seconds_to_claim",
     "seconds_to_settle",

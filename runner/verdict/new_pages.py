@@ -7,6 +7,8 @@ explain that of the rate, or the server touched more pages for each row.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from runner.model import NEW_PAGES
 from runner.verdict.evidence import Evidence, LoadHalf
 from runner.verdict.thresholds import (
@@ -34,6 +36,23 @@ def new_pages(evidence: Evidence) -> str:
         f"{NEW_PAGES}: the server's system time per page fault {_moved(after - before)} from {before:.1f} to "
         f"{after:.1f} µs in the second half of the window, and its rate per CPU-second {_moved(change)} by "
         f"{abs(change):.0f} %"
+    )
+
+
+def new_pages_between(trials: Mapping[str, LoadHalf]) -> str:
+    """The sentence with the cheapest and the dearest of the trials of one level, each a whole window, by their ids; ""
+    if the cost of pages explains no difference."""
+    counted = {name: one for name, one in trials.items() if one.page_faults >= PAGES_FAULTS_MIN}
+    if len(counted) < 2 or any(min(one.rows, one.cpu_us) <= 0 for one in counted.values()):
+        return ""
+    low, *_, high = sorted(counted, key=lambda name: counted[name].fault_us)
+    cheap, dear = counted[low], counted[high]
+    if not _explains(cheap, dear):
+        return ""
+    less = 100 * (1 - dear.rows / dear.cpu_us / (cheap.rows / cheap.cpu_us))
+    return (
+        f"{NEW_PAGES}: the server's system time per page fault was {cheap.fault_us:.1f} µs in {low} and "
+        f"{dear.fault_us:.1f} µs in {high}, whose rate per CPU-second is {less:.0f} % lower"
     )
 
 

@@ -1,0 +1,76 @@
+"""What the report says of short trials: how long the warm-ups took, dear pages in one trial, one rate for a level."""
+
+from dataclasses import replace
+
+from runner.report.documents import documents
+from runner.report.facts import method_facts
+from runner.report.figures import fit_again, measured_rate
+from runner.report.new_pages import pages_between_trials
+from runner.report.noise import noise_sentences
+from runner.report.page import html
+from runner.units import format_rate
+from tests.unit.synthetic_run import synthetic_run
+
+
+def with_seconds(run, begins_s, system_cores):
+    """The run with series that begin at these seconds, a server on one full core, and this system time in each trial.
+    A server that spends it on pages makes fewer rows."""
+    made, series = [], {}
+    for at, r in enumerate(run.results):
+        rate = 500_000.0 * (1.0 - system_cores[at]) / (1.0 - min(system_cores))
+        values = {
+            "rows_per_s": rate,
+            "server_cpu_cores": 1.0,
+            "server_system_cores": system_cores[at],
+            "server_page_faults_per_s": 0.1 * rate,
+        }
+        series[r.trial.trial_id] = tuple((float(t), values) for t in range(begins_s[at], 11))
+        made.append(replace(r, measurement=replace(r.measurement, rows_per_s=rate, window_s=10.0, transient_s=0.0)))
+    return replace(run, results=tuple(made), timeseries=series, fit=None)
+
+
+def two_trials(begins_s=(-6, -11), system_cores=(0.1, 0.4), least_s=5.0):
+    run = synthetic_run((1,), 2)
+    run = replace(run, results=run.results[:2])
+    load = replace(run.plan.sweep.load, warmup_least_s=least_s, warmup_s=30.0)
+    run = replace(run, plan=replace(run.plan, sweep=replace(run.plan.sweep, load=load)))
+    return with_seconds(run, begins_s, system_cores)
+
+
+def test_the_report_says_how_long_the_warm_ups_took():
+    assert dict(method_facts(two_trials()))["Warm-up"] == "took 10 s (7 to 12 s) at 1 core"
+    assert dict(method_facts(two_trials(begins_s=(-6, -6))))["Warm-up"] == "took 7 s at 1 core"
+    assert "took 10 s (7 to 12 s) at 1 core" in html(two_trials())
+    assert "Warm-up" not in dict(method_facts(two_trials(least_s=None)))
+
+
+def test_dear_pages_in_one_trial_of_a_level_are_named():
+    (said,) = pages_between_trials(two_trials())
+    assert said == (
+        "NEW_PAGES: the server's system time per page fault was 2.0 µs in cores-1-r1 and 12.0 µs in cores-1-r2, "
+        "whose rate per CPU-second is 33 % lower, at 1 core"
+    )
+    assert said in noise_sentences(two_trials())
+
+
+def test_equal_pages_and_missing_counters_name_nothing():
+    assert pages_between_trials(two_trials(system_cores=(0.1, 0.1))) == ()
+    run = two_trials()
+    old = {name: tuple((t, {"rows_per_s": v["rows_per_s"]}) for t, v in s) for name, s in run.timeseries.items()}
+    assert pages_between_trials(replace(run, timeseries=old)) == ()
+
+
+def test_the_tile_has_the_rate_of_the_table_where_a_drift_was_removed():
+    run = synthetic_run((1, 2), 4)
+    drifting = [
+        replace(
+            r,
+            trial=replace(r.trial, order=at),
+            measurement=replace(r.measurement, rows_per_s=1e5 * r.trial.level * (1 + at**2 / 40)),
+        )
+        for at, r in enumerate(run.results)
+    ]
+    run = documents(replace(run, results=tuple(drifting), fit=None)).run
+    fitted, shown = fit_again(run).points[-1].rows_per_s_mean, measured_rate(run, 2)
+    assert format_rate(fitted) != format_rate(shown)
+    assert f'<div class="tile"><b>{format_rate(shown)}</b>' in html(run)
