@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 from runner.connections_check import sentences
 from runner.fit import speedup_words
-from runner.model import FitReport, StoredRun, TrialResult, VerdictKind
+from runner.model import FitReport, StoredRun, VerdictKind
 from runner.report import facts
 from runner.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
 from runner.report.columns import ARTICLE_HEADING
 from runner.report.curve import caption, curve_svg, residuals_svg, speedup_svg, with_fit
 from runner.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words, shares_svg
+from runner.report.each_trial import trials_html
 from runner.report.escaped import escape
 from runner.report.figures import (
     article_table,
@@ -31,17 +32,16 @@ from runner.report.figures import (
 from runner.report.fitted import FORMULA, asked_table, derived_table, models_table, parameters_table, rejected_table
 from runner.report.flame import profile_html
 from runner.report.marks import marked
-from runner.report.markup import broken, css_of, table_html
+from runner.report.markup import css_of, table_html
 from runner.report.noise import ablations_table, intervals_table, noise_sentences
 from runner.report.open_loop import response_table
 from runner.report.operations import operations_html
 from runner.report.per_cpu import cpu_table
 from runner.report.reference import Reference, compare, reference_table
-from runner.report.series import label_of, trial_panels
 from runner.report.settings import settings_table
 from runner.report.soak import CAPTION, soak_of, soak_svg, soak_tables
 from runner.report.style import PAGE_STYLE
-from runner.report.table import Table, ordinal
+from runner.report.table import Table
 from runner.report.warmup import NOTE, warmup_panels, warmup_words
 from runner.units import format_number, format_rate
 
@@ -71,7 +71,7 @@ def body_html(run: StoredRun, reference: Reference | None = None) -> str:
             _knobs(run),
             profile_html(run),
             _warmup(run),
-            _series(run),
+            trials_html(run),
             _method(run),
         )
     )
@@ -231,29 +231,6 @@ def _warmup(run: StoredRun) -> str:
         return ""
     drawn = "".join(f'<div class="trial"><div class="name"><b>{escape(n)}</b></div>{svg}</div>' for n, svg in rows)
     return f'<h2>Was the warm-up long enough?</h2>{_list(warmup_words(run))}<p class="note">{NOTE}</p>{drawn}\n'
-
-
-def _series(run: StoredRun) -> str:
-    note = (
-        "The measuring window is shaded and drawn in colour; what lies outside it is grey. "
-        "All trials of a level share their scales, which start at 0."
-    )
-    parts = [f'<h2>Second by second</h2><p class="note">{note}</p>']
-    axis = axis_facts(run)
-    for level, rows in trial_panels(run):
-        parts.append(f"<h3>{axis.count(format_number(level))}</h3>")
-        parts += [_trial_row(result, panels) for result, panels in rows]
-    return "".join(parts) + "\n"
-
-
-def _trial_row(result: TrialResult, panels: Sequence[str]) -> str:
-    kind = result.verdict.kind
-    name = (
-        f'<div class="name"><b>{label_of(result)}</b><br><span class="{css_of(kind)}">{broken(kind.value)}</span><br>'
-        f'<span class="eyebrow">ran {ordinal(result.trial.order + 1)}</span></div>'
-    )
-    drawn = "".join(panels) or '<p class="note">no time series</p>'
-    return f'<div class="trial">{name}{drawn}</div>'
 
 
 def _method(run: StoredRun) -> str:

@@ -10,7 +10,8 @@ from dataclasses import replace
 import pytest
 
 from runner.model import Operation, OperationFigures, StoredRun
-from runner.report.checked import checks_table, unchecked_words
+from runner.report.checked import checks_table, trial_checks_table, unchecked_words
+from runner.report.each_trial import trials_html
 from runner.report.markup import code_html
 from runner.report.operations import heat_quantile, heat_svg, operations_html
 from runner.store.operations import operations_text
@@ -62,7 +63,8 @@ def test_what_is_between_backticks_is_code(words, html):
     assert code_html(words) == html
 
 
-def test_the_report_states_what_was_checked_and_what_was_not():
+def checked_run() -> StoredRun:
+    """A run of an operation whose answers were checked, of other devices in each trial, and of a text of the user."""
     run = run_with(hourly={"p99": 1.0}, sql={"p99": 1.0})
     hourly = Operation(name="hourly", kind="range", unit="requests", parameters={"span": "1h"})
     own = Operation(name="sql", unit="requests", parameters={"text": "SELECT 1"})
@@ -76,7 +78,12 @@ def test_the_report_states_what_was_checked_and_what_was_not():
         each["hourly"] = replace(each["hourly"], checked_devices=devices, **checked)
         measurement, trial = replace(result.measurement, operations=each), replace(result.trial, work=work)
         results.append(replace(result, measurement=measurement, trial=trial))
-    run, count = replace(run, results=tuple(results)), len(results)
+    return replace(run, results=tuple(results))
+
+
+def test_the_report_states_what_was_checked_and_what_was_not():
+    run = checked_run()
+    count = len(run.results)
     first, second = checks_table(run).rows
     assert first == (
         "hourly",
@@ -95,3 +102,20 @@ def test_the_report_states_what_was_checked_and_what_was_not():
     cells = next(csv.DictReader(io.StringIO(operations_text(run.results))))
     assert (cells["checked_before"], cells["checked_within"], cells["checked_rows"]) == ("20", "7", "1")
     assert (cells["checked_devices"], cells["parameters"], cells["passed_percent"]) == ("0-1", "span=1h", "12.5")
+
+
+def test_each_trial_states_what_was_checked_of_its_own_answers():
+    run = checked_run()
+    second = run.results[1]
+    table = trial_checks_table(second)
+    assert table.title == f"Answers checked in {second.trial.trial_id}: 20 before the load, 7 of the load"
+    assert table.rows[0] == ("hourly", "range", "span=1h", "20", "7", "1", "2 of 100", "12.5 %")
+    assert table.rows[1][3] == "unchecked"
+    html = trials_html(run)
+    assert all(trial_checks_table(result).title in html for result in run.results)
+
+
+def test_a_trial_without_a_checked_answer_has_no_table_of_them():
+    run = run_with(point={"p99": 1.0})
+    assert trial_checks_table(run.results[0]).rows == ()
+    assert "Answers checked" not in trials_html(run)
