@@ -27,9 +27,10 @@ class RowsSummed:
     """The figures of the stored rows beside the right ones.
 
     figures: their names: rows, first, last and times (ns since the first timestamp of the load: the least, the greatest
-    and their sum); of a column, as COLUMN.values (that are not NULL), COLUMN.sum, COLUMN.least, COLUMN.greatest and
-    COLUMN.timed (the sum of each value times the ms since the first timestamp). of_tables: tables of the load. rows:
-    those compared. note: why not all tables were compared, or none; "" if all were. seconds: for all of it.
+    and their sum), steps (ns in which rows follow each other by at most one step); of a column, as COLUMN.values (that
+    are not NULL), COLUMN.sum, COLUMN.least, COLUMN.greatest and COLUMN.timed (the sum of each value times the ms since
+    the first timestamp). of_tables: tables of the load. rows: those compared. note: why not all tables were compared,
+    or none; "" if all were. seconds: for all of it.
     """
 
     figures: tuple[str, ...] = ()

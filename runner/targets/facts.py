@@ -72,7 +72,8 @@ class Facts:
 
     sums: which figures of runner/work/sums.py it computes of the rows of a table (`Session.sums`); empty: none, and its
     rows are only counted. decimal_methods: methods that send a float as a decimal, which the server stores as a double.
-    sums_in_doubles: it adds whole numbers as doubles. sums_per_core_s: values that one core adds in a second, an
+    sums_in_doubles: it adds whole numbers as doubles. sums_share: how far a stored fraction may be from the one that
+    was sent, as a part of it: the server keeps fewer digits. sums_per_core_s: values that one core adds in a second, an
     estimate.
 
     keeps_data: after a clean stop, a server can start again on its files, and on a copy of them in another directory,
@@ -127,6 +128,7 @@ class Facts:
     sums: tuple[str, ...] = ()
     decimal_methods: tuple[str, ...] = ()
     sums_in_doubles: bool = False
+    sums_share: float = 0.0
     sums_per_core_s: float = 6e6
     keeps_data: bool = False
     at_rest: str = ""

@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from runner.loadgen.rows import tables_of
 from runner.loadgen.sums import TableRun, sums_of
@@ -20,7 +21,7 @@ from runner.trial.asking import asked, count_s
 from runner.trial.order import TrialOrder
 from runner.trial.provision import Reached
 from runner.work import stores
-from runner.work.sums import figures_of, right_figures, table_sums
+from runner.work.sums import Right, figures_of, right_figures, steps_ns, table_sums
 
 TABLES_MAX = 1000  # compared one by one; of more, DRAWN are, and all together
 DRAWN = 200
@@ -69,14 +70,19 @@ def rows_summed(
     return RowsSummed(
         figures=figures,
         tables=tuple(
-            table_sums(table, key, figures, right_figures(line, in_doubles=facts.sums_in_doubles), stored.get(key, {}))
-            for (table, key), line in zip(whose, right, strict=True)
+            table_sums(table, key, figures, _right(trial, facts, line, group), stored.get(key, {}))
+            for (table, key), line, group in zip(whose, right, groups, strict=True)
         ),
         of_tables=tables,
         rows=sum(rows) if chosen.is_together else sum(rows[table] for table in chosen.tables),
         note=chosen.note,
         seconds=time.monotonic() - begun,
     )
+
+
+def _right(trial: Trial, facts: Facts, line: Mapping[str, Any], group: Sequence[TableRun]) -> Right:
+    steps = steps_ns(trial.work.data, group)
+    return right_figures(line, steps=steps, in_doubles=facts.sums_in_doubles, share=facts.sums_share)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import Any
 from runner.model import RowsSummed, TableSums, Workload
 
 OF_ROWS = ("rows", "first", "last", "times")
+STEPS = "steps"  # of rows too, and only while a table's rows are one step apart
 OF_COLUMN = ("values", "sum", "least", "greatest", "timed")
 ALL = (*OF_ROWS, *OF_COLUMN)
 NS_PER_MS = 1_000_000
@@ -22,12 +23,14 @@ WRONG_MAX = 3  # sentences of one trial
 UNIT = 2.0**-53  # the relative error of one addition of doubles
 _WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint")
 _FRACTION = ("float", "double")
+_LEAST, _GREATEST = ("first", "least"), ("last", "greatest")  # the other figures of several tables are added
 _KINDS = {**dict.fromkeys(_WHOLE, OF_COLUMN), **dict.fromkeys(_FRACTION, OF_COLUMN), "bool": ("values", "sum")}
 _WORDS = {
     "rows": "number of rows",
     "first": "first time, in ns since the first timestamp",
     "last": "last time, in ns since the first timestamp",
     "times": "sum of the times, in ns since the first timestamp",
+    STEPS: "ns in which rows follow each other by at most one step",
     "values": "number of values other than NULL",
     "sum": "sum",
     "least": "least value",
@@ -59,14 +62,39 @@ def figures_of(data: Workload, computed: Sequence[str]) -> tuple[str, ...]:
         for what in _KINDS.get(kind, ("values",))
         if what in computed
     )
-    return (*(what for what in OF_ROWS if what in computed), *of_columns)
+    of_rows = (what for what in (*OF_ROWS, STEPS) if what in computed and not (what == STEPS and data.disorder))
+    return (*of_rows, *of_columns)
 
 
-def right_figures(line: Mapping[str, Any], *, in_doubles: bool = False) -> Right:
-    """The figures of one line of the load generator's verb `sums`. in_doubles: the database adds whole numbers as
-    doubles too."""
+def steps_ns(data: Workload, runs: Sequence[Sequence[int]]) -> int:
+    """The time between the neighbours of each table's rows, if they are one step apart. runs: first table, number of
+    tables and rows of each."""
+    return sum(tables * max(0, rows - 1) for _, tables, rows in runs) * data.step_ms * NS_PER_MS
+
+
+def together(by_device: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of all devices together, for a database that computes those of each."""
+    given: dict[str, list[Any]] = {}
+    for figures in by_device.values():
+        for name, value in figures.items():
+            given.setdefault(name, []).extend([] if value is None else [value])
+    return {name: _joined(name.rpartition(".")[2], values) for name, values in given.items()}
+
+
+def _joined(what: str, values: Sequence[Any]) -> Any:
+    if not values:
+        return None
+    return min(values) if what in _LEAST else max(values) if what in _GREATEST else sum(values)
+
+
+def right_figures(
+    line: Mapping[str, Any], *, steps: int | None = None, in_doubles: bool = False, share: float = 0.0
+) -> Right:
+    """The figures of one line of the load generator's verb `sums`. steps: as `steps_ns` returns them. in_doubles: the
+    database adds whole numbers as doubles too. share: how far a stored fraction may be from the one that was sent, as a
+    part of it."""
     rows, ns = int(line["rows"]), NS_PER_MS // int(line["units_per_ms"])
-    figures: dict[str, Number | None] = {"rows": rows}
+    figures: dict[str, Number | None] = {"rows": rows, STEPS: steps if rows else None}
     figures |= {what: line[what] * ns if rows else None for what in ("first", "last", "times")}
     errors: dict[str, float] = {}
     for name, found in line["columns"].items():
@@ -75,11 +103,13 @@ def right_figures(line: Mapping[str, Any], *, in_doubles: bool = False) -> Right
         figures |= {f"{name}.values": found["values"], f"{name}.timed": found.get("timed")}
         bound = (int(found["values"]) + 2) * UNIT
         if is_fraction:
-            errors[f"{name}.sum"] = bound * found["size"]
+            errors[f"{name}.sum"] = (bound + share) * found["size"]
+            most = max(abs(found["least"]), abs(found["greatest"]))
+            errors |= {f"{name}.{what}": share * most for what in ("least", "greatest")}
         elif in_doubles and found["values"]:
             size = found["values"] * max(abs(found["least"]), abs(found["greatest"]))
             errors[f"{name}.sum"] = bound * size if size >= 2**53 else 0.0
-        errors[f"{name}.timed"] = 2 * bound * found.get("timed_size", 0.0)
+        errors[f"{name}.timed"] = (2 * bound + share) * found.get("timed_size", 0.0)
     return Right(figures=figures, errors=errors)
 
 

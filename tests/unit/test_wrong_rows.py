@@ -13,7 +13,7 @@ from runner.figures.facts import TrialFacts
 from runner.figures.recorded import facts_text
 from runner.model import RowsSummed, VerdictKind, Workload
 from runner.store.codec import from_json
-from runner.work.sums import ALL, figures_of, right_figures, table_sums, wrong_rows
+from runner.work.sums import ALL, figures_of, right_figures, steps_ns, table_sums, together, wrong_rows
 from tests.unit.test_verdict import verdict
 
 DATA = Workload(
@@ -97,3 +97,34 @@ def test_wrong_rows_are_a_verdict_and_not_fitted():
     assert judged.kind is VerdictKind.WRONG_ROWS and not judged.kind.is_fitted
     assert judged.reasons[0].startswith("device 1: ")
     assert verdict(wrong_rows=("x",), rows_counted=1).kind is VerdictKind.LOST_ROWS
+
+
+def test_the_time_in_steps_is_that_between_the_rows_of_each_table():
+    assert steps_ns(replace(DATA, step_ms=10), [(0, 1, 5), (1, 3, 1), (4, 2, 3), (6, 1, 0)]) == (4 + 0 + 2 * 2) * 10**7
+    right = right_figures(LINE, steps=3_000_000)
+    assert figures_of(DATA, ("rows", "steps", "sum"))[:2] == ("rows", "steps")
+    moved = table_sums(0, "d0", ("steps",), right, {"steps": 2_000_000})
+    (sentence,) = wrong_rows(RowsSummed(figures=("steps",), tables=(moved,), of_tables=1, rows=4))
+    assert "ns in which rows follow each other by at most one step: stored 2,000,000, sent 3,000,000" in sentence
+
+
+def test_rows_out_of_order_have_no_time_in_steps():
+    assert "steps" not in figures_of(replace(DATA, disorder="poisson"), ("rows", "steps"))
+
+
+def test_a_server_that_keeps_fewer_digits_is_right_within_them():
+    right = right_figures(LINE, share=1e-11)
+    for name, off, is_right in (("b.sum", 7e-11, True), ("b.sum", 8e-11, False), ("b.least", 4e-11, True)):
+        one = table_sums(0, "d0", (name,), right, {name: right.figures[name] + off})
+        assert (wrong_rows(RowsSummed(figures=(name,), tables=(one,), of_tables=1, rows=4)) == ()) is is_right
+    whole = table_sums(0, "d0", ("a.least",), right, {"a.least": -3.00000001})
+    assert wrong_rows(RowsSummed(figures=("a.least",), tables=(whole,), of_tables=1, rows=4))
+
+
+def test_figures_of_devices_are_joined_to_those_of_all():
+    devices = {
+        "d0": {"rows": 2, "first": 0, "last": 30, "a.least": 5, "a.greatest": 7, "a.sum": 12, "b.sum": None},
+        "d1": {"rows": 3, "first": 10, "last": 20, "a.least": -1, "a.greatest": 6, "a.sum": 9, "b.sum": None},
+    }
+    all_ = {"rows": 5, "first": 0, "last": 30, "a.least": -1, "a.greatest": 7, "a.sum": 21, "b.sum": None}
+    assert together(devices) == all_

@@ -17,6 +17,7 @@ from runner.model import Cells, Drawn, Query, Trial
 from runner.targets import Address, Counted, Session, series
 from runner.targets.handed import parsed
 from runner.targets.influxdb.queries import rows_of
+from runner.targets.influxdb.sums import completed, figures_found, statements
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 from runner.targets.web import Web
@@ -35,10 +36,11 @@ class InfluxqlSession(Session):
         self._settings = settings
         self._web = Web(who="InfluxDB", host=address.host, port=address.port, authorization=authorization)
 
-    def _series(self, statement: str) -> Iterator[dict[str, Any]]:
-        """The series of one statement's answer: each has a name, columns, values and possibly tags."""
+    def _series(self, statement: str, epoch: str = "ms") -> Iterator[dict[str, Any]]:
+        """The series of one statement's answer: each has a name, columns, values and possibly tags. epoch: the unit of
+        its times."""
         self.asking = statement[:60]
-        answer = self._web.post_json("/query", self.left_s(WITHIN_S), q=statement, db=DATABASE, epoch="ms")
+        answer = self._web.post_json("/query", self.left_s(WITHIN_S), q=statement, db=DATABASE, epoch=epoch)
         yield from _series_of(statement, answer)
 
     def _run(self, statement: str) -> list[dict[str, Any]]:
@@ -76,6 +78,16 @@ class InfluxqlSession(Session):
         """One value of each device's row: its time (at 0), or the requested value (at 1)."""
         statement = f'SELECT {what} FROM "{series.MEASUREMENT}" GROUP BY "{series.DEVICE}"'
         return {one["tags"][series.DEVICE]: one["values"][0][at] for one in self._series(statement)}
+
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """Some statements, each over all rows."""
+        data = self._trial.work.data
+        found: dict[str, dict[str, Any]] = {}
+        for asked in statements(data, devices):
+            for one in self._series(asked.text, epoch="ns"):
+                device = one.get("tags", {}).get(series.DEVICE, "")
+                found.setdefault(device, {}).update(figures_found(asked, one["values"][0], data))
+        return {device: completed(figures, data) for device, figures in found.items()}
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         return tuple(tuple(rows_of(text, self._series(filled(text, one, names, str)))) for text, one in asked)

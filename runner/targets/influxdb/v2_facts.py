@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange, ServerSource
 from runner.targets import Facts, Knob, series
+from runner.targets.influxdb.sums import SUMS
 
 
 def _connections(given: ResourceRange) -> str:
@@ -43,6 +44,10 @@ FACTS = Facts(
     },
     fsynced={"storage_wal_fsync_delay": "0s"},
     rows_per_core_s=3e5,
+    sums=SUMS,
+    decimal_methods=("http", series.GZIP),
+    sums_in_doubles=True,
+    sums_per_core_s=1.6e6,
     keeps_data=True,
     at_rest="the files of its log are synced",
     row_overhead_bytes=40,

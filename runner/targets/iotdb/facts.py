@@ -5,6 +5,7 @@ from __future__ import annotations
 from runner.model import KnobRole, ResourceRange
 from runner.targets import Facts, Knob
 from runner.targets.heap import heap
+from runner.targets.iotdb.sums import SUMS
 
 
 def _connections(given: ResourceRange) -> str:
@@ -58,6 +59,8 @@ FACTS = Facts(
     at_rest="`FLUSH` has returned, and all its files are synced",
     log_folders=("iotdb/wal", "wal"),
     rows_per_core_s=4e5,
+    sums=SUMS,
+    sums_in_doubles=True,
     overhead_s=40.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
     ready_s=300.0,

@@ -21,9 +21,11 @@ from runner.model import Cells, Drawn, Trial, Work
 from runner.targets import Address, Counted, Part, Session, series
 from runner.targets.iotdb.files import CONFIG_LOG, DATA, DATA_LOG, FLUSH_LOG, ROOT
 from runner.targets.iotdb.queries import cells_of
+from runner.targets.iotdb.sums import figures_found, statements
 from runner.targets.java import effective as jvm
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
+from runner.work.sums import together
 
 WITHIN_S = 3600.0
 DATABASE, TEMPLATE = "root.scale", "measurement"
@@ -209,6 +211,16 @@ class IotdbSession(Session):
         asked = f"count({column}), min_time({column}), max_time({column})"
         counted = self._rows(f"SELECT {asked} FROM {DATABASE}.* ALIGN BY DEVICE")
         return {str(name): (int(rows), float(first), float(last)) for name, rows, first, last in counted if rows}
+
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """By device, from which those of all together are added up."""
+        data = self._trial.work.data
+        found: dict[str, dict[str, Any]] = {}
+        for names, statement in statements(data, devices, DATABASE):
+            for device, *row in self._rows(statement):
+                found.setdefault(str(device), {}).update(figures_found(names, row, data))
+        held = {device: figures for device, figures in found.items() if figures["rows"]}
+        return held if devices else {"": together(held)}
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         kinds = series.columns_of(self._trial.work.data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
+from runner.targets.victoriametrics.sums import SHARE, SUMS
 
 
 def _connections(given: ResourceRange) -> str:
@@ -44,6 +45,10 @@ FACTS = Facts(
     },
     acknowledged="in memory, and written within about 10 s",
     rows_per_core_s=6e5,
+    sums=SUMS,
+    decimal_methods=("http", series.GZIP, "remote-write", "import", "put"),
+    sums_in_doubles=True,
+    sums_share=SHARE,
     keeps_data=True,
     at_rest="a snapshot was made, so that all parts in memory are on disk",
     row_overhead_bytes=10,

@@ -18,6 +18,7 @@ from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
 from runner.targets.victoriametrics.answers import rows_of
 from runner.targets.victoriametrics.queries import PLAIN
+from runner.targets.victoriametrics.sums import Asked, completed, questions
 from runner.targets.web import Web, metrics
 
 WITHIN_S = 3600.0
@@ -119,8 +120,23 @@ class VictoriametricsSession(Session):
         gaps += (f"VictoriaMetrics acknowledged samples that it ignored: {lost}",) if lost else ()
         return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
 
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """One question for each figure of a column, about all samples."""
+        found: dict[str, dict[str, float]] = {}
+        for asked in questions(self._trial.work.data, devices):
+            for device, value in self._over_time(asked).items():
+                found.setdefault(device, {})[asked.figure] = value
+        return {device: completed(figures, self._trial.work.data) for device, figures in found.items()}
+
     def _by_device(self, what: str, column: str) -> dict[str, float]:
-        """A number of each device, over ten years from a day before its first timestamp: 3e11 rows of 1 ms.
+        """A number of each device, over all samples of a column."""
+        asked = Asked(
+            figure=what, column=column, outer="sum", rollup=f"{what}_over_time", more="", labels="", by_device=True
+        )
+        return self._over_time(asked)
+
+    def _over_time(self, asked: Asked) -> dict[str, float]:
+        """Over ten years from a day before the first timestamp: 3e11 rows of 1 ms.
 
         VictoriaMetrics remembers for ten seconds which series it found for a selector, even with its caches switched
         off. A count of the empty database would be repeated after the load. A label that no series has makes each
@@ -128,15 +144,16 @@ class VictoriametricsSession(Session):
         """
         span = 3650 * 86400
         end = self._trial.work.data.start_ms // 1000 + span - 86400
-        selector = f'{series.MEASUREMENT}_{column}{{asked!="{time.monotonic_ns()}"}}'
-        query = f"{what}_over_time({selector}[{span}s])"
+        labels = ",".join(filter(None, (f'asked!="{time.monotonic_ns()}"', asked.labels)))
+        query = f"{asked.rollup}({series.MEASUREMENT}_{asked.column}{{{labels}}}[{span}s]{asked.more})"
         self.asking = query[:60]
+        grouped = f" by ({series.DEVICE})" if asked.by_device else ""
         answer = self._web.post_json(
-            f"{API}query", self.left_s(WITHIN_S), query=f"sum by ({series.DEVICE}) ({query})", time=str(end)
+            f"{API}query", self.left_s(WITHIN_S), query=f"{asked.outer}{grouped} ({query})", time=str(end)
         )
         if answer.get("status") != "success":
             raise TargetError(f"VictoriaMetrics refused {query[:60]!r}: {answer}")
-        return {one["metric"][series.DEVICE]: float(one["value"][1]) for one in answer["data"]["result"]}
+        return {one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in answer["data"]["result"]}
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         return tuple(tuple(rows_of(text, self._found(filled(text, one, names, str)))) for text, one in asked)

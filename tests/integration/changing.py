@@ -1,0 +1,76 @@
+"""Trials of writes in which rows are changed in the server behind the load generator's back, and what they came to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from runner.interrupts import current
+from runner.model import Event, IntervalSeen, Verdict
+from runner.targets import Session
+from runner.trial.order import TrialOrder
+from runner.trial.run import run_trial
+from tests.unit.trial_orders import artifact_of, result_of
+
+AFTER_ROWS = 2000  # so that the first rows of each table are stored
+Change = Callable[[Any], None]  # given a session with the trial's server
+
+
+def changed_in_the_load(
+    order: TrialOrder, session: type[Session], change: Change | None, monkeypatch: pytest.MonkeyPatch
+) -> list[Event]:
+    """The events of the trial; the change is made once, while the load runs. None: no change."""
+    sessions = _sessions_of(session, monkeypatch)
+    events: list[Event] = []
+    changed = change is None
+    for event in run_trial(order, current()):
+        events.append(event)
+        if change and isinstance(event, IntervalSeen) and event.interval.rows_total > AFTER_ROWS and not changed:
+            change(sessions[-1])
+            changed = True
+    assert changed
+    return events
+
+
+def changed_before_the_count(
+    order: TrialOrder, session: type[Session], change: Change | None, monkeypatch: pytest.MonkeyPatch
+) -> list[Event]:
+    """The same, for a database in which rows cannot be changed while others arrive."""
+    count = session.count
+    if change:
+        monkeypatch.setattr(session, "count", lambda self: (change(self), count(self))[1])
+    return list(run_trial(order, current()))
+
+
+def _sessions_of(session: type[Session], monkeypatch: pytest.MonkeyPatch) -> list[Session]:
+    """A list to which each new session adds itself."""
+    made: list[Session] = []
+    init = session.__init__
+    monkeypatch.setattr(session, "__init__", lambda self, *given: (made.append(self), init(self, *given))[1])
+    return made
+
+
+def differing(events: list[Event]) -> set[str]:
+    """The devices with a figure that is further from the right one than it may be."""
+    found = set()
+    for one in summed(events)["tables"]:
+        figures = zip(*(one[name].split() for name in ("right", "stored", "error")), strict=True)
+        if any("-" in (r, s) or abs(float(r) - float(s)) > float(e) for r, s, e in figures):
+            found.add(one["name"])
+    return found
+
+
+def summed(events: list[Event]) -> dict[str, Any]:
+    """The comparison as it is stored."""
+    found: dict[str, Any] = json.loads(artifact_of(events, "facts.json"))["summed"]
+    return found
+
+
+def verdict_of(events: list[Event]) -> Verdict:
+    """Of a trial that measured something."""
+    result = result_of(events)
+    assert result.measurement is not None, f"{result.verdict}\n{result.log_tail}"
+    return result.verdict
