@@ -84,6 +84,8 @@ def _not_level(trial: Trial, facts: TrialFacts) -> str:
     rates = warmup_rates(facts.intervals)
     if trial.load.warmup_least_s is None or not trial.load.warmup_s or is_level(rates):
         return ""
+    if len(rates) + 1 < trial.load.warmup_s:
+        return ""  # it ended because it was level; the second in which it ended is not part of what was looked at
     part = compared_seconds(len(rates))
     return (
         f"the rate was not level when the warm-up ended at its bound of {trial.load.warmup_s:g} s: its last "

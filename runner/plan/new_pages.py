@@ -65,12 +65,13 @@ def held_sentence(held: int, pages: NewPages) -> str:
 
 _CHEAP_SHARE = 0.8  # of the cheap pages that a trial may use: the probe is not exact
 _ROWS_STEP = 100_000
+_WARMUP_MOST_S = 5.0  # a server that needs more (Java) is slow in its first rows, and equal rows have no warm-up
 _SECONDS_MIN = 4.0  # rows that are written faster give no rate
 
 
 def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: float) -> int | None:
     """The rows that each level of --quick writes without reaching dear pages; None if all pages cost the same, the work
-    was given, no level writes as many in its window, or one writes them too fast.
+    was given, the server needs a long warm-up, no level writes as many in its window, or one writes them too fast.
 
     rows_per_core_s: the target's own estimate.
     """
@@ -78,7 +79,8 @@ def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: flo
     is_asked = sweep.origin.get("load.quick", "default") != "default" and len(sweep.levels) > 1
     was_given = any(sweep.origin.get(key, "default") != "default" for key in ("load.duration", "load.warmup"))
     is_plain = sweep.load.rows is None and not sweep.load.rate and not sweep.work.counts_requests
-    if pages is None or pages.cheap_bytes is None or not is_asked or was_given or not is_plain:
+    starts_slowly = any((trial.load.warmup_least_s or 0.0) > _WARMUP_MOST_S for trial in plan.trials)
+    if pages is None or pages.cheap_bytes is None or not is_asked or was_given or not is_plain or starts_slowly:
         return None
     row_bytes = max(map(_row_bytes, plan.trials))
     cheap_bytes = max(pages.cheap_bytes, min(_QUICK_BYTES, _may_hold(pages)))

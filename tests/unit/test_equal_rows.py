@@ -32,6 +32,12 @@ def test_the_rows_fit_into_the_cheap_pages():
     assert rows_in_cheap_pages(planned(cores="1..2", **QUICK), much, 4e5) == 3_800_000, "more only takes longer"
 
 
+def test_a_server_that_needs_a_long_warm_up_keeps_its_window():
+    plan = planned(cores="1..2", **QUICK)
+    slow = tuple(replace(t, load=replace(t.load, warmup_least_s=10.0, warmup_s=60.0)) for t in plan.trials)
+    assert rows_in_cheap_pages(replace(plan, trials=slow), DEAR, 4e5) is None
+
+
 def test_memory_is_held_if_a_trial_fits_into_it():
     plan = planned(load__rows="3M")
     assert held_bytes(plan, None) == held_bytes(plan, EVEN) == 0

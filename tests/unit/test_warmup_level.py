@@ -1,15 +1,21 @@
 """A warm-up that ends when the rate is level: its setting, its bound, the rule, and what is said if it never was."""
 
+from dataclasses import replace
+
 import pytest
 
 from runner.errors import UsageError
+from runner.figures.evidence import evidence
+from runner.figures.facts import TrialFacts
 from runner.figures.growing import warmup_is_enough
+from runner.figures.measure import measurement
 from runner.model import Interval
 from runner.plan.complete import complete
 from runner.plan.words import warmup_seconds, warmup_words
 from runner.targets import load_facts
 from runner.verdict import is_level
-from tests.unit.factories import make_sweep
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.test_loadgen import summary
 
 
 def seen(rates, phase="warmup"):
@@ -74,3 +80,16 @@ def test_a_server_in_java_has_a_longer_warm_up_by_default():
 def test_a_span_that_ends_before_it_begins_is_refused():
     with pytest.raises(UsageError, match="5s..60s"):
         make_sweep(load__warmup="60s..5s")
+
+
+@pytest.mark.parametrize(("seconds", "is_said"), [(8, False), (28, False), (29, True), (30, True)])
+def test_only_a_warm_up_that_ended_at_its_bound_is_said_to_be_not_level(seconds, is_said):
+    trial = make_trial()
+    trial = replace(trial, load=replace(trial.load, warmup_least_s=5.0, warmup_s=30.0))
+    rising = seen([100 * second for second in range(1, seconds + 1)])
+    facts = TrialFacts(
+        summary=summary([1000]), intervals=rising, load_start_ns=0, measure_start_ns=0, flush_end_ns=12 * 10**9
+    )
+    said = evidence(trial, facts, measurement(trial, facts)).warmup
+    assert bool(said) == is_said
+    assert not is_said or "at its bound of 30 s" in said
