@@ -67,6 +67,7 @@ from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRan
 from runner.model.questions import (
     NEEDS,
     SEVERAL_COLUMNS,
+    SEVERAL_FUNCTIONS,
     AnswersChecked,
     Cells,
     Drawn,
@@ -88,6 +89,7 @@ __all__ = [
     "FORMER_KNOBS",
     "NEEDS",
     "SEVERAL_COLUMNS",
+    "SEVERAL_FUNCTIONS",
     "Accounting",
     "FOLDED",
     "AnswersChecked",

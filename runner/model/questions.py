@@ -9,11 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from runner.model.functions import COUNTS
+
 When = Literal["always", "at", "range", "before"]
 Cells = tuple[Any, ...]
 ALL_DEVICES, SEVERAL_COLUMNS = "all devices together", "aggregates of several columns"
 EACH_DEVICE, NEWEST_BEFORE = "aggregates of each device", "the newest stretches of time before a time"
-NEEDS = (ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, NEWEST_BEFORE)
+SEVERAL_FUNCTIONS = "several functions at once"
+NEEDS = (ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, NEWEST_BEFORE, SEVERAL_FUNCTIONS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,12 +34,13 @@ class Query:
     consecutive groups, of which the drawn value is the first; 0: all groups. by_tag: the aggregate of each group. A row
     of the answer is then the group and the value, ordered by the group. Rows of a group come in any order.
 
-    by_device: the aggregates of each device by itself, in each stretch of time. limit: the first so many rows of the
+    more_functions: further functions of the same columns. by_device: the aggregates of each device by itself, in each
+    stretch of time. limit: the first so many rows of the
     answer; 0: all.
 
     A row of an answer: the time in ms, the device (if there are several), the columns. Of an aggregate: the start of
-    the bucket in ms, if there are buckets, the device (by_device), and the value of each column. Rows are ordered by
-    time, and a stretch without rows has no row.
+    the bucket in ms, if there are buckets, the device (by_device), and of each column the value of each function. Rows
+    are ordered by time, and a stretch without rows has no row.
 
     more_bounds: further columns with a value above the same drawn one. is_loose: the answers are counted and not
     compared, so a target may aggregate each device by itself, and begin stretches of time with the range.
@@ -50,6 +54,7 @@ class Query:
     columns: tuple[str, ...] = ()
     when: When = "always"
     function: str = ""
+    more_functions: tuple[str, ...] = ()
     bucket_ms: int = 0
     bound_column: str = ""
     more_bounds: tuple[str, ...] = ()
@@ -73,6 +78,21 @@ class Query:
     def bounds(self) -> tuple[str, ...]:
         """The columns that are compared with the drawn value."""
         return (self.bound_column, *self.more_bounds) if self.bound_column else ()
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """All functions; empty for rows."""
+        return (self.function, *self.more_functions) if self.function else ()
+
+    @property
+    def values(self) -> tuple[tuple[str, str], ...]:
+        """The function and the column of each value in a row of an aggregate, in order."""
+        return tuple((function, column) for column in self.columns for function in self.functions)
+
+    @property
+    def counts(self) -> bool:
+        """Whether an aggregate of no rows has a 0."""
+        return any(function in COUNTS for function in self.functions)
 
     @property
     def tells_device(self) -> bool:
@@ -102,6 +122,7 @@ class Query:
         wanted = {
             ALL_DEVICES: self.devices == 0 and not (self.tag or self.text),
             SEVERAL_COLUMNS: bool(self.function) and len(self.columns) > 1,
+            SEVERAL_FUNCTIONS: bool(self.more_functions),
             EACH_DEVICE: self.by_device,
             NEWEST_BEFORE: self.when == "before" or self.limit > 0,
         }

@@ -12,6 +12,7 @@ from typing import Literal
 
 from runner.errors import CannotAsk
 from runner.model import LOADING, KnobColumn, KnobRole, Piece, Query, ResourceRange, Rule, ServerSource, Workload
+from runner.model.functions import FURTHER, kind_of
 
 Default = Callable[[ResourceRange], str | None]
 
@@ -64,8 +65,9 @@ class Facts:
     wait_events: it reports what its connections wait for. threads_per_process: how many threads of one load process the
     client library serves well; 0: any number. load_generators: load generators that can load it. queries:
     "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk; "": reads
-    cannot be measured. says: which of NEEDS it has words for. iot_benchmark: its names in IoT-benchmark's DB_SWITCH,
-    as NAME or NAME=METHOD.
+    cannot be measured. says: which of NEEDS it has words for. functions: which of the FURTHER ones it has. lacks: of
+    others, why it has not, as a sentence. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or
+    NAME=METHOD.
     iot_benchmark_versions: the names of its other versions there, which are loaded in the same way. takes: which of
     "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the tags of a device are
     stored with its rows. own_columns: that its tables have besides those of the workload.
@@ -120,6 +122,8 @@ class Facts:
     load_generators: tuple[str, ...] = ("scale",)
     queries: str = ""
     says: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
+    lacks: Mapping[str, str] = field(default_factory=dict)
     iot_benchmark: tuple[str, ...] = ()
     iot_benchmark_versions: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
@@ -176,6 +180,9 @@ class Facts:
             raise CannotAsk(f"--method {method} has no answers", remedy=f"--method {self.methods[0]}")
         if lacking := [words for words in query.needs if words not in self.says]:
             raise CannotAsk(f"{self.title} is not asked for {lacking[0]}")
+        for kind in map(kind_of, query.functions):
+            if kind in FURTHER and kind not in self.functions:
+                raise CannotAsk(self.lacks.get(kind, f"{self.title} has no {kind}"))
         module, _, function = self.queries.partition(":")
         text: str = getattr(importlib.import_module(module), function)(query, data, method)
         return text

@@ -10,16 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.model import Query
+from runner.model.functions import PERCENTILE, percent_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
     """How a language spells what queries share.
 
-    aggregates: the expression of each function, of a column {0}. column: the spelling of a column {0}. time: the column
-    of the times. moment: a time, of a mark {0} for ms since 1970. length: a time of {0} ms that is added to a moment.
-    bucket: the start of a stretch of {0} ms; "": the language has a clause of its own for stretches. value: the drawn
-    value.
+    aggregates: the expression of each function, of a column {0}; of a percentile, {1} is how many percent. column: the
+    spelling of a column {0}. time: the column of the times. moment: a time, of a mark {0} for ms since 1970. length: a
+    time of {0} ms that is added to a moment. bucket: the start of a stretch of {0} ms; "": the language has a clause of
+    its own for stretches. value: the drawn value.
     """
 
     aggregates: Mapping[str, str]
@@ -35,8 +36,14 @@ class Dialect:
         return tuple(self.column.format(name) for name in query.columns)
 
     def values(self, query: Query) -> tuple[str, ...]:
-        """The aggregate of each column. Raises KeyError for a function without a word."""
-        return tuple(self.aggregates[query.function].format(column) for column in self.columns(query))
+        """The aggregates of each column. Raises KeyError for a function without a word."""
+        return tuple(self._value(function, self.column.format(name)) for function, name in query.values)
+
+    def _value(self, function: str, column: str) -> str:
+        """The median is a percentile in a language without a word for it."""
+        percent = percent_of(function)
+        word = function if percent is None or function in self.aggregates else PERCENTILE
+        return self.aggregates[word].format(column, percent)
 
     def times(self, query: Query) -> list[str]:
         """The conditions on the time."""

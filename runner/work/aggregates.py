@@ -6,15 +6,18 @@ group_by_time_desc Q11. Several devices are aggregated together. Refuses a funct
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.model import Operation, Query, Work
+from runner.model.functions import ENDS, FURTHER, PERCENTILE, PLAIN, is_function, wants_number
 from runner.work.read import BOUND, COLUMN, DEVICES, NUMBERS, RANGE, Given, Read
 
-FUNCTIONS = ("avg", "count", "sum", "max", "min", "spread", "first", "last")
-OF_NUMBERS = ("avg", "sum", "max", "min", "spread")
-FUNCTION = {"function": f"{', '.join(FUNCTIONS)}; default avg"}
+FUNCTIONS = tuple("p1 to p99" if name == PERCENTILE else name for name in (*PLAIN, *FURTHER))
+FUNCTION = {
+    "function": f"{', '.join(FUNCTIONS)}; default avg",
+    "functions": "several functions, each of every column, instead of function",
+}
 _BUCKET = {"bucket": "length of one stretch of time, like 10m; default 10m"}
 _EACH = {"each": "device: the aggregates of each device by itself; default: all devices together"}
 _LIMIT = {"limit": "the newest so many stretches; default 5"}
@@ -41,46 +44,60 @@ class _Aggregate(Read):
     def query(self, work: Work, operation: Operation) -> Query:
         """One row, or one for each interval of time that has rows."""
         given = Given(work, operation)
-        function = given.text("function", "avg")
+        function, *more = functions = functions_of(given)
         query = Query(
             devices=given.devices(),
-            columns=columns_of(given, function),
+            columns=columns_of(given, functions),
             function=function,
+            more_functions=tuple(more),
             bucket_ms=given.time_ms("bucket", "10m") if self.by_time else 0,
             newest_first=self.newest_first,
             by_device=given.each() == "device",
         )
-        if function in ("first", "last") and query.devices != 1 and not query.by_device:
+        if (end := end_of(functions)) and query.devices != 1 and not query.by_device:
             many = f"{query.devices or 'all'} devices have rows at the same time"
-            raise ValueError(f"function = {function}: {many}; ask for one device")
+            raise ValueError(f"function = {end}: {many}; ask for one device")
         query = given.over_range(query) if self.is_ranged else query
         query = given.newest_before(query) if self.is_limited else query
         return given.above(query) if self.is_bound else query
 
 
-def columns_of(given: Given, function: str) -> tuple[str, ...]:
-    """The columns that are aggregated: those of `columns`, else that of `column`."""
+def functions_of(given: Given) -> tuple[str, ...]:
+    """The functions: those of `functions`, each once, else that of `function`."""
+    several = given.text("functions", "")
+    if several and given.text("function", ""):
+        raise ValueError("function: functions names them already; leave one of the two out")
+    names = tuple(dict.fromkeys(name.strip() for name in (several or given.text("function", "avg")).split(",")))
+    for name in names:
+        if not is_function(name):
+            raise ValueError(f"{'functions' if several else 'function'} = {name}: not one of {', '.join(FUNCTIONS)}")
+    return names
+
+
+def end_of(functions: Sequence[str]) -> str:
+    """The first of the functions that is of the rows of one device only; "" if none is."""
+    return next((name for name in functions if name in ENDS), "")
+
+
+def columns_of(given: Given, functions: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are aggregated: those of `columns`, else that of `column`. Raises ValueError where a function
+    does not fit the type of one."""
+    wanting = next(filter(wants_number, functions), "")
     if not given.text("columns", ""):
-        return (column_of(given, function),)
+        return (_column_of(given, wanting),)
     if given.text("column", ""):
         raise ValueError("column: columns names them already; leave one of the two out")
     names = given.columns()
     for name in names:
-        if function in OF_NUMBERS and given.kind_of(name) not in NUMBERS:
-            raise ValueError(f"columns: {name} is {given.kind_of(name)}, and {function} wants a number")
-    column_of(given, function)
+        if wanting and given.kind_of(name) not in NUMBERS:
+            raise ValueError(f"columns: {name} is {given.kind_of(name)}, and {wanting} wants a number")
     return names
 
 
-def column_of(given: Given, function: str) -> str:
-    """The column that is aggregated. Raises ValueError where the function does not fit its type."""
-    if function not in FUNCTIONS:
-        raise ValueError(f"function = {function}: not one of {', '.join(FUNCTIONS)}")
-    if function not in OF_NUMBERS and given.text("column", ""):
-        return given.any_column("column")
-    column = given.number("column") if not given.text("column", "") else given.any_column("column")
-    if function in OF_NUMBERS and given.kind_of(column) not in NUMBERS:
-        raise ValueError(f"function = {function}: {column} is {given.kind_of(column)}, and {function} wants a number")
+def _column_of(given: Given, wanting: str) -> str:
+    column = given.any_column("column") if given.text("column", "") else given.number("column")
+    if wanting and given.kind_of(column) not in NUMBERS:
+        raise ValueError(f"function = {wanting}: {column} is {given.kind_of(column)}, and {wanting} wants a number")
     return column
 
 

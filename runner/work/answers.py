@@ -9,11 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 
 from runner.model import Cells, Drawn, Query, Work
+from runner.model.functions import COUNTS
 from runner.work.aggregated import aggregated, aggregated_devices, aggregated_groups
 from runner.work.columns import Right, TableRows, as_stored
 from runner.work.devices import walked
@@ -168,8 +170,7 @@ def difference(query: Query, right: Right, came: Sequence[Cells]) -> str:
     """What is wrong with an answer, in a few words; "" if nothing is. Times, counts and whole numbers must be equal,
     fractions within the error of their type. An aggregate of no rows may be no row, or an empty one."""
     if is_nothing(query, right):
-        nothing = (None, 0) if query.function == "count" else (None,)
-        came, right = [row for row in came if any(cell not in nothing for cell in row)], Right()
+        came, right = [row for row in came if not _holds_nothing(query, row)], Right()
     if len(came) != len(right):
         return f"{len(came):,} rows came, {len(right):,} are right"
     has_time = not query.function or query.bucket_ms > 0
@@ -198,8 +199,14 @@ def _first_difference(right: Right, came: Sequence[Cells]) -> int | None:
 def is_nothing(query: Query, right: Right) -> bool:
     """Whether it is an aggregate of no rows, a count of them included: some databases answer it by no row, others by
     one that holds nothing."""
-    is_count_0 = query.function == "count" and len(right) == 1 and right.row(0) == (0,)
+    is_count_0 = query.counts and len(right) == 1 and _holds_nothing(query, right.row(0))
     return bool(query.function) and not query.bucket_ms and (not right or is_count_0)
+
+
+def _holds_nothing(query: Query, row: Cells) -> bool:
+    """Whether the values of an aggregate are those of no rows: counts are 0 there, and the others NULL."""
+    kinds = cycle(query.functions)
+    return all(cell is None or cell == 0 and function in COUNTS for cell, function in zip(row, kinds, strict=False))
 
 
 def _is_ordered(times: Sequence[int], query: Query) -> bool:

@@ -112,12 +112,14 @@ def as_stored(values: Array) -> Column:
 
 
 def computed(values: Sequence[Any], sizes: Sequence[float], error: float) -> Column:
-    """Values of an aggregate. sizes: of the numbers from which each was computed; 0: it is one of them. Whole numbers
-    have no error in any server, unless their sizes are above WHOLE_MAX, where a server may compute in doubles."""
-    if not all(type(value) in (int, float) for value in values):
-        return Column(values=_objects(values))
-    if any(type(value) is float for value in values):
+    """Values of an aggregate; None: there is none. sizes: of the numbers from which each was computed; 0: it is one of
+    them. Whole numbers have no error in any server, unless their sizes are above WHOLE_MAX, where a server may compute
+    in doubles."""
+    kinds = set(map(type, values))
+    if float in kinds and kinds <= {int, float, type(None)}:
         return Column(values=np.array(values, dtype=np.float64), error=error, sizes=np.array(sizes, dtype=np.float64))
+    if not kinds <= {int}:
+        return Column(values=_objects(values))
     if all(size <= WHOLE_MAX for size in sizes):
         return Column(values=_objects(values) if any(abs(v) >= 2**63 for v in values) else np.array(values, np.int64))
     return Column(values=_objects(values), error=1 / WHOLE_MAX, sizes=np.array(sizes, dtype=np.float64))

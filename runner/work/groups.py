@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from runner.model import Operation, Query, Work
-from runner.work.aggregates import FUNCTION, column_of
+from runner.work.aggregates import FUNCTION, columns_of, end_of, functions_of
 from runner.work.read import COLUMN, COLUMNS, Given, Read
 
 TAG = {"tag": "the tag whose value is the group; default: the first whole number of few values"}
@@ -51,11 +51,10 @@ class _Grouped(Read):
 
 class _Aggregated(_Grouped):
     def _aggregate(self, given: Given) -> Query:
-        function = given.text("function", "avg")
-        column = column_of(given, function)
-        if function in ("first", "last"):
-            raise ValueError(f"function = {function}: the devices of a group have rows at the same time")
-        return Query(columns=(column,), function=function)
+        function, *more = functions = functions_of(given)
+        if end := end_of(functions):
+            raise ValueError(f"function = {end}: the devices of a group have rows at the same time")
+        return Query(columns=columns_of(given, functions), function=function, more_functions=tuple(more))
 
 
 class _GroupByTag(_Aggregated):

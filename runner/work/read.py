@@ -188,7 +188,7 @@ def _share(text: str) -> float:
 
 def _nothing(query: Query) -> str:
     """The answer of an aggregate of no rows, where it is a row."""
-    return "zero" if query.function == "count" else "null"
+    return "zero" if query.counts else "null"
 
 
 def _read(name: str, text: str, reader: Callable[[str], Any]) -> Any:

@@ -10,7 +10,16 @@ import pytest
 from runner.interrupts import Stop
 from runner.trial.run import run_trial
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
-from tests.unit.reading_trials import GROUPED, KINDS, MORE, WRONG, answers_of, grouped_order, reading_order
+from tests.unit.reading_trials import (
+    GROUPED,
+    KINDS,
+    MORE,
+    WRONG,
+    answers_of,
+    functions_order,
+    grouped_order,
+    reading_order,
+)
 from tests.unit.test_tsbs_devops import DEVOPS
 from tests.unit.trial_orders import result_of, trial_order
 
@@ -49,3 +58,14 @@ def test_all_queries_of_tsbs_devops_are_answered_rightly(open_folder):
     assert set(answers) == set(DEVOPS)
     assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
     assert all(answers[name]["compared"] for name in ("high-cpu-1", "single-groupby-5-8-1")), answers
+
+
+@pytest.mark.parametrize("method", ["stmt", "ws"])
+def test_functions_are_answered_rightly(open_folder, method):
+    columns = {"workload__columns": "current:double,voltage:int"}  # its deviation of a float is refused
+    order = functions_order(open_folder, "tdengine", load__method=method, **columns)
+    events = list(run_trial(replace(order, home=str(HOME), client_home=str(HOME)), Stop()))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == {f"{one}{each}" for one in ("median", "p95", "stddev", "several") for each in ("", "_each")}
+    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers

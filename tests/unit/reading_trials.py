@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from runner.model import ArtifactMade, Event, VerdictKind
+from runner.model import SEVERAL_FUNCTIONS, ArtifactMade, Event, VerdictKind
+from runner.model.functions import PERCENTILE
+from runner.targets import load_facts
 from runner.trial.order import TrialOrder
 from tests.unit.trial_orders import trial_order
 
@@ -82,6 +84,25 @@ def reading_order(
         "load__drain": "10s",
     }
     return trial_order(folder, target, **{**whole, **flags})
+
+
+def functions_order(
+    folder: Path, target: str, *, column: str = "current", without: Collection[str] = (), **flags: str
+) -> TrialOrder:
+    """Of each further function that the target has, over a range and of stretches of time (NAME_each); where it can,
+    of several at once. column: of which stretches of time are asked. without: operations that it cannot."""
+    facts = load_facts(target)
+    known = ["p95" if name == PERCENTILE else name for name in facts.functions]
+    said = {name: ["kind=aggregate", f"function={name}", "column=voltage"] for name in known}
+    said |= {
+        f"{name}_each": ["kind=group_by_time", "step=10m", f"function={name}", f"column={column}"] for name in known
+    }
+    if SEVERAL_FUNCTIONS in facts.says:
+        said["several"] = ["kind=aggregate", f"functions=avg,{known[0]},max", "column=current"]
+        said["several_each"] = ["kind=group_by_time", "step=10m", "functions=min,count,spread", "column=voltage"]
+    asked = {name: lines for name, lines in said.items() if name not in without}
+    operations = [f"{name}.{line}" for name, lines in asked.items() for line in lines]
+    return reading_order(folder, target, ",".join(asked), operation=operations, **flags)
 
 
 def answers_of(events: Iterable[Event]) -> dict[str, dict[str, Any]]:

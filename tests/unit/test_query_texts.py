@@ -11,10 +11,10 @@ import pytest
 
 from runner.errors import CannotAsk
 from runner.model import Query
+from runner.model.functions import PLAIN
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import all_facts
 from runner.work import queries_of
-from runner.work.aggregates import FUNCTIONS
 
 GOLDEN = Path(__file__).parent / "golden" / "queries.json"
 DATA = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "1M", "workload.tables": "20"}
@@ -27,7 +27,9 @@ SHAPES = {
     "range_value_desc": [[BOUND]],
     "latest": [[], ["devices=3"], ["devices=all"]],
     "aggregate": [
-        *([f"function={name}"] for name in FUNCTIONS),
+        *([f"function={name}"] for name in (*PLAIN, "median", "p95", "stddev", "stddev_samp", "count_distinct")),
+        ["functions=count_distinct,p5", "columns=current,voltage"],
+        ["functions=min,stddev_samp", "devices=3"],
         ["devices=3"],
         ["columns=current,phase", "function=max"],
         ["devices=all", "function=count"],
@@ -40,6 +42,9 @@ SHAPES = {
         [SPAN, "devices=3"],
         [SPAN, "devices=all", "each=device", "columns=current,phase"],
         [SPAN, "devices=3", "function=spread"],
+        [SPAN, "functions=avg,max"],
+        [SPAN, "function=p95"],
+        [SPAN, "function=stddev"],
     ],
     "group_by_time_desc": [[SPAN]],
     "group_by_time_limit": [["bucket=1m"], ["devices=all", "function=max"]],

@@ -55,7 +55,25 @@ def work_of(mix: str, *operation: str, **flags: str) -> Work:
         ({"mix": "range_value", "operation": ["range_value.selectivity=10"]}, "selectivity = 10: a percentage"),
         ({"mix": "range_value", "operation": ["range_value.selectivity=100%"]}, "below 100%"),
         ({"mix": "range_value", "operation": ["range_value.selectivity=9%", "range_value.bound=9"]}, "there already"),
-        ({"mix": "aggregate", "operation": ["aggregate.function=median"]}, "not one of avg, count"),
+        ({"mix": "aggregate", "operation": ["aggregate.function=mode"]}, "function = mode: not one of avg, count"),
+        ({"mix": "aggregate", "operation": ["aggregate.function=p100"]}, "first, last, median, p1 to p99, stddev"),
+        ({"mix": "aggregate", "operation": ["aggregate.functions=avg,percentile"]}, "functions = percentile: not one"),
+        (
+            {"mix": "aggregate", "operation": ["aggregate.functions=avg,max", "aggregate.function=min"]},
+            "functions names them already",
+        ),
+        (
+            {"mix": "aggregate", "operation": ["aggregate.functions=max,last", "aggregate.devices=2"]},
+            "function = last: 2 devices have rows at the same time",
+        ),
+        (
+            {
+                "mix": "aggregate",
+                "operation": ["aggregate.functions=count,p9", "aggregate.columns=voltage,name"],
+                "workload.columns": "voltage:int,name:binary(9)",
+            },
+            "columns: name is binary, and p9 wants a number",
+        ),
         (
             {"mix": "aggregate", "operation": ["aggregate.column=name"], "workload.columns": "name:binary(9)"},
             "function = avg: name is binary, and avg wants a number",
@@ -130,6 +148,7 @@ def test_what_is_fitted_and_told():
     [
         (("a.kind=aggregate", "a.function=count"), "zero"),
         (("a.kind=aggregate", "a.function=max"), "null"),
+        (("a.kind=aggregate", "a.functions=max,count_distinct"), "zero"),
         (("a.kind=range",), None),
         (("a.kind=group_by_time",), None),
     ],

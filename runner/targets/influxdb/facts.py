@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import SEVERAL_COLUMNS, KnobRole, ResourceRange
+from runner.model import SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 from runner.targets.influxdb.sums import SUMS
 
@@ -11,6 +11,12 @@ def _connections(given: ResourceRange) -> str:
     """Twice the most cores, at least 4, constant along the axis."""
     return str(max(4, 2 * int(-(-max(given.cores) // 1))))
 
+
+FUNCTIONS = ("median", "stddev_samp", "count_distinct")  # of InfluxQL, which version 2 has too
+LACKS = {
+    "percentile": "InfluxQL's PERCENTILE is the value at a rank, and not between two values",
+    "stddev": "InfluxQL's STDDEV is that of a sample",
+}
 
 FACTS = Facts(
     name="influxdb",
@@ -54,6 +60,8 @@ FACTS = Facts(
     row_overhead_bytes=40,
     overhead_s=5.0,
     queries="runner.targets.influxdb.queries:rendered",
-    says=(SEVERAL_COLUMNS,),
+    says=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS),
+    functions=FUNCTIONS,
+    lacks=LACKS,
     to_install="apt-get install influxdb, or give --home DIR",
 )

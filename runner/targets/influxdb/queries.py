@@ -23,6 +23,9 @@ _AGGREGATES = {
     "spread": "spread({0})",
     "first": "first({0})",
     "last": "last({0})",
+    "median": "median({0})",
+    "stddev_samp": "stddev({0})",
+    "count_distinct": "count(distinct({0}))",
 }
 _BY_DEVICE, _BY_TIME = f' GROUP BY "{DEVICE}"', " GROUP BY time("
 _SQL = Dialect(aggregates=_AGGREGATES, time="time", moment="{0}ms")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runner.model import KnobRole, ResourceRange, ServerSource
 from runner.targets import Facts, Knob, series
+from runner.targets.influxdb.facts import FUNCTIONS, LACKS
 from runner.targets.influxdb.sums import SUMS
 
 
@@ -53,6 +54,8 @@ FACTS = Facts(
     row_overhead_bytes=40,
     overhead_s=6.0,
     queries="runner.targets.influxdb.queries:rendered",
+    functions=FUNCTIONS,
+    lacks=LACKS,
     image="influxdb",
     image_version="2.7.12",
     image_home="/usr",

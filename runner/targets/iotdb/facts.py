@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import KnobRole, ResourceRange
+from runner.model import SEVERAL_FUNCTIONS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob
 from runner.targets.heap import heap
 from runner.targets.iotdb.sums import SUMS
@@ -19,6 +19,13 @@ FACTS = Facts(
     implementation="runner.targets.iotdb.target:IotdbTarget",
     methods=("tablet", "tablets", "records"),
     queries="runner.targets.iotdb.queries:rendered",
+    says=(SEVERAL_FUNCTIONS,),
+    functions=("stddev", "stddev_samp"),
+    lacks={
+        "median": "IoTDB has percentiles only in a library of functions that is not in the server",
+        "percentile": "IoTDB has percentiles only in a library of functions that is not in the server",
+        "count_distinct": "IoTDB has no count of different values",
+    },
     iot_benchmark=("IoTDB-200-SESSION_BY_TABLET=tablet", "IoTDB-200-SESSION_BY_RECORDS=records"),
     iot_benchmark_versions=tuple(
         f"IoTDB-{version}-SESSION_BY_{name}={method}"

@@ -25,6 +25,8 @@ _AGGREGATES = {
     "spread": "max_value({0}) - min_value({0})",
     "first": "first_value({0})",
     "last": "last_value({0})",
+    "stddev": "stddev_pop({0})",
+    "stddev_samp": "stddev_samp({0})",
     "max_time": "max_time({0})",
     "min_time": "min_time({0})",
 }

@@ -19,6 +19,13 @@ FACTS = Facts(
     methods=("datapoints", series.GZIP, series.TELNET),
     unanswered=(series.TELNET,),
     queries="runner.targets.kairosdb.queries:rendered",
+    functions=("stddev_samp",),
+    lacks={
+        "median": "KairosDB has percentiles of a random sample of the points only",
+        "percentile": "KairosDB has percentiles of a random sample of the points only",
+        "stddev": "KairosDB's dev is that of a sample",
+        "count_distinct": "KairosDB has no count of different values",
+    },
     iot_benchmark=("KairosDB",),
     stores_tags=True,
     own_columns=("device",),

@@ -17,7 +17,7 @@ from runner.targets.marks import marked
 from runner.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, joined_in_order
 
 QUERY_PATH = "/api/v1/datapoints/query"
-_FUNCTIONS = ("count", "avg", "sum", "max", "min", "first", "last")
+_FUNCTIONS = {name: name for name in ("count", "avg", "sum", "max", "min", "first", "last")} | {"stddev_samp": "dev"}
 _EVER = {"value": 1000, "unit": "years"}
 _FIRST_MS = 86_400_000  # before the first row
 
@@ -96,12 +96,15 @@ def _metric(column: str, query: Query, data: Workload) -> dict[str, Any]:
 def _aggregator(query: Query, data: Workload) -> dict[str, Any]:
     if query.function not in _FUNCTIONS:
         raise CannotAsk(f"KairosDB has no {query.function}", remedy=f"function = {', '.join(_FUNCTIONS)}")
+    name = _FUNCTIONS[query.function]
     if not query.bucket_ms:
-        return {"name": query.function, "sampling": _EVER}
+        return {"name": name, "sampling": _EVER}
+    if query.function == "stddev_samp" and query.bucket_ms < 2 * data.step_ms:
+        raise CannotAsk("KairosDB says that the deviation of one value is 0", remedy="a longer bucket")
     if query.newest_first:
         raise CannotAsk("KairosDB aggregates points in the order of time, oldest first")
     if not begins_with_bucket(query, data):
         sentence = "KairosDB's stretches of time begin with the range, not with a multiple of their length"
         raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
     sampling = {"value": query.bucket_ms, "unit": "milliseconds"}
-    return {"name": query.function, "sampling": sampling, "align_start_time": True, "align_sampling": False}
+    return {"name": name, "sampling": sampling, "align_start_time": True, "align_sampling": False}

@@ -19,6 +19,12 @@ FACTS = Facts(
     methods=("put", series.TELNET),
     unanswered=(series.TELNET,),
     queries="runner.targets.opentsdb.queries:rendered",
+    functions=("median", "stddev"),
+    lacks={
+        "percentile": "OpenTSDB takes percentiles of n values at n + 1 parts, and not at n - 1",
+        "stddev_samp": "OpenTSDB's dev is that of a population",
+        "count_distinct": "OpenTSDB has no count of different values",
+    },
     iot_benchmark=("OpenTSDB",),
     stores_tags=True,
     own_columns=("device",),

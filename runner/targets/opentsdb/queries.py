@@ -25,7 +25,11 @@ FIRST_MS = 86_400_000  # before the first row
 END_MS = 4_000_000_000_000  # in the year 2096
 _ALL = "0all"
 _NONE = "none"  # each series by itself
-_OF_ONE = ("count", "avg", "sum", "max", "min", "first", "last")
+_OF_ONE = {
+    **{name: name for name in ("count", "avg", "sum", "max", "min", "first", "last")},
+    "stddev": "dev",
+    "median": "ep50r7",
+}
 # What makes one of the values of several series, without values between their points.
 _OF_MANY = {"count": "zimsum", "sum": "zimsum", "max": "mimmax", "min": "mimmin"}
 _EXACT = ("first", "last")  # functions whose value is one that was written
@@ -115,7 +119,7 @@ def _series(column: str, query: Query, data: Workload) -> dict[str, Any]:
     if query.when == "range" and query.bucket_ms and not begins_with_bucket(query, data):
         sentence = "OpenTSDB answers with whole stretches of time, so ranges must begin and end with one"
         raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
-    return {**found, "downsample": f"{f'{query.bucket_ms}ms' if query.bucket_ms else _ALL}-{query.function}"}
+    return {**found, "downsample": f"{f'{query.bucket_ms}ms' if query.bucket_ms else _ALL}-{_OF_ONE[query.function]}"}
 
 
 def _chosen(query: Query) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from runner.model import NEEDS, KnobRole, ResourceRange, ServerSource
+from runner.model.functions import FURTHER
 from runner.targets import Facts, Knob
 from runner.targets.postgres.methods import JSONB, METHODS
 from runner.targets.postgres.sums import SUMS
@@ -100,6 +101,7 @@ FACTS = Facts(
     wait_events=True,
     queries="runner.targets.postgres.queries:rendered",
     says=NEEDS,
+    functions=FURTHER,
     sums=SUMS,
     decimal_methods=(JSONB,),
     keeps_data=True,

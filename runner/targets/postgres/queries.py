@@ -1,7 +1,7 @@
 """Renders queries in PostgreSQL's SQL, with placeholders for values that each request draws. Pure.
 
-Sums and means are computed in double precision: the sum of a real is a real there, with an error that grows with the
-rows.
+Sums, means and deviations are computed in double precision: the sum of a real is a real there, with an error that grows
+with the rows.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ _AGGREGATES = {
     "spread": "max({0})::float8 - min({0})::float8",
     "first": "(array_agg({0} ORDER BY time))[1]",
     "last": "(array_agg({0} ORDER BY time DESC))[1]",
+    "percentile": "percentile_cont({1} / 100.0) WITHIN GROUP (ORDER BY {0})",
+    "stddev": "stddev_pop({0}::float8)",
+    "stddev_samp": "stddev_samp({0}::float8)",
+    "count_distinct": "count(DISTINCT {0})",
     "max_time": "max(time) FILTER (WHERE {0} IS NOT NULL)",
     "min_time": "min(time) FILTER (WHERE {0} IS NOT NULL)",
 }

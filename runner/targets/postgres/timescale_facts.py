@@ -4,6 +4,7 @@ client library."""
 from __future__ import annotations
 
 from runner.model import NEEDS, KnobRole, ResourceRange, ServerSource
+from runner.model.functions import FURTHER
 from runner.targets import Facts, Knob
 from runner.targets.postgres.facts import LOADING, VENDOR_DEFAULTS
 from runner.targets.postgres.methods import JSONB, METHODS
@@ -40,6 +41,7 @@ FACTS = Facts(
     wait_events=True,
     queries="runner.targets.postgres.queries:rendered",
     says=NEEDS,
+    functions=FURTHER,
     sums=SUMS,
     decimal_methods=(JSONB,),
     at_rest="`VACUUM (ANALYZE)` and `CHECKPOINT` have returned",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
 from runner.targets.questdb.facts import PGWIRE
-from runner.targets.series import DEVICE, MEASUREMENT
+from runner.targets.series import DEVICE, MEASUREMENT, columns_of
 from runner.targets.sql_queries import Dialect, descending, listed, where
 
 _TABLE = f'"{MEASUREMENT}_p{{part}}"'
@@ -24,6 +24,9 @@ _AGGREGATES = {
     "spread": "max({0})::double - min({0})::double",
     "first": "first({0})",
     "last": "last({0})",
+    "stddev": "stddev_pop({0}::double)",
+    "stddev_samp": "stddev_samp({0}::double)",
+    "count_distinct": "count_distinct({0})",
     "max_time": "max(timestamp)",
     "min_time": "min(timestamp)",
 }
@@ -45,6 +48,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if query.tag:
         raise CannotAsk("QuestDB's devices are in several tables here, and a group of devices is in all of them")
     if query.function:
+        _check_counts(query, data)
         return _SQL.aggregated(query, _source(query))
     device = (DEVICE,) if query.tells_device else ()
     cells = listed(("timestamp", *device, *_SQL.columns(query)))
@@ -56,6 +60,13 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     each = f"SELECT {cells} FROM {_one(query)}"
     many = f"SELECT * FROM ({_all(each, query.devices)})" if query.devices > 1 else each
     return f"{many} ORDER BY timestamp{descending(query)}"
+
+
+def _check_counts(query: Query, data: Workload) -> None:
+    if "count_distinct" in query.functions:
+        for column in query.columns:
+            if columns_of(data)[column] in ("float", "double"):
+                raise CannotAsk("QuestDB counts different values of whole numbers and texts only")
 
 
 def timed(text: str) -> bool:

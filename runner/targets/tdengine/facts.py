@@ -91,6 +91,11 @@ FACTS = Facts(
     load_generators=("scale", "taosbenchmark"),
     queries="runner.targets.tdengine.queries:rendered",
     says=NEEDS,
+    functions=("median", "percentile", "stddev"),
+    lacks={
+        "stddev_samp": "TDengine's STDDEV is that of a population",
+        "count_distinct": "TDengine estimates the number of different values (HYPERLOGLOG)",
+    },
     sums=sums.ALL,
     sums_in_doubles=True,
     keeps_data=True,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
+from runner.model.functions import percent_of
+from runner.targets.series import columns_of
 from runner.targets.sql_queries import Dialect, descending, limited, listed, where
 from runner.targets.tdengine.dialect import SCHEMALESS
 
@@ -22,6 +24,8 @@ _AGGREGATES = {
     "spread": "SPREAD({0})",
     "first": "FIRST({0})",
     "last": "LAST({0})",
+    "percentile": "PERCENTILE({0}, {1})",
+    "stddev": "STDDEV({0})",
 }
 _SQL = Dialect(aggregates=_AGGREGATES, time="ts", column="`{0}`", length="{0}a", value="'{value}'")
 
@@ -36,6 +40,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         return _set(query)
     source = _source(query)
     if query.function:
+        _check_functions(query, data)
         return _aggregate(query, source)
     device = ("TBNAME",) if query.tells_device else ()
     if query.latest:
@@ -48,6 +53,16 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 def timed(text: str) -> bool:
     """Whether the rows of the answer begin with a time."""
     return text.startswith(("SELECT _wstart", "SELECT ts", "SELECT LAST_ROW(ts)"))
+
+
+def _check_functions(query: Query, data: Workload) -> None:
+    """Raises CannotAsk for a percentile of several tables, and for a deviation that has fewer digits than a float."""
+    if query.devices != 1 and any(percent_of(function) for function in query.functions):
+        raise CannotAsk("TDengine takes a percentile of one table only", remedy="devices = 1")
+    if "stddev" in query.functions and any(columns_of(data)[column] == "float" for column in query.columns):
+        raise CannotAsk(
+            "TDengine's STDDEV of a float has an error of 1e-4", remedy="a column of double or whole numbers"
+        )
 
 
 def _aggregate(query: Query, source: str) -> str:

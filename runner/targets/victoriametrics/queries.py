@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
+from runner.model.functions import percent_of
 from runner.targets.series import DEVICE, GZIP, MEASUREMENT, begins_with_bucket
 
 PLAIN = "?&="  # what stands between the parts of a path
@@ -26,6 +27,8 @@ _OF_ONE = {
     "spread": "range_over_time(W)",
     "first": "first_over_time(W)",
     "last": "last_over_time(W)",
+    "stddev": "stddev_over_time(W)",
+    "count_distinct": "distinct_over_time(W)",
 }
 _OF_MANY = {
     "count": "sum BY (count_over_time(W))",
@@ -74,7 +77,7 @@ def _rows(query: Query, data: Workload) -> str:
 
 def _aggregate(query: Query, data: Workload) -> str:
     by = f"by ({query.tag})" if query.by_tag else ""
-    form = _OF_ONE[query.function] if query.devices == 1 else _OF_MANY[query.function].replace(" BY", f" {by}".rstrip())
+    form = _of_one(query.function) if query.devices == 1 else _of_many(query.function).replace(" BY", f" {by}".rstrip())
     series = _series(query.columns[0], query)
     if query.bucket_ms:
         _aligned(query, data)
@@ -102,6 +105,17 @@ def _aggregate(query: Query, data: Workload) -> str:
         if data.start_ms % data.step_ms:
             raise CannotAsk("MetricsQL bounds samples at multiples of the step, and the rows lie between them")
     return _at_once(form.replace("W", window), query, data)
+
+
+def _of_one(function: str) -> str:
+    percent = percent_of(function)
+    return _OF_ONE[function] if percent is None else f"quantile_over_time({percent / 100:g}, W)"
+
+
+def _of_many(function: str) -> str:
+    if function not in _OF_MANY:
+        raise CannotAsk(f"MetricsQL has {function} of the samples of one series only", remedy="devices = 1")
+    return _OF_MANY[function]
 
 
 def _aligned(query: Query, data: Workload) -> None:

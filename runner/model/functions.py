@@ -1,0 +1,36 @@
+"""The functions of aggregates by their names, and what they are of. Data only.
+
+Refuses to say how a database writes one: its queries do.
+"""
+
+from __future__ import annotations
+
+import re
+
+PLAIN = ("avg", "count", "sum", "max", "min", "spread", "first", "last")
+PERCENTILE = "percentile"  # p1 to p99; the median is one of them by another name
+FURTHER = ("median", PERCENTILE, "stddev", "stddev_samp", "count_distinct")  # not every database has them
+COUNTS = ("count", "count_distinct")  # 0 where there are no rows, and of values of any type
+ENDS = ("first", "last")  # of the rows of one device only, and of values of any type
+_PERCENTILE = re.compile(r"p([1-9]\d?)")
+
+
+def percent_of(function: str) -> int | None:
+    """Of a percentile, how many percent of the values are not above it; None: it is another function."""
+    found = _PERCENTILE.fullmatch(function)
+    return int(found.group(1)) if found else 50 if function == "median" else None
+
+
+def kind_of(function: str) -> str:
+    """The name under which a database states that it has the function: percentiles have one."""
+    return PERCENTILE if _PERCENTILE.fullmatch(function) else function
+
+
+def is_function(name: str) -> bool:
+    """Whether an aggregate may have this function."""
+    return name in PLAIN or kind_of(name) in FURTHER and name != PERCENTILE
+
+
+def wants_number(function: str) -> bool:
+    """Whether it computes with the values: counts and ends take any type."""
+    return function not in (*COUNTS, *ENDS)

@@ -1,0 +1,51 @@
+"""Further functions of aggregates on real servers: each answer is the right one, of a range and of stretches of time."""
+
+import os
+
+import pytest
+
+from runner.interrupts import Stop
+from runner.model import VerdictKind
+from runner.targets.postgres import queries
+from runner.trial.run import run_trial
+from tests.integration.real_server import required
+from tests.unit.reading_trials import WRONG, answers_of, functions_order, reading_order
+from tests.unit.trial_orders import here, result_of
+
+SERVERS = {
+    "postgres": {"median", "p95", "stddev", "stddev_samp", "count_distinct", "several"},
+    "questdb": {"stddev", "stddev_samp", "count_distinct", "several"},
+    "influxdb": {"median", "stddev_samp", "count_distinct", "several"},
+    "victoriametrics": {"median", "p95", "stddev", "count_distinct"},
+    "iotdb": {"stddev", "stddev_samp", "several"},
+    "kairosdb": {"stddev_samp"},
+    "opentsdb": {"median", "stddev"},
+}
+SLOW = ("iotdb", "kairosdb", "opentsdb")  # to start
+
+
+@pytest.mark.parametrize("target", SERVERS)
+def test_functions_are_answered_rightly(target, folder):
+    required(target)
+    if target in SLOW and not os.environ.get("SCALE_SLOW_TESTS"):
+        pytest.skip("takes long: SCALE_SLOW_TESTS=1")
+    column = "voltage" if target == "questdb" else "current"  # it counts no different fractions
+    events = here(functions_order(folder, target, column=column))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == SERVERS[target] | {f"{name}_each" for name in SERVERS[target]}
+    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
+
+
+@pytest.mark.parametrize(
+    ("function", "right", "wrong"),
+    [("stddev", "stddev_pop", "stddev_samp"), ("p95", "percentile_cont", "percentile_disc")],
+)
+def test_another_definition_is_found_out(folder, monkeypatch, function, right, wrong):
+    rendered = queries.rendered
+    monkeypatch.setattr(queries, "rendered", lambda *asked: rendered(*asked).replace(right, wrong))
+    operation = ["aggregate.column=voltage", f"aggregate.function={function}"]
+    order = reading_order(folder, "postgres", "aggregate", operation=operation)
+    result = result_of(list(run_trial(order, Stop())))
+    assert result.verdict.kind is VerdictKind.WRONG_ANSWER
+    assert result.verdict.reasons[0].startswith("aggregate of device ")
