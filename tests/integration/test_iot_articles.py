@@ -7,7 +7,6 @@ queries 12.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import pytest
 from runner.runtimes.local import free_port
 from tests.integration import cli
 from tests.integration.real_server import real_server, required
-from tests.loadgen.lying_postgres import Answer, LyingPostgres, Row
+from tests.loadgen.lying_postgres import LyingPostgres
 from tests.loadgen.postgres_server import PostgresServer
 
 TABLE_2_3 = """
@@ -101,16 +100,10 @@ def test_the_tables_of_the_article(database, tmp_path, request):
     assert times["operations"][0]["okPoint"] == 12 * 10 * apart * 2
 
 
-def late(answer: Answer) -> list[Row]:
-    """The answer, when the window of a millisecond is over."""
-    time.sleep(0.1)
-    return answer.rows
-
-
 def test_a_load_that_ends_before_its_first_answer_is_a_failure(postgres, server, tmp_path):
     (tmp_path / "config.properties").write_text(TABLE_2_3)
     told(tmp_path, postgres, LOOP="2")
-    with LyingPostgres(late) as proxy:
+    with LyingPostgres(lambda answer: answer.rows) as proxy:  # each answer is later than a window of a millisecond
         words = (*postgres, f"PORT={proxy.listen(('127.0.0.1', server.port))}", "OPERATION_PROPORTION=0:1")
         bounds = ("LOOP=1", "TEST_MAX_TIME=1")
         done = cli.run("load", "--iot", "config.properties", "HOST=127.0.0.1", *words, *bounds, cwd=tmp_path)

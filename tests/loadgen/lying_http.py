@@ -3,15 +3,15 @@ everything else on. A query is a GET, or a POST to a path that the caller names.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import datetime
 import json
 import socket
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
+
+from tests.loadgen.proxy import Proxy
 
 Rows = list[list[Any]]
 
@@ -107,62 +107,30 @@ HTTP_LIES: dict[str, Callable[[HttpAnswer], None]] = {
 }
 
 
-@dataclass
-class LyingHttp:
-    """Listens on 127.0.0.1 until the end of the block."""
+class LyingHttp(Proxy):
+    """lie: what is done to each answer. posted: how the path of a query begins that is a POST."""
 
-    lie: Callable[[HttpAnswer], None]
-    posted: str = "/query"
-    lies: int = 0
-    _sockets: list[socket.socket] = field(default_factory=list)
+    def __init__(self, lie: Callable[[HttpAnswer], None], posted: str = "/query") -> None:
+        super().__init__()
+        self._lie, self._posted = lie, posted.encode()
 
-    def __enter__(self) -> LyingHttp:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        for one in self._sockets:
-            with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)  # a thread that waits in accept would keep a closed listener open
-            one.close()
-
-    def listen(self, server: tuple[str, int]) -> int:
-        """The port of a proxy of the server."""
-        listener = socket.create_server(("127.0.0.1", 0))
-        self._sockets.append(listener)
-        threading.Thread(target=self._accept, args=(listener, server), daemon=True).start()
-        return int(listener.getsockname()[1])
-
-    def _accept(self, listener: socket.socket, address: tuple[str, int]) -> None:
-        while True:
-            try:
-                client, _ = listener.accept()
-            except OSError:
-                return
-            server = socket.create_connection(address)
-            for one in (client, server):
-                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._sockets += [client, server]
-            threading.Thread(target=self._pass_on, args=(client, server), daemon=True).start()
-
-    def _pass_on(self, client: socket.socket, server: socket.socket) -> None:
+    def pass_on(self, client: socket.socket, server: socket.socket) -> None:
+        """One connection, request after request."""
         number, before = 0, None
-        try:
-            with client, server, client.makefile("rb") as asks, server.makefile("rb") as answers:
-                while True:
-                    head, body = _message(asks)
-                    server.sendall(head + body)
-                    first = head.split(b" ", 2)
-                    head, body = _message(answers)
-                    if first[0] == b"GET" or first[1].startswith(self.posted.encode()):
-                        document = json.loads(body)
-                        told = HttpAnswer(copy.deepcopy(document), number, before)
-                        self.lie(told)
-                        self.lies += told.document != document
-                        number, before = number + 1, document
-                        body = json.dumps(told.document).encode()
-                    client.sendall(_framed(head, body))
-        except (OSError, EOFError):
-            pass
+        with client.makefile("rb") as asks, server.makefile("rb") as answers:
+            while True:
+                head, body = _message(asks)
+                server.sendall(head + body)
+                first = head.split(b" ", 2)
+                head, body = _message(answers)
+                if first[0] == b"GET" or first[1].startswith(self._posted):
+                    document = json.loads(body)
+                    told = HttpAnswer(copy.deepcopy(document), number, before)
+                    self._lie(told)
+                    self.answered(is_lie=told.document != document)
+                    number, before = number + 1, document
+                    body = json.dumps(told.document).encode()
+                client.sendall(_framed(head, body))
 
 
 def _message(source: Any) -> tuple[bytes, bytes]:

@@ -9,7 +9,8 @@ import struct
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+
+from tests.loadgen.proxy import Proxy, exactly
 
 Cell = bytes | None
 Row = list[Cell]
@@ -68,45 +69,21 @@ LIES: dict[str, Callable[[Answer], list[Row]]] = {
 }
 
 
-class LyingPostgres:
-    """Listens on 127.0.0.1 until the end of the block."""
+class LyingPostgres(Proxy):
+    """lie: the rows in place of those of an answer."""
 
     def __init__(self, lie: Callable[[Answer], list[Row]]) -> None:
+        super().__init__()
         self._lie = lie
-        self._sockets: list[socket.socket] = []
-        self.lies = 0
 
-    def __enter__(self) -> LyingPostgres:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        for one in self._sockets:
-            with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)  # a thread that waits in accept would keep a closed listener open
-            one.close()
-
-    def listen(self, server: str | tuple[str, int]) -> int:
-        """The port of a proxy of the server at this socket, or host and port."""
-        listener = socket.create_server(("127.0.0.1", 0))
-        self._sockets.append(listener)
-        threading.Thread(target=self._accept, args=(listener, server), daemon=True).start()
-        return int(listener.getsockname()[1])
-
-    def _accept(self, listener: socket.socket, address: str | tuple[str, int]) -> None:
-        while True:
-            try:
-                client, _ = listener.accept()
-            except OSError:
-                return
-            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            server = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
-            server.connect(address)
-            self._sockets += [client, server]
-            threading.Thread(target=_Connection(client, server, self).run, daemon=True).start()
+    def pass_on(self, client: socket.socket, server: socket.socket) -> None:
+        """Both ways, requests in a thread of their own."""
+        _Connection(client, server, self).run()
 
     def falsified(self, answer: Answer) -> list[Row]:
+        """What the client gets in place of the answer."""
         rows = self._lie(answer)
-        self.lies += rows != answer.rows
+        self.answered(is_lie=rows != answer.rows)
         return rows
 
 
@@ -118,23 +95,16 @@ class _Connection:
         self._before: list[Row] = []
 
     def run(self) -> None:
-        """Passes on both ways until one side closes."""
-        try:
-            self._begin()
-            threading.Thread(target=self._requests, daemon=True).start()
-            self._replies()
-        except (OSError, EOFError):
-            pass
-        finally:
-            self._client.close()
-            self._server.close()
+        self._begin()
+        threading.Thread(target=self._requests, daemon=True).start()
+        self._replies()
 
     def _begin(self) -> None:
         while True:
-            head = _exactly(self._client, 8)
+            head = exactly(self._client, 8)
             length, code = struct.unpack(">ii", head)
             if code not in _ENCRYPTION:
-                self._server.sendall(head + _exactly(self._client, length - 8))
+                self._server.sendall(head + exactly(self._client, length - 8))
                 return
             self._client.sendall(b"N")
 
@@ -146,7 +116,8 @@ class _Connection:
                     self._asks = body.split(b"\0")[1].startswith(b"ask")
                 self._server.sendall(_encoded(kind, body))
         except (OSError, EOFError):
-            self._server.close()
+            with contextlib.suppress(OSError):
+                self._server.shutdown(socket.SHUT_RDWR)  # which wakes the thread of the replies; a close would not
 
     def _replies(self) -> None:
         types: list[int] = []
@@ -169,19 +140,9 @@ class _Connection:
             self._client.sendall(_encoded(kind, body))
 
 
-def _exactly(source: socket.socket, count: int) -> bytes:
-    parts = b""
-    while len(parts) < count:
-        part = source.recv(count - len(parts))
-        if not part:
-            raise EOFError
-        parts += part
-    return parts
-
-
 def _message(source: socket.socket) -> tuple[bytes, bytes]:
-    head = _exactly(source, 5)
-    return head[:1], _exactly(source, struct.unpack(">i", head[1:])[0] - 4)
+    head = exactly(source, 5)
+    return head[:1], exactly(source, struct.unpack(">i", head[1:])[0] - 4)
 
 
 def _encoded(kind: bytes, body: bytes) -> bytes:

@@ -1,0 +1,78 @@
+"""A proxy on 127.0.0.1 between the load generator and a real server. It accepts, connects and closes; what passes on a
+connection is the matter of its protocol: lying_postgres.py, lying_http.py, lying_iotdb.py.
+
+Each answer is later than the longest time for which the load generator with check_ms=1 chooses no answer of few rows:
+one client's answers are then all checked, on every machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from typing import Any, Self
+
+PAUSE_S = 0.02
+
+
+class Proxy:
+    """Listens until the end of the block. lies: answers that it changed."""
+
+    def __init__(self) -> None:
+        self._sockets: list[socket.socket] = []
+        self.lies = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for one in self._sockets:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)  # a thread that waits in accept would keep a closed listener open
+            one.close()
+
+    def pass_on(self, client: socket.socket, server: socket.socket) -> None:
+        """One connection, until OSError or EOFError says that a side has closed it. In a thread of its own."""
+        raise NotImplementedError
+
+    def answered(self, *, is_lie: bool) -> None:
+        """Counts an answer before it is passed on."""
+        time.sleep(PAUSE_S)
+        self.lies += is_lie
+
+    def listen(self, server: str | tuple[str, int]) -> int:
+        """The port of a proxy of the server at this socket, or host and port."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self._sockets.append(listener)
+        threading.Thread(target=self._accept, args=(listener, server), daemon=True).start()
+        return int(listener.getsockname()[1])
+
+    def _accept(self, listener: socket.socket, address: str | tuple[str, int]) -> None:
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            server = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
+            server.connect(address)
+            for one in (client, server):
+                if one.family == socket.AF_INET:
+                    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._sockets += [client, server]
+            threading.Thread(target=self._serve, args=(client, server), daemon=True).start()
+
+    def _serve(self, client: socket.socket, server: socket.socket) -> None:
+        with client, server, contextlib.suppress(OSError, EOFError):
+            self.pass_on(client, server)
+
+
+def exactly(source: socket.socket, count: int) -> bytes:
+    """So many bytes. Raises EOFError if the connection ends before."""
+    parts = b""
+    while len(parts) < count:
+        part = source.recv(count - len(parts))
+        if not part:
+            raise EOFError
+        parts += part
+    return parts
