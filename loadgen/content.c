@@ -89,14 +89,8 @@ static void on_row(void *context)
 static void on_value(void *context, const char *text, size_t length, bool is_number)
 {
     struct content *content = context;
-    if (!content->is_in_row)
-        return;
-    if (!text)
-        json_plain(&content->part, "null", 4);
-    else if (is_number)
-        json_plain(&content->part, text, length);
-    else
-        json_text(&content->part, text, length);
+    if (content->is_in_row)
+        json_value(&content->part, text, length, is_number);
 }
 
 static void on_affected(void *context, uint64_t rows)

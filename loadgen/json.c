@@ -105,6 +105,16 @@ void json_plain(struct json *json, const char *text, size_t length)
     put(json, text, length);
 }
 
+void json_value(struct json *json, const char *text, size_t length, bool is_number)
+{
+    if (!text)
+        json_plain(json, "null", 4);
+    else if (is_number)
+        json_plain(json, text, length);
+    else
+        json_text(json, text, length);
+}
+
 void json_append(struct json *json, const struct json *part)
 {
     if (part->used)

@@ -19,6 +19,8 @@ void json_close(struct json *json, char bracket);
 void json_key(struct json *json, const char *key);
 void json_text(struct json *json, const char *text, size_t length);
 void json_plain(struct json *json, const char *text, size_t length); /* unchanged */
+/* text NULL: null; is_number: unchanged */
+void json_value(struct json *json, const char *text, size_t length, bool is_number);
 void json_append(struct json *json, const struct json *part);        /* members of another */
 
 /* key and value; a text that is NULL and a number that is not finite become null */

@@ -29,13 +29,7 @@ static void on_row(void *context)
 
 static void on_value(void *context, const char *text, size_t length, bool is_number)
 {
-    struct answer_json *answer = context;
-    if (!text)
-        json_plain(&answer->rows, "null", 4);
-    else if (is_number)
-        json_plain(&answer->rows, text, length);
-    else
-        json_text(&answer->rows, text, length);
+    json_value(&((struct answer_json *)context)->rows, text, length, is_number);
 }
 
 static void on_affected(void *context, uint64_t rows)

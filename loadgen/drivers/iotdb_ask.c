@@ -1,10 +1,10 @@
 /* Queries of IoTDB: the text of an operation with its marks filled in, its answer in pages of
- * page_rows. Of the values only those for a digest are looked at; nothing is allocated for each. */
+ * page_rows. Values are read where a digest or the content is wanted; nothing is allocated for each. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../digest.h"
 #include "../marks.h"
+#include "answer_value.h"
 #include "iotdb_parts.h"
 #include "numbers.h"
 
@@ -80,38 +80,50 @@ static void fill(const struct iotdb_ask *ask, const struct driver *d,
     *out = '\0';
 }
 
-static uint64_t digest_value(uint64_t digest, enum iotdb_kind kind, const struct iotdb_value *value)
+/* In the precision of the server. */
+static struct answer_value time_of(int64_t ms)
+{
+    return (struct answer_value){.kind = ANSWER_WHOLE, .whole = ms * 1000000};
+}
+
+static struct answer_value found_of(enum iotdb_kind kind, const struct iotdb_value *value)
 {
     switch (kind) {
     case IOTDB_FLOAT:
+        return (struct answer_value){.kind = ANSWER_FLOAT, .real = value->real};
     case IOTDB_DOUBLE:
-        return digest_real(digest, value->real);
+        return (struct answer_value){.kind = ANSWER_DOUBLE, .real = value->real};
     case IOTDB_TEXT:
     case IOTDB_BYTES:
-        return digest_text(digest, value->text.bytes, value->text.length);
+        return (struct answer_value){
+            .kind = ANSWER_TEXT, .text = value->text.bytes, .length = value->text.length};
     case IOTDB_TIME:
-        return digest_word(digest, (uint64_t)value->whole * 1000000);
+        return time_of(value->whole);
     default:
-        return digest_word(digest, (uint64_t)value->whole);
+        return (struct answer_value){.kind = ANSWER_WHOLE, .whole = value->whole};
     }
 }
 
 /* False where a value is not there, or of a type that is not read here. */
-static bool digest_rows(struct iotdb_set *set, uint64_t rows, struct answer *answer)
+static bool take_rows(struct iotdb_set *set, uint64_t rows, struct answer *answer)
 {
     for (uint64_t row = 0; row < rows; row++) {
-        if (set->has_times)
-            answer->digest = digest_word(answer->digest, thrift_take64(&set->times) * 1000000);
+        answer_begin_row(answer);
+        if (set->has_times) {
+            const struct answer_value time = time_of((int64_t)thrift_take64(&set->times));
+            answer_take(answer, &time);
+        }
         for (uint32_t i = 0; i < set->column_count; i++) {
             struct iotdb_value value = {0};
-            if (!iotdb_is_present(&set->columns[i], row))
-                answer->digest = digest_word(answer->digest, DIGEST_NULL);
-            else if (iotdb_take_value(&set->columns[i], &value))
-                answer->digest = digest_value(answer->digest, set->columns[i].kind, &value);
-            else
-                return false;
+            struct answer_value found = {.kind = ANSWER_NULL};
+            if (iotdb_is_present(&set->columns[i], row)) {
+                if (!iotdb_take_value(&set->columns[i], &value))
+                    return false;
+                found = found_of(set->columns[i].kind, &value);
+            }
+            answer_take(answer, &found);
         }
-        answer->digest = digest_word(answer->digest, DIGEST_ROW);
+        answer_end_row(answer);
     }
     return true;
 }
@@ -122,7 +134,7 @@ static bool count(struct iotdb_set *set, struct answer *answer)
     answer->rows += rows;
     answer->values += rows * (set->column_count + (set->has_times ? 1 : 0));
     answer->bytes += iotdb_set_bytes(set);
-    return !answer->wants_digest || digest_rows(set, rows, answer);
+    return !answer_is_read(answer) || take_rows(set, rows, answer);
 }
 
 enum outcome iotdb_ask_page(struct connection *c, const struct iotdb_statement *asked,
@@ -158,5 +170,6 @@ enum outcome iotdb_ask(struct connection *c, uint32_t operation, const struct pa
             outcome = iotdb_cut(&c->session, fault);
     } while (outcome == OUTCOME_OK && set.has_more);
     iotdb_free_set(&set);
+    answer->is_handed = answer->sink && outcome == OUTCOME_OK;
     return outcome;
 }
