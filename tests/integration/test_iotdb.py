@@ -4,6 +4,7 @@ It takes about 20 CPU seconds for each start: one short trial runs everywhere, t
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 
 import psutil
@@ -11,11 +12,14 @@ import pytest
 
 from runner.model import VerdictKind
 from runner.targets.iotdb import queries
+from runner.targets.iotdb.session import IotdbSession
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running
+from tests.integration.loaded_server import ASKED, Loaded, loaded_server
 from tests.integration.real_server import real_server, required, with_rows
 from tests.integration.short_trial import short_trial
+from tests.loadgen.lying_iotdb import IOTDB_LIES, LyingIotdb
 from tests.unit.reading_trials import KINDS, WRONG, answers_of, reading_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
@@ -25,6 +29,12 @@ skipped = by_hand("20 CPU seconds for each start", but=("test_a_short_trial_coun
 @pytest.fixture(scope="module")
 def target():
     return required("iotdb")
+
+
+@pytest.fixture(scope="module")
+def loaded(target, tmp_path_factory) -> Iterator[Loaded]:
+    with loaded_server(target, tmp_path_factory.mktemp("iotdb")) as server:
+        yield server
 
 
 @pytest.fixture
@@ -112,6 +122,7 @@ def test_reads_are_answered_rightly_beside_writes(target, folder):
     assert set(answers) == asked
     assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
     assert sum(one["counted"] for one in answers.values()) > 0
+    assert sum(one["compared"] for one in answers.values()) > 0
     assert result.measurement.rows_counted == result.measurement.rows_acked + 80_000 > 80_000
 
 
@@ -121,3 +132,31 @@ def test_a_wrong_text_is_caught(target, folder, monkeypatch):
     verdict = result_of(here(reading_order(folder, "iotdb", "range,latest"))).verdict
     assert verdict.kind is VerdictKind.WRONG_ANSWER
     assert "361 rows came, 360 are right" in verdict.reasons[0]
+
+
+@pytest.mark.parametrize("lie", [*IOTDB_LIES, "nothing"])
+def test_each_falsified_answer_of_the_load_is_found(loaded, lie):
+    with LyingIotdb(IOTDB_LIES.get(lie, lambda answer: answer.rows)) as lying:
+        port = lying.listen((loaded.spec["host"], int(loaded.spec["port"])))
+        sentences = list(loaded.wrong_of(loaded.answers(port=str(port))))
+    assert len(sentences) == ASKED
+    if lie == "nothing":
+        assert lying.lies == 0 and not any(sentences), sentences
+    else:
+        assert lying.lies >= ASKED - 1, lying.lies
+        assert all(sentences[1:]), sentences
+
+
+def test_a_server_that_lies_to_the_load_alone_is_found_out(target, folder, monkeypatch):
+    """The answers before the load are right; between the load generator and the server, one cell becomes NULL."""
+    with LyingIotdb(IOTDB_LIES["last cell NULL"]) as lying:
+        load_spec = IotdbSession.load_spec
+
+        def through(session):
+            spec = load_spec(session)
+            return {**spec, "host": "127.0.0.1", "port": str(lying.listen(("127.0.0.1", session._address.port)))}
+
+        monkeypatch.setattr(IotdbSession, "load_spec", through)
+        result = result_of(here(reading_order(folder, "iotdb", "range")))
+    assert result.verdict.kind is VerdictKind.WRONG_ANSWER
+    assert "while the load ran" in result.verdict.reasons[0]

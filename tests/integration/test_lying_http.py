@@ -3,93 +3,26 @@ shows each falsification, and no other difference. A trial of them has the verdi
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from runner.interrupts import Stop
-from runner.loadgen.content import content_of
-from runner.loadgen.process import LoadProcesses
-from runner.loadgen.protocol import Asked
-from runner.loadgen.rows import rows_of, tables_of
-from runner.loadgen.spec import preload_of, spec_text, told_texts, trial_spec
-from runner.model import Drawn, VerdictKind
-from runner.targets import Session
+from runner.model import VerdictKind
 from runner.targets.influxdb.session import InfluxdbSession
 from runner.trial.run import run_trial
-from runner.trial.within import Within
-from runner.work import queries_of
-from runner.work.answers import right_answer, stretches
-from tests.integration.real_server import RealServer, real_server, required
+from tests.integration.loaded_server import ASKED, Loaded, loaded_server
+from tests.integration.real_server import required
 from tests.loadgen.lying_http import HTTP_LIES, LyingHttp
 from tests.unit.reading_trials import reading_order
 from tests.unit.trial_orders import result_of
 
-ASKED = 20
-FLAGS = {
-    "mix": "range",
-    "operation": ["range.span=2m"],
-    "preload__rows": "2k",
-    "workload__step_ms": "10000",
-    "knobs__write_threads": "2",
-}
-
-
-@dataclass
-class Loaded:
-    """A server with the rows of a trial's preload, and what its load is told."""
-
-    server: RealServer
-    session: Session
-    spec: Mapping[str, str]
-    text: str
-
-    def answers(self, **more: str) -> list[Asked]:
-        """All that a load reports, of which the proxy is on the way if `port` says so."""
-        load = LoadProcesses(self.server.program, [{**self.spec, **more}], (0,), "")
-        with load:
-            list(load.lines(60))
-        return load.answers
-
-    def wrong_of(self, answers: list[Asked]) -> Iterator[str]:
-        """What is wrong with each answer; "" if nothing is."""
-        work = self.server.trial.work
-        query = queries_of(work)["range"]
-        tables = tables_of(self.server.program, self.spec, "")
-        for answer in answers:
-            drawn = Drawn(devices=answer.devices, from_ms=answer.from_ms or 0, to_ms=answer.to_ms or 0)
-            some = stretches(query, drawn, work)
-            held = {one[0]: rows for one, rows in zip(some, self.rows(some), strict=True)}
-            came = self.session.rows_handed(query, self.text, drawn, tables.names, content_of(answer))
-            right = right_answer(query, drawn, held)
-            yield Within(query=query, answer=answer, right=right, came=came, names=tables.names, written=0).wrong()
-
-    def rows(self, some: Any) -> Any:
-        return rows_of(self.server.program, self.spec, some)
-
 
 @pytest.fixture(scope="module", params=["influxdb", "victoriametrics", "questdb"])
 def loaded(request, tmp_path_factory) -> Iterator[Loaded]:
-    target = required(request.param)
-    with real_server(target, tmp_path_factory.mktemp(request.param), **FLAGS) as server:
-        session = server.start()
-        session.create_schema()
-        writing = trial_spec(preload_of(server.trial), session.load_spec())
-        done = subprocess.run(
-            [server.program, "load", "-"], input=spec_text(writing), text=True, capture_output=True, timeout=60
-        )
-        assert done.returncode == 0, done.stderr
-        session.settle()
-        assert session.count().rows == 2000
-        trial = server.trial
-        texts = {n: target.facts.rendered(q, trial.work.data, "http") for n, q in queries_of(trial.work).items()}
-        spec = trial_spec(trial, {**session.load_spec(), **told_texts(texts)})
-        spec |= {"requests": str(ASKED), "threads": "1", "duration_s": "60"}
-        spec |= {"warmup_s": "0", "check_ms": "1", "check_every": "0"}
-        yield Loaded(server=server, session=session, spec=spec, text=texts["range"])
+    with loaded_server(required(request.param), tmp_path_factory.mktemp(request.param), "http") as server:
+        yield server
 
 
 @pytest.mark.parametrize("lie", [*HTTP_LIES, "nothing"])

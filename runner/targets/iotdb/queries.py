@@ -60,12 +60,22 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 
 def cells_of(text: str, rows: Sequence[Sequence[Any]], kinds: Mapping[str, str]) -> tuple[Cells, ...]:
     """The rows of an answer. kinds: of the columns, because a truth is a text in an answer."""
-    if text.startswith(_LATEST):  # of a device, the time and the values
-        rows = [(time, device, *values) for device, time, *values in rows]
+    if has_device_first(text):
+        rows = times_first(rows)
     found = _SELECTED.match(text)
     names = [name.removeprefix("last_value(").rstrip(")") for name in found.group(1).split(", ")] if found else []
     are_true = [kinds.get(name) == "bool" for name in names if not name.startswith("max_time(")]
     return tuple(tuple(_true(cells, are_true)) for cells in rows)
+
+
+def has_device_first(text: str) -> bool:
+    """Whether a row of the answer begins with its device, and has its time in ms as a number behind it."""
+    return text.startswith(_LATEST)
+
+
+def times_first(rows: Sequence[Sequence[Any]]) -> list[Cells]:
+    """Such rows, like all others."""
+    return [(time, device, *values) for device, time, *values in rows]
 
 
 def _true(cells: Sequence[Any], are_true: Sequence[bool]) -> list[Any]:

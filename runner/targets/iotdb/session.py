@@ -15,12 +15,13 @@ from typing import Any
 from runner.errors import TargetError
 from runner.files import below
 from runner.loadgen.binary import loadgen_path
+from runner.loadgen.content import Content
 from runner.loadgen.spec import trial_spec
 from runner.loadgen.statements import TABLES_S, create_tables, run_statements
-from runner.model import Cells, Drawn, Trial, Work
+from runner.model import Cells, Drawn, Query, Trial, Work
 from runner.targets import Address, Counted, Part, Session, series
 from runner.targets.iotdb.files import CONFIG_LOG, DATA, DATA_LOG, FLUSH_LOG, ROOT
-from runner.targets.iotdb.queries import cells_of
+from runner.targets.iotdb.queries import cells_of, has_device_first, times_first
 from runner.targets.iotdb.sums import figures_found, statements
 from runner.targets.java import effective as jvm
 from runner.targets.marks import filled
@@ -226,6 +227,13 @@ class IotdbSession(Session):
         kinds = series.columns_of(self._trial.work.data)
         texts = [filled(text, one, names, str) for text, one in asked]
         return tuple(cells_of(text, rows, kinds) for text, rows in zip(texts, self._all(texts), strict=True))
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        if has_device_first(text) and not isinstance(content, str):
+            return times_first(content)
+        return super().rows_handed(query, text, drawn, names, content)
 
     def drop_schema(self) -> None:
         """The database, and the template that nothing else uses."""

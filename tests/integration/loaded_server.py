@@ -1,0 +1,88 @@
+"""A real server with the rows of a trial's preload, whose answers to a load are compared as a trial compares them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runner.loadgen.content import content_of
+from runner.loadgen.process import LoadProcesses
+from runner.loadgen.protocol import Asked
+from runner.loadgen.rows import rows_of, tables_of
+from runner.loadgen.spec import preload_of, spec_text, told_texts, trial_spec
+from runner.model import Drawn
+from runner.targets import Session, Target
+from runner.trial.within import Within
+from runner.work import queries_of
+from runner.work.answers import right_answer, stretches
+from tests.integration.real_server import RealServer, real_server
+
+ASKED = 20
+FLAGS = {
+    "mix": "range",
+    "operation": ["range.span=2m"],
+    "preload__rows": "2k",
+    "workload__step_ms": "10000",
+    "knobs__write_threads": "2",
+}
+
+
+@dataclass
+class Loaded:
+    """The server, and what its load is told: ASKED requests of one client, whose answers are all handed over."""
+
+    server: RealServer
+    session: Session
+    spec: Mapping[str, str]
+    text: str
+
+    def answers(self, **more: str) -> Sequence[Asked]:
+        """All that a load reports, of which a proxy is on the way if `port` says so."""
+        load = LoadProcesses(self.server.program, [{**self.spec, **more}], (0,), self.server.address.secret)
+        with load:
+            list(load.lines(60))
+        return load.answers
+
+    def wrong_of(self, answers: Sequence[Asked]) -> Iterator[str]:
+        """What is wrong with each answer; "" if nothing is."""
+        work = self.server.trial.work
+        query = queries_of(work)["range"]
+        tables = tables_of(self.server.program, self.spec, self.server.address.secret)
+        for answer in answers:
+            drawn = Drawn(devices=answer.devices, from_ms=answer.from_ms or 0, to_ms=answer.to_ms or 0)
+            some = stretches(query, drawn, work)
+            held = {one[0]: rows for one, rows in zip(some, self._rows(some), strict=True)}
+            came = self.session.rows_handed(query, self.text, drawn, tables.names, content_of(answer))
+            right = right_answer(query, drawn, held)
+            yield Within(query=query, answer=answer, right=right, came=came, names=tables.names, written=0).wrong()
+
+    def _rows(self, some: Any) -> Any:
+        return rows_of(self.server.program, self.spec, some)
+
+
+@contextmanager
+def loaded_server(target: Target, folder: Path, method: str = "") -> Iterator[Loaded]:
+    """Started, with its rows. method: by which it is asked; "": its first."""
+    with real_server(target, folder, **FLAGS) as server:
+        session = server.start()
+        session.create_schema()
+        session.create_tables()
+        writing = trial_spec(preload_of(server.trial), session.load_spec())
+        done = subprocess.run(
+            [server.program, "load", "-"], input=spec_text(writing), text=True, capture_output=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr
+        session.settle()
+        counted = session.count()
+        assert counted is not None and counted.rows == 2000
+        trial = server.trial
+        asked_by = method or target.facts.methods[0]
+        texts = {n: target.facts.rendered(q, trial.work.data, asked_by) for n, q in queries_of(trial.work).items()}
+        spec = trial_spec(trial, {**session.load_spec(), **told_texts(texts)})
+        spec |= {"requests": str(ASKED), "threads": "1", "duration_s": "60"}
+        spec |= {"warmup_s": "0", "check_ms": "1", "check_every": "0"}
+        yield Loaded(server=server, session=session, spec=spec, text=texts["range"])
