@@ -106,7 +106,7 @@ def left_out(sweep: Sweep, facts: Facts) -> str:
     for name, why in reasons.items():
         by_reason.setdefault(why, []).append(name)
     told = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
-    return f"{facts.title} is not asked {told}; compare its rate of each operation, not that of the mix"
+    return f"{facts.title} is not asked {told}; compare the response times of each operation, not the rates of mixes"
 
 
 def _granted_mistakes(sweep: Sweep, facts: Facts) -> list[str]:

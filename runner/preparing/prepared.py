@@ -13,6 +13,7 @@ from runner.host.new_pages import measure_new_pages
 from runner.host.ram import RamDirectory, is_ram, ram_directory, with_size
 from runner.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
 from runner.plan import PlannedArm, complete, left_out, make_plan, plan_arms, with_constants
+from runner.plan.connections import with_equal_connections
 from runner.plan.new_pages import (
     ENOUGH_BYTES,
     equal_rows_sentence,
@@ -126,6 +127,7 @@ def _planned(arms: Sequence[Arm], host: Host) -> Plan:
         key: complete(with_constants(arm.sweep, host), arm.choice.facts, host.memory_bytes)
         for key, arm in by_server.items()
     }
+    completed = with_equal_connections(completed, {key: (a.sweep, a.choice.facts) for key, a in by_server.items()})
     first = completed[subject_key(arms[0].sweep)]
     missing = tuple(filter(None, (left_out(arm.sweep, arm.choice.facts) for arm in by_server.values())))
     if len(completed) == 1:

@@ -13,6 +13,7 @@ from runner.report.figures import axis_facts, shown_rates
 from runner.report.marks import marked
 from runner.report.settings import starting_point
 from runner.report.subject_curves import curves_svg
+from runner.report.subject_operations import mixes_words, operations_table
 from runner.report.subject_points import SubjectPoint, curves, overlaps
 from runner.report.table import ABSENT, Table, fixed, known, rate, short
 from runner.units import format_number
@@ -38,8 +39,12 @@ def has_several(run: StoredRun) -> bool:
 
 
 def tables(run: StoredRun) -> tuple[Table, ...]:
-    """The rates, what they cost, and the terms; none where there is one database."""
-    return (rates_table(run), cost_table(run), terms_table(run)) if has_several(run) else ()
+    """The rates, each operation of a load of several, what they cost, and the terms; none where there is one
+    database."""
+    if not has_several(run):
+        return ()
+    each = operations_table(run)
+    return (rates_table(run), *((each,) if each.rows else ()), cost_table(run), terms_table(run))
 
 
 def figure_html(run: StoredRun) -> str:
@@ -47,7 +52,7 @@ def figure_html(run: StoredRun) -> str:
     if not has_several(run):
         return ""
     drawn = curves_svg(run)
-    counted = f'<p class="answer">{escape(valid_words(run))}</p>'
+    counted = "".join(f'<p class="answer">{escape(words)}</p>' for words in first_words(run))
     terms = " Beside each name: where the rows of a request are when it is acknowledged."
     caption = (
         "Means of the trials that count, with their 95 % intervals where several trials make one; hollow: no trial "
@@ -56,10 +61,14 @@ def figure_html(run: StoredRun) -> str:
     return counted + (f"<figure>{drawn}<figcaption>{escape(caption)}</figcaption></figure>" if drawn else "")
 
 
-def valid_words(run: StoredRun) -> str:
-    """The number of VALID trials, of the run and of each database; "" where there is one database."""
-    if not has_several(run):
-        return ""
+def first_words(run: StoredRun) -> tuple[str, ...]:
+    """The sentences before everything else: how many trials are VALID, and whether the databases were asked the same;
+    none where there is one database."""
+    return tuple(filter(None, (_valid_words(run), mixes_words(run)))) if has_several(run) else ()
+
+
+def _valid_words(run: StoredRun) -> str:
+    """The number of VALID trials, of the run and of each database."""
     each = []
     for curve in curves(run):
         valid = sum(1 for r in curve.results if r.verdict.kind is VerdictKind.VALID)
@@ -89,7 +98,7 @@ def rates_table(run: StoredRun) -> Table:
         headers=headers,
         rows=tuple((_level(p), name, *_rates(p)) for name, p in sorted(rows, key=lambda row: row[1].level)),
         words=(1, len(headers) - 1),
-        notes=(_explained(words), *overlaps(run, found)),
+        notes=(_explained(words), *((mixed,) if (mixed := mixes_words(run)) else overlaps(run, found))),
     )
 
 

@@ -104,7 +104,7 @@ def index_markdown(run: StoredRun) -> str:
     sweep = run.plan.sweep
     links = "".join(f"- [{safe(_told(run, name))}](report-{name}.md)\n" for name in labels_of(run))
     answer = ab_markdown(run) if sweep.variants_ab else ""
-    answer += f"**{safe(valid)}**\n\n" if (valid := subjects.valid_words(run)) else ""
+    answer += "".join(f"**{safe(words)}**\n\n" for words in subjects.first_words(run))
     tables = "\n\n".join(table_markdown(table) for table in _tables(run))
     return f"# {safe(sweep.name)}\n\n{safe(sweep.question)}\n\n{answer}{tables}\n\n{links}"
 

@@ -77,6 +77,15 @@ def test_the_tsd_merges_no_hours_that_are_written_meanwhile(knobs, value):
     assert f"tsd.storage.enable_compaction = {value}\n" in conf
 
 
+@pytest.mark.parametrize(("tags", "limit"), [(7, None), (9, "10")])
+def test_a_series_may_have_all_tags_of_the_load_and_its_device(tags, limit):
+    data = replace(make_trial(make_sweep()).work.data, tags=tuple(f"t{i}:int" for i in range(tags)))
+    trial = make_trial(make_sweep(), knobs=KNOBS)
+    trial = replace(trial, work=replace(trial.work, data=data))
+    settings = load_target("opentsdb").settings(trial, is_ours=True)
+    assert settings.get("tsd.storage.max_tags") == limit
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -88,7 +88,8 @@ def test_the_rates_of_a_level_stand_below_each_other():
 
 def test_reads_are_compared_by_requests_and_not_by_rows():
     run = reading(measured(several()), Operation(name="latest", unit="requests"))
-    rates, cost, terms = subjects.tables(run)
+    rates, each, cost, terms = subjects.tables(run)
+    assert {row[0] for row in each.rows} == {"range", "latest"}
     assert rates.headers[2:5] == ("requests/s", "95 % interval", "speedup")
     assert rates.rows[4][2:5] == ("4,000,000 quick", "4,000,000..4,000,000", "2.00×")
     assert cost.headers[2:] == (
@@ -108,7 +109,7 @@ def test_reads_are_compared_by_requests_and_not_by_rows():
 
 
 def test_a_mix_is_compared_by_requests_with_the_rows_that_it_wrote():
-    rates, _, terms = subjects.tables(reading(measured(several()), Operation(), rows_per_s=3_000_000.0))
+    rates, *_, terms = subjects.tables(reading(measured(several()), Operation(), rows_per_s=3_000_000.0))
     assert rates.headers[2:6] == ("requests/s", "95 % interval", "rows/s", "speedup")
     assert rates.rows[4][2:5] == ("4,000,000 quick", "4,000,000..4,000,000", "3,000,000")
     assert "acknowledged when the rows are" in terms.headers

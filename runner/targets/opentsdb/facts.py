@@ -6,6 +6,8 @@ from runner.model import KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 from runner.targets.heap import heap
 
+TAGS_MAX = 8  # of a series, unless tsd.storage.max_tags says otherwise
+
 
 def _connections(given: ResourceRange) -> str:
     """Twice the most cores, at least 4, constant along the axis."""
@@ -40,6 +42,7 @@ FACTS = Facts(
         "tsd_jvm_heap": "a quarter of the memory",
         "tsd_jvm_processors": "all that it sees",
         "tsd.storage.enable_compaction": "true",
+        "tsd.storage.max_tags": str(TAGS_MAX),
     },
     acknowledged="in HBase's memory and in its log, which a local file system does not sync",
     rows_per_request=1000,

@@ -16,6 +16,7 @@ from pathlib import Path
 from runner.model import Finding, ServerSpec, Site, Trial
 from runner.targets import Address, Installation, Surroundings, Target, series
 from runner.targets.java import find_jars, options, outside, program
+from runner.targets.opentsdb.facts import TAGS_MAX
 from runner.targets.opentsdb.files import HBASE, PORTS, ROOT, TSD, hbase_site, logback, script, tsd_conf
 from runner.targets.opentsdb.session import OpentsdbSession
 
@@ -48,6 +49,11 @@ _ASKED_TOO_EARLY = re.compile(
 )
 
 
+def _room_for_tags(count: int) -> dict[str, str]:
+    """The limit of tags, where a series has more than OpenTSDB stores by default."""
+    return {"tsd.storage.max_tags": str(count)} if count > TAGS_MAX else {}
+
+
 class OpentsdbTarget(Target):
     """Two processes for each trial."""
 
@@ -64,6 +70,7 @@ class OpentsdbTarget(Target):
             "tsd_jvm_processors": cores,
             "tsd_jvm_heap": trial.knobs["tsd_heap"],
             "tsd.storage.enable_compaction": "false",  # with it, rows were missing at the count
+            **_room_for_tags(len(trial.work.data.tags) + 1),
             **{name: value for name, value in trial.knobs.items() if name not in _NOT_ITEMS},
         }
 

@@ -1,0 +1,56 @@
+"""Several databases that were asked several operations: their response times side by side, and no word of rates of mixes
+that differ."""
+
+from dataclasses import replace
+
+from runner.model import Operation, OperationFigures
+from runner.report import subjects
+from runner.report.documents import documents
+from runner.report.subject_operations import mixes_words, operations_table
+from tests.unit.test_several_databases import measured, several
+
+MIX = tuple(Operation(name=name, kind="range", unit="requests") for name in ("hourly", "daily"))
+MEDIANS = {"hourly": 2.0, "daily": 40.0}
+NOT_COMPARED = "The databases were asked different operations (questdb 2, victoriametrics 1, postgres 2)"
+
+
+def asked(run, *, only_first=()):
+    """The run with both operations, or the first alone for some databases."""
+    results = []
+    for result in run.results:
+        mix = MIX[:1] if result.trial.subject.target in only_first else MIX
+        trial = replace(result.trial, work=replace(result.trial.work, operations=mix))
+        figures = {o.name: OperationFigures(weight=1, response_ms={"p50": MEDIANS[o.name]}) for o in mix}
+        rate = result.measurement.rows_per_s
+        measurement = replace(result.measurement, operations=figures, requests_per_s=rate)
+        results.append(replace(result, trial=trial, measurement=measurement))
+    sweep = replace(run.plan.sweep, work=replace(run.plan.sweep.work, operations=MIX))
+    return replace(run, plan=replace(run.plan, sweep=sweep), results=tuple(results))
+
+
+def test_each_operation_has_its_median_of_each_database():
+    table = operations_table(asked(measured(several(), wrong=("postgres",)), only_first=("victoriametrics",)))
+    assert table.headers == ("operation", "cores", "questdb p50 ms", "victoriametrics p50 ms", "postgres p50 ms")
+    assert table.rows[0] == ("hourly", "1", "2.00", "2.00", "2.00 †")
+    assert table.rows[3] == ("daily", "2", "40.0", "not asked", "40.0 †")
+    assert len(table.rows) == 4
+
+
+def test_rates_of_mixes_that_differ_are_not_compared():
+    run = asked(measured(several()), only_first=("victoriametrics",))
+    assert mixes_words(run).startswith(NOT_COMPARED)
+    assert not any("interval" in note and "at 1 core" in note for note in subjects.rates_table(run).notes)
+    for page in ("report.html", "report.md"):
+        text = documents(run).pages[page]
+        assert text.index("trials are VALID") < text.index("were asked different operations") < text.index("speedup")
+        assert "not asked" in text
+
+
+def test_rates_of_equal_mixes_are():
+    run = asked(measured(several()))
+    assert mixes_words(run) == ""
+    assert "at 1 core: no two of the intervals overlap" in subjects.rates_table(run).notes
+
+
+def test_one_operation_needs_no_table_of_several():
+    assert operations_table(measured(several())).rows == ()
