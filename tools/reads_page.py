@@ -277,6 +277,26 @@ created with `KEEP 36500d`. A query that a database is not asked is left out for
 The same holds for `iot-queries`. The rates of two mixes are not comparable then; those of each query are, in
 `operations.csv`. A mix of your own (`--mix`) is refused instead.
 
+### What differs from TSBS
+Hosts, metrics, functions, lengths of ranges and of stretches, limits and the threshold are those of TSBS' source at
+commit 37fced7 (21 September 2023), which a test lists. Its README says 5 minutes for `single-groupby` and 24 hours for
+`double-groupby`; its programs ask by 1 minute, and for 12 hours. What differs is this:
+
+| | TSBS | here |
+|---|---|---|
+| rows | of its scripts: 4,000 hosts, 3 days, 103,680,000 rows | 100 hosts, 1 day, 864,000 rows |
+| tables | use case "devops": `cpu`, and 8 that are not asked; "cpu-only": `cpu` | `cpu` |
+| values | a random walk of 0 to 100, by steps of a normal distribution | drawn evenly from 0 to 100 |
+| their type | whole numbers, which TimescaleDB gets as `DOUBLE PRECISION` | whole numbers of 8 bits |
+| rows above 90 | depends on the host and on the range | a tenth (10 of 101 values) in every range |
+| start of a range | any nanosecond | a multiple of the stretch of time, of 10 s for `high-cpu` |
+| rows of an answer | a stretch more, the first and the last are parts: 61 in an hour | 60, all whole |
+| end of `groupby-orderby-limit` | any nanosecond: the newest stretch is a part | a full minute |
+| order of `high-cpu` | none is asked for | by time: a sort more, where rows do not lie in this order |
+| columns of `high-cpu` and `lastpoint` | all, and the tags or their number | the ten metrics, the time and the host |
+| hosts | the name, by a table of tags in TimescaleDB | the number or name of the device, in the table of the metrics |
+| requests | one kind after the other | all kinds in turn; `--mix NAME=1` for one |
+
 ## Selectivity
 `selectivity = "10%"` is a bound that this share of all rows is above: the tool computes it from the range and the law
 of the column's values. It needs `--values random`, because with other laws the share depends on the range of time. A

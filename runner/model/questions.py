@@ -35,8 +35,7 @@ class Query:
     of the answer is then the group and the value, ordered by the group. Rows of a group come in any order.
 
     more_functions: further functions of the same columns. by_device: the aggregates of each device by itself, in each
-    stretch of time. limit: the first so many rows of the
-    answer; 0: all.
+    stretch of time. limit: the first so many rows of the answer; 0: all.
 
     A row of an answer: the time in ms, the device (if there are several), the columns. Of an aggregate: the start of
     the bucket in ms, if there are buckets, the device (by_device), and of each column the value of each function. Rows

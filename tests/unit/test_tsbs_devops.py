@@ -46,6 +46,31 @@ def test_it_has_the_15_queries_by_their_names_and_the_file_is_the_same():
     assert (queries["lastpoint"].devices, queries["lastpoint"].latest) == (0, True)
 
 
+OF_TSBS = {  # hosts, metrics, hours, the stretch of time in minutes, function: as in its source (0: all)
+    **{f"single-groupby-{m}-{n}-{h}": (n, m, h, 1, "max") for m, n, h in ((1, 1, 1), (1, 1, 12), (1, 8, 1))},
+    **{f"single-groupby-{m}-{n}-{h}": (n, m, h, 1, "max") for m, n, h in ((5, 1, 1), (5, 1, 12), (5, 8, 1))},
+    **{f"cpu-max-all-{n}": (n, 10, 8, 60, "max") for n in (1, 8)},
+    **{f"double-groupby-{name}": (0, m, 12, 60, "avg") for name, m in (("1", 1), ("5", 5), ("all", 10))},
+    **{f"high-cpu-{name}": (n, 10, 12, 0, "") for name, n in (("1", 1), ("all", 0))},
+    "lastpoint": (0, 10, 0, 0, ""),
+    "groupby-orderby-limit": (0, 1, 1, 1, "max"),
+}
+
+
+@pytest.mark.parametrize("name", OF_TSBS)
+def test_a_query_asks_for_what_that_of_tsbs_does(name):
+    work = devops().work
+    query = queries_of(work)[name]
+    hosts, metrics, hours, minutes, function = OF_TSBS[name]
+    assert (query.devices, len(query.columns), query.function) == (hosts, metrics, function)
+    assert (query.span_ms, query.bucket_ms) == (hours * 60 * MINUTE, minutes * MINUTE)
+    assert query.columns == tuple(column.partition(":")[0] for column in work.data.columns)[:metrics]
+    assert (query.low, query.high, query.bound_column) == ((90, 90, "usage_user") if "high-cpu" in name else (0, 0, ""))
+    assert query.by_device is name.startswith("double-groupby")
+    assert query.limit == (5 if name == "groupby-orderby-limit" else 0)
+    assert (work.data.start_ms, work.data.step_ms) == (START, 10_000)
+
+
 def test_postgresql_is_asked_all_of_them():
     work = devops().work
     texts = {name: load_facts("postgres").rendered(q, work.data, "copy") for name, q in queries_of(work).items()}
