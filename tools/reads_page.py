@@ -272,7 +272,9 @@ Its data are ten usages of the CPU of 100 hosts over one day, a row every ten se
 100, so that `usage_user > 90` passes a tenth of the rows. TSBS draws the start of a range freely. Here it is a multiple
 of a stretch of time, because some databases answer with whole stretches only.
 
-PostgreSQL and TDengine are asked all 15. TDengine refuses rows older than ten years by default, so its database is
+PostgreSQL, TDengine, QuestDB and InfluxDB are asked all 15; VictoriaMetrics 14. QuestDB's devices are in several tables
+(`--partitions`), so a query for all devices joins a selection of each table; with `--partitions 1`, it names the only
+one. TDengine refuses rows older than ten years by default, so its database is
 created with `KEEP 36500d`. A query that a database is not asked is left out for it, and a note of the plan says why.
 The same holds for `iot-queries`. The rates of two mixes are not comparable then; those of each query are, in
 `operations.csv`. A mix of your own (`--mix`) is refused instead.
@@ -297,10 +299,15 @@ commit 37fced7 (21 September 2023), which a test lists. Its README says 5 minute
 | hosts | the name, by a table of tags in TimescaleDB | the number or name of the device, in the table of the metrics |
 | requests | one kind after the other | all kinds in turn; `--mix NAME=1` for one |
 
-## Selectivity
-`selectivity = "10%"` is a bound that this share of all rows is above: the tool computes it from the range and the law
-of the column's values. It needs `--values random`, because with other laws the share depends on the range of time. A
-column of few different values has the nearest share that they allow. The report has the share that was measured.
+## Bounds
+`bound` returns rows above it; with `side = "below"`, rows below it. `bound = "9..11"` is drawn anew for each request;
+with `side = "between"`, 9 and 11 are the two bounds of every request. A value that equals a bound is not returned.
+`where = "voltage<220,phase>0.5"` adds conditions, also on other columns, which are the same in every request.
+
+`selectivity = "10%"` is a bound that this share of all rows is above, or below it, or two bounds in the middle of the
+range that it is between: the tool computes them from the range and the law of the column's values. It needs `--values
+random`, because with other laws the share depends on the range of time. A column of few different values has the
+nearest share that they allow. The report has the share that was measured.
 
 ```sh
 scale sweep cpu --cores 1..2 --preload 1M --step-ms 10000 --values random --mix range_value=1 \\

@@ -5,8 +5,9 @@ Each target renders it to the text of the load generator's requests. The right a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from runner.model.functions import COUNTS
@@ -15,8 +16,22 @@ When = Literal["always", "at", "range", "before"]
 Cells = tuple[Any, ...]
 ALL_DEVICES, SEVERAL_COLUMNS = "all devices together", "aggregates of several columns"
 EACH_DEVICE, NEWEST_BEFORE = "aggregates of each device", "the newest stretches of time before a time"
-SEVERAL_FUNCTIONS = "several functions at once"
-NEEDS = (ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, NEWEST_BEFORE, SEVERAL_FUNCTIONS)
+SEVERAL_FUNCTIONS, MORE_BOUNDS = "several functions at once", "rows below a bound, or within several bounds"
+NEEDS = (ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, NEWEST_BEFORE, SEVERAL_FUNCTIONS, MORE_BOUNDS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """Only rows whose value in this column is above or below a number."""
+
+    column: str
+    sign: Literal["<", ">"]
+    value: float
+
+    @property
+    def of_whole(self) -> Condition:
+        """The condition with a whole number that decides the same of whole numbers."""
+        return replace(self, value=float(math.floor(self.value) if self.sign == ">" else math.ceil(self.value)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,9 +41,10 @@ class Query:
     devices: how many; 0: all of them, or those of groups if there is a tag. columns: the returned columns, or the
     aggregated ones. when: of all time, of one moment, of [from, to), or of all time before `to`. function: "" for rows.
     bucket_ms: the aggregate of each stretch of time, whose starts are multiples of it since 1970; 0: of all rows
-    together. bound_column: only rows with a value above the drawn one in this column; "": all rows. latest: the last
-    row of each device. sets: union, intersect or except of two ranges, the first two thirds and the last two thirds of
-    the span; "": one range. text: the user's own, with placeholders; the other fields are then not known.
+    together. bound_column: only rows with a value above the drawn one in this column; "": all rows. is_below: below it
+    instead. conditions: only rows that meet them too. latest: the last row of each device. sets: union, intersect or
+    except of two ranges, the first two thirds and the last two thirds of the span; "": one range. text: the user's own,
+    with placeholders; the other fields are then not known.
 
     tag: the devices are those of some groups; the value of this tag is the number of the group. groups: how many
     consecutive groups, of which the drawn value is the first; 0: all groups. by_tag: the aggregate of each group. A row
@@ -41,12 +57,14 @@ class Query:
     the bucket in ms, if there are buckets, the device (by_device), and of each column the value of each function. Rows
     are ordered by time, and a stretch without rows has no row.
 
-    more_bounds: further columns with a value above the same drawn one. is_loose: the answers are counted and not
+    more_bounds: further columns that are compared with the same drawn value. is_loose: the answers are counted and not
     compared, so a target may aggregate each device by itself, and begin stretches of time with the range.
 
     What is drawn for each request: span_ms: length of the range; step_ms: starts of ranges, and moments, are multiples
     of it from the first row on, 0: of the time between two rows; recent_ms: starts lie within the newest so many ms, 0:
     anywhere; low, high: of the value, uniform.
+
+    parts: the trial's tables or partitions, over which a target may distribute the devices: its text may name each.
     """
 
     devices: int = 1
@@ -56,7 +74,9 @@ class Query:
     more_functions: tuple[str, ...] = ()
     bucket_ms: int = 0
     bound_column: str = ""
+    is_below: bool = False
     more_bounds: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
     is_loose: bool = False
     newest_first: bool = False
     latest: bool = False
@@ -72,11 +92,18 @@ class Query:
     recent_ms: int = 0
     low: float = 0.0
     high: float = 0.0
+    parts: int = 1
 
     @property
     def bounds(self) -> tuple[str, ...]:
         """The columns that are compared with the drawn value."""
         return (self.bound_column, *self.more_bounds) if self.bound_column else ()
+
+    def compared(self, value: float) -> tuple[Condition, ...]:
+        """All conditions on values, with this drawn value."""
+        sign: Literal["<", ">"] = "<" if self.is_below else ">"
+        drawn = (Condition(column=column, sign=sign, value=value) for column in self.bounds)
+        return (*drawn, *self.conditions)
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -124,6 +151,7 @@ class Query:
             SEVERAL_FUNCTIONS: bool(self.more_functions),
             EACH_DEVICE: self.by_device,
             NEWEST_BEFORE: self.when == "before" or self.limit > 0,
+            MORE_BOUNDS: self.is_below or bool(self.conditions),
         }
         return tuple(words for words, is_wanted in wanted.items() if is_wanted and not self.is_loose)
 
@@ -166,8 +194,8 @@ class AnswersChecked:
     """The number of an operation's answers that were compared with the right ones: complete answers before the window,
     and the number of rows of those within the load. compared: of the latter, those whose whole content was. wrong:
     sentences about the first that differ. devices: those whose values were compared, as ranges (0-3,7); "": not known,
-    as in runs of older versions. tested_rows: rows that these queries compare with a bound; passed_rows: those above
-    it."""
+    as in runs of older versions. tested_rows: rows that these queries compare with bounds; passed_rows: those within
+    them."""
 
     operation: str
     whole: int = 0
@@ -185,7 +213,7 @@ class OperationFigures:
     empty: answers without a row. errors: in all phases. checked_before, checked_within: answers that were compared with
     the right ones, before the load and of the load; checked_rows: of the load, only by their number of rows.
     checked_devices: whose values were compared, as ranges. passed_percent: of the rows that those queries compare with
-    a bound, the share above it; None: there is no bound. *_ms: by the name of the quantile (min, mean, p10 ... p999,
+    bounds, the share within them; None: there is no bound. *_ms: by the name of the quantile (min, mean, p10 ... p999,
     max); empty if not known."""
 
     weight: float

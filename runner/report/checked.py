@@ -17,9 +17,11 @@ _HEADERS = (
     "Of the load",
     "Of the load, rows counted",
     "Devices",
-    "Rows above the bound",
+    "Rows within the bounds",
 )
-_NOTE = "devices: those whose values were compared; rows above the bound: of those that these queries compare with it"
+_NOTE = (
+    "devices: those whose values were compared; rows within the bounds: of those that these queries compare with them"
+)
 
 
 def checks_table(run: StoredRun) -> Table:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from runner.errors import CannotAsk
@@ -66,8 +66,8 @@ class Facts:
     client library serves well; 0: any number. load_generators: load generators that can load it. queries:
     "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk; "": reads
     cannot be measured. says: which of NEEDS it has words for. functions: which of the FURTHER ones it has. lacks: of
-    others, why it has not, as a sentence. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or
-    NAME=METHOD.
+    other needs and functions, why it has not, as a sentence. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as
+    NAME or NAME=METHOD.
     iot_benchmark_versions: the names of its other versions there, which are loaded in the same way. takes: which of
     "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the tags of a device are
     stored with its rows. own_columns: that its tables have besides those of the workload.
@@ -171,20 +171,20 @@ class Facts:
             for name, value in (self.fsynced or {}).items()
         }
 
-    def rendered(self, query: Query, data: Workload, method: str) -> str:
-        """The query in the target's language, with placeholders for values that each request draws. Raises
-        CannotAsk."""
+    def rendered(self, query: Query, data: Workload, method: str, parts: int = 1) -> str:
+        """The query in the target's language, with placeholders for values that each request draws. parts: the trial's
+        partitions. Raises CannotAsk."""
         if not self.queries:
             raise CannotAsk(f"{self.title} cannot be read yet")
         if method in self.unanswered:
             raise CannotAsk(f"--method {method} has no answers", remedy=f"--method {self.methods[0]}")
         if lacking := [words for words in query.needs if words not in self.says]:
-            raise CannotAsk(f"{self.title} is not asked for {lacking[0]}")
+            raise CannotAsk(self.lacks.get(lacking[0], f"{self.title} is not asked for {lacking[0]}"))
         for kind in map(kind_of, query.functions):
             if kind in FURTHER and kind not in self.functions:
                 raise CannotAsk(self.lacks.get(kind, f"{self.title} has no {kind}"))
         module, _, function = self.queries.partition(":")
-        text: str = getattr(importlib.import_module(module), function)(query, data, method)
+        text: str = getattr(importlib.import_module(module), function)(replace(query, parts=parts), data, method)
         return text
 
     def default_image(self, version: str) -> str:

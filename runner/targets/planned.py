@@ -8,6 +8,7 @@ from __future__ import annotations
 from runner.loadgen.spec import told_texts, trial_spec
 from runner.model import Trial
 from runner.targets.base import Target
+from runner.targets.facts import Facts
 from runner.targets.nouns import Address
 from runner.work import queries_of
 
@@ -15,6 +16,12 @@ from runner.work import queries_of
 def planned_spec(trial: Trial, target: Target, home: str = "") -> dict[str, str]:
     """home: where the client library is, "" if it does not matter."""
     nowhere = Address(host="", port=0, secret="", home=home)
-    method, work = trial.subject.method, trial.work
-    texts = {name: target.facts.rendered(query, work.data, method) for name, query in queries_of(work).items()}
-    return trial_spec(trial, {**target.session(trial, nowhere).load_spec(), **told_texts(texts)})
+    return trial_spec(
+        trial, {**target.session(trial, nowhere).load_spec(), **told_texts(texts_of(trial, target.facts))}
+    )
+
+
+def texts_of(trial: Trial, facts: Facts) -> dict[str, str]:
+    """The trial's queries in the target's language, by operation. Raises CannotAsk."""
+    data, method, parts = trial.work.data, trial.subject.method, trial.load.partitions
+    return {name: facts.rendered(query, data, method, parts) for name, query in queries_of(trial.work).items()}

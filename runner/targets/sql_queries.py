@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from runner.model import Query
+from runner.model import Condition, Query
 from runner.model.functions import PERCENTILE, percent_of
 
 
@@ -20,7 +20,7 @@ class Dialect:
     aggregates: the expression of each function, of a column {0}; of a percentile, {1} is how many percent. column: the
     spelling of a column {0}. time: the column of the times. moment: a time, of a mark {0} for ms since 1970. length: a
     time of {0} ms that is added to a moment. bucket: the start of a stretch of {0} ms; "": the language has a clause of
-    its own for stretches. value: the drawn value.
+    its own for stretches. value: a number {0} that a column is compared with.
     """
 
     aggregates: Mapping[str, str]
@@ -29,7 +29,7 @@ class Dialect:
     moment: str = "{0}"
     length: str = "{0}"
     bucket: str = ""
-    value: str = "{value}"
+    value: str = "{0}"
 
     def columns(self, query: Query) -> tuple[str, ...]:
         """As the language spells them."""
@@ -56,8 +56,14 @@ class Dialect:
         }[query.when]
 
     def bounds(self, query: Query) -> list[str]:
-        """The conditions on values."""
-        return [f"{self.column.format(name)} > {self.value}" for name in query.bounds]
+        """The conditions on values: first those with the drawn value."""
+        sign = "<" if query.is_below else ">"
+        drawn = [f"{self.column.format(name)} {sign} {self.value.format('{value}')}" for name in query.bounds]
+        return drawn + [self.condition(one) for one in query.conditions]
+
+    def condition(self, one: Condition) -> str:
+        """A condition with a number of its own."""
+        return f"{self.column.format(one.column)} {one.sign} {self.value.format(spelled(one.value))}"
 
     def conditions(self, query: Query) -> list[str]:
         """The conditions on the time and on values."""
@@ -82,6 +88,11 @@ class Dialect:
         bucket = f"{self.bucket.format(query.bucket_ms)} AS bucket"
         found = f"SELECT {listed((bucket, *each[1:], *self.values(query)))} FROM {source}"
         return f"{found} GROUP BY {listed(each)} ORDER BY {listed(order)}{limited(query)}"
+
+
+def spelled(value: float) -> str:
+    """The number as it is filled in for a mark: a whole one without a fraction."""
+    return repr(value).removesuffix(".0")
 
 
 def listed(parts: Iterable[str]) -> str:

@@ -21,16 +21,15 @@ from runner.trial.within import Within, is_compared, numbered
 from runner.work import queries_of
 from runner.work.answers import (
     Stretch,
-    counted_above,
     difference,
     draws,
-    is_undecided,
     right_answer,
     stretches,
     with_groups,
 )
 from runner.work.columns import Right, TableRows
 from runner.work.devices import as_text, from_text
+from runner.work.filters import counted, is_undecided
 
 TIMES = 20  # queries of each operation at least, enough to find a wrong text
 TIMES_MAX = 200  # at most, where it takes more than TIMES to ask for every device
@@ -202,7 +201,7 @@ class _Made:
 
 def _right(made: _Made, query: Query, work: Work, drawn: Sequence[Drawn]) -> tuple[list[Right | None], tuple[int, int]]:
     """The right answer to each draw; None if more than one is right. The number of rows that the different draws
-    compare with the bound, and of those above it."""
+    compare with bounds, and of those within them."""
     needed = {one: stretches(query, one, work) for one in drawn}
     rows = made.rows([stretch for some in needed.values() for stretch in some])
     answers: dict[Drawn, Right | None] = {}
@@ -210,7 +209,7 @@ def _right(made: _Made, query: Query, work: Work, drawn: Sequence[Drawn]) -> tup
     for one, some in needed.items():
         held = {stretch[0]: rows[stretch] for stretch in some}
         answers[one] = None if is_undecided(query, one, held) else right_answer(query, one, held)
-        counts.append(counted_above(query, one, held))
+        counts.append(counted(query, one, held))
     return [answers[one] for one in drawn], (sum(number for number, _ in counts), sum(passed for _, passed in counts))
 
 

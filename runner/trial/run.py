@@ -25,6 +25,7 @@ from runner.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, Prelo
 from runner.runtimes import Server, load_runtime
 from runner.same_value import is_same_value
 from runner.targets import load_target
+from runner.targets.planned import texts_of
 from runner.trial.answers import checked_before, checked_within
 from runner.trial.asking import ANSWER_S, DROP_S, asked, closed_at_last, count_s
 from runner.trial.begun import wait_for_schema, wait_until_ready
@@ -52,7 +53,7 @@ from runner.trial.stages import (
 from runner.trial.summed import rows_summed
 from runner.trial.traced import trace_folder, traced
 from runner.trial.waiting import LOG_LINES, answer_within
-from runner.work import logical_bytes, queries_of, row_logical_bytes
+from runner.work import logical_bytes, row_logical_bytes
 
 SIZE_S = 10.0  # seconds to add up the sizes of the server's files
 
@@ -238,8 +239,7 @@ class _RunningTrial:
 
     def _texts(self) -> dict[str, str]:
         """The queries rendered in the target's language, by operation."""
-        work, method = self._trial.work, self._trial.subject.method
-        return {n: self._target.facts.rendered(q, work.data, method) for n, q in queries_of(work).items()}
+        return texts_of(self._trial, self._target.facts)
 
     def _add(self, stage: StageResult) -> None:
         self._facts = with_stage(self._facts, stage)

@@ -1,4 +1,4 @@
-"""Reads that return an aggregate of columns: of a time range, above a bound, by stretches of time.
+"""Reads that return an aggregate of columns: of a time range, within bounds, by stretches of time.
 
 IoT-benchmark's letters: aggregate Q4, aggregate_value Q5, aggregate_range_value Q6, group_by_time Q7,
 group_by_time_desc Q11. Several devices are aggregated together. Refuses a function that does not fit the column's type.
@@ -59,7 +59,7 @@ class _Aggregate(Read):
             raise ValueError(f"function = {end}: {many}; ask for one device")
         query = given.over_range(query) if self.is_ranged else query
         query = given.newest_before(query) if self.is_limited else query
-        return given.above(query) if self.is_bound else query
+        return given.bounded(query) if self.is_bound else query
 
 
 def functions_of(given: Given) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from runner.model.functions import COUNTS
 from runner.work.aggregated import aggregated, aggregated_devices, aggregated_groups
 from runner.work.columns import Right, TableRows, as_stored
 from runner.work.devices import walked
+from runner.work.filters import kept, passed
 
 Stretch = tuple[int, int, int]  # a range of rows: table, first row, number of rows
 
@@ -91,23 +91,23 @@ def grows(query: Query) -> bool:
 def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> Right:
     """The rows of the answer, in order; several devices at one time in the order of the devices. held: each device's
     rows."""
-    kept = {device: _in_set(query, drawn, _above(query, drawn, held[device])) for device in drawn.devices}
+    found = {device: _in_set(query, drawn, passed(query, drawn, held[device])) for device in drawn.devices}
     if query.by_tag:
-        return aggregated_groups(query, _by_group(drawn, kept))
+        return aggregated_groups(query, _by_group(drawn, found))
     if query.by_device:
-        return aggregated_devices(query, kept)
+        return aggregated_devices(query, found)
     if query.function:
-        right = aggregated(query, list(kept.values()))
+        right = aggregated(query, list(found.values()))
         return right.first(query.limit) if query.limit else right
-    if not kept:
+    if not found:
         return Right()
-    times = np.concatenate([rows.times for rows in kept.values()])
-    devices = np.repeat(np.array(list(kept), dtype=np.int64), [len(rows.times) for rows in kept.values()])
+    times = np.concatenate([rows.times for rows in found.values()])
+    devices = np.repeat(np.array(list(found), dtype=np.int64), [len(rows.times) for rows in found.values()])
     order = np.lexsort((devices, -times if query.newest_first else times))
-    found = [as_stored(times[order]), *((as_stored(devices[order]),) if query.tells_device else ())]
+    cells = [as_stored(times[order]), *((as_stored(devices[order]),) if query.tells_device else ())]
     for name in query.columns:
-        found.append(as_stored(np.concatenate([rows.columns[name] for rows in kept.values()])[order]))
-    return Right(columns=tuple(found))
+        cells.append(as_stored(np.concatenate([rows.columns[name] for rows in found.values()])[order]))
+    return Right(columns=tuple(cells))
 
 
 def _by_group(drawn: Drawn, kept: Mapping[int, TableRows]) -> dict[int, list[TableRows]]:
@@ -122,48 +122,7 @@ def _in_set(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
     if not query.sets:
         return rows
     one, other = rows.times < drawn.to_ms - query.third_ms, rows.times >= drawn.from_ms + query.third_ms
-    kept = {"union": one | other, "intersect": one & other, "except": one & ~other}[query.sets]
-    return TableRows(times=rows.times[kept], columns={name: values[kept] for name, values in rows.columns.items()})
-
-
-def is_undecided(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> bool:
-    """Whether a value is so near the bound that the types in which it is stored and sent decide on which side it is."""
-    columns = [rows.columns[query.bound_column] for rows in held.values()] if query.bound_column else []
-    return any(_is_near(column, drawn.value) for column in columns)
-
-
-def counted_above(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> tuple[int, int]:
-    """The number of rows that are compared with the bound, and of those above it. Without a bound, none are."""
-    if not query.bound_column:
-        return 0, 0
-    above = [_is_above(query, drawn, held[device]) for device in drawn.devices]
-    return sum(map(len, above)), sum(int(np.count_nonzero(mask)) for mask in above)
-
-
-def _is_near(column: np.ndarray[Any, Any], bound: float) -> bool:
-    """Whether a value may lie on the other side in another type. A whole number that a float holds lies on the same
-    side of such a bound in all types."""
-    if column.dtype.kind in "iu" and bound.is_integer() and abs(bound) < FLOAT_WHOLE_MAX:
-        return False
-    return bool(np.isclose(column.astype(float), bound, rtol=BOUND_ERROR, atol=0).any())
-
-
-def _above(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
-    if not query.bound_column:
-        return rows
-    kept = _is_above(query, drawn, rows)
-    return TableRows(times=rows.times[kept], columns={name: values[kept] for name, values in rows.columns.items()})
-
-
-def _is_above(query: Query, drawn: Drawn, rows: TableRows) -> np.ndarray[Any, Any]:
-    """For each row, whether its value is above the bound. NULL is not."""
-    with np.errstate(invalid="ignore"):
-        found: np.ndarray[Any, Any] = rows.columns[query.bound_column].astype(float) > drawn.value
-    return found
-
-
-BOUND_ERROR = 2.5e-7  # relative: two steps of a float's 24 bits
-FLOAT_WHOLE_MAX = 2**24  # a float holds every whole number up to it
+    return kept(rows, {"union": one | other, "intersect": one & other, "except": one & ~other}[query.sets])
 
 
 def difference(query: Query, right: Right, came: Sequence[Cells]) -> str:

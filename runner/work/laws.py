@@ -1,4 +1,4 @@
-"""The bound above which a share of a column's values lies, computed from the law of the values. Pure.
+"""The bounds within which a share of a column's values lies, computed from the law of the values. Pure.
 
 The ranges and the choice of a column's law are those of the load generator (loadgen/schema.c, loadgen/laws.c); a test
 compares the bounds with the rows that it makes. Refuses laws other than random: with them, the share depends on the
@@ -6,6 +6,8 @@ range of time.
 """
 
 from __future__ import annotations
+
+import math
 
 from runner.model import Workload
 
@@ -30,26 +32,33 @@ _METERS = {
 }
 
 
-def bound_above(data: Workload, column: str, share: float) -> float:
-    """The bound: this share of the values is above it, as nearly as the number of different values allows. Raises
-    ValueError with one sentence."""
+def bounds_of(data: Workload, column: str, share: float, side: str) -> tuple[float, float]:
+    """Two bounds with this share of the values strictly between them, as nearly as the number of different values
+    allows. side: "above", where the second is infinite, "below", where the first is, or "between", in the middle of the
+    range. Raises ValueError with one sentence."""
     law = law_of(data, column)
     if law != "random":
-        told = "the share above a bound is the same in every range of time only with --values random"
+        told = "the share within bounds is the same in every range of time only with --values random"
         raise ValueError(f"selectivity: the values of {column} have the law {law}; {told}")
     kind = next(kind for name, _, kind in (one.partition(":") for one in data.columns) if name == column)
     low, span, steps = _METERS.get((column, kind), _RANGES[kind])
     is_fraction = kind in ("float", "double")
     if is_fraction and data.decimals is not None:
         steps = 10**data.decimals
+    begin = {"above": 1 - share, "between": (1 - share) / 2, "below": 0.0}[side]
     if not steps:
-        return float(f"{low + span * (1 - share):.10g}")
+        return _open(side, *(float(f"{low + span * part:.10g}") for part in (begin, begin + share)))
     values = span * steps + 1
-    above = round(share * values)
-    if not 0 < above < values:
-        raise ValueError(f"selectivity: {column} has {values:,} different values, of which {share:.3%} are {above:,}")
-    last = low * steps + values - 1 - above
-    return (last + 0.5) / steps if is_fraction else float(last)
+    inside = round(share * values)
+    if not 0 < inside < values:
+        raise ValueError(f"selectivity: {column} has {values:,} different values, of which {share:.3%} are {inside:,}")
+    first = {"above": values - inside, "between": (values - inside) // 2, "below": 0}[side]
+    places = (first - 0.5, first + inside - 0.5) if is_fraction else (first - 1, first + inside)
+    return _open(side, *((low * steps + place) / steps for place in places))
+
+
+def _open(side: str, lower: float, upper: float) -> tuple[float, float]:
+    return (-math.inf if side == "below" else lower), (math.inf if side == "above" else upper)
 
 
 def law_of(data: Workload, column: str) -> str:

@@ -47,7 +47,7 @@ class _Sql(Read):
             raise ValueError(f"text: {devices} times {{device}}, and there are {work.data.tables} devices")
         query = Query(devices=devices, text=text, step_ms=given.time_ms("step", ""))
         query = given.over_range(query) if marks & {"from", "to"} else query
-        return given.above(query) if "value" in marks else query
+        return given.bounded(query) if "value" in marks else query
 
 
 SQL = _Sql()

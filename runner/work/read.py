@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
-from runner.model import Operation, Query, Work
+from runner.model import Condition, Operation, Query, Work
 from runner.units import parse_count, parse_seconds
-from runner.work.laws import bound_above
+from runner.work.laws import bounds_of
 from runner.work.operation import OperationKind, Rate
 
 REQUESTS = Rate(field="requests_per_s", words="requests/s")
@@ -25,10 +25,14 @@ RANGE = {
     "step": "starts of ranges are multiples of it; default: the time between two rows",
     "recent": "starts lie within the newest so much time; default: anywhere",
 }
+SIDES = ("above", "below", "between")
+BETWEEN = SIDES[2]
 BOUND = {
     "bound": "only rows above it: a number, or LOW..HIGH of which each request draws one",
-    "selectivity": "instead of bound: the share of all rows above it, like 10%; needs values of the law random",
+    "side": "above; below: only rows below the bound; between: only rows between LOW and HIGH; default above",
+    "selectivity": "instead of bound: the share of all rows within, like 10%; needs values of the law random",
     "bound_column": "the column that is compared with the bound; default: the first number",
+    "where": "further conditions on columns of numbers, like voltage<220,phase>0.5",
 }
 
 
@@ -154,15 +158,28 @@ class Given:
             raise ValueError(f"limit = {limit}: 1 to {LIMIT_MAX:,}")
         return replace(query, when="before", limit=limit)
 
-    def above(self, query: Query) -> Query:
-        """The query with its bound, and the range from which the bound is drawn."""
+    def bounded(self, query: Query) -> Query:
+        """The query with its bounds: the drawn one with the range of its draws, and those that are the same in every
+        request."""
+        side, column = self.text("side", SIDES[0]), self.number("bound_column")
+        if side not in SIDES:
+            raise ValueError(f"side = {side}: not one of {', '.join(SIDES)}")
+        low, high = self._bounds(side, column)
+        conditions = tuple(self._condition(text) for text in self.text("where", "").split(",") if text.strip())
+        if side == BETWEEN:
+            upper = Condition(column=column, sign="<", value=high)
+            return replace(query, bound_column=column, low=low, high=low, conditions=(upper, *conditions))
+        found = replace(query, bound_column=column, is_below=side == "below", conditions=conditions)
+        return replace(found, low=low, high=high)
+
+    def _bounds(self, side: str, column: str) -> tuple[float, float]:
+        """Between which the bound is drawn, or which are the two bounds."""
         text, share = self.text("bound", ""), self.text("selectivity", "")
-        column = self.number("bound_column")
         if text and share:
             raise ValueError("selectivity: the bound is there already; leave one of the two out")
         if share:
-            bound = bound_above(self._work.data, column, _share(share))
-            return replace(query, bound_column=column, low=bound, high=bound)
+            lower, upper = bounds_of(self._work.data, column, _share(share), side)
+            return {"above": (lower, lower), "below": (upper, upper), BETWEEN: (lower, upper)}[side]
         if not text:
             raise ValueError("bound is missing: a number, or LOW..HIGH; or a selectivity, like 10%")
         first, dots, last = text.partition("..")
@@ -170,7 +187,17 @@ class Given:
         high = _read("bound", last, float) if dots else low
         if not low <= high:
             raise ValueError(f"bound = {text}: runs backwards")
-        return replace(query, bound_column=column, low=low, high=high)
+        if side == BETWEEN and low == high:
+            raise ValueError(f"bound = {text}: between wants two bounds, LOW..HIGH")
+        return low, high
+
+    def _condition(self, text: str) -> Condition:
+        """Of a text like voltage<220."""
+        sign: Literal["<", ">"] = "<" if "<" in text else ">"
+        column, _, value = (part.strip() for part in text.partition(sign))
+        if self._types.get(column) not in NUMBERS:
+            raise ValueError(f"where = {text.strip()}: like COLUMN<NUMBER or COLUMN>NUMBER, of a column of numbers")
+        return Condition(column=column, sign=sign, value=_read("where", value, float))
 
     def _known(self, parameter: str, column: str) -> None:
         if column not in self._types:

@@ -1,4 +1,4 @@
-"""Reads that return rows: of a moment, of a time range, above a bound, newest first, the last of each device, a set.
+"""Reads that return rows: of a moment, of a time range, within bounds, newest first, the last of each device, a set.
 
 The letters are those of IoT-benchmark: point Q1, range Q2, range_value Q3, latest Q8, range_desc Q9, range_value_desc
 Q10, set Q12. Refuses aggregates.
@@ -62,7 +62,7 @@ class _Range(Read):
         query = given.over_range(
             Query(devices=given.devices(), columns=given.columns(), newest_first=self.newest_first)
         )
-        return given.above(query) if self.is_bound else query
+        return given.bounded(query) if self.is_bound else query
 
 
 class _Set(Read):

@@ -11,7 +11,7 @@ from loadgen_program import Outcome
 from runner.model import Workload
 from runner.setting.laws import LAWS
 from runner.work import laws
-from runner.work.laws import bound_above, law_of
+from runner.work.laws import bounds_of, law_of
 
 MASK = 2**64 - 1
 ONE = 2**30
@@ -263,19 +263,23 @@ def workload(columns: str, values: str, decimals: int | None = None) -> Workload
 
 @pytest.mark.parametrize("decimals", [None, 0, 2])
 @pytest.mark.parametrize("columns", [NUMBERS, METERS])
-def test_a_bound_of_the_law_has_its_share_of_the_rows_above_it(run, columns, decimals):
+def test_bounds_of_the_law_have_their_share_of_the_rows_within_them(run, columns, decimals):
     more = {} if decimals is None else {"decimals": decimals}
     rows = told(run, values="random", columns=columns, rows_of="3:0:20000", **more)["columns"]
     data = workload(columns, "random", decimals)
     for name, values in rows.items():
         for share in (0.5, 0.1):
-            try:
-                bound = bound_above(data, name, share)
-            except ValueError:
-                assert (decimals, name in ("current", "phase"), share) == (0, True, 0.1)  # 5 and 2 different values
-                continue
-            expected = 0.4 if (name, decimals, share) == ("current", 0, 0.5) else share  # 2 of 5 values
-            assert np.mean(np.array(values, dtype=float) > bound) == pytest.approx(expected, abs=0.015), (name, share)
+            for side in ("above", "below", "between"):
+                try:
+                    low, high = bounds_of(data, name, share, side)
+                except ValueError:
+                    assert (decimals, name in ("current", "phase"), share) == (0, True, 0.1)  # 5 and 2 different values
+                    continue
+                expected = 0.4 if (name, decimals, share) == ("current", 0, 0.5) else share  # 2 of 5 values
+                found = np.array(values, dtype=float)
+                inside = np.mean((found > low) & (found < high))
+                assert inside == pytest.approx(expected, abs=0.015), (name, share, side)
+                assert (np.isinf(low), np.isinf(high)) == (side == "below", side == "above")
 
 
 def test_the_law_of_each_column_is_that_of_the_load_generator(run):

@@ -22,7 +22,21 @@ BOUND, SPAN = "bound=9..11", "step=10m"
 SHAPES = {
     "point": [[], ["devices=3"]],
     "range": [[], ["devices=3", "columns=voltage"], ["devices=all"]],
-    "range_value": [[BOUND], [BOUND, "devices=2", "bound_column=phase"], [BOUND, "columns=current"]],
+    "range_value": [
+        [BOUND],
+        [BOUND, "devices=2", "bound_column=phase"],
+        [BOUND, "columns=current"],
+        [BOUND, "side=below"],
+        ["bound=9..11", "side=between", "columns=current"],
+        ["bound=200", "bound_column=voltage", "where=phase<0.5,current>9.5"],
+    ],
+    "aggregate_range_value": [
+        [BOUND],
+        [BOUND, "devices=2"],
+        *([BOUND, "side=below", f"function={name}"] for name in ("count", "min", "avg")),
+        ["bound=9..11", "side=between", "function=max"],
+        ["bound=9", "where=voltage<220.5"],
+    ],
     "range_desc": [[], ["devices=3"]],
     "range_value_desc": [[BOUND]],
     "latest": [[], ["devices=3"], ["devices=all"]],
@@ -35,7 +49,6 @@ SHAPES = {
         ["devices=all", "function=count"],
     ],
     "aggregate_value": [[BOUND], [BOUND, "function=max", "bound_column=voltage"]],
-    "aggregate_range_value": [[BOUND], [BOUND, "devices=2"]],
     "group_by_time": [
         [],
         [SPAN],

@@ -21,9 +21,10 @@ from runner.targets.questdb.queries import timed
 from runner.targets.victoriametrics.answers import rows_of
 from runner.trial.answers import _times
 from runner.work import miscounted, queries_of, rate_of, told
-from runner.work.answers import counted_above, difference, draws, is_undecided, right_answer, stretches, with_groups
+from runner.work.answers import difference, draws, right_answer, stretches, with_groups
 from runner.work.columns import TableRows
 from runner.work.devices import as_text, from_text
+from runner.work.filters import counted, is_undecided
 from tests.unit.factories import make_sweep
 from tests.unit.test_loadgen import summary as said
 
@@ -539,8 +540,8 @@ def test_a_whole_number_at_a_whole_bound_is_decided(bound, undecided):
 
 def test_rows_above_the_bound_are_counted_before_they_are_aggregated():
     query, drawn = Query(devices=2, columns=("v",), function="avg", bound_column="v"), Drawn(devices=(0, 1), value=2.5)
-    assert counted_above(query, drawn, {0: rows(), 1: rows(3)}) == (9, 6)
-    assert counted_above(replace(query, bound_column=""), drawn, {0: rows(), 1: rows(3)}) == (0, 0)
+    assert counted(query, drawn, {0: rows(), 1: rows(3)}) == (9, 6)
+    assert counted(replace(query, bound_column=""), drawn, {0: rows(), 1: rows(3)}) == (0, 0)
 
 
 def test_a_selectivity_is_a_bound_of_the_columns_law():
@@ -551,6 +552,67 @@ def test_a_selectivity_is_a_bound_of_the_columns_law():
     assert told(work)["ask.range_value.value_low"] == "227"
     with pytest.raises(UsageError, match="voltage has 131 different values, of which 0.100% are 0"):
         work_of("range_value", "range_value.selectivity=0.1%", "range_value.bound_column=voltage", **values)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (["bound=3.5"], [5.0, 4.0, 6.0]),
+        (["bound=3.5", "side=below"], [1.0, 3.0, 2.0]),
+        (["bound=1.5..4.5", "side=between"], [3.0, 2.0, 4.0]),
+        (["bound=1.5", "where=current<5.5,phase>0.5"], [5.0, 3.0]),
+    ],
+)
+def test_rows_within_bounds(given, kept):
+    work = work_of("range_value", *(f"range_value.{one}" for one in given))
+    query = replace(queries_of(work)["range_value"], columns=("current",))
+    held = {0: replace(rows(), columns={"current": rows().columns["v"], "phase": np.array([1.0, 1, 1, 0, 0, 0])})}
+    drawn = Drawn(devices=(0,), value=query.low)
+    assert [row[1] for row in right_answer(query, drawn, held).cells()] == kept
+    assert counted(query, drawn, held) == (6, len(kept))
+    near = replace(held[0], columns={**held[0].columns, "current": np.full(6, 4.5)})
+    assert is_undecided(query, drawn, {0: near}) == ("side=between" in given)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("side=beside", "side = beside: not one of above, below, between"),
+        ("side=between", "between wants two bounds, LOW..HIGH"),
+        ("where=voltage=220", "where = voltage=220: like COLUMN<NUMBER or COLUMN>NUMBER"),
+        ("where=amp<1", "of a column of numbers"),
+        ("where=voltage<x", "where: 'x' is not a number"),
+    ],
+)
+def test_bounds_that_cannot_be_read_are_refused(given, words):
+    with pytest.raises(UsageError, match=words):
+        work_of("range_value", "range_value.bound=9", f"range_value.{given}")
+
+
+@pytest.mark.parametrize(
+    ("side", "bounds"),
+    [("above", ((">", 227.0),)), ("below", (("<", 123.0),)), ("between", ((">", 168.0), ("<", 182.0)))],
+)
+def test_a_selectivity_is_on_the_side_that_is_asked_for(side, bounds):
+    asked = ("selectivity=10%", "bound_column=voltage", f"side={side}")
+    query = queries_of(
+        work_of("range_value", *(f"range_value.{one}" for one in asked), **{"workload.values": "random"})
+    )
+    found = query["range_value"].compared(query["range_value"].low)
+    assert tuple((one.sign, one.value) for one in found) == bounds
+
+
+def test_databases_that_compare_whole_numbers_only_are_asked_for_the_same_rows():
+    asked = ("bound=9", "where=voltage<220.5,voltage>9.5,phase<0.5")
+    work = work_of("range_value", *(f"range_value.{one}" for one in asked))
+    for target in ("iotdb", "cassandra"):
+        text = load_facts(target).rendered(queries_of(work)["range_value"], work.data, "batch").replace('"', "")
+        assert "voltage < 221 AND voltage > 9 AND phase < 0.5" in text
+    below = work_of(
+        "range_value", "range_value.bound=9..11", "range_value.bound_column=voltage", "range_value.side=below"
+    )
+    with pytest.raises(CannotAsk, match="CQL compares whole numbers with a whole number only"):
+        load_facts("cassandra").rendered(queries_of(below)["range_value"], below.data, "batch")
 
 
 def test_a_count_of_nothing_may_be_nothing():

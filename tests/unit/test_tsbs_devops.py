@@ -10,6 +10,7 @@ from runner.model import Drawn, Query
 from runner.plan import complete, left_out
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_facts
+from runner.targets.victoriametrics.answers import rows_of
 from runner.work import queries_of
 from runner.work.answers import right_answer, stretches, with_groups
 from runner.work.columns import TableRows
@@ -95,6 +96,45 @@ def test_tdengine_is_asked_all_of_them():
     assert texts["lastpoint"].endswith("FROM scale.meters PARTITION BY TBNAME")
 
 
+@pytest.mark.parametrize("target", ["questdb", "influxdb", "influxdb2"])
+def test_further_databases_are_asked_all_of_them(target):
+    assert left_out(devops(), load_facts(target)) == ""
+
+
+def test_questdb_is_asked_for_all_devices_in_every_table():
+    work, facts = devops().work, load_facts("questdb")
+    texts = {name: facts.rendered(q, work.data, "http", 2) for name, q in queries_of(work).items()}
+    each = 'SELECT timestamp, device, "usage_user" FROM "measurement_p{}" WHERE timestamp >= {{from}}000'
+    assert all(each.format(part) in texts["double-groupby-1"] for part in (0, 1))
+    assert "measurement_p2" not in texts["double-groupby-1"]
+    assert texts["lastpoint"].count("LATEST ON timestamp PARTITION BY device) UNION ALL (") == 1
+    one = facts.rendered(queries_of(work)["double-groupby-1"], work.data, "http", 1)
+    assert "UNION" not in one and one.endswith("GROUP BY bucket, device ORDER BY bucket, device")
+
+
+def test_victoriametrics_is_asked_for_several_series_by_their_names():
+    work, facts = devops().work, load_facts("victoriametrics")
+    queries = queries_of(work)
+    several = facts.rendered(queries["single-groupby-5-8-1"], work.data, "http")
+    assert "max by (__name__) (max_over_time({{__name__=~" in several and "keep_metric_names" in several
+    means = replace(queries["single-groupby-5-8-1"], function="avg")
+    with pytest.raises(CannotAsk, match="MetricsQL divides and subtracts series of one column"):
+        facts.rendered(means, work.data, "http")
+    names = ("measurement_a", "measurement_b")
+    found = [
+        {"metric": {"__name__": name, "device": device}, "values": [(1.5, "1"), (2.5, value)]}
+        for name, value in zip(names, "23", strict=True)
+        for device in ("d0", "d1")
+    ]
+    text = f'avg_over_time({{{{__name__=~"{"|".join(names)}"}}}}[1h]) keep_metric_names'
+    rows = [(1500, "d0", 1, 1), (1500, "d1", 1, 1), (2500, "d0", 2, 3), (2500, "d1", 2, 3)]
+    assert rows_of(f"{text}&step=1000ms&nocache=1", found) == rows
+    apart = [{**one, "metric": {"__name__": one["metric"]["__name__"]}} for one in found[::2]]
+    together = f"max by (__name__) ({text})"
+    assert rows_of(f"{together}&step=1000ms&nocache=1", apart) == [(1500, 1, 1), (2500, 2, 3)]
+    assert rows_of(f"{together}&step=1&nocache=1", apart) == [(1, 1), (2, 3)]
+
+
 def test_aggregates_of_each_device_and_of_several_columns():
     query = Query(devices=0, columns=("a", "b"), when="range", function="max", bucket_ms=2 * MINUTE, by_device=True)
     drawn = with_groups(query, Drawn(devices=(), from_ms=START, to_ms=START + 4 * MINUTE), [0, 0])
@@ -120,13 +160,15 @@ def test_the_newest_stretches_before_a_time_need_only_their_rows(end):
 
 
 def test_what_a_database_cannot_answer_is_left_out_of_a_named_workload_only():
-    sweep, facts = devops(), load_facts("questdb")
+    sweep, facts = devops(), load_facts("victoriametrics")
     kept = [one.name for one in complete(sweep, facts).work.operations]
-    assert len(kept) == 9 and "lastpoint" not in kept and "cpu-max-all-8" in kept
-    assert "QuestDB is not asked double-groupby-1, " in left_out(sweep, facts)
+    assert set(kept) == set(DEVOPS) - {"groupby-orderby-limit"}
+    assert "groupby-orderby-limit (MetricsQL has no samples in the order of time, newest first)" in left_out(
+        sweep, facts
+    )
     assert left_out(sweep, load_facts("postgres")) == ""
     named = replace(sweep, origin={**sweep.origin, "mix": "flag"})
-    with pytest.raises(Exception, match="operation lastpoint: QuestDB is not asked for all devices together"):
+    with pytest.raises(Exception, match="operation groupby-orderby-limit: MetricsQL has no samples"):
         complete(named, facts)
     with pytest.raises(Exception, match="null cannot be read yet"):
         complete(sweep, load_facts("null"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import KnobRole, ResourceRange
+from runner.model import MORE_BOUNDS, KnobRole, ResourceRange
 from runner.model.functions import FURTHER
 from runner.targets import Facts, Knob
 from runner.targets.heap import heap
@@ -19,6 +19,7 @@ FACTS = Facts(
     implementation="runner.targets.cassandra.target:CassandraTarget",
     methods=("batch",),
     queries="runner.targets.cassandra.queries:rendered",
+    says=(MORE_BOUNDS,),
     lacks=dict.fromkeys(FURTHER, "CQL has no functions of several rows but count, avg, sum, max and min"),
     iot_benchmark=("Cassandra",),
     stores_tags=True,

@@ -9,15 +9,17 @@ primary key only.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
 from runner.targets.cassandra.types import stored_tags
-from runner.targets.series import MEASUREMENT
+from runner.targets.series import MEASUREMENT, columns_of
 from runner.targets.sql_queries import Dialect, listed
 
 KEYSPACE = "scale"
 TABLE = f"{KEYSPACE}.{MEASUREMENT}"
+WITH_FRACTION = ("float", "double")
 # Means and sums in double precision: the mean of an int is an int there, and so is the sum.
 _AGGREGATES = {
     "count": "count({0})",
@@ -31,7 +33,7 @@ _AGGREGATES = {
 }
 _CQL = Dialect(aggregates=_AGGREGATES, time="ts")
 _OF_NOTHING_0 = re.compile(r"SELECT (avg|sum)\(CAST\(\S+ AS double\)\) FROM ")
-_BOUND = re.compile(r'"(\w+)" > \{value\}')
+_BOUND = re.compile(r'"(\w+)" [<>] \{value\}')
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:
@@ -42,6 +44,11 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         raise CannotAsk(f"CQL has no {query.sets.upper()}")
     if query.by_tag:
         raise CannotAsk("CQL groups by the primary key only, and no tag is in it", remedy="aggregate_tag")
+    kinds = columns_of(data)
+    whole = {column for column in kinds if kinds[column] not in WITH_FRACTION}
+    query = replace(query, conditions=tuple(c.of_whole if c.column in whole else c for c in query.conditions))
+    if query.is_below and query.bound_column in whole and not query.low == query.high == round(query.low):
+        raise CannotAsk("CQL compares whole numbers with a whole number only", remedy="a bound without a fraction")
     if query.bucket_ms and query.devices != 1:
         remedy = "no bucket" if query.tag else "devices = 1"
         raise CannotAsk("CQL groups the rows of each device by themselves", remedy=remedy)
@@ -75,7 +82,7 @@ def _bucket(query: Query) -> str:
 def _where(query: Query) -> str:
     marks = listed(["{device}"] * query.devices)
     named = f"device = {marks}" if query.devices == 1 else f"device IN ({marks})"
-    return " AND ".join((named, *_CQL.times(query), *_CQL.bounds(query)[:1]))
+    return " AND ".join((named, *_CQL.times(query), *_CQL.bounds(replace(query, more_bounds=()))))
 
 
 def _groups(query: Query, data: Workload) -> str:

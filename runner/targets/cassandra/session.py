@@ -15,7 +15,7 @@ from runner.loadgen.rows import tables_of
 from runner.loadgen.spec import trial_spec
 from runner.model import Cells, Drawn, Query, Trial, Work
 from runner.targets import Address, Counted, Session, series
-from runner.targets.cassandra.queries import KEYSPACE, TABLE, bound_column, counting
+from runner.targets.cassandra.queries import KEYSPACE, TABLE, WITH_FRACTION, bound_column, counting
 from runner.targets.cassandra.schema import indexes, table, tag_batches
 from runner.targets.cassandra.types import stored_tags
 from runner.targets.cassandra_node.cql import Cql
@@ -26,7 +26,6 @@ from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 
 WITHIN_S = 3600.0
 ROOT = "cassandra"  # in the trial's directory
-_WITH_FRACTION = ("float", "double")
 
 
 class CassandraSession(Session):
@@ -123,7 +122,7 @@ class CassandraSession(Session):
     def _bound(self, text: str, drawn: Drawn) -> Drawn:
         """Compared with whole numbers, the bound is the whole number below it, as in the driver."""
         column = bound_column(text)
-        is_whole = column and series.columns_of(self._trial.work.data)[column] not in _WITH_FRACTION
+        is_whole = column and series.columns_of(self._trial.work.data)[column] not in WITH_FRACTION
         return replace(drawn, value=float(math.floor(drawn.value))) if is_whole else drawn
 
     def _answer(self, text: str) -> tuple[Cells, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, KnobRole, ResourceRange
+from runner.model import NEEDS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 from runner.targets.influxdb.sums import SUMS
 
@@ -60,7 +60,7 @@ FACTS = Facts(
     row_overhead_bytes=40,
     overhead_s=5.0,
     queries="runner.targets.influxdb.queries:rendered",
-    says=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS),
+    says=NEEDS,
     functions=FUNCTIONS,
     lacks=LACKS,
     to_install="apt-get install influxdb, or give --home DIR",

@@ -12,7 +12,7 @@ from typing import Any
 from runner.errors import CannotAsk
 from runner.model import Cells, Query, Workload
 from runner.targets.series import DEVICE, MEASUREMENT
-from runner.targets.sql_queries import Dialect, listed, where
+from runner.targets.sql_queries import Dialect, limited, listed, where
 
 _AGGREGATES = {
     "count": "count({0})",
@@ -44,11 +44,12 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         value = listed(_SQL.values(query))
         if query.by_tag:
             return f'SELECT {value} FROM {source} GROUP BY "{query.tag}"'
-        bucket = f"{_BY_TIME}{query.bucket_ms}ms) fill(none){order}" if query.bucket_ms else ""
+        device = f', "{DEVICE}"' if query.by_device else ""
+        bucket = f"{_BY_TIME}{query.bucket_ms}ms){device} fill(none){order}{limited(query)}" if query.bucket_ms else ""
         return f"SELECT {value} FROM {source}{bucket}"
     columns = listed(_SQL.columns(query))
     if query.latest:
-        groups = _BY_DEVICE if query.devices > 1 else ""
+        groups = _BY_DEVICE if query.devices != 1 else ""
         return f"SELECT {columns} FROM {source}{groups} ORDER BY time DESC LIMIT 1"
     device = f'"{DEVICE}", ' if query.tells_device else ""
     return f"SELECT {device}{columns} FROM {source}{order}"
@@ -61,10 +62,8 @@ def rows_of(text: str, series: Iterable[Mapping[str, Any]]) -> list[Cells]:
     for one in series:
         tags = tuple(one.get("tags", {}).values())
         for time, *cells in one["values"]:
-            if not text.startswith(_AGGREGATED):
+            if not text.startswith(_AGGREGATED) or _BY_TIME in text:
                 found.append((time, *tags, *cells))
-            elif _BY_TIME in text:
-                found.append((time, *cells))
             else:
                 found.append((*(int(tag) for tag in tags), *cells))
     return found if _BY_TIME in text or not text.startswith(_AGGREGATED) else sorted(found)

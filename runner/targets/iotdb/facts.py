@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import SEVERAL_FUNCTIONS, KnobRole, ResourceRange
+from runner.model import MORE_BOUNDS, SEVERAL_FUNCTIONS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob
 from runner.targets.heap import heap
 from runner.targets.iotdb.sums import SUMS
@@ -19,7 +19,7 @@ FACTS = Facts(
     implementation="runner.targets.iotdb.target:IotdbTarget",
     methods=("tablet", "tablets", "records"),
     queries="runner.targets.iotdb.queries:rendered",
-    says=(SEVERAL_FUNCTIONS,),
+    says=(SEVERAL_FUNCTIONS, MORE_BOUNDS),
     functions=("stddev", "stddev_samp"),
     lacks={
         "median": "IoTDB has percentiles only in a library of functions that is not in the server",

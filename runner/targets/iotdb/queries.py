@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from runner.errors import CannotAsk
@@ -43,8 +44,10 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         raise CannotAsk(f"IoTDB has no {query.sets.upper()}")
     if query.tag:
         raise CannotAsk("IoTDB's devices have no tags here")
-    is_whole = any(columns_of(data)[column] not in ("float", "double") for column in query.bounds)
-    if is_whole and not query.low == query.high == round(query.low):
+    kinds = columns_of(data)
+    whole = {column for column in kinds if kinds[column] not in ("float", "double")}
+    query = replace(query, conditions=tuple(c.of_whole if c.column in whole else c for c in query.conditions))
+    if whole.intersection(query.bounds) and not query.low == query.high == round(query.low):
         raise CannotAsk("IoTDB compares whole numbers with a whole number only", remedy="a bound without a fraction")
     devices = listed(["{device}"] * query.devices)
     many = query.devices > 1

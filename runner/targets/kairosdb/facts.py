@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import KnobRole, ResourceRange
+from runner.model import MORE_BOUNDS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 from runner.targets.heap import heap
 
@@ -26,6 +26,7 @@ FACTS = Facts(
         "stddev": "KairosDB's dev is that of a sample",
         "count_distinct": "KairosDB has no count of different values",
     },
+    says=(MORE_BOUNDS,),
     iot_benchmark=("KairosDB",),
     stores_tags=True,
     own_columns=("device",),

@@ -30,7 +30,8 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         raise CannotAsk(f"KairosDB has no {query.sets.upper()} of points")
     if query.tag:
         raise CannotAsk("KairosDB has no groups of numbers here: it compares tags as texts")
-    if query.bound_column and set(query.columns) != {query.bound_column}:
+    bounds = {*query.bounds, *(one.column for one in query.conditions)}
+    if bounds and {*query.columns} != bounds or len(bounds) > 1:
         raise CannotAsk("KairosDB bounds a metric by itself only", remedy="columns or column = bound_column")
     if query.devices > 1 and len(query.columns) > 1:
         raise CannotAsk("KairosDB wants the devices named for each column anew", remedy="one column, or one device")
@@ -87,10 +88,16 @@ def _metric(column: str, query: Query, data: Workload) -> dict[str, Any]:
         found["limit"] = 1
     aggregators = []
     if query.bound_column:
-        aggregators.append({"name": "filter", "filter_op": "lte", "threshold": "<number>"})
+        aggregators.append(_filter("<" if query.is_below else ">", "<number>"))
+    aggregators += [_filter(one.sign, one.value) for one in query.conditions]
     if query.function:
         aggregators.append(_aggregator(query, data))
     return {**found, **({"aggregators": aggregators} if aggregators else {})}
+
+
+def _filter(sign: str, number: Any) -> dict[str, Any]:
+    """Takes away what does not meet the condition."""
+    return {"name": "filter", "filter_op": "lte" if sign == ">" else "gte", "threshold": number}
 
 
 def _aggregator(query: Query, data: Workload) -> dict[str, Any]:

@@ -33,7 +33,7 @@ _SQL = Dialect(
     time="time",
     length="interval '{0} milliseconds'",
     bucket="date_bin('{0} milliseconds', time, timestamptz 'epoch')",
-    value="{value}::float8",
+    value="{0}::float8",
 )
 
 

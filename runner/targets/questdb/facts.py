@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, KnobRole, ResourceRange
+from runner.model import NEEDS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 from runner.targets.heap import heap
 from runner.targets.questdb.sums import SUMS
@@ -72,7 +72,7 @@ FACTS = Facts(
     overhead_s=15.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
     queries="runner.targets.questdb.queries:rendered",
-    says=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS),
+    says=NEEDS,
     functions=("stddev", "stddev_samp", "count_distinct"),
     lacks={
         "median": "QuestDB's percentiles are approximate (approx_median)",

@@ -1,11 +1,13 @@
 """Queries in QuestDB's SQL, with marks where each request has values of its own. Pure.
 
 The devices are distributed over tables, so that a query of one device names the table of its partition, and a query of
-several devices joins one selection for each. Refuses groups of devices: they lie in all tables, whose number is a knob.
-Times are numbers of microseconds.
+several devices joins one selection for each. All devices, and groups of them, are in all tables. Times are numbers of
+microseconds.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
@@ -45,20 +47,21 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         raise CannotAsk("QuestDB is asked over HTTP, not by PGWire", remedy="--method http")
     if query.text:
         return query.text
-    if query.tag:
-        raise CannotAsk("QuestDB's devices are in several tables here, and a group of devices is in all of them")
+    _check_counts(query, data)
+    if query.by_tag:
+        groups = listed((_number_of(query.tag), *_SQL.values(query)))
+        return f"SELECT {groups} FROM {_source(query)} GROUP BY 1 ORDER BY 1"
     if query.function:
-        _check_counts(query, data)
-        return _SQL.aggregated(query, _source(query))
+        return _SQL.aggregated(query, _source(query), DEVICE)
     device = (DEVICE,) if query.tells_device else ()
     cells = listed(("timestamp", *device, *_SQL.columns(query)))
     if query.sets:
         return _set(query, cells)
-    if query.latest:
-        each = f"SELECT {cells} FROM {_TABLE} WHERE {_MINE} LATEST ON timestamp PARTITION BY {DEVICE}"
-        return _all(each, query.devices)
-    each = f"SELECT {cells} FROM {_one(query)}"
-    many = f"SELECT * FROM ({_all(each, query.devices)})" if query.devices > 1 else each
+    behind = f" LATEST ON timestamp PARTITION BY {DEVICE}" if query.latest else ""
+    each = [f"SELECT {cells} FROM {one}{behind}" for one in _tables(query)]
+    if query.is_unordered:
+        return _all(each)
+    many = f"SELECT * FROM ({_all(each)})" if len(each) > 1 else each[0]
     return f"{many} ORDER BY timestamp{descending(query)}"
 
 
@@ -74,17 +77,37 @@ def timed(text: str) -> bool:
     return text.replace("SELECT * FROM ", "").lstrip("(").startswith("SELECT timestamp")
 
 
-def _one(query: Query) -> str:
-    """The table of a device, with the conditions of its rows."""
-    return f"{_TABLE}{where([_MINE, *_SQL.conditions(query)])}"
+def _tables(query: Query) -> list[str]:
+    """Each table that has rows of the answer, with the conditions of these rows: once for each device that is asked
+    for, or every table."""
+    if query.devices:
+        return [f"{_TABLE}{where([_MINE, *_SQL.conditions(query)])}"] * query.devices
+    chosen = where([*_groups(query), *_SQL.conditions(query)])
+    return [f'"{MEASUREMENT}_p{part}"{chosen}' for part in range(query.parts)]
 
 
 def _source(query: Query) -> str:
     """The rows that are aggregated."""
-    if query.devices == 1:
-        return _one(query)
-    each = f"SELECT {listed(('timestamp', *_SQL.columns(query)))} FROM {_one(query)}"
-    return f"({_all(each, query.devices)})"
+    tables = _tables(query)
+    if len(tables) == 1:
+        return tables[0]
+    apart = (*((DEVICE,) if query.by_device else ()), *((_SQL.column.format(query.tag),) if query.by_tag else ()))
+    cells = listed(("timestamp", *apart, *_SQL.columns(query)))
+    return f"({_all([f'SELECT {cells} FROM {one}' for one in tables])})"
+
+
+def _groups(query: Query) -> list[str]:
+    """What chooses the groups of a tag, which is a text."""
+    if not query.groups:
+        return []
+    if query.groups == 1:
+        return [f"{_SQL.column.format(query.tag)} = '{{value}}'"]
+    number = _number_of(query.tag)
+    return [f"{number} >= {{value}}", f"{number} < {{value}} + {query.groups}"]
+
+
+def _number_of(tag: str) -> str:
+    return f"{_SQL.column.format(tag)}::int"
 
 
 def _set(query: Query, cells: str) -> str:
@@ -95,5 +118,5 @@ def _set(query: Query, cells: str) -> str:
     return f"SELECT * FROM ({both}) ORDER BY timestamp"
 
 
-def _all(each: str, devices: int) -> str:
-    return " UNION ALL ".join([each] * devices) if devices == 1 else " UNION ALL ".join([f"({each})"] * devices)
+def _all(each: Sequence[str]) -> str:
+    return each[0] if len(each) == 1 else " UNION ALL ".join(f"({one})" for one in each)

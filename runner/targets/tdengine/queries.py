@@ -27,7 +27,7 @@ _AGGREGATES = {
     "percentile": "PERCENTILE({0}, {1})",
     "stddev": "STDDEV({0})",
 }
-_SQL = Dialect(aggregates=_AGGREGATES, time="ts", column="`{0}`", length="{0}a", value="'{value}'")
+_SQL = Dialect(aggregates=_AGGREGATES, time="ts", column="`{0}`", length="{0}a", value="'{0}'")
 
 
 def rendered(query: Query, data: Workload, method: str) -> str:

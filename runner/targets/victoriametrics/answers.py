@@ -15,12 +15,16 @@ from runner.targets.series import DEVICE, joined_in_order
 Series = Mapping[str, Any]  # its labels as "metric", its samples as "values"
 _COLUMNS, _TAG, _BUCKET = re.compile(r'__name__=~"([^"]*)"'), re.compile(r" by \((\w+)\)"), re.compile(r"&step=\d+ms")
 
+_TOGETHER, _AT_ONCE = "by (__name__)", "&step=1&"  # all devices together; aggregates of all time together
+
 
 def rows_of(text: str, found: Sequence[Series]) -> list[Cells]:
     """text: as it was rendered, filled or not."""
     tag, columns = _TAG.search(text), _COLUMNS.search(text)
     if columns:
-        return _joined(columns.group(1).split("|"), found, tells_device=f'{DEVICE}="' not in text)
+        tells_device = f'{DEVICE}="' not in text and _TOGETHER not in text
+        rows = _joined(columns.group(1).split("|"), found, tells_device=tells_device)
+        return [row[1:] for row in rows] if _AT_ONCE in text and "union(" not in text else rows
     if tag:
         return sorted((int(one["metric"][tag.group(1)]), _number(one["values"][0][1])) for one in found)
     samples = [(_ms(time), _number(value)) for one in found for time, value in one["values"]]
@@ -45,7 +49,7 @@ def _name(one: Series) -> str:
 
 
 def _device(one: Series) -> str:
-    return str(one["metric"][DEVICE])
+    return str(one["metric"].get(DEVICE, ""))
 
 
 def _ms(seconds: float) -> Any:

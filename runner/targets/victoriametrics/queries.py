@@ -1,21 +1,25 @@
 """Queries in MetricsQL, as paths of its interface with marks where each request has values of its own. Pure.
 
 A column of a device is a series. A window begins after its left border and ends at its right one, so that [from, to) is
-the window that ends a millisecond before `to`. Rows above a bound are asked at the moments of the rows, one step apart.
+the window that ends a millisecond before `to`. Rows within bounds are asked at the moments of the rows, one step apart.
 Refuses what MetricsQL has no words for: the newest first, sets, a condition on another series, a part of the groups
 that is more than one, and stretches of time that do not begin with the range.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
 from runner.model.functions import percent_of
 from runner.targets.series import DEVICE, GZIP, MEASUREMENT, begins_with_bucket
+from runner.targets.sql_queries import spelled
 
 PLAIN = "?&="  # what stands between the parts of a path
 EVER_MS = 5 * 365 * 86_400_000  # "all time", from the first row on
 MOMENTS_MAX = 30_000  # of one query (-search.maxPointsPerTimeseries)
+NAME = "__name__"
 _ASKING = ("http", GZIP, "remote-write", "import")
 # Over a window of one series, and of several series together.
 _OF_ONE = {
@@ -59,15 +63,15 @@ def metric(column: str) -> str:
 
 
 def _rows(query: Query, data: Workload) -> str:
-    name = f'__name__=~"{"|".join(map(metric, query.columns))}"'
+    named = _several(query)
     if query.latest:
-        each = f"last_over_time({{{{{name},s}}}}[{EVER_MS}ms])"
+        each = f"last_over_time({named}[{EVER_MS}ms])"
         time = f'alias(tlast_over_time({_series(query.columns[0], query)}[{EVER_MS}ms]),"time")'
         return _at_once(f"union({time}, {each})", query, data)
     if query.bound_column:
-        above = f"{{{{{name},s}}}} and ({_series(query.bound_column, query)} > {{value}})"
-        return _moments(above, query, data.step_ms)
-    rows = f"{{{{{','.join((name, *_chosen(query)))}}}}}"
+        within = " and ".join((named, *(f"({_within([one], query)})" for one in _bounds(query))))
+        return _moments(within, query, data.step_ms)
+    rows = f"{{{{{','.join((_names(query), *_chosen(query)))}}}}}"
     if query.when == "always":
         return f"query?query={rows}[{EVER_MS}ms]&time={_end(data)}"
     if query.when == "at":
@@ -76,9 +80,7 @@ def _rows(query: Query, data: Workload) -> str:
 
 
 def _aggregate(query: Query, data: Workload) -> str:
-    by = f"by ({query.tag})" if query.by_tag else ""
-    form = _of_one(query.function) if query.devices == 1 else _of_many(query.function).replace(" BY", f" {by}".rstrip())
-    series = _series(query.columns[0], query)
+    form, series = _form(query), _several(query) if _is_named(query) else _series(query.columns[0], query)
     if query.bucket_ms:
         _aligned(query, data)
         window = f"{series}[{query.bucket_ms}ms] offset -{query.bucket_ms - 1}ms"
@@ -89,19 +91,21 @@ def _aggregate(query: Query, data: Workload) -> str:
     window = f"{series}[{span}ms]{shift}"
     if not query.bound_column:
         return _at_once(form.replace("W", window), query, data)
-    if query.bound_column != query.columns[0]:
+    bounds = _bounds(query)
+    if {column for column, _, _ in bounds} != {*query.columns} or len(query.columns) > 1:
         raise CannotAsk("an aggregate of MetricsQL is bound by its own column only", remedy="bound_column = column")
-    if query.function == "count":
+    is_above, is_below = ([sign for _, sign, _ in bounds] == [only] for only in "><")
+    if query.function == "count" and is_above:
         form = form.replace("count_over_time(W)", "count_gt_over_time(W, {value})")
-    elif query.function == "max":
-        form += " > {value}"
+    elif query.function == "max" and is_above or query.function == "min" and is_below:
+        form += f" {bounds[0][1]} {{value}}"
     elif not is_ranged:
         raise CannotAsk(
             "MetricsQL bounds samples at single moments, and all time has too many", remedy="function = max"
         )
     else:
         _countable(query, data.step_ms)
-        window = f"({series} > {{value}})[{span}ms:{data.step_ms}ms]{shift}"
+        window = f"({_within(bounds, query)})[{span}ms:{data.step_ms}ms]{shift}"
         if data.start_ms % data.step_ms:
             raise CannotAsk("MetricsQL bounds samples at multiples of the step, and the rows lie between them")
     return _at_once(form.replace("W", window), query, data)
@@ -116,6 +120,25 @@ def _of_many(function: str) -> str:
     if function not in _OF_MANY:
         raise CannotAsk(f"MetricsQL has {function} of the samples of one series only", remedy="devices = 1")
     return _OF_MANY[function]
+
+
+def _form(query: Query) -> str:
+    """The aggregate of a window W. Of several columns or devices, each series keeps its name. Raises CannotAsk."""
+    if not _is_named(query):
+        by = f" by ({query.tag})" if query.by_tag else ""
+        return _of_one(query.function) if query.devices == 1 else _of_many(query.function).replace(" BY", by)
+    if query.devices == 1 or query.by_device:
+        return f"{_of_one(query.function)} keep_metric_names"
+    form = _of_many(query.function)
+    if form.count("BY") > 1:
+        sentence = "MetricsQL divides and subtracts series of one column, because the results have no names"
+        raise CannotAsk(sentence, remedy="one column")
+    return form.replace("BY", f"by ({NAME})").replace("(W)", "(W) keep_metric_names")
+
+
+def _is_named(query: Query) -> bool:
+    """Whether rows of the answer are joined from several series, by their names and devices."""
+    return len(query.columns) > 1 or query.by_device
 
 
 def _aligned(query: Query, data: Workload) -> None:
@@ -154,8 +177,28 @@ def _with(query: Query) -> str:
     return f"WITH (s = {{{{{labels}}}}}) " if labels else ""
 
 
+def _names(query: Query) -> str:
+    return f'{NAME}=~"{"|".join(map(metric, query.columns))}"'
+
+
+def _several(query: Query) -> str:
+    """The series of all columns."""
+    return f"{{{{{_names(query)}{',s' if _chosen(query) else ''}}}}}"
+
+
 def _series(column: str, query: Query) -> str:
     return f"{metric(column)}{{{{s}}}}" if _chosen(query) else metric(column)
+
+
+def _bounds(query: Query) -> list[tuple[str, str, str]]:
+    """The column, the sign and the number of each condition on values."""
+    drawn = [(column, "<" if query.is_below else ">", "{value}") for column in query.bounds]
+    return drawn + [(one.column, one.sign, spelled(one.value)) for one in query.conditions]
+
+
+def _within(bounds: Sequence[tuple[str, str, str]], query: Query) -> str:
+    """The samples of one column that meet all conditions."""
+    return " ".join((_series(bounds[0][0], query), *(f"{sign} {number}" for _, sign, number in bounds)))
 
 
 def _chosen(query: Query) -> tuple[str, ...]:
