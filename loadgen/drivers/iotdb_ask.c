@@ -1,5 +1,6 @@
 /* Queries of IoTDB: the text of an operation with its marks filled in, its answer in pages of
- * page_rows. Values are read where a digest or the content is wanted; nothing is allocated for each. */
+ * page_rows. Values are read where a digest or the content is wanted; nothing is allocated for
+ * each. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -21,7 +21,7 @@ from runner.trial.asking import asked, count_s
 from runner.trial.order import TrialOrder
 from runner.trial.provision import Reached
 from runner.work import stores
-from runner.work.sums import Right, figures_of, right_figures, steps_ns, table_sums
+from runner.work.sums import UNREADABLE, Right, figures_of, right_figures, steps_ns, table_sums
 
 TABLES_MAX = 1000  # compared one by one; of more, DRAWN are, and all together
 DRAWN = 200
@@ -63,9 +63,9 @@ def rows_summed(
     names = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), NAMES_S).names
     keys = [names[table] for table in chosen.tables]
     limit_s = count_s(sum(rows))
-    stored = dict(asked(reached, partial(reached.session.sums, keys), limit_s)) if keys else {}
+    stored = dict(_stored(reached, keys, keys, figures, limit_s)) if keys else {}
     if chosen.is_together:
-        stored |= asked(reached, partial(reached.session.sums, ()), limit_s)
+        stored |= _stored(reached, (), (TOGETHER,), figures, limit_s)
     whose = [*zip(chosen.tables, keys, strict=True), *([(None, TOGETHER)] if chosen.is_together else [])]
     return RowsSummed(
         figures=figures,
@@ -78,6 +78,16 @@ def rows_summed(
         note=chosen.note,
         seconds=time.monotonic() - begun,
     )
+
+
+def _stored(
+    reached: Reached, devices: Sequence[str], keys: Sequence[str], figures: Sequence[str], limit_s: float
+) -> Mapping[str, Mapping[str, Any]]:
+    """The database's sums, by key. From an answer that holds something else, no figure is a number."""
+    try:
+        return asked(reached, partial(reached.session.sums, devices), limit_s)
+    except (ValueError, TypeError, LookupError, ArithmeticError):
+        return {key: dict.fromkeys(figures, UNREADABLE) for key in keys}
 
 
 def _right(trial: Trial, facts: Facts, line: Mapping[str, Any], group: Sequence[TableRun]) -> Right:

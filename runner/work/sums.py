@@ -6,6 +6,7 @@ Refuses to know how a database computes them: `sums` of its session does.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ STEPS = "steps"  # of rows too, and only while a table's rows are one step apart
 OF_COLUMN = ("values", "sum", "least", "greatest", "timed")
 ALL = (*OF_ROWS, *OF_COLUMN)
 NS_PER_MS = 1_000_000
+UNREADABLE = "?"  # a figure of a database that is no number
 WRONG_MAX = 3  # sentences of one trial
 UNIT = 2.0**-53  # the relative error of one addition of doubles
 _WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint")
@@ -153,25 +155,31 @@ def _agree(right: Number | None, stored: Number | None, error: float) -> bool:
         return right is stored
     if isinstance(right, int) and isinstance(stored, int):
         return abs(right - stored) <= error
-    return right == stored or math.isclose(right, stored, rel_tol=0, abs_tol=error)
+    try:
+        return right == stored or math.isclose(right, stored, rel_tol=0, abs_tol=error)
+    except OverflowError:  # a whole number beyond all doubles
+        return False
 
 
 def _text(value: Any) -> str:
-    """Of a number, so that it is read back as the same."""
-    if value is None:
-        return "-"
-    if isinstance(value, Decimal):
-        return str(int(value)) if value == value.to_integral_value() else repr(float(value))
-    return repr(value) if isinstance(value, float) else str(int(value))
+    """Of a number, so that it is read back as the same; UNREADABLE for what is no number."""
+    try:
+        if value is None:
+            return "-"
+        if isinstance(value, Decimal):
+            return str(int(value)) if value == value.to_integral_value() else repr(float(value))
+        return repr(value) if isinstance(value, float) else str(int(value))
+    except (ValueError, TypeError, OverflowError):
+        return UNREADABLE
 
 
 def _number(text: str) -> Number | None:
     if text == "-":
         return None
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
+    for read in (int, float):
+        with contextlib.suppress(ValueError):
+            return read(text)
+    return math.nan  # which agrees with nothing
 
 
 def _whose(one: TableSums) -> str:
@@ -185,4 +193,6 @@ def _words(name: str) -> str:
 
 def _shown(text: str) -> str:
     number = _number(text)
+    if text == UNREADABLE:
+        return "what is no number"
     return "nothing" if number is None else f"{number:,}"

@@ -5,15 +5,19 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runner.interrupts import current
-from runner.model import Event, IntervalSeen, VerdictKind
+from runner.model import Event, IntervalSeen, Trial, VerdictKind
+from runner.targets.postgres import session
 from runner.targets.postgres.session import PostgresSession
+from runner.targets.postgres.sums import SUMS
 from runner.trial.run import run_trial
+from runner.work.sums import figures_of
 from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
 ROW = "SELECT ctid FROM measurement WHERE device_id = {device} ORDER BY time OFFSET {n} LIMIT 1"
@@ -74,6 +78,20 @@ def test_changed_rows_are_found_in_their_tables(folder, monkeypatch):
     assert result.verdict.reasons[0].startswith("device 1: current: sum: stored ")
     assert "(6 of 10 tables compared differ)" in result.verdict.reasons[0]
     assert differing(events) == set("123456")
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_server_that_answers_texts_for_sums_has_wrong_rows(folder, monkeypatch, is_whole):
+    """A text for each figure, or one text only."""
+
+    def told(trial: Trial, devices: Sequence[str]) -> str:
+        figures = len(figures_of(trial.work.data, SUMS)) if is_whole else 1
+        return "SELECT '1'" + ", 'many'" * figures
+
+    monkeypatch.setattr(session, "sums_statement", told)
+    result = result_of(changed_trial(folder, [], monkeypatch))
+    assert result.verdict.kind is VerdictKind.WRONG_ROWS, result.verdict
+    assert "number of rows: stored what is no number" in result.verdict.reasons[0]
 
 
 def test_rows_that_nobody_changed_are_right(folder, monkeypatch):

@@ -73,6 +73,17 @@ def test_what_another_order_of_addition_explains_is_right(same):
         ({"a.values": 3}, "a: number of values other than NULL: stored 3, sent 4"),
         ({"d.values": 1}, "d: number of values other than NULL: stored 1, sent 0"),
         ({"rows": None}, "number of rows: stored nothing, sent 4"),
+        ({"rows": "many"}, "number of rows: stored what is no number, sent 4"),
+        ({"rows": "many more"}, "number of rows: stored what is no number, sent 4"),
+        ({"a.sum": ""}, "a: sum: stored what is no number"),
+        ({"a.sum": b"\xff"}, "a: sum: stored what is no number"),
+        ({"a.sum": [2**70]}, "a: sum: stored what is no number"),
+        ({"a.sum": Decimal("NaN")}, "a: sum: stored nan"),
+        ({"a.sum": Decimal("Infinity")}, "a: sum: stored what is no number"),
+        ({"a.sum": 10**5000}, "a: sum: stored what is no number"),
+        ({"b.sum": 10**400}, "b: sum: stored 10,000,"),
+        ({"b.sum": float("nan")}, "b: sum: stored nan, sent 1.5"),
+        ({"b.sum": float("inf")}, "b: sum: stored inf, sent 1.5"),
     ],
 )
 def test_anything_else_is_named(wrong, words):
