@@ -66,7 +66,10 @@ from runner.model.observed import Observation
 from runner.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
 from runner.model.questions import (
     ALL_DEVICES,
+    BY_VALUE,
     EACH_DEVICE,
+    EACH_TAG,
+    FIRST_ROWS,
     MORE_BOUNDS,
     NEEDS,
     NEWEST_BEFORE,
@@ -93,7 +96,10 @@ __all__ = [
     "FINISHED",
     "FORMER_KNOBS",
     "ALL_DEVICES",
+    "BY_VALUE",
     "EACH_DEVICE",
+    "EACH_TAG",
+    "FIRST_ROWS",
     "MORE_BOUNDS",
     "NEEDS",
     "NEWEST_BEFORE",

@@ -17,7 +17,19 @@ Cells = tuple[Any, ...]
 ALL_DEVICES, SEVERAL_COLUMNS = "all devices together", "aggregates of several columns"
 EACH_DEVICE, NEWEST_BEFORE = "aggregates of each device", "the newest stretches of time before a time"
 SEVERAL_FUNCTIONS, MORE_BOUNDS = "several functions at once", "rows below a bound, or within several bounds"
-NEEDS = (ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, NEWEST_BEFORE, SEVERAL_FUNCTIONS, MORE_BOUNDS)
+FIRST_ROWS, BY_VALUE = "the first rows of a longer answer", "rows in the order of their values"
+EACH_TAG = "aggregates by any tag"
+NEEDS = (
+    ALL_DEVICES,
+    SEVERAL_COLUMNS,
+    EACH_DEVICE,
+    NEWEST_BEFORE,
+    SEVERAL_FUNCTIONS,
+    MORE_BOUNDS,
+    FIRST_ROWS,
+    BY_VALUE,
+    EACH_TAG,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +62,14 @@ class Query:
     consecutive groups, of which the drawn value is the first; 0: all groups. by_tag: the aggregate of each group. A row
     of the answer is then the group and the value, ordered by the group. Rows of a group come in any order.
 
-    more_functions: further functions of the same columns. by_device: the aggregates of each device by itself, in each
-    stretch of time. limit: the first so many rows of the answer; 0: all.
+    more_functions: further functions of the same columns. by_device: the aggregates of each device by itself, in
+    each stretch of time or of all rows. each_tag: those of the devices with the same value of this tag; "": none.
+    limit: the first so many rows of the answer; 0: all. by_value: the rows are ordered by this column, or by its
+    first aggregate; "": by time. largest_first: and the largest value comes first.
 
-    A row of an answer: the time in ms, the device (if there are several), the columns. Of an aggregate: the start of
-    the bucket in ms, if there are buckets, the device (by_device), and of each column the value of each function. Rows
-    are ordered by time, and a stretch without rows has no row.
+    A row of an answer: the time in ms, the device (if there are several), the columns. Of an aggregate: the start
+    of the bucket in ms, if there are buckets, the device (by_device) or the value of the tag as a text (each_tag),
+    and of each column the value of each function. Rows are ordered by time, and a stretch without rows has no row.
 
     more_bounds: further columns that are compared with the same drawn value. is_loose: the answers are counted and not
     compared, so a target may aggregate each device by itself, and begin stretches of time with the range.
@@ -85,7 +99,10 @@ class Query:
     groups: int = 0
     by_tag: bool = False
     by_device: bool = False
+    each_tag: str = ""
     limit: int = 0
+    by_value: str = ""
+    largest_first: bool = False
     text: str = ""
     span_ms: int = 0
     step_ms: int = 0
@@ -130,7 +147,27 @@ class Query:
     @property
     def is_one_aggregate(self) -> bool:
         """Whether the answer is one row, of aggregates of all rows together."""
-        return bool(self.function) and not (self.bucket_ms or self.by_tag or self.by_device)
+        return bool(self.function) and not (self.bucket_ms or self.by_tag or self.is_grouped)
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether an aggregate is of each device, or of each value of a tag, by itself."""
+        return self.by_device or bool(self.each_tag)
+
+    @property
+    def has_time(self) -> bool:
+        """Whether a row of the answer begins with a time."""
+        return not self.function or self.bucket_ms > 0
+
+    @property
+    def keys(self) -> int:
+        """How many cells of a row, from the first on, say which row it is: its time, and whose it is."""
+        return int(self.has_time) + int(self.tells_device or bool(self.each_tag))
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether the answer is the first rows of a longer one, or ordered by a value: equal values have any order."""
+        return bool(self.by_value) or (self.limit > 0 and self.when != "before")
 
     @property
     def third_ms(self) -> int:
@@ -140,7 +177,7 @@ class Query:
     @property
     def is_unordered(self) -> bool:
         """Whether the rows of the answer may come in any order."""
-        return self.latest or self.by_device or bool(self.tag and not self.function)
+        return self.latest or self.is_grouped or bool(self.tag and not self.function)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -150,8 +187,11 @@ class Query:
             SEVERAL_COLUMNS: bool(self.function) and len(self.columns) > 1,
             SEVERAL_FUNCTIONS: bool(self.more_functions),
             EACH_DEVICE: self.by_device,
-            NEWEST_BEFORE: self.when == "before" or self.limit > 0,
+            NEWEST_BEFORE: self.when == "before",
             MORE_BOUNDS: self.is_below or bool(self.conditions),
+            FIRST_ROWS: self.limit > 0 and self.when != "before",
+            BY_VALUE: bool(self.by_value),
+            EACH_TAG: bool(self.each_tag),
         }
         return tuple(words for words, is_wanted in wanted.items() if is_wanted and not self.is_loose)
 
@@ -162,7 +202,7 @@ class Drawn:
     if a tag selected them. Times in ms; to_ms is exclusive."""
 
     devices: tuple[int, ...]
-    groups: tuple[int, ...] = ()
+    groups: tuple[int | str, ...] = ()
     from_ms: int = 0
     to_ms: int = 0
     value: float = 0.0

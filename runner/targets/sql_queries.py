@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from runner.model import Condition, Query
 from runner.model.functions import PERCENTILE, percent_of
 
+RANKED = "ranked"  # the name of the aggregate by which groups are ordered
+
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
@@ -79,15 +81,27 @@ class Dialect:
         )
 
     def aggregated(self, query: Query, source: str, device: str = "") -> str:
-        """The aggregates of all rows, or of each stretch of time, and there of each device. source: a table with its
-        conditions. device: the column that says whose a row is."""
-        if not query.bucket_ms:
-            return f"SELECT {listed(self.values(query))} FROM {source}"
-        each = ("bucket", *((device,) if query.by_device else ()))
-        order = (f"bucket{descending(query)}", *each[1:])
-        bucket = f"{self.bucket.format(query.bucket_ms)} AS bucket"
-        found = f"SELECT {listed((bucket, *each[1:], *self.values(query)))} FROM {source}"
-        return f"{found} GROUP BY {listed(each)} ORDER BY {listed(order)}{limited(query)}"
+        """The aggregates of all rows, or of each stretch of time, and there of each device or value of a tag. source: a
+        table with its conditions. device: the column that says whose a row is."""
+        label = (self.column.format(query.each_tag),) if query.each_tag else (device,) if query.by_device else ()
+        bucket = (f"{self.bucket.format(query.bucket_ms)} AS bucket",) if query.bucket_ms else ()
+        found = f"SELECT {listed((*bucket, *label, *self.ranked_values(query)))} FROM {source}"
+        if not bucket and not label:
+            return found
+        each = (*(("bucket",) if bucket else ()), *label)
+        order = (f"{each[0]}{descending(query)}", *each[1:])
+        ordered = self.ordered(query) if query.by_value else f" ORDER BY {listed(order)}{limited(query)}"
+        return f"{found} GROUP BY {listed(each)}{ordered}"
+
+    def ranked_values(self, query: Query) -> tuple[str, ...]:
+        """The aggregates; the first has a name if the rows are ordered by it."""
+        first, *others = self.values(query)
+        return (f"{first} AS {RANKED}" if query.by_value else first, *others)
+
+    def ordered(self, query: Query) -> str:
+        """The clauses of the order by time or by a value, and of the number of rows, with a space before them."""
+        by = self.time if not query.by_value else RANKED if query.function else self.column.format(query.by_value)
+        return f" ORDER BY {by}{descending(query)}{limited(query)}"
 
 
 def spelled(value: float) -> str:
@@ -106,8 +120,8 @@ def where(conditions: Sequence[str]) -> str:
 
 
 def descending(query: Query) -> str:
-    """The order of the times, behind their name."""
-    return " DESC" if query.newest_first else ""
+    """The direction of the order, behind the name of what is ordered."""
+    return " DESC" if (query.largest_first if query.by_value else query.newest_first) else ""
 
 
 def limited(query: Query) -> str:

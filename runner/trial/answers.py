@@ -169,6 +169,8 @@ def _question(
 
 def _resolved(query: Query, drawn: Drawn, tables: Tables) -> Drawn:
     """The draw with all devices or those of its groups, if it draws none by themselves."""
+    if query.each_tag:
+        return with_groups(query, drawn, [str(value) for value in tables.tags[query.each_tag]])
     groups = tables.tags[query.tag] if query.tag else [0] * len(tables.names)
     return with_groups(query, drawn, [int(group) for group in groups])
 

@@ -13,6 +13,7 @@ from runner.loadgen.protocol import Asked
 from runner.model import Cells, Query
 from runner.work.answers import difference, grows, is_nothing
 from runner.work.columns import Right
+from runner.work.ranked import rows_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +30,7 @@ class Within:
 
     def wrong(self) -> str:
         """What is wrong, in a few words; "" if nothing is."""
-        least, more = len(self.right), self.written if grows(self.query) else 0
+        least, more = rows_of(self.query, self.right), self.written if grows(self.query) else 0
         if not 0 <= self.answer.rows - least <= more and not is_nothing(self.query, self.right):
             return f"{self.answer.rows:,} rows came while the load ran, {_right_count(least, more)}"
         if self.came is None:
@@ -44,11 +45,15 @@ def is_compared(query: Query, answer: Asked, *, has_writes: bool) -> bool:
 
 
 def numbered(query: Query, came: Sequence[Cells], names: Sequence[str]) -> Sequence[Cells]:
-    """The rows with the numbers of their devices in place of the names, if they tell the device."""
+    """The rows with the numbers of their devices in place of the names, if they tell the device; with the values of a
+    tag as texts."""
+    place = query.keys - 1
+    if query.each_tag:
+        return [(*row[:place], str(row[place]), *row[place + 1 :]) for row in came]
     if not query.tells_device:
         return came
     numbers = {text: number for number, text in enumerate(names)}
-    return [(row[0], numbers.get(str(row[1]), row[1]), *row[2:]) for row in came]
+    return [(*row[:place], numbers.get(str(row[place]), row[place]), *row[place + 1 :]) for row in came]
 
 
 def _right_count(least: int, more: int) -> str:

@@ -5,6 +5,7 @@ NULLs are in no aggregate. Refuses to know a function: computing.py has each of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,15 +26,22 @@ def aggregated(query: Query, parts: Sequence[TableRows]) -> Right:
     return Right(columns=(*first.columns, *(column for right in others for column in right.columns[keys:])))
 
 
-def aggregated_devices(query: Query, kept: Mapping[int, TableRows]) -> Right:
-    """A row for each stretch of time of each device that has rows: ordered by time, then by device."""
-    each = {device: found for device, rows in kept.items() if (found := aggregated(query, [rows]))}
+def aggregated_each(query: Query, groups: Mapping[Any, Sequence[TableRows]]) -> Right:
+    """A row for each group that has rows, or for each stretch of time of it: ordered by time, then by the group, which
+    is a device or the value of a tag."""
+    held = {group: parts for group, parts in sorted(groups.items()) if any(len(part.times) for part in parts)}
+    each = {group: found for group, parts in held.items() if (found := aggregated(query, parts))}
     if not each:
         return Right()
-    times, *values = (joined(columns) for columns in zip(*(found.columns for found in each.values()), strict=True))
-    devices = np.repeat(np.array(list(each), dtype=np.int64), [len(found) for found in each.values()])
-    order = np.lexsort((devices, -times.values if query.newest_first else times.values))
-    return Right(columns=tuple(column.ordered(order) for column in (times, as_stored(devices), *values)))
+    columns = [joined(columns) for columns in zip(*(found.columns for found in each.values()), strict=True)]
+    places = np.repeat(np.arange(len(each)), [len(found) for found in each.values()])
+    names = np.array(list(each), dtype=object if query.each_tag else np.int64)
+    labels = as_stored(names[places])
+    if not query.bucket_ms:
+        return Right(columns=(labels, *columns))
+    times, *values = columns
+    order = np.lexsort((places, -times.values if query.newest_first else times.values))
+    return Right(columns=tuple(column.ordered(order) for column in (times, labels, *values)))
 
 
 def aggregated_groups(query: Query, groups: Mapping[int, Sequence[TableRows]]) -> Right:

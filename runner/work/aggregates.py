@@ -19,7 +19,8 @@ FUNCTION = {
     "functions": "several functions, each of every column, instead of function",
 }
 _BUCKET = {"bucket": "length of one stretch of time, like 10m; default 10m"}
-_EACH = {"each": "device: the aggregates of each device by itself; default: all devices together"}
+_EACH = {"each": "device, or a tag: the aggregates of each device or value by itself; default: all devices together"}
+_TOP = {"top": "only so many groups of each, with the greatest values first; default: all"}
 _LIMIT = {"limit": "the newest so many stretches; default 5"}
 _COLUMNS = {"columns": "several columns, each aggregated, instead of column"}
 
@@ -38,7 +39,7 @@ class _Aggregate(Read):
     def parameters(self) -> Mapping[str, str]:
         """The parameters of an aggregate, and those that restrict its rows."""
         narrow = {**(RANGE if self.is_ranged else {}), **(BOUND if self.is_bound else {})}
-        grouped = {**_BUCKET, **(_LIMIT if self.is_limited else _EACH)} if self.by_time else {}
+        grouped = {**_BUCKET, **(_LIMIT if self.is_limited else _EACH)} if self.by_time else {**_EACH, **_TOP}
         return {**DEVICES, **COLUMN, **_COLUMNS, **FUNCTION, **narrow, **grouped}
 
     def query(self, work: Work, operation: Operation) -> Query:
@@ -52,8 +53,8 @@ class _Aggregate(Read):
             more_functions=tuple(more),
             bucket_ms=given.time_ms("bucket", "10m") if self.by_time else 0,
             newest_first=self.newest_first,
-            by_device=given.each() == "device",
         )
+        query = given.grouped(query)
         if (end := end_of(functions)) and query.devices != 1 and not query.by_device:
             many = f"{query.devices or 'all'} devices have rows at the same time"
             raise ValueError(f"function = {end}: {many}; ask for one device")

@@ -9,16 +9,19 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 
 from runner.model import Cells, Drawn, Query, Work
 from runner.model.functions import COUNTS
-from runner.work.aggregated import aggregated, aggregated_devices, aggregated_groups
+from runner.work.aggregated import aggregated, aggregated_each, aggregated_groups
 from runner.work.columns import Right, TableRows, as_stored
 from runner.work.devices import walked
 from runner.work.filters import kept, passed
+from runner.work.ranked import misplaced, ranked, rows_of
 
 Stretch = tuple[int, int, int]  # a range of rows: table, first row, number of rows
 
@@ -50,9 +53,11 @@ def draws(query: Query, work: Work, count: int, seed: int, place: int = 0) -> li
     return found
 
 
-def with_groups(query: Query, drawn: Drawn, group_of: Sequence[int]) -> Drawn:
+def with_groups(query: Query, drawn: Drawn, group_of: Sequence[Any]) -> Drawn:
     """The draw with all devices if it asks for all, with the devices of its groups if it draws groups. group_of: the
-    group of each device."""
+    group of each device, a number, or the value of the tag whose values are aggregated apart."""
+    if query.each_tag:
+        return replace(drawn, devices=tuple(range(len(group_of))), groups=tuple(group_of))
     if not query.tag:
         return drawn if query.devices else replace(drawn, devices=tuple(range(len(group_of))))
     first, count = round(drawn.value), query.groups
@@ -94,8 +99,10 @@ def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> R
     found = {device: _in_set(query, drawn, passed(query, drawn, held[device])) for device in drawn.devices}
     if query.by_tag:
         return aggregated_groups(query, _by_group(drawn, found))
-    if query.by_device:
-        return aggregated_devices(query, found)
+    if query.is_grouped:
+        each = _by_group(drawn, found) if query.each_tag else {device: [rows] for device, rows in found.items()}
+        right = aggregated_each(query, each)
+        return ranked(query, right) if query.is_ranked else right
     if query.function:
         right = aggregated(query, list(found.values()))
         return right.first(query.limit) if query.limit else right
@@ -107,12 +114,13 @@ def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> R
     cells = [as_stored(times[order]), *((as_stored(devices[order]),) if query.tells_device else ())]
     for name in query.columns:
         cells.append(as_stored(np.concatenate([rows.columns[name] for rows in found.values()])[order]))
-    return Right(columns=tuple(cells))
+    right = Right(columns=tuple(cells))
+    return ranked(query, right) if query.is_ranked else right
 
 
-def _by_group(drawn: Drawn, kept: Mapping[int, TableRows]) -> dict[int, list[TableRows]]:
+def _by_group(drawn: Drawn, kept: Mapping[int, TableRows]) -> dict[Any, list[TableRows]]:
     """Of each group in order, its devices' rows."""
-    found: dict[int, list[TableRows]] = {}
+    found: dict[Any, list[TableRows]] = {}
     for group, device in sorted(zip(drawn.groups, drawn.devices, strict=True)):
         found.setdefault(group, []).append(kept[device])
     return found
@@ -130,18 +138,27 @@ def difference(query: Query, right: Right, came: Sequence[Cells]) -> str:
     fractions within the error of their type. An aggregate of no rows may be no row, or an empty one."""
     if is_nothing(query, right):
         came, right = [row for row in came if not _holds_nothing(query, row)], Right()
-    if len(came) != len(right):
-        return f"{len(came):,} rows came, {len(right):,} are right"
-    has_time = not query.function or query.bucket_ms > 0
-    if has_time and not _is_ordered([row[0] for row in came], query):
+    if len(came) != rows_of(query, right):
+        return f"{len(came):,} rows came, {rows_of(query, right):,} are right"
+    if query.is_ranked:
+        why, right = misplaced(query, right, came)
+        if why:
+            return why
+    elif query.has_time and not _is_ordered([row[0] for row in came], query):
         return f"the rows are not ordered by time, {'newest' if query.newest_first else 'oldest'} first"
-    if query.tells_device:
-        sign = -1 if query.newest_first else 1
-        came = sorted(came, key=lambda row: (sign * row[0], row[1]))
+    elif query.tells_device or query.each_tag:
+        came = sorted(came, key=partial(_place_of, query))
     number = _first_difference(right, came)
     if number is None:
         return ""
     return f"row {number + 1} of {len(right):,} is {_words(came[number])}, right is {_words(right.row(number))}"
+
+
+def _place_of(query: Query, row: Cells) -> Cells:
+    """What decides the place of a row among those of other devices or groups."""
+    if not query.has_time:
+        return row[: query.keys]
+    return (-row[0] if query.newest_first else row[0], *row[1 : query.keys])
 
 
 def _first_difference(right: Right, came: Sequence[Cells]) -> int | None:

@@ -15,7 +15,9 @@ from runner.work.laws import bounds_of
 from runner.work.operation import OperationKind, Rate
 
 REQUESTS = Rate(field="requests_per_s", words="requests/s")
-NUMBERS = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint", "float", "double")
+WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint")
+NUMBERS = (*WHOLE, "float", "double")
+TEXTS = ("binary", "nchar")
 LIMIT_MAX = 10_000
 DEVICES = {"devices": "how many devices one request asks for, or all; default 1"}
 COLUMNS = {"columns": "the columns returned, by name; default: all"}
@@ -33,6 +35,12 @@ BOUND = {
     "selectivity": "instead of bound: the share of all rows within, like 10%; needs values of the law random",
     "bound_column": "the column that is compared with the bound; default: the first number",
     "where": "further conditions on columns of numbers, like voltage<220,phase>0.5",
+}
+
+
+ORDER = {
+    "limit": "only the first so many rows; default: all",
+    "order": "a returned column by which the rows are ordered, like voltage or voltage desc; default: time",
 }
 
 
@@ -90,12 +98,37 @@ class Given:
             self._known("columns", name)
         return tuple(dict.fromkeys(names))
 
-    def each(self) -> str:
-        """The kind of group that is aggregated by itself: "device", or ""."""
-        by = self.text("each", "")
-        if by not in ("", "device"):
-            raise ValueError(f"each = {by}: not device")
-        return by
+    def grouped(self, query: Query) -> Query:
+        """The query with the groups that are aggregated by themselves, and how many of them are in the answer. A tag
+        has a value for each device, so all of them are asked for."""
+        by, top = self.text("each", ""), self.text("top", "")
+        tags = {name: kind.partition("(")[0] for name, _, kind in (one.partition(":") for one in self._work.data.tags)}
+        known = [name for name, kind in tags.items() if kind in (*WHOLE, *TEXTS)]
+        if by not in ("", "device", *known):
+            raise ValueError(f"each = {by}: not {', '.join(('device', *known))}")
+        if top and not by:
+            raise ValueError("top: of which groups? Name them by each")
+        if by in known:
+            query = replace(query, devices=0, each_tag=by)
+        query = replace(query, by_device=by == "device")
+        return (
+            replace(query, limit=self._limit("top", top), by_value=query.columns[0], largest_first=True)
+            if top
+            else query
+        )
+
+    def ordered(self, query: Query) -> Query:
+        """The query with its order and the number of its rows."""
+        column, _, direction = self.text("order", "").partition(" ")
+        limit = self.text("limit", "")
+        if direction not in ("", "desc"):
+            raise ValueError(f"order = {column} {direction}: like {column}, or {column} desc")
+        if column and (column not in query.columns or self._types[column] not in NUMBERS):
+            raise ValueError(f"order = {column}: not a column of numbers that is returned")
+        if column and not limit:
+            raise ValueError("limit is missing: how many rows, like 10, are wanted in the order of their values")
+        found = replace(query, by_value=column, largest_first=direction == "desc")
+        return replace(found, limit=self._limit("limit", limit)) if limit else found
 
     def number(self, name: str) -> str:
         """A column of numbers: the parameter's, else the first."""
@@ -153,10 +186,13 @@ class Given:
 
     def newest_before(self, query: Query) -> Query:
         """The query for the newest rows of its answer before a time, instead of those of a range."""
-        limit: int = _read("limit", self.text("limit", "5"), parse_count)
+        return replace(query, when="before", limit=self._limit("limit", self.text("limit", "5")))
+
+    def _limit(self, name: str, text: str) -> int:
+        limit: int = _read(name, text, parse_count)
         if not 1 <= limit <= LIMIT_MAX:
-            raise ValueError(f"limit = {limit}: 1 to {LIMIT_MAX:,}")
-        return replace(query, when="before", limit=limit)
+            raise ValueError(f"{name} = {limit}: 1 to {LIMIT_MAX:,}")
+        return limit
 
     def bounded(self, query: Query) -> Query:
         """The query with its bounds: the drawn one with the range of its draws, and those that are the same in every

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runner.model import Operation, Query, Work
-from runner.work.read import BOUND, COLUMNS, DEVICES, RANGE, Given, Read
+from runner.work.read import BOUND, COLUMNS, DEVICES, ORDER, RANGE, Given, Read
 
 SETS = ("union", "intersect", "except")
 
@@ -54,7 +54,7 @@ class _Range(Read):
     @property
     def parameters(self) -> Mapping[str, str]:
         """The parameters of a range, and of a bound if there is one."""
-        return {**DEVICES, **COLUMNS, **RANGE, **(BOUND if self.is_bound else {})}
+        return {**DEVICES, **COLUMNS, **RANGE, **ORDER, **(BOUND if self.is_bound else {})}
 
     def query(self, work: Work, operation: Operation) -> Query:
         """The rows of a time range."""
@@ -62,6 +62,7 @@ class _Range(Read):
         query = given.over_range(
             Query(devices=given.devices(), columns=given.columns(), newest_first=self.newest_first)
         )
+        query = given.ordered(query)
         return given.bounded(query) if self.is_bound else query
 
 

@@ -20,8 +20,14 @@ GOLDEN = Path(__file__).parent / "golden" / "queries.json"
 DATA = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "1M", "workload.tables": "20"}
 BOUND, SPAN = "bound=9..11", "step=10m"
 SHAPES = {
+    "range": [
+        [],
+        ["devices=3", "columns=voltage"],
+        ["devices=all"],
+        ["limit=10"],
+        ["devices=3", "limit=10", "order=voltage desc"],
+    ],
     "point": [[], ["devices=3"]],
-    "range": [[], ["devices=3", "columns=voltage"], ["devices=all"]],
     "range_value": [
         [BOUND],
         [BOUND, "devices=2", "bound_column=phase"],
@@ -47,6 +53,9 @@ SHAPES = {
         ["devices=3"],
         ["columns=current,phase", "function=max"],
         ["devices=all", "function=count"],
+        ["devices=all", "each=device", "top=3", "function=max"],
+        ["each=location", "columns=current,voltage"],
+        ["each=location", "top=3"],
     ],
     "aggregate_value": [[BOUND], [BOUND, "function=max", "bound_column=voltage"]],
     "group_by_time": [
@@ -55,6 +64,7 @@ SHAPES = {
         [SPAN, "devices=3"],
         [SPAN, "devices=all", "each=device", "columns=current,phase"],
         [SPAN, "devices=3", "function=spread"],
+        [SPAN, "each=groupid"],
         [SPAN, "functions=avg,max"],
         [SPAN, "function=p95"],
         [SPAN, "function=stddev"],

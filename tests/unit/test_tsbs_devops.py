@@ -192,7 +192,11 @@ def test_iot_queries_run_with_what_each_database_can_answer(target):
     ("operation", "words"),
     [
         (["aggregate.columns=voltage,current", "aggregate.column=voltage"], "columns names them already"),
-        (["group_by_time.each=tag"], "each = tag: not device"),
+        (["group_by_time.each=tag"], "each = tag: not device, groupid, location"),
+        (["aggregate.top=3"], "top: of which groups"),
+        (["range.order=name"], "order = name: not a column of numbers"),
+        (["range.order=voltage"], "limit is missing: how many rows"),
+        (["range.order=voltage up", "range.limit=3"], "order = voltage up: like voltage, or voltage desc"),
         (["group_by_time_limit.limit=0"], "limit = 0: 1 to 10,000"),
         (["aggregate.devices=all", "aggregate.function=first"], "all devices have rows at the same time"),
     ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import NEEDS, KnobRole, ResourceRange
+from runner.model import BY_VALUE, NEEDS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 from runner.targets.influxdb.sums import SUMS
 
@@ -13,7 +13,9 @@ def _connections(given: ResourceRange) -> str:
 
 
 FUNCTIONS = ("median", "stddev_samp", "count_distinct")  # of InfluxQL, which version 2 has too
+SAYS = tuple(words for words in NEEDS if words != BY_VALUE)
 LACKS = {
+    BY_VALUE: "InfluxQL orders rows by time only",
     "percentile": "InfluxQL's PERCENTILE is the value at a rank, and not between two values",
     "stddev": "InfluxQL's STDDEV is that of a sample",
 }
@@ -60,7 +62,7 @@ FACTS = Facts(
     row_overhead_bytes=40,
     overhead_s=5.0,
     queries="runner.targets.influxdb.queries:rendered",
-    says=NEEDS,
+    says=SAYS,
     functions=FUNCTIONS,
     lacks=LACKS,
     to_install="apt-get install influxdb, or give --home DIR",

@@ -44,15 +44,17 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         value = listed(_SQL.values(query))
         if query.by_tag:
             return f'SELECT {value} FROM {source} GROUP BY "{query.tag}"'
-        device = f', "{DEVICE}"' if query.by_device else ""
-        bucket = f"{_BY_TIME}{query.bucket_ms}ms){device} fill(none){order}{limited(query)}" if query.bucket_ms else ""
-        return f"SELECT {value} FROM {source}{bucket}"
+        label = (f'"{query.each_tag or DEVICE}"',) if query.is_grouped else ()
+        bucket = (f"time({query.bucket_ms}ms)",) if query.bucket_ms else ()
+        groups = f" GROUP BY {listed((*bucket, *label))}" if bucket or label else ""
+        stretches = f" fill(none){order}{limited(query)}" if bucket else ""
+        return f"SELECT {value} FROM {source}{groups}{stretches}"
     columns = listed(_SQL.columns(query))
     if query.latest:
         groups = _BY_DEVICE if query.devices != 1 else ""
         return f"SELECT {columns} FROM {source}{groups} ORDER BY time DESC LIMIT 1"
     device = f'"{DEVICE}", ' if query.tells_device else ""
-    return f"SELECT {device}{columns} FROM {source}{order}"
+    return f"SELECT {device}{columns} FROM {source}{order}{limited(query)}"
 
 
 def rows_of(text: str, series: Iterable[Mapping[str, Any]]) -> list[Cells]:
@@ -65,8 +67,19 @@ def rows_of(text: str, series: Iterable[Mapping[str, Any]]) -> list[Cells]:
             if not text.startswith(_AGGREGATED) or _BY_TIME in text:
                 found.append((time, *tags, *cells))
             else:
-                found.append((*(int(tag) for tag in tags), *cells))
-    return found if _BY_TIME in text or not text.startswith(_AGGREGATED) else sorted(found)
+                found.append((*map(_label, tags), *cells))
+    has_groups = " GROUP BY " in text and _BY_TIME not in text and text.startswith(_AGGREGATED)
+    return sorted(found, key=_by_label) if has_groups else found
+
+
+def _by_label(row: Cells) -> tuple[bool, Any]:
+    """Numbers in their order, then texts."""
+    return (isinstance(row[0], str), row[0])
+
+
+def _label(tag: str) -> int | str:
+    """A group is a number; devices and other tags are texts."""
+    return int(tag) if tag.isdecimal() else tag
 
 
 def _chosen(query: Query) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from runner.model import NEEDS, KnobRole, ResourceRange, ServerSource
+from runner.model import KnobRole, ResourceRange, ServerSource
 from runner.targets import Facts, Knob, series
-from runner.targets.influxdb.facts import FUNCTIONS, LACKS
+from runner.targets.influxdb.facts import FUNCTIONS, LACKS, SAYS
 from runner.targets.influxdb.sums import SUMS
 
 
@@ -54,7 +54,7 @@ FACTS = Facts(
     row_overhead_bytes=40,
     overhead_s=6.0,
     queries="runner.targets.influxdb.queries:rendered",
-    says=NEEDS,
+    says=SAYS,
     functions=FUNCTIONS,
     lacks=LACKS,
     image="influxdb",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
 from runner.targets.postgres.methods import COPY, JSONB
-from runner.targets.sql_queries import Dialect, descending, listed, where
+from runner.targets.sql_queries import Dialect, listed, where
 
 TABLE, DEVICES = "measurement", "device"
 _AGGREGATES = {
@@ -50,12 +50,13 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         return f"SELECT {groups} FROM {source}{where(_groups(query))} GROUP BY 1 ORDER BY 1"
     chosen = where(_chosen(query))
     if query.function:
-        return _SQL.aggregated(query, f"{TABLE}{chosen}", "device_id")
+        joined = f" JOIN {DEVICES} USING (device_id)" if query.each_tag else ""
+        return _SQL.aggregated(query, f"{TABLE}{joined}{chosen}", "device_id")
     device = ("device_id",) if query.tells_device else ()
     cells = listed(("time", *device, *_SQL.columns(query)))
     if query.latest:
         return _latest(query, cells, chosen)
-    order = "" if query.is_unordered else f" ORDER BY time{descending(query)}"
+    order = "" if query.is_unordered else _SQL.ordered(query)
     return f"SELECT {cells} FROM {TABLE}{chosen}{order}"
 
 

@@ -13,7 +13,7 @@ from runner.errors import CannotAsk
 from runner.model import Query, Workload
 from runner.targets.questdb.facts import PGWIRE
 from runner.targets.series import DEVICE, MEASUREMENT, columns_of
-from runner.targets.sql_queries import Dialect, descending, listed, where
+from runner.targets.sql_queries import Dialect, listed, where
 
 _TABLE = f'"{MEASUREMENT}_p{{part}}"'
 _MINE, _SAME = f"{DEVICE} = '{{device}}'", f"{DEVICE} = '{{again}}'"
@@ -62,7 +62,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if query.is_unordered:
         return _all(each)
     many = f"SELECT * FROM ({_all(each)})" if len(each) > 1 else each[0]
-    return f"{many} ORDER BY timestamp{descending(query)}"
+    return many + _SQL.ordered(query)
 
 
 def _check_counts(query: Query, data: Workload) -> None:
@@ -91,7 +91,8 @@ def _source(query: Query) -> str:
     tables = _tables(query)
     if len(tables) == 1:
         return tables[0]
-    apart = (*((DEVICE,) if query.by_device else ()), *((_SQL.column.format(query.tag),) if query.by_tag else ()))
+    tag = query.tag if query.by_tag else query.each_tag
+    apart = (*((DEVICE,) if query.by_device else ()), *((_SQL.column.format(tag),) if tag else ()))
     cells = listed(("timestamp", *apart, *_SQL.columns(query)))
     return f"({_all([f'SELECT {cells} FROM {one}' for one in tables])})"
 

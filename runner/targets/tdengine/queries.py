@@ -46,7 +46,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if query.latest:
         cells = ("LAST_ROW(ts)", *device, *(f"LAST_ROW({column})" for column in _SQL.columns(query)))
         return f"SELECT {listed(cells)} FROM {source}" + (" PARTITION BY TBNAME" if device else "")
-    order = "" if query.is_unordered else f" ORDER BY ts{descending(query)}"
+    order = "" if query.is_unordered else _SQL.ordered(query)
     return f"SELECT {listed(('ts', *device, *_SQL.columns(query)))} FROM {source}{order}"
 
 
@@ -71,12 +71,14 @@ def _aggregate(query: Query, source: str) -> str:
     if query.by_tag:
         tag = _SQL.column.format(query.tag)
         return f"SELECT {listed((tag, *values))} FROM {source} GROUP BY {tag} ORDER BY {tag}"
+    label = (_SQL.column.format(query.each_tag),) if query.each_tag else ("TBNAME",) if query.by_device else ()
     if not query.bucket_ms:
-        return f"SELECT {listed(values)} FROM {source}"
-    device = ("TBNAME",) if query.by_device else ()
-    apart = " PARTITION BY TBNAME" if query.by_device else ""
+        found = f"SELECT {listed((*label, *_SQL.ranked_values(query)))} FROM {source}"
+        order = _SQL.ordered(query) if query.by_value else ""
+        return f"{found} GROUP BY {listed(label)}{order}" if label else found
+    apart = f" PARTITION BY {listed(label)}" if label else ""
     stretches = f"INTERVAL({query.bucket_ms}a) ORDER BY _wstart{descending(query)}{limited(query)}"
-    return f"SELECT {listed(('_wstart', *device, *values))} FROM {source}{apart} {stretches}"
+    return f"SELECT {listed(('_wstart', *label, *values))} FROM {source}{apart} {stretches}"
 
 
 def _set(query: Query) -> str:

@@ -26,7 +26,8 @@ def rows_of(text: str, found: Sequence[Series]) -> list[Cells]:
         rows = _joined(columns.group(1).split("|"), found, tells_device=tells_device)
         return [row[1:] for row in rows] if _AT_ONCE in text and "union(" not in text else rows
     if tag:
-        return sorted((int(one["metric"][tag.group(1)]), _number(one["values"][0][1])) for one in found)
+        groups = [(_ms(time), _label(one, tag.group(1)), _number(v)) for one in found for time, v in one["values"]]
+        return sorted(groups) if _BUCKET.search(text) else sorted(row[1:] for row in groups)
     samples = [(_ms(time), _number(value)) for one in found for time, value in one["values"]]
     return list(samples) if _BUCKET.search(text) else [(value,) for _, value in samples]
 
@@ -42,6 +43,12 @@ def _joined(names: Sequence[str], found: Sequence[Series], *, tells_device: bool
         (time, *((device,) if tells_device else ()), *(cells.get(name) for name in names))
         for (time, device), cells in joined_in_order(rows, [[time for time, _ in one["values"]] for one in found])
     ]
+
+
+def _label(one: Series, tag: str) -> int | str:
+    """A group is a number; other tags are texts."""
+    text = str(one["metric"].get(tag, ""))
+    return int(text) if text.isdecimal() else text
 
 
 def _name(one: Series) -> str:

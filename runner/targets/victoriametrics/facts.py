@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from runner.model import ALL_DEVICES, EACH_DEVICE, MORE_BOUNDS, NEWEST_BEFORE, SEVERAL_COLUMNS, KnobRole, ResourceRange
+from runner.model import (
+    ALL_DEVICES,
+    EACH_DEVICE,
+    EACH_TAG,
+    MORE_BOUNDS,
+    NEWEST_BEFORE,
+    SEVERAL_COLUMNS,
+    KnobRole,
+    ResourceRange,
+)
 from runner.targets import Facts, Knob, series
 from runner.targets.victoriametrics.sums import SHARE, SUMS
 
@@ -19,7 +28,7 @@ FACTS = Facts(
     methods=("http", series.GZIP, "remote-write", "import", "put", series.TCP, series.TELNET),
     unanswered=(series.TCP, series.TELNET),
     queries="runner.targets.victoriametrics.queries:rendered",
-    says=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, MORE_BOUNDS),
+    says=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, EACH_TAG, MORE_BOUNDS),
     functions=("median", "percentile", "stddev", "count_distinct"),
     lacks={
         "stddev_samp": "MetricsQL's stddev_over_time is that of a population",

@@ -125,8 +125,11 @@ def _of_many(function: str) -> str:
 def _form(query: Query) -> str:
     """The aggregate of a window W. Of several columns or devices, each series keeps its name. Raises CannotAsk."""
     if not _is_named(query):
-        by = f" by ({query.tag})" if query.by_tag else ""
+        tag = query.tag if query.by_tag else query.each_tag
+        by = f" by ({tag})" if tag else ""
         return _of_one(query.function) if query.devices == 1 else _of_many(query.function).replace(" BY", by)
+    if query.each_tag:
+        raise CannotAsk("VictoriaMetrics is asked for one column of each value of a tag", remedy="one column")
     if query.devices == 1 or query.by_device:
         return f"{_of_one(query.function)} keep_metric_names"
     form = _of_many(query.function)
