@@ -314,6 +314,14 @@ scale sweep cpu --cores 1..2 --preload 1M --step-ms 10000 --values random --mix 
   --operation range_value.selectivity=10%
 ```
 
+## Orders and groups
+`limit = 10` returns the first ten rows of a range, in the order of time or, with `order = "voltage desc"`, of a column.
+Rows with equal values may come in any order, and any of them may be the last: the check of the answers accepts each.
+
+`each` aggregates by devices (`each = "device"`) or by the values of any tag (`each = "location"`), over all time of the
+query or, with `group_by_time`, for each stretch of time. `top = 3` returns the three groups with the greatest values.
+Means are compared within the error of their type, so two means that differ by less may change places.
+
 ## Sets
 `set` combines two ranges of one device: the first two thirds and the last two thirds of `span`. Their union has all
 rows of the span, their intersection has those of the second third, and their difference has those of the first third.

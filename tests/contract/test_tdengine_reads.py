@@ -14,11 +14,13 @@ from tests.unit.reading_trials import (
     GROUPED,
     KINDS,
     MORE,
+    SHAPES,
     WRONG,
     answers_of,
     functions_order,
     grouped_order,
     reading_order,
+    shapes_order,
 )
 from tests.unit.test_tsbs_devops import DEVOPS
 from tests.unit.trial_orders import result_of, trial_order
@@ -47,6 +49,15 @@ def test_groups_of_devices_are_answered_rightly(open_folder, method):
     assert result.verdict.kind not in WRONG, result.verdict.reasons
     assert set(answers) == {*GROUPED, "every", "some"}
     assert all(one["whole"] == 20 and one["compared"] and not one["wrong"] for one in answers.values())
+
+
+def test_bounds_orders_and_groups_are_answered_rightly(open_folder):
+    order = shapes_order(open_folder, "tdengine")
+    events = list(run_trial(replace(order, home=str(HOME), client_home=str(HOME)), Stop()))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == set(SHAPES)
+    assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
 
 
 def test_all_queries_of_tsbs_devops_are_answered_rightly(open_folder):

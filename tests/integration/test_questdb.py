@@ -15,7 +15,7 @@ from runner.trial.placed import check_placement
 from runner.trial.run import run_trial
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, required
-from tests.unit.reading_trials import KINDS, MORE, WRONG, answers_of, reading_order
+from tests.unit.reading_trials import GROUPED, KINDS, MORE, SHAPES, WRONG, answers_of, reading_order, shapes_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 
@@ -67,6 +67,16 @@ def test_reads_are_answered_rightly_beside_writes(target, folder):
     assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
     assert sum(one["counted"] for one in answers.values()) > 0
     assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
+
+
+def test_bounds_orders_and_groups_are_answered_rightly(target, folder):
+    also = ("group_by_tag.fraction=0.4", "aggregate_tag.bucket=10m", "scan_tag.columns=voltage")
+    order = shapes_order(folder, "questdb", also=also, more=GROUPED)
+    events = here(order)
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == {*SHAPES, *GROUPED}
+    assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
 
 
 TYPES = "a:bool,b:tinyint,c:smallint,d:int,e:bigint,f:utinyint,g:usmallint,h:uint,j:float,k:double,l:binary(20)"

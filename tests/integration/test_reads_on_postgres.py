@@ -10,7 +10,18 @@ from runner.targets.postgres import queries
 from runner.targets.postgres.session import PostgresSession
 from runner.trial.run import run_trial
 from tests.loadgen.lying_postgres import LIES, LyingPostgres
-from tests.unit.reading_trials import GROUPED, KINDS, MORE, SETS, WRONG, answers_of, grouped_order, reading_order
+from tests.unit.reading_trials import (
+    GROUPED,
+    KINDS,
+    MORE,
+    SETS,
+    SHAPES,
+    WRONG,
+    answers_of,
+    grouped_order,
+    reading_order,
+    shapes_order,
+)
 from tests.unit.test_tsbs_devops import DEVOPS
 from tests.unit.trial_orders import result_of, trial_order
 
@@ -96,6 +107,33 @@ def test_wrong_groups_and_sets_are_found_out(folder, monkeypatch):
     assert re.search(r"scan_tag of \d devices in groups .*: [\d,]+ rows came, [\d,]+ are right", reasons)
     assert re.search(r"group_by_tag of 10 devices in groups 1 to \d+: row 1 of \d+ is", reasons)
     assert re.search(r"set of device .*: 480 rows came, 360 are right", reasons)
+
+
+def test_bounds_orders_and_groups_are_answered_rightly(folder):
+    events = list(run_trial(shapes_order(folder, "postgres"), Stop()))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == set(SHAPES)
+    assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
+    passed = {name: answers[name]["passed_rows"] / answers[name]["tested_rows"] for name in ("below", "several")}
+    assert all(0 < share < 1 for share in passed.values()), passed
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "asked", "words"),
+    [
+        ("< {value}", "> {value}", "below", "rows came"),
+        ('"voltage" DESC LIMIT', '"voltage" LIMIT', "largest", "not ordered by voltage, largest first"),
+        ("ranked DESC LIMIT", "device_id LIMIT", "top_devices", "is not one of the first rows|not ordered by voltage"),
+    ],
+)
+def test_a_wrong_bound_or_order_is_found_out(folder, monkeypatch, right, wrong, asked, words):
+    rendered = queries.rendered
+    monkeypatch.setattr(queries, "rendered", lambda *given: rendered(*given).replace(right, wrong))
+    order = shapes_order(folder, "postgres", without=set(SHAPES) - {asked})
+    result = result_of(list(run_trial(order, Stop())))
+    assert result.verdict.kind is VerdictKind.WRONG_ANSWER
+    assert re.search(words, result.verdict.reasons[0]), result.verdict.reasons
 
 
 def test_all_queries_of_tsbs_devops_are_answered_rightly(folder):

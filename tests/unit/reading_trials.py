@@ -105,6 +105,31 @@ def functions_order(
     return reading_order(folder, target, ",".join(asked), operation=operations, **flags)
 
 
+SHAPES = {  # a ~ is a space within a value
+    "below": "kind=range_value bound=9..11 side=below",
+    "between": "kind=aggregate_range_value bound=9..10.5 side=between function=sum",
+    "several": "kind=range_value bound=200 bound_column=voltage where=phase<0.5,current>9.5",
+    "newest": "kind=range_desc limit=7 devices=3",
+    "largest": "kind=range order=voltage~desc limit=25 devices=3",
+    "smallest": "kind=range_value bound=9 order=voltage limit=7",
+    "each_device": "kind=aggregate each=device devices=all",
+    "each_tag": "kind=aggregate each=location",
+    "tag_and_time": "kind=group_by_time each=groupid step=10m function=max",
+    "top_devices": "kind=aggregate each=device devices=all top=3 column=voltage function=max",
+    "top_tags": "kind=aggregate each=groupid top=2",
+}
+
+
+def shapes_order(
+    folder: Path, target: str, *, without: Collection[str] = (), more: Iterable[str] = (), **flags: Any
+) -> TrialOrder:
+    """Of the shapes beside the kinds themselves: bounds, orders and groups. without: those that it cannot be asked.
+    more: kinds that are asked too."""
+    asked = {name: text for name, text in SHAPES.items() if name not in without}
+    operations = [f"{name}.{one.replace('~', ' ')}" for name, text in asked.items() for one in text.split()]
+    return reading_order(folder, target, ",".join((*asked, *more)), operation=operations, **flags)
+
+
 def answers_of(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
     """What facts.json says of the answers, by operation."""
     facts = next(json.loads(e.text) for e in events if isinstance(e, ArtifactMade) and e.name == "facts.json")

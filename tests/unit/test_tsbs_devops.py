@@ -12,7 +12,7 @@ from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_facts
 from runner.targets.victoriametrics.answers import rows_of
 from runner.work import queries_of
-from runner.work.answers import right_answer, stretches, with_groups
+from runner.work.answers import difference, right_answer, stretches, with_groups
 from runner.work.columns import TableRows
 from tests.unit.factories import make_sweep
 
@@ -146,6 +146,44 @@ def test_aggregates_of_each_device_and_of_several_columns():
         (START + 2 * MINUTE, 0, 4, 40),
         (START + 2 * MINUTE, 1, 6, 60),
     ]
+
+
+def test_the_first_rows_in_an_order_and_their_ties():
+    query = Query(devices=2, columns=("a",), when="range", limit=3, by_value="a", largest_first=True)
+    drawn = Drawn(devices=(0, 1), from_ms=START, to_ms=START + 4 * MINUTE)
+    right = right_answer(query, drawn, held([4, 1, 3, 2], [2, 3, 1, 2]))
+    assert [row[1:] for row in right.cells()] == [(0, 4), (1, 3), (0, 3)]
+    came = [right.row(number) for number in (0, 2, 1)]  # of equal values, either may come first
+    assert difference(query, right, came) == ""
+    assert "not ordered by a, largest first" in difference(query, right, came[::-1])
+    assert "2 rows came, 3 are right" in difference(query, right, came[:2])
+    fewer = replace(query, limit=2)
+    right = right_answer(fewer, drawn, held([4, 1, 3, 2], [2, 3, 1, 2]))
+    assert len(right) == 3  # either of the last two
+    assert difference(fewer, right, came[:2]) == difference(fewer, right, [came[0], came[2]]) == ""
+    assert "a row is missing" in difference(fewer, right, came[1:])
+    assert "is not one of the first rows, or came before" in difference(fewer, right, [came[0], came[0]])
+    assert "is not one of the first rows" in difference(fewer, right, [came[0], (START, 1, 2)])
+    late = replace(query, by_value="", largest_first=False, newest_first=True)
+    right = right_answer(late, drawn, held([4, 1, 3, 2], [2, 3, 1, 2]))
+    assert difference(late, right, [right.row(number) for number in (1, 0, 3)]) == ""
+    assert "not ordered by time" in difference(late, right, [right.row(number) for number in (2, 0, 1)])
+
+
+def test_aggregates_of_each_value_of_a_tag_and_the_greatest_of_them():
+    query = Query(devices=0, columns=("a",), when="range", function="sum", each_tag="region")
+    drawn = with_groups(query, Drawn(devices=(), from_ms=START, to_ms=START + 2 * MINUTE), ["x", "y", "x"])
+    rows = held([1, 2], [8, 7], [3, 4])
+    right = right_answer(query, drawn, rows)
+    assert right.cells() == [("x", 10), ("y", 15)]
+    assert difference(query, right, [("y", 15), ("x", 10)]) == ""  # texts have another order elsewhere
+    assert difference(query, right, [("x", 15), ("y", 10)])
+    top = replace(query, limit=1, by_value="a", largest_first=True)
+    assert right_answer(top, drawn, rows).cells() == [("y", 15)]
+    timed = right_answer(replace(query, bucket_ms=MINUTE), drawn, rows).cells()
+    assert timed == [(START, "x", 4), (START, "y", 8), (START + MINUTE, "x", 6), (START + MINUTE, "y", 7)]
+    device = Query(devices=0, columns=("a",), when="range", function="max", by_device=True)
+    assert right_answer(device, replace(drawn, groups=()), rows).cells() == [(0, 2), (1, 8), (2, 4)]
 
 
 @pytest.mark.parametrize("end", [7, 8])
