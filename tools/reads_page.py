@@ -318,6 +318,9 @@ scale sweep cpu --cores 1..2 --preload 1M --step-ms 10000 --values random --mix 
 `limit = 10` returns the first ten rows of a range, in the order of time or, with `order = "voltage desc"`, of a column.
 Rows with equal values may come in any order, and any of them may be the last: the check of the answers accepts each.
 
+`tagged = "groupid=3"` asks for all devices with this value of a tag, a whole number or a text, instead of devices that
+are drawn.
+
 `each` aggregates by devices (`each = "device"`) or by the values of any tag (`each = "location"`), over all time of the
 query or, with `group_by_time`, for each stretch of time. `top = 3` returns the three groups with the greatest values.
 Means are compared within the error of their type, so two means that differ by less may change places.

@@ -18,7 +18,7 @@ ALL_DEVICES, SEVERAL_COLUMNS = "all devices together", "aggregates of several co
 EACH_DEVICE, NEWEST_BEFORE = "aggregates of each device", "the newest stretches of time before a time"
 SEVERAL_FUNCTIONS, MORE_BOUNDS = "several functions at once", "rows below a bound, or within several bounds"
 FIRST_ROWS, BY_VALUE = "the first rows of a longer answer", "rows in the order of their values"
-EACH_TAG = "aggregates by any tag"
+EACH_TAG, ONE_TAG = "aggregates by any tag", "the devices with one value of a tag"
 NEEDS = (
     ALL_DEVICES,
     SEVERAL_COLUMNS,
@@ -29,6 +29,7 @@ NEEDS = (
     FIRST_ROWS,
     BY_VALUE,
     EACH_TAG,
+    ONE_TAG,
 )
 
 
@@ -64,8 +65,9 @@ class Query:
 
     more_functions: further functions of the same columns. by_device: the aggregates of each device by itself, in
     each stretch of time or of all rows. each_tag: those of the devices with the same value of this tag; "": none.
-    limit: the first so many rows of the answer; 0: all. by_value: the rows are ordered by this column, or by its
-    first aggregate; "": by time. largest_first: and the largest value comes first.
+    with_tag: only devices with this value of a tag, by its name; None: all. limit: the first so many rows of the
+    answer; 0: all. by_value: the rows are ordered by this column, or by its first aggregate; "": by time.
+    largest_first: and the largest value comes first.
 
     A row of an answer: the time in ms, the device (if there are several), the columns. Of an aggregate: the start
     of the bucket in ms, if there are buckets, the device (by_device) or the value of the tag as a text (each_tag),
@@ -100,6 +102,7 @@ class Query:
     by_tag: bool = False
     by_device: bool = False
     each_tag: str = ""
+    with_tag: tuple[str, str] | None = None
     limit: int = 0
     by_value: str = ""
     largest_first: bool = False
@@ -192,6 +195,7 @@ class Query:
             FIRST_ROWS: self.limit > 0 and self.when != "before",
             BY_VALUE: bool(self.by_value),
             EACH_TAG: bool(self.each_tag),
+            ONE_TAG: self.with_tag is not None,
         }
         return tuple(words for words, is_wanted in wanted.items() if is_wanted and not self.is_loose)
 

@@ -67,6 +67,13 @@ class Dialect:
         """A condition with a number of its own."""
         return f"{self.column.format(one.column)} {one.sign} {self.value.format(spelled(one.value))}"
 
+    def one_tag(self, query: Query) -> list[str]:
+        """The condition on a tag, which languages compare with a text also where it is a number."""
+        if query.with_tag is None:
+            return []
+        name, value = query.with_tag
+        return [f"{self.column.format(name)} = '{value}'"]
+
     def conditions(self, query: Query) -> list[str]:
         """The conditions on the time and on values."""
         return self.times(query) + self.bounds(query)

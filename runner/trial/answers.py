@@ -23,6 +23,7 @@ from runner.work.answers import (
     Stretch,
     difference,
     draws,
+    only,
     right_answer,
     stretches,
     with_groups,
@@ -168,11 +169,16 @@ def _question(
 
 
 def _resolved(query: Query, drawn: Drawn, tables: Tables) -> Drawn:
-    """The draw with all devices or those of its groups, if it draws none by themselves."""
+    """The draw with all devices or those of its groups, if it draws none by themselves; with those of one tag only."""
     if query.each_tag:
-        return with_groups(query, drawn, [str(value) for value in tables.tags[query.each_tag]])
-    groups = tables.tags[query.tag] if query.tag else [0] * len(tables.names)
-    return with_groups(query, drawn, [int(group) for group in groups])
+        resolved = with_groups(query, drawn, [str(value) for value in tables.tags[query.each_tag]])
+    else:
+        groups = tables.tags[query.tag] if query.tag else [0] * len(tables.names)
+        resolved = with_groups(query, drawn, [int(group) for group in groups])
+    if query.with_tag is None:
+        return resolved
+    name, wanted = query.with_tag
+    return only(resolved, {device for device, value in enumerate(tables.tags[name]) if str(value) == wanted})
 
 
 def _affordable(query: Query, work: Work, drawn: list[Drawn]) -> list[Drawn]:

@@ -54,7 +54,7 @@ class _Aggregate(Read):
             bucket_ms=given.time_ms("bucket", "10m") if self.by_time else 0,
             newest_first=self.newest_first,
         )
-        query = given.grouped(query)
+        query = given.grouped(given.tagged(query))
         if (end := end_of(functions)) and query.devices != 1 and not query.by_device:
             many = f"{query.devices or 'all'} devices have rows at the same time"
             raise ValueError(f"function = {end}: {many}; ask for one device")

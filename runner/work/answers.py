@@ -7,7 +7,7 @@ answer to a text of the user.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import cycle
@@ -63,6 +63,13 @@ def with_groups(query: Query, drawn: Drawn, group_of: Sequence[Any]) -> Drawn:
     first, count = round(drawn.value), query.groups
     devices = [d for d, group in enumerate(group_of) if not count or first <= group < first + count]
     return replace(drawn, devices=tuple(devices), groups=tuple(group_of[device] for device in devices))
+
+
+def only(drawn: Drawn, kept: Collection[int]) -> Drawn:
+    """The draw with those of its devices that are kept."""
+    places = [place for place, device in enumerate(drawn.devices) if device in kept]
+    groups = tuple(drawn.groups[place] for place in places) if drawn.groups else ()
+    return replace(drawn, devices=tuple(drawn.devices[place] for place in places), groups=groups)
 
 
 def stretches(query: Query, drawn: Drawn, work: Work) -> list[Stretch]:

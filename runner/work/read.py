@@ -19,7 +19,10 @@ WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint"
 NUMBERS = (*WHOLE, "float", "double")
 TEXTS = ("binary", "nchar")
 LIMIT_MAX = 10_000
-DEVICES = {"devices": "how many devices one request asks for, or all; default 1"}
+DEVICES = {
+    "devices": "how many devices one request asks for, or all; default 1",
+    "tagged": "instead of devices: those with this value of a tag, like location=Berlin",
+}
 COLUMNS = {"columns": "the columns returned, by name; default: all"}
 COLUMN = {"column": "the column that is aggregated; default: the first number"}
 RANGE = {
@@ -101,9 +104,7 @@ class Given:
     def grouped(self, query: Query) -> Query:
         """The query with the groups that are aggregated by themselves, and how many of them are in the answer. A tag
         has a value for each device, so all of them are asked for."""
-        by, top = self.text("each", ""), self.text("top", "")
-        tags = {name: kind.partition("(")[0] for name, _, kind in (one.partition(":") for one in self._work.data.tags)}
-        known = [name for name, kind in tags.items() if kind in (*WHOLE, *TEXTS)]
+        by, top, known = self.text("each", ""), self.text("top", ""), self._tags()
         if by not in ("", "device", *known):
             raise ValueError(f"each = {by}: not {', '.join(('device', *known))}")
         if top and not by:
@@ -116,6 +117,24 @@ class Given:
             if top
             else query
         )
+
+    def tagged(self, query: Query) -> Query:
+        """The query for all devices with one value of a tag, if one is named."""
+        text = self.text("tagged", "")
+        if not text:
+            return query
+        if self.text("devices", ""):
+            raise ValueError("tagged: devices are named already; leave one of the two out")
+        name, _, value = (part.strip() for part in text.partition("="))
+        if name not in self._tags() or not value or set(value) & set("'\"\\{}&"):
+            known = ", ".join(self._tags())
+            raise ValueError(f"tagged = {text}: like TAG=VALUE, without quotes, braces and &; TAG is one of {known}")
+        return replace(query, devices=0, with_tag=(name, value))
+
+    def _tags(self) -> list[str]:
+        """The tags whose values can be told apart in every language: whole numbers and texts."""
+        tags = (one.partition(":") for one in self._work.data.tags)
+        return [name for name, _, kind in tags if kind.partition("(")[0] in (*WHOLE, *TEXTS)]
 
     def ordered(self, query: Query) -> Query:
         """The query with its order and the number of its rows."""

@@ -27,7 +27,8 @@ class _Point(Read):
         """The row of one moment of each device."""
         given = Given(work, operation)
         step, recent = given.time_ms("step", ""), given.time_ms("recent", "")
-        return Query(devices=given.devices(), columns=given.columns(), when="at", step_ms=step, recent_ms=recent)
+        query = Query(devices=given.devices(), columns=given.columns(), when="at", step_ms=step, recent_ms=recent)
+        return given.tagged(query)
 
 
 class _Latest(Read):
@@ -41,7 +42,7 @@ class _Latest(Read):
     def query(self, work: Work, operation: Operation) -> Query:
         """The last row of each device."""
         given = Given(work, operation)
-        return Query(devices=given.devices(), columns=given.columns(), latest=True)
+        return given.tagged(Query(devices=given.devices(), columns=given.columns(), latest=True))
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class _Range(Read):
         query = given.over_range(
             Query(devices=given.devices(), columns=given.columns(), newest_first=self.newest_first)
         )
-        query = given.ordered(query)
+        query = given.ordered(given.tagged(query))
         return given.bounded(query) if self.is_bound else query
 
 

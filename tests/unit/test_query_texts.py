@@ -25,6 +25,7 @@ SHAPES = {
         ["devices=3", "columns=voltage"],
         ["devices=all"],
         ["limit=10"],
+        ["tagged=location=Berlin"],
         ["devices=3", "limit=10", "order=voltage desc"],
     ],
     "point": [[], ["devices=3"]],
@@ -45,7 +46,7 @@ SHAPES = {
     ],
     "range_desc": [[], ["devices=3"]],
     "range_value_desc": [[BOUND]],
-    "latest": [[], ["devices=3"], ["devices=all"]],
+    "latest": [[], ["devices=3"], ["devices=all"], ["tagged=groupid=3"]],
     "aggregate": [
         *([f"function={name}"] for name in (*PLAIN, "median", "p95", "stddev", "stddev_samp", "count_distinct")),
         ["functions=count_distinct,p5", "columns=current,voltage"],

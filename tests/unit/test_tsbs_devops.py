@@ -12,7 +12,7 @@ from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_facts
 from runner.targets.victoriametrics.answers import rows_of
 from runner.work import queries_of
-from runner.work.answers import difference, right_answer, stretches, with_groups
+from runner.work.answers import difference, only, right_answer, stretches, with_groups
 from runner.work.columns import TableRows
 from tests.unit.factories import make_sweep
 
@@ -170,6 +170,12 @@ def test_the_first_rows_in_an_order_and_their_ties():
     assert "not ordered by time" in difference(late, right, [right.row(number) for number in (2, 0, 1)])
 
 
+def test_devices_of_one_value_of_a_tag_keep_their_groups():
+    drawn = Drawn(devices=(0, 1, 2), groups=("x", "y", "x"))
+    assert only(drawn, {1, 2}) == Drawn(devices=(1, 2), groups=("y", "x"))
+    assert only(Drawn(devices=(0, 1)), ()) == Drawn(devices=())
+
+
 def test_aggregates_of_each_value_of_a_tag_and_the_greatest_of_them():
     query = Query(devices=0, columns=("a",), when="range", function="sum", each_tag="region")
     drawn = with_groups(query, Drawn(devices=(), from_ms=START, to_ms=START + 2 * MINUTE), ["x", "y", "x"])
@@ -231,6 +237,10 @@ def test_iot_queries_run_with_what_each_database_can_answer(target):
     [
         (["aggregate.columns=voltage,current", "aggregate.column=voltage"], "columns names them already"),
         (["group_by_time.each=tag"], "each = tag: not device, groupid, location"),
+        (["range.tagged=location"], "tagged = location: like TAG=VALUE"),
+        (["range.tagged=place=here"], "TAG is one of groupid, location"),
+        (["range.tagged=location=O'B"], "without quotes, braces"),
+        (["range.tagged=groupid=3", "range.devices=2"], "devices are named already"),
         (["aggregate.top=3"], "top: of which groups"),
         (["range.order=name"], "order = name: not a column of numbers"),
         (["range.order=voltage"], "limit is missing: how many rows"),

@@ -89,4 +89,4 @@ def _chosen(query: Query) -> list[str]:
     group = [f"\"{query.tag}\" = '{{value}}'"] if query.groups else []
     devices = " OR ".join([f"\"{DEVICE}\" = '{{device}}'"] * query.devices)
     named = [f"({devices})" if query.devices > 1 else devices] if query.devices else []
-    return group + named + _SQL.conditions(query)
+    return group + named + _SQL.one_tag(query) + _SQL.conditions(query)

@@ -65,7 +65,7 @@ def _latest(query: Query, cells: str, chosen: str) -> str:
     if query.devices == 1:
         return f"SELECT {cells} FROM {TABLE}{chosen} ORDER BY time DESC LIMIT 1"
     if not query.devices:
-        return f"SELECT DISTINCT ON (device_id) {cells} FROM {TABLE} ORDER BY device_id, time DESC"
+        return f"SELECT DISTINCT ON (device_id) {cells} FROM {TABLE}{chosen} ORDER BY device_id, time DESC"
     asked = listed("({device}::integer)" for _ in range(query.devices))
     inner = f"SELECT * FROM {TABLE} WHERE device_id = asked.id ORDER BY time DESC LIMIT 1"
     return f"SELECT {cells} FROM (VALUES {asked}) AS asked(id), LATERAL ({inner}) AS newest"
@@ -98,4 +98,6 @@ def _chosen(query: Query) -> list[str]:
         return [f"device_id IN (SELECT device_id FROM {DEVICES}{groups})"] if groups else []
     marks = listed(["{device}"] * query.devices)
     named = [f"device_id = {marks}" if query.devices == 1 else f"device_id IN ({marks})"] if query.devices else []
+    if query.with_tag:
+        named = [f"device_id IN (SELECT device_id FROM {DEVICES}{where(_SQL.one_tag(query))})"]
     return named + _SQL.conditions(query)

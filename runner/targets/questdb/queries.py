@@ -82,7 +82,7 @@ def _tables(query: Query) -> list[str]:
     for, or every table."""
     if query.devices:
         return [f"{_TABLE}{where([_MINE, *_SQL.conditions(query)])}"] * query.devices
-    chosen = where([*_groups(query), *_SQL.conditions(query)])
+    chosen = where([*_groups(query), *_SQL.one_tag(query), *_SQL.conditions(query)])
     return [f'"{MEASUREMENT}_p{part}"{chosen}' for part in range(query.parts)]
 
 

@@ -108,4 +108,4 @@ def _source(query: Query) -> str:
     marks = listed(["'{device}'"] * query.devices)
     named = [f"TBNAME IN ({marks})"] if query.devices > 1 else []
     table = "{device}" if query.devices == 1 else TABLE
-    return f"{DATABASE}.{table}{where(named + _SQL.conditions(query))}"
+    return f"{DATABASE}.{table}{where(named + _SQL.one_tag(query) + _SQL.conditions(query))}"

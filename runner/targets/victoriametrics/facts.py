@@ -8,6 +8,7 @@ from runner.model import (
     EACH_TAG,
     MORE_BOUNDS,
     NEWEST_BEFORE,
+    ONE_TAG,
     SEVERAL_COLUMNS,
     KnobRole,
     ResourceRange,
@@ -28,7 +29,7 @@ FACTS = Facts(
     methods=("http", series.GZIP, "remote-write", "import", "put", series.TCP, series.TELNET),
     unanswered=(series.TCP, series.TELNET),
     queries="runner.targets.victoriametrics.queries:rendered",
-    says=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, EACH_TAG, MORE_BOUNDS),
+    says=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, EACH_TAG, ONE_TAG, MORE_BOUNDS),
     functions=("median", "percentile", "stddev", "count_distinct"),
     lacks={
         "stddev_samp": "MetricsQL's stddev_over_time is that of a population",

@@ -209,6 +209,8 @@ def _chosen(query: Query) -> tuple[str, ...]:
         raise CannotAsk("MetricsQL compares labels as texts only", remedy="fraction = 1, or one group")
     if query.groups:
         return (f'{query.tag}="{{value}}"',)
+    if query.with_tag:
+        return (f'{query.with_tag[0]}="{query.with_tag[1]}"',)
     if query.devices > 1:
         return (f'{DEVICE}=~"{"|".join(["{device}"] * query.devices)}"',)
     return (f'{DEVICE}="{{device}}"',) if query.devices else ()
