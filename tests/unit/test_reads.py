@@ -44,7 +44,10 @@ def work_of(mix: str, *operation: str, **flags: str) -> Work:
         ({"mix": "write=1,range=0.0000001"}, "mix: weights of 1e-07 and 1 are too far apart"),
         ({"mix": "rang"}, "mix: 'rang' is not one of write, point"),
         ({"mix": "a", "operation": ["a.kind=b"]}, "operation.a.kind: 'b' is not one of"),
-        ({"operation": ["range.spam=1"]}, "operation.range.spam: range has no such parameter; it has devices, tagged, columns"),
+        (
+            {"operation": ["range.spam=1"]},
+            "operation.range.spam: range has no such parameter; it has devices, tagged, columns",
+        ),
         ({"operation": ["range.span=0"]}, "operation.range.span = 0: must be above 0"),
         ({"operation": ["range.columns=amp"]}, "no such column; there are current, voltage, phase"),
         ({"operation": ["range.devices=11"]}, "operation.range.devices = 11: 1 to 10 of the tables"),

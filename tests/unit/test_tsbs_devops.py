@@ -233,6 +233,25 @@ def test_iot_queries_run_with_what_each_database_can_answer(target):
 
 
 @pytest.mark.parametrize(
+    ("target", "asked", "words"),
+    [
+        ("cassandra", "kind=range order=voltage limit=5", "Cassandra is not asked for the first rows"),
+        ("kairosdb", "kind=aggregate each=device top=2", "KairosDB is not asked for aggregates of each device"),
+        ("influxdb", "kind=range order=voltage limit=5", "InfluxQL orders rows by time only"),
+        ("influxdb", "kind=aggregate each=location top=2", "InfluxQL orders rows by time only"),
+        ("victoriametrics", "kind=range limit=5", "VictoriaMetrics is not asked for the first rows"),
+        ("victoriametrics", "kind=aggregate each=location columns=current,phase", "one column of each value of a tag"),
+    ],
+)
+def test_orders_and_groups_that_a_database_is_not_asked_for_are_refused(target, asked, words):
+    operation = [f"a.{one}" for one in asked.split()]
+    sweep = make_sweep(mix="a", operation=operation, preload__rows="1M", workload__step_ms="10000")
+    facts = load_facts(target)
+    with pytest.raises(CannotAsk, match=words):
+        facts.rendered(queries_of(sweep.work)["a"], sweep.work.data, facts.methods[0])
+
+
+@pytest.mark.parametrize(
     ("operation", "words"),
     [
         (["aggregate.columns=voltage,current", "aggregate.column=voltage"], "columns names them already"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import MORE_BOUNDS, KnobRole, ResourceRange
+from runner.model import BY_VALUE, EACH_TAG, MORE_BOUNDS, KnobRole, ResourceRange
 from runner.model.functions import FURTHER
 from runner.targets import Facts, Knob
 from runner.targets.heap import heap
@@ -20,7 +20,11 @@ FACTS = Facts(
     methods=("batch",),
     queries="runner.targets.cassandra.queries:rendered",
     says=(MORE_BOUNDS,),
-    lacks=dict.fromkeys(FURTHER, "CQL has no functions of several rows but count, avg, sum, max and min"),
+    lacks={
+        **dict.fromkeys(FURTHER, "CQL has no functions of several rows but count, avg, sum, max and min"),
+        BY_VALUE: "CQL orders rows by the columns of the key only",
+        EACH_TAG: "CQL groups by the primary key only, and no tag is in it",
+    },
     iot_benchmark=("Cassandra",),
     stores_tags=True,
     own_columns=("device", "ts"),

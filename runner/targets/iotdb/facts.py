@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import MORE_BOUNDS, SEVERAL_FUNCTIONS, KnobRole, ResourceRange
+from runner.model import EACH_TAG, MORE_BOUNDS, ONE_TAG, SEVERAL_FUNCTIONS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob
 from runner.targets.heap import heap
 from runner.targets.iotdb.sums import SUMS
@@ -22,6 +22,7 @@ FACTS = Facts(
     says=(SEVERAL_FUNCTIONS, MORE_BOUNDS),
     functions=("stddev", "stddev_samp"),
     lacks={
+        **dict.fromkeys((EACH_TAG, ONE_TAG), "IoTDB's devices have no tags here"),
         "median": "IoTDB has percentiles only in a library of functions that is not in the server",
         "percentile": "IoTDB has percentiles only in a library of functions that is not in the server",
         "count_distinct": "IoTDB has no count of different values",

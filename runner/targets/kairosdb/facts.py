@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import MORE_BOUNDS, KnobRole, ResourceRange
+from runner.model import BY_VALUE, MORE_BOUNDS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 from runner.targets.heap import heap
 
@@ -21,6 +21,7 @@ FACTS = Facts(
     queries="runner.targets.kairosdb.queries:rendered",
     functions=("stddev_samp",),
     lacks={
+        BY_VALUE: "KairosDB orders points by time only",
         "median": "KairosDB has percentiles of a random sample of the points only",
         "percentile": "KairosDB has percentiles of a random sample of the points only",
         "stddev": "KairosDB's dev is that of a sample",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import MORE_BOUNDS, KnobRole, ResourceRange
+from runner.model import BY_VALUE, MORE_BOUNDS, NEWEST_BEFORE, KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 from runner.targets.heap import heap
 
@@ -23,6 +23,7 @@ FACTS = Facts(
     queries="runner.targets.opentsdb.queries:rendered",
     functions=("median", "stddev"),
     lacks={
+        **dict.fromkeys((NEWEST_BEFORE, BY_VALUE), "OpenTSDB answers in the order of time, oldest first"),
         MORE_BOUNDS: "OpenTSDB has no condition on values",
         "percentile": "OpenTSDB takes percentiles of n values at n + 1 parts, and not at n - 1",
         "stddev_samp": "OpenTSDB's dev is that of a population",
