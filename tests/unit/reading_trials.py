@@ -117,7 +117,7 @@ SHAPES = {  # a ~ is a space within a value
     "tag_and_time": "kind=group_by_time each=groupid step=10m function=max",
     "tagged": "kind=range tagged=groupid=3",
     "tagged_latest": "kind=latest tagged=groupid=4",
-    "tagged_groups": "kind=group_by_time tagged=groupid=5 each=location step=10m function=count",
+    "tagged_groups": "kind=group_by_time tagged=groupid=2 each=location step=10m function=count",
     "top_devices": "kind=aggregate each=device devices=all top=3 column=voltage function=max",
     "top_tags": "kind=aggregate each=groupid top=2",
 }
