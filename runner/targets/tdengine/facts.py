@@ -74,7 +74,7 @@ FACTS = Facts(
     any_knob=True,
     vendor_defaults={
         "numOfCores": "all that it sees",
-        "numOfCommitThreads": "4",
+        "numOfCommitThreads": "by the cores that it sees",
         "numOfRpcThreads": "by the cores that it sees",
         "supportVnodes": "by the cores that it sees",
         "vgroups": "2",
