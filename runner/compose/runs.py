@@ -17,6 +17,7 @@ from runner.host import disk_of
 from runner.identity import identity
 from runner.model import StoredRun, Sweep
 from runner.preparing import Choice, Prepared, refuse_blocking
+from runner.preparing.same_server import RefusesSameServer
 from runner.runtimes import load_runtime
 from runner.runtimes.data_dir import made_directory
 from runner.runtimes.ram_dir import mounted
@@ -117,7 +118,8 @@ def _execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: 
     execution = Execution(
         plan=writer.plan, data_dir=prepared.data_dir, client_homes=homes, held_bytes=prepared.held_bytes
     )
-    return executing.execute(execution, writer, sinks, say)
+    checks = RefusesSameServer(prepared.plan, prepared.choices)
+    return executing.execute(execution, writer, (*sinks, checks), say)
 
 
 def client_home(choice: Choice) -> str:

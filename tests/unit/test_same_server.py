@@ -1,12 +1,18 @@
-"""scale ab with two servers whose settings are equal is refused while it is planned, and starts nothing."""
+"""scale ab with two servers whose settings are equal is refused while it is planned, and starts nothing; if only the
+servers show it, after the first trials of both."""
+
+from dataclasses import replace
 
 import pytest
 
 from runner.errors import UsageError
+from runner.model import TrialFinished
 from runner.preparing.ab import prepare_ab
+from runner.preparing.same_server import RefusesSameServer
 from runner.sweep.ab import flags_of, together
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import load_target
+from tests.unit.factories import make_result
 
 pytestmark = pytest.mark.skipif(load_target("postgres").find("") is None, reason="no PostgreSQL")
 COMMON = "--cores 1 --target postgres --runtime process"
@@ -37,3 +43,23 @@ def test_equal_settings_are_refused(a, b, tmp_path):
 @pytest.mark.parametrize("b", ["--knob synchronous_commit=off", "--settings loading", "--rows-per-request 77", ""])
 def test_other_variants_are_planned(b, tmp_path):
     assert len(prepared("", b, tmp_path).plan.trials) == 4
+
+
+def run_through(check, plan, **reported):
+    """Both variants' first trials end, with what their servers reported of wal_buffers."""
+    for trial in plan.trials[:2]:
+        effective = {"wal_buffers": reported[trial.variant["variant"]], "port": trial.trial_id}
+        check(TrialFinished(result=replace(make_result(1, 1e5), trial=trial, effective=effective)))
+
+
+def test_equal_settings_that_only_the_servers_report_end_the_run(tmp_path):
+    found = prepared("--knob wal_buffers=-1", "--knob wal_buffers=16MB", tmp_path)
+    with pytest.raises(UsageError, match="same server: both reported wal_buffers=16MB") as refused:
+        run_through(RefusesSameServer(found.plan, found.choices), found.plan, A="16MB", B="16384kB")
+    assert refused.value.exit_code == 2
+
+
+@pytest.mark.parametrize(("a", "b"), [("--knob wal_buffers=8MB", "--knob wal_buffers=16MB"), ("", "")])
+def test_other_reports_do_not_end_it(a, b, tmp_path):
+    found = prepared(a, b, tmp_path)
+    run_through(RefusesSameServer(found.plan, found.choices), found.plan, A="16MB", B="16MB" if not a else "8MB")
