@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 
-from runner.interrupts import current
-from runner.model import Event, IntervalSeen, VerdictKind
+from runner.model import Event, VerdictKind
 from runner.targets.tdengine.session import TdengineSession
 from runner.trial import summed as summed_trial
-from runner.trial.run import run_trial
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
+from tests.integration.changing import changed_in_the_load, once_stored
 from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
 pytestmark = list(NEEDS_SERVER)
@@ -29,20 +28,15 @@ def events_of(
     folder: Path, monkeypatch: pytest.MonkeyPatch, change: str = "", precision: str = "ms", **flags: Any
 ) -> list[Event]:
     """The events of a trial of writes, in which another session changes a row after the first thousands."""
-    sessions: list[TdengineSession] = []
-    init = TdengineSession.__init__
-    monkeypatch.setattr(TdengineSession, "__init__", lambda self, *args: (sessions.append(self), init(self, *args))[1])
     order = trial_order(folder, "tdengine", load__rate="20k", workload__rows_per_request="100", **flags)
-    events: list[Event] = []
-    changed = not change
     trial = replace(order.trial, knobs={**order.trial.knobs, "precision": precision})
-    for event in run_trial(replace(order, trial=trial, home=str(HOME), client_home=str(HOME)), current()):
-        events.append(event)
-        if isinstance(event, IntervalSeen) and event.interval.rows_total > 2000 and not changed:
-            sessions[-1]._rows(change.format(start=order.trial.work.data.start_ms))
-            changed = True
-    assert changed
-    return events
+    order = replace(order, trial=trial, home=str(HOME), client_home=str(HOME))
+
+    def changed(session: TdengineSession) -> None:
+        once_stored(lambda: session._rows("SELECT ts FROM scale.d3 LIMIT 1"))
+        session._rows(change.format(start=trial.work.data.start_ms))
+
+    return changed_in_the_load(order, TdengineSession, changed if change else None, monkeypatch)
 
 
 @pytest.mark.parametrize(

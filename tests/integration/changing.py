@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -15,20 +16,20 @@ from runner.trial.order import TrialOrder
 from runner.trial.run import run_trial
 from tests.unit.trial_orders import artifact_of, result_of
 
-AFTER_ROWS = 2000  # so that the first rows of each table are stored
+STORED_S = 60.0
 Change = Callable[[Any], None]  # given a session with the trial's server
 
 
 def changed_in_the_load(
     order: TrialOrder, session: type[Session], change: Change | None, monkeypatch: pytest.MonkeyPatch
 ) -> list[Event]:
-    """The events of the trial; the change is made once, while the load runs. None: no change."""
+    """The events of the trial; the change is made once, while the load runs on. None: no change."""
     sessions = _sessions_of(session, monkeypatch)
     events: list[Event] = []
     changed = change is None
     for event in run_trial(order, current()):
         events.append(event)
-        if change and isinstance(event, IntervalSeen) and event.interval.rows_total > AFTER_ROWS and not changed:
+        if change and isinstance(event, IntervalSeen) and not changed:
             change(sessions[-1])
             changed = True
     assert changed
@@ -45,6 +46,15 @@ def changed_before_the_count(
     return list(run_trial(order, current()))
 
 
+def once_stored(asked: Callable[[], Any]) -> Any:
+    """What it returns, as soon as that is something: the load goes on meanwhile."""
+    deadline = time.monotonic() + STORED_S
+    while not (found := asked()):
+        assert time.monotonic() < deadline, "no such row was stored"
+        time.sleep(0.05)
+    return found
+
+
 def _sessions_of(session: type[Session], monkeypatch: pytest.MonkeyPatch) -> list[Session]:
     """A list to which each new session adds itself."""
     made: list[Session] = []
@@ -55,8 +65,13 @@ def _sessions_of(session: type[Session], monkeypatch: pytest.MonkeyPatch) -> lis
 
 def differing(events: list[Event]) -> set[str]:
     """The devices with a figure that is further from the right one than it may be."""
+    return differing_in(summed(events))
+
+
+def differing_in(comparison: Mapping[str, Any]) -> set[str]:
+    """The same, of a comparison as it is stored."""
     found = set()
-    for one in summed(events)["tables"]:
+    for one in comparison["tables"]:
         figures = zip(*(one[name].split() for name in ("right", "stored", "error")), strict=True)
         if any("-" in (r, s) or abs(float(r) - float(s)) > float(e) for r, s, e in figures):
             found.add(one["name"])

@@ -3,22 +3,30 @@ names the tables that were changed and no other."""
 
 from __future__ import annotations
 
+import csv
 import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from runner.interrupts import current
-from runner.model import Event, IntervalSeen, Trial, VerdictKind
+from runner.model import Event, Trial, VerdictKind
 from runner.targets.postgres import session
 from runner.targets.postgres.session import PostgresSession
 from runner.targets.postgres.sums import SUMS
-from runner.trial.run import run_trial
 from runner.work.sums import figures_of
-from tests.unit.trial_orders import artifact_of, result_of, trial_order
+from tests.integration.changing import (
+    changed_before_the_count,
+    changed_in_the_load,
+    differing,
+    differing_in,
+    once_stored,
+    summed,
+    verdict_of,
+)
+from tests.integration.cli import assert_measured, run
+from tests.integration.real_server import with_rows
+from tests.unit.trial_orders import result_of, trial_order
 
 ROW = "SELECT ctid FROM measurement WHERE device_id = {device} ORDER BY time OFFSET {n} LIMIT 1"
 AT = f"WHERE device_id = {{device}} AND ctid = ({ROW.replace('{n}', '7')})"
@@ -35,39 +43,17 @@ CHANGES = (  # of the devices 1, 2, 3, ...
 
 def changed_trial(folder: Path, changes: list[str], monkeypatch: pytest.MonkeyPatch) -> list[Event]:
     """The events of a trial of one second, in which another connection changes rows as soon as each table has some."""
-    sessions: list[PostgresSession] = []
-    not_ready = PostgresSession.not_ready
-    monkeypatch.setattr(PostgresSession, "not_ready", lambda self: (sessions.append(self), not_ready(self))[1])
+
+    def change(session: PostgresSession) -> None:
+        with session._connected() as second:
+            for statement in changes:
+                once_stored(lambda statement=statement: second.execute(statement.encode()).rowcount)
+
     order = trial_order(folder, "postgres", load__rate="50k", workload__rows_per_request="100")
-    events: list[Event] = []
-    changed: list[int] = []
-    for event in run_trial(order, current()):
-        events.append(event)
-        if isinstance(event, IntervalSeen) and changes and not changed:
-            with sessions[-1]._connected() as second:
-                changed = [until_done(second, change) for change in changes]
-    assert all(changed) and len(changed) == len(changes), changed
+    events = changed_in_the_load(order, PostgresSession, change, monkeypatch)
+    found = summed(events)
+    assert (found["note"], found["of_tables"], len(found["tables"])) == ("", 10, 10)
     return events
-
-
-def until_done(second: Any, change: str) -> int:
-    """How many rows it changes, once there are any: the load goes on meanwhile."""
-    deadline = time.monotonic() + 60
-    while not (rows := second.execute(change.encode()).rowcount) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return int(rows)
-
-
-def differing(events: list[Event]) -> set[str]:
-    """The tables with a figure that is further from the right one than it may be."""
-    summed: dict[str, Any] = json.loads(artifact_of(events, "facts.json"))["summed"]
-    assert (summed["note"], summed["of_tables"], len(summed["tables"])) == ("", 10, 10)
-    found = set()
-    for one in summed["tables"]:
-        figures = zip(*(one[name].split() for name in ("right", "stored", "error")), strict=True)
-        if any("-" in (r, s) or abs(float(r) - float(s)) > float(e) for r, s, e in figures):
-            found.add(one["name"])
-    return found
 
 
 def test_changed_rows_are_found_in_their_tables(folder, monkeypatch):
@@ -78,6 +64,35 @@ def test_changed_rows_are_found_in_their_tables(folder, monkeypatch):
     assert result.verdict.reasons[0].startswith("device 1: current: sum: stored ")
     assert "(6 of 10 tables compared differ)" in result.verdict.reasons[0]
     assert differing(events) == set("123456")
+
+
+def test_a_row_of_many_tables_is_missed_in_all_of_them_together(folder, monkeypatch):
+    def change(session: PostgresSession) -> None:
+        with session._connected() as second:
+            assert second.execute(CHANGES[1].format(device=7).encode()).rowcount == 1
+
+    flags = {"workload__tables": "1200", "workload__rows_per_request": "50", "load__warmup": "0s"}
+    order = with_rows(trial_order(folder, "postgres", **flags), 120_000)
+    events = changed_before_the_count(order, PostgresSession, change, monkeypatch)
+    assert verdict_of(events).kind is VerdictKind.WRONG_ROWS
+    assert differing(events) - {"7"} == {""}
+    assert len(summed(events)["tables"]) == 201
+
+
+def test_a_sweep_of_many_tables_compares_some_and_all_together(tmp_path, data_dir):
+    words = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--runtime", "process", "--replicates", "1")
+    many = ("--tables", "1200", "--rows", "120k", "--rows-per-request", "50", "--warmup", "0s")
+    where = ("--results", "r", "--data-dir", str(data_dir), "--no-metrics", "--json", "-y")
+    done = run(*words, *many, *where, cwd=tmp_path)
+    assert_measured(done)
+    path = tmp_path / json.loads(done.stdout)["path"]
+    (row,) = csv.DictReader((path / "points.csv").read_text().splitlines())
+    assert (row["rows_compared"], row["rows_counted"], row["tables_compared"]) == ("120000", "120000", "200"), row
+    (facts,) = path.glob("trials/*/facts.json")
+    found = json.loads(facts.read_text())["summed"]
+    assert found["note"] == "200 of 1,200 tables were compared one by one, and all together"
+    assert [one["table"] is None for one in found["tables"]] == [False] * 200 + [True]
+    assert differing_in(found) == set()
 
 
 @pytest.mark.parametrize("is_whole", [True, False])

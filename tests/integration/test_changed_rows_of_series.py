@@ -16,7 +16,14 @@ from runner.model import VerdictKind
 from runner.targets.influxdb.session import InfluxdbSession
 from runner.targets.iotdb.session import IotdbSession
 from runner.targets.victoriametrics.session import VictoriametricsSession
-from tests.integration.changing import changed_before_the_count, changed_in_the_load, differing, summed, verdict_of
+from tests.integration.changing import (
+    changed_before_the_count,
+    changed_in_the_load,
+    differing,
+    once_stored,
+    summed,
+    verdict_of,
+)
 from tests.integration.real_server import required
 from tests.unit.trial_orders import result_of, trial_order
 
@@ -45,13 +52,14 @@ class InInfluxdb:
     def row(self, session: InfluxdbSession, device: str, row: int) -> tuple[Cells, Cells]:
         """Tags and values."""
         where = f"device = '{device}' AND time = {at(session, row)}ms"
-        (found,) = session._run(f'SELECT * FROM "measurement" WHERE {where}')
+        (found,) = once_stored(lambda: session._run(f'SELECT * FROM "measurement" WHERE {where}'))
         cells = dict(zip(found["columns"], found["values"][0], strict=True))
         columns = [column.partition(":")[0] for column in session._trial.work.data.columns]
         tags = {name: cell for name, cell in cells.items() if name not in (*columns, "time")}
         return tags, {name: cells[name] for name in columns}
 
     def delete(self, session: InfluxdbSession, device: str) -> None:
+        self.row(session, device, ROW)
         session._run(f"DELETE FROM \"measurement\" WHERE device = '{device}' AND time = {at(session)}ms")
 
     def write(self, session: InfluxdbSession, device: str, tags: Cells, values: Cells, time_ms: int) -> None:
@@ -72,6 +80,7 @@ class InInfluxdb:
         self.write(session, device, tags, values, at(session) + 1)
 
     def copied(self, session: InfluxdbSession, device: str) -> None:
+        self.row(session, device, ROW)
         tags, values = self.row(session, device, ROW + 1)
         self.write(session, device, tags, values, at(session))
 
@@ -124,7 +133,8 @@ class InIotdb:
 
     def row(self, session: IotdbSession, device: str, row: int) -> list[str]:
         columns = ", ".join(column.partition(":")[0] for column in session._trial.work.data.columns)
-        ((_, *cells),) = session._rows(f"SELECT {columns} FROM root.scale.{device} WHERE time = {at(session, row)}")
+        statement = f"SELECT {columns} FROM root.scale.{device} WHERE time = {at(session, row)}"
+        ((_, *cells),) = once_stored(lambda: session._rows(statement))
         return [str(cell) for cell in cells]
 
     def write(self, session: IotdbSession, device: str, cells: list[str], time_ms: int) -> None:
@@ -145,6 +155,7 @@ class InIotdb:
         self.write(session, device, self.row(session, device, ROW + 1), at(session))
 
     def delete(self, session: IotdbSession, device: str) -> None:
+        self.row(session, device, ROW)
         session._rows(f"DELETE FROM root.scale.{device}.* WHERE time = {at(session)}")
 
 

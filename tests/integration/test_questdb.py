@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from runner.interrupts import current
-from runner.model import Event, IntervalSeen, VerdictKind
+from runner.model import Event, VerdictKind
 from runner.targets.questdb.session import QuestdbSession
 from runner.trial import summed as summed_trial
 from runner.trial.placed import check_placement
-from runner.trial.run import run_trial
+from tests.integration.changing import changed_in_the_load, once_stored
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, required
 from tests.unit.reading_trials import GROUPED, KINDS, MORE, SHAPES, WRONG, answers_of, reading_order, shapes_order
@@ -85,20 +84,14 @@ CHANGE = "UPDATE measurement_p0 SET k = k + 1 WHERE device = '{device}' AND time
 
 def written(folder: Path, monkeypatch: pytest.MonkeyPatch, method: str, change: str) -> list[Event]:
     """The events of a trial that writes 30,000 rows; another session changes one of them while it runs."""
-    sessions: list[QuestdbSession] = []
-    init = QuestdbSession.__init__
-    monkeypatch.setattr(QuestdbSession, "__init__", lambda self, *args: (sessions.append(self), init(self, *args))[1])
     flags: dict[str, Any] = {"workload__columns": TYPES, "load__rate": "20k", "workload__rows_per_request": "100"}
     order = trial_order(folder, "questdb", load__method=method, **flags)
-    start, events, changed = order.trial.work.data.start_ms, [], not change
-    for event in run_trial(order, current()):
-        events.append(event)
-        if isinstance(event, IntervalSeen) and event.interval.rows_total > 2000 and not changed:
-            (device,) = sessions[-1]._rows("SELECT min(device) FROM measurement_p0")[0]
-            sessions[-1]._rows(change.format(device=device, start=start))
-            changed = True
-    assert changed
-    return events
+
+    def changed(session: QuestdbSession) -> None:
+        ((device,),) = once_stored(lambda: session._rows("SELECT device FROM measurement_p0 LIMIT 1"))
+        session._rows(change.format(device=device, start=order.trial.work.data.start_ms))
+
+    return changed_in_the_load(order, QuestdbSession, changed if change else None, monkeypatch)
 
 
 def test_rows_that_nobody_changed_are_right(folder, monkeypatch):
