@@ -58,7 +58,7 @@ def test_stored_rows_are_compared(open_folder, monkeypatch, method, change, colu
     assert result.measurement is not None, f"{result.verdict}\n{result.log_tail}"
     summed = json.loads(artifact_of(events, "facts.json"))["summed"]
     assert (summed["note"], len(summed["tables"])) == ("", 10)
-    assert result.measurement.rows_compared == result.measurement.rows_counted > 2000
+    assert result.measurement.rows_compared == result.measurement.rows_counted > 0
     assert (result.verdict.kind is VerdictKind.WRONG_ROWS) == bool(change), result.verdict
     if change:
         assert "device d3: f: sum: stored" in result.verdict.reasons[0], result.verdict
@@ -72,4 +72,4 @@ def test_drawn_tables_and_all_together_are_right_in_nanoseconds(open_folder, mon
     result, summed = result_of(events), json.loads(artifact_of(events, "facts.json"))["summed"]
     assert [one["table"] is None for one in summed["tables"]] == [False] * 4 + [True], summed["note"]
     assert result.verdict.kind is not VerdictKind.WRONG_ROWS, result.verdict
-    assert result.measurement.rows_compared == result.measurement.rows_counted > 2000
+    assert result.measurement.rows_compared == result.measurement.rows_counted > 0

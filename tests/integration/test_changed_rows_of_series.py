@@ -207,4 +207,4 @@ def test_rows_that_nobody_changed_are_right(folder: Path, monkeypatch, name):
     assert verdict.kind not in (VerdictKind.WRONG_ROWS, VerdictKind.LOST_ROWS), verdict
     assert (differing(events), found["note"], len(found["tables"])) == (set(), "", 10)
     measured = result_of(events).measurement
-    assert measured.rows_compared == measured.rows_counted > 2000
+    assert measured.rows_compared == measured.rows_counted > 0

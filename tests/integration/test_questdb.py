@@ -99,7 +99,7 @@ def test_rows_that_nobody_changed_are_right(folder, monkeypatch):
     result, summed = result_of(events), json.loads(artifact_of(events, "facts.json"))["summed"]
     assert (summed["note"], len(summed["tables"])) == ("", 10), result.log_tail
     assert result.verdict.kind not in WRONG, result.verdict
-    assert result.measurement.rows_compared == result.measurement.rows_counted > 2000
+    assert result.measurement.rows_compared == result.measurement.rows_counted > 0
 
 
 def test_drawn_tables_and_all_together_are_right_with_pgwire(folder, monkeypatch):
@@ -109,7 +109,7 @@ def test_drawn_tables_and_all_together_are_right_with_pgwire(folder, monkeypatch
     result, summed = result_of(events), json.loads(artifact_of(events, "facts.json"))["summed"]
     assert [one["table"] is None for one in summed["tables"]] == [False] * 4 + [True], summed["note"]
     assert result.verdict.kind not in WRONG, result.verdict
-    assert result.measurement.rows_compared == result.measurement.rows_counted > 2000
+    assert result.measurement.rows_compared == result.measurement.rows_counted > 0
 
 
 def test_a_changed_row_is_found(folder, monkeypatch):
