@@ -215,6 +215,7 @@ column, the value of each function. NULLs are in none of them.
 | `median`, `p1` to `p99` | a percentile, interpolated between two values; the median is `p50` |
 | `stddev` | the standard deviation of the values as a population (divided by n) |
 | `stddev_samp` | that of the values as a sample of a population (by n - 1); NULL for one value |
+| `rate` | the change in a second: the last value less the first one, by the seconds between; NULL for one row |
 
 A percentile is `percentile_cont` of SQL: of n values in order, it lies (n - 1) × p / 100 places behind the first one,
 and between two values in proportion.
@@ -222,7 +223,9 @@ and between two values in proportion.
 A database that defines a function otherwise is not asked for it, because its answer to the same question is another
 number. So InfluxQL is asked for `stddev_samp`, TDengine and VictoriaMetrics for `stddev`, PostgreSQL, QuestDB and IoTDB
 for both. InfluxQL's percentile is the value at a rank, and OpenTSDB's takes p % of n + 1. Those of QuestDB and KairosDB
-are estimates. QuestDB counts different values of whole numbers and texts only, TDengine estimates them.
+are estimates. The rates of InfluxQL, KairosDB and OpenTSDB are of a point, or a stretch of time, and the one before it,
+so they need rows outside of the range. `first`, `last` and `rate` are of one device. QuestDB counts different values of
+whole numbers and texts only, TDengine estimates them.
 
 A percentile may differ from the right one as a value of its column may, by 1e-5 (float) or 1e-9 of the two values
 beside it. A standard deviation may differ by the same part of itself, and beside that by 1.2e-7 (float) or 1e-14 of the
@@ -385,7 +388,7 @@ _VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
         *_DEVICES,
         *(
             {"function": name, "column": "voltage"}
-            for name in ("spread", "median", "p95", "stddev", "stddev_samp", "count_distinct")
+            for name in ("spread", "median", "p95", "stddev", "stddev_samp", "count_distinct", "rate")
         ),
         {"functions": "avg,max"},
     ),

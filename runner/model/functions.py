@@ -9,9 +9,10 @@ import re
 
 PLAIN = ("avg", "count", "sum", "max", "min", "spread", "first", "last")
 PERCENTILE = "percentile"  # p1 to p99; the median is one of them by another name
-FURTHER = ("median", PERCENTILE, "stddev", "stddev_samp", "count_distinct")  # not every database has them
+FURTHER = ("median", PERCENTILE, "stddev", "stddev_samp", "count_distinct", "rate")  # not every database has them
 COUNTS = ("count", "count_distinct")  # 0 where there are no rows, and of values of any type
-ENDS = ("first", "last")  # of the rows of one device only, and of values of any type
+ENDS = ("first", "last")  # of values of any type
+OF_ONE_DEVICE = (*ENDS, "rate")  # of rows in the order of time, and those of several devices have the same times
 _PERCENTILE = re.compile(r"p([1-9]\d?)")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from runner.model import Operation, Query, Work
-from runner.model.functions import ENDS, FURTHER, PERCENTILE, PLAIN, is_function, wants_number
+from runner.model.functions import FURTHER, OF_ONE_DEVICE, PERCENTILE, PLAIN, is_function, wants_number
 from runner.work.read import BOUND, COLUMN, DEVICES, NUMBERS, RANGE, Given, Read
 
 FUNCTIONS = tuple("p1 to p99" if name == PERCENTILE else name for name in (*PLAIN, *FURTHER))
@@ -77,7 +77,7 @@ def functions_of(given: Given) -> tuple[str, ...]:
 
 def end_of(functions: Sequence[str]) -> str:
     """The first of the functions that is of the rows of one device only; "" if none is."""
-    return next((name for name in functions if name in ENDS), "")
+    return next((name for name in functions if name in OF_ONE_DEVICE), "")
 
 
 def columns_of(given: Given, functions: Sequence[str]) -> tuple[str, ...]:

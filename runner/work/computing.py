@@ -1,8 +1,8 @@
 """Computes one function of values, and the size of the numbers by which its error is judged. Pure.
 
 A percentile is interpolated between the two values next to its rank, as SQL's percentile_cont does; the median is the
-50th. A standard deviation is that of a population (stddev), or of a sample of one (stddev_samp). Refuses NULLs: they
-are in no aggregate.
+50th. A standard deviation is that of a population (stddev), or of a sample of one (stddev_samp). A rate is of the first
+and the last row. Refuses NULLs: they are in no aggregate.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ def value_of(function: str, times: Array, values: Array) -> tuple[Any, float]:
     if function == "spread":
         high, low = _plain(values.max()), _plain(values.min())
         return high - low, abs(float(high)) + abs(float(low))
+    if function == "rate":
+        return _rate(times, values)
     if function in ("stddev", "stddev_samp"):
         return _deviation(values, less=int(function == "stddev_samp"))
     percent = percent_of(function)
@@ -67,6 +69,16 @@ def _deviation(values: Array, less: int) -> tuple[float | None, float]:
     found, is_float = float(wide.std(ddof=less)), values.dtype == np.float32
     part = _BITS_24 / FLOAT_ERROR if is_float else _DIGITS_15 / DOUBLE_ERROR
     return found, found + part * float(np.abs(wide).max())
+
+
+def _rate(times: Array, values: Array) -> tuple[float | None, float]:
+    """The change from the first row to the last one in a second. The size is that of both values."""
+    oldest, newest = np.argmin(times), np.argmax(times)
+    seconds = float(times[newest] - times[oldest]) / 1000
+    if not seconds:
+        return None, 0.0
+    first, last = float(values[oldest]), float(values[newest])
+    return (last - first) / seconds, (abs(first) + abs(last)) / seconds
 
 
 def _single(value: Any) -> tuple[Any, float]:

@@ -78,5 +78,7 @@ def test_functions_are_answered_rightly(open_folder, method):
     events = list(run_trial(replace(order, home=str(HOME), client_home=str(HOME)), Stop()))
     result, answers = result_of(events), answers_of(events)
     assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert set(answers) == {f"{one}{each}" for one in ("median", "p95", "stddev", "several") for each in ("", "_each")}
+    assert set(answers) == {
+        f"{one}{each}" for one in ("median", "p95", "stddev", "rate", "several") for each in ("", "_each")
+    }
     assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers

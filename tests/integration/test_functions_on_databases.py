@@ -13,11 +13,11 @@ from tests.unit.reading_trials import WRONG, answers_of, functions_order, readin
 from tests.unit.trial_orders import here, result_of
 
 SERVERS = {
-    "postgres": {"median", "p95", "stddev", "stddev_samp", "count_distinct", "several"},
-    "questdb": {"stddev", "stddev_samp", "count_distinct", "several"},
+    "postgres": {"median", "p95", "stddev", "stddev_samp", "count_distinct", "rate", "several"},
+    "questdb": {"stddev", "stddev_samp", "count_distinct", "rate", "several"},
     "influxdb": {"median", "stddev_samp", "count_distinct", "several"},
-    "victoriametrics": {"median", "p95", "stddev", "count_distinct"},
-    "iotdb": {"stddev", "stddev_samp", "several"},
+    "victoriametrics": {"median", "p95", "stddev", "count_distinct", "rate"},
+    "iotdb": {"stddev", "stddev_samp", "rate", "several"},
     "kairosdb": {"stddev_samp"},
     "opentsdb": {"median", "stddev"},
 }

@@ -33,9 +33,9 @@ def test_which_names_are_functions():
     assert [percent_of(name) for name in ("p1", "p95", "p99", "median", "avg")] == [1, 95, 99, 50, None]
     assert all(map(is_function, ("avg", "median", "p5", "stddev", "stddev_samp", "count_distinct")))
     assert not any(map(is_function, ("p0", "p100", "p9.5", "p05", PERCENTILE, "stdev", "")))
-    assert [name for name in ("count", "count_distinct", "first", "median", "p7") if wants_number(name)] == [
+    assert [name for name in ("count", "count_distinct", "first", "median", "rate") if wants_number(name)] == [
         "median",
-        "p7",
+        "rate",
     ]
 
 
@@ -47,6 +47,7 @@ def test_the_right_values_are_those_of_other_definitions():
         "stddev": statistics.pstdev(VALUES),
         "stddev_samp": statistics.stdev(VALUES),
         "count_distinct": len(set(VALUES)),
+        "rate": (VALUES[-1] - VALUES[0]) / 60,
     }
     for function, value in known.items():
         for kind in (np.float64, np.float32, np.int64):
@@ -93,6 +94,13 @@ def test_a_deviation_of_one_value():
     assert right.cells() == [(START, pytest.approx(math.sqrt(0.5))), (START + 20_000, None)]
     assert difference(query, right, [(START, math.sqrt(0.5)), (START + 20_000, None)]) == ""
     assert difference(query, right, [(START, math.sqrt(0.5)), (START + 20_000, 0.0)])
+
+
+def test_a_rate_is_of_the_first_and_the_last_row():
+    query, right = right_of("rate", [5.0, 1.0, 7.0, 9.0, 2.0], bucket_ms=20_000)
+    assert right.cells() == [(START, -0.4), (START + 20_000, 0.2), (START + 40_000, None)]
+    assert difference(query, right, [(START, -0.4), (START + 20_000, 0.2), (START + 40_000, None)]) == ""
+    assert "row 2 of 3" in difference(query, right, [(START, -0.4), (START + 20_000, 0.35), (START + 40_000, None)])
 
 
 def test_several_functions_are_beside_each_other_column_by_column():

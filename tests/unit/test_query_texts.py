@@ -48,7 +48,10 @@ SHAPES = {
     "range_value_desc": [[BOUND]],
     "latest": [[], ["devices=3"], ["devices=all"], ["tagged=groupid=3"]],
     "aggregate": [
-        *([f"function={name}"] for name in (*PLAIN, "median", "p95", "stddev", "stddev_samp", "count_distinct")),
+        *(
+            [f"function={name}"]
+            for name in (*PLAIN, "median", "p95", "stddev", "stddev_samp", "count_distinct", "rate")
+        ),
         ["functions=count_distinct,p5", "columns=current,voltage"],
         ["functions=min,stddev_samp", "devices=3"],
         ["devices=3"],

@@ -18,6 +18,7 @@ LACKS = {
     BY_VALUE: "InfluxQL orders rows by time only",
     "percentile": "InfluxQL's PERCENTILE is the value at a rank, and not between two values",
     "stddev": "InfluxQL's STDDEV is that of a sample",
+    "rate": "InfluxQL's DERIVATIVE is of two stretches of time, and not of the rows of one",
 }
 
 FACTS = Facts(

@@ -20,7 +20,7 @@ FACTS = Facts(
     methods=("tablet", "tablets", "records"),
     queries="runner.targets.iotdb.queries:rendered",
     says=(SEVERAL_FUNCTIONS, MORE_BOUNDS),
-    functions=("stddev", "stddev_samp"),
+    functions=("stddev", "stddev_samp", "rate"),
     lacks={
         **dict.fromkeys((EACH_TAG, ONE_TAG), "IoTDB's devices have no tags here"),
         "median": "IoTDB has percentiles only in a library of functions that is not in the server",

@@ -28,6 +28,7 @@ _AGGREGATES = {
     "last": "last_value({0})",
     "stddev": "stddev_pop({0})",
     "stddev_samp": "stddev_samp({0})",
+    "rate": "(last_value({0}) - first_value({0})) / (max_time({0}) - min_time({0})) * 1000",
     "max_time": "max_time({0})",
     "min_time": "min_time({0})",
 }

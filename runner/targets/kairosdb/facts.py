@@ -25,6 +25,7 @@ FACTS = Facts(
         "median": "KairosDB has percentiles of a random sample of the points only",
         "percentile": "KairosDB has percentiles of a random sample of the points only",
         "stddev": "KairosDB's dev is that of a sample",
+        "rate": "KairosDB's rate is that of each point and the one before it",
         "count_distinct": "KairosDB has no count of different values",
     },
     says=(MORE_BOUNDS,),

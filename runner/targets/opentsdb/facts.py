@@ -27,6 +27,7 @@ FACTS = Facts(
         MORE_BOUNDS: "OpenTSDB has no condition on values",
         "percentile": "OpenTSDB takes percentiles of n values at n + 1 parts, and not at n - 1",
         "stddev_samp": "OpenTSDB's dev is that of a population",
+        "rate": "OpenTSDB's rate is that of each point and the one before it",
         "count_distinct": "OpenTSDB has no count of different values",
     },
     iot_benchmark=("OpenTSDB",),

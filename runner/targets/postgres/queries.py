@@ -25,6 +25,8 @@ _AGGREGATES = {
     "stddev": "stddev_pop({0}::float8)",
     "stddev_samp": "stddev_samp({0}::float8)",
     "count_distinct": "count(DISTINCT {0})",
+    "rate": "((array_agg({0} ORDER BY time DESC))[1]::float8 - (array_agg({0} ORDER BY time))[1]::float8)"
+    " / nullif(extract(epoch FROM max(time) - min(time))::float8, 0)",
     "max_time": "max(time) FILTER (WHERE {0} IS NOT NULL)",
     "min_time": "min(time) FILTER (WHERE {0} IS NOT NULL)",
 }

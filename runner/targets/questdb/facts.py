@@ -74,7 +74,7 @@ FACTS = Facts(
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
     queries="runner.targets.questdb.queries:rendered",
     says=NEEDS,
-    functions=("stddev", "stddev_samp", "count_distinct"),
+    functions=("stddev", "stddev_samp", "count_distinct", "rate"),
     lacks={
         "median": "QuestDB's percentiles are approximate (approx_median)",
         "percentile": "QuestDB's percentiles are approximate (approx_percentile)",

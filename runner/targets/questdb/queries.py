@@ -29,6 +29,7 @@ _AGGREGATES = {
     "stddev": "stddev_pop({0}::double)",
     "stddev_samp": "stddev_samp({0}::double)",
     "count_distinct": "count_distinct({0})",
+    "rate": "(last({0})::double - first({0})::double) / ((max(timestamp) - min(timestamp)) / 1000000.0)",
     "max_time": "max(timestamp)",
     "min_time": "min(timestamp)",
 }

@@ -91,7 +91,7 @@ FACTS = Facts(
     load_generators=("scale", "taosbenchmark"),
     queries="runner.targets.tdengine.queries:rendered",
     says=NEEDS,
-    functions=("median", "percentile", "stddev"),
+    functions=("median", "percentile", "stddev", "rate"),
     lacks={
         "stddev_samp": "TDengine's STDDEV is that of a population",
         "count_distinct": "TDengine estimates the number of different values (HYPERLOGLOG)",

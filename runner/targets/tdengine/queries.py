@@ -26,6 +26,7 @@ _AGGREGATES = {
     "last": "LAST({0})",
     "percentile": "PERCENTILE({0}, {1})",
     "stddev": "STDDEV({0})",
+    "rate": "(LAST({0}) - FIRST({0})) / SPREAD(ts) * 1000",
 }
 _SQL = Dialect(aggregates=_AGGREGATES, time="ts", column="`{0}`", length="{0}a", value="'{0}'")
 

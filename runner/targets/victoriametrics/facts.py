@@ -30,7 +30,7 @@ FACTS = Facts(
     unanswered=(series.TCP, series.TELNET),
     queries="runner.targets.victoriametrics.queries:rendered",
     says=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, EACH_TAG, ONE_TAG, MORE_BOUNDS),
-    functions=("median", "percentile", "stddev", "count_distinct"),
+    functions=("median", "percentile", "stddev", "count_distinct", "rate"),
     lacks={
         "stddev_samp": "MetricsQL's stddev_over_time is that of a population",
         NEWEST_BEFORE: "MetricsQL has no samples in the order of time, newest first",

@@ -33,6 +33,7 @@ _OF_ONE = {
     "last": "last_over_time(W)",
     "stddev": "stddev_over_time(W)",
     "count_distinct": "distinct_over_time(W)",
+    "rate": "(last_over_time(W) - first_over_time(W)) / (tlast_over_time(W) - tfirst_over_time(W))",
 }
 _OF_MANY = {
     "count": "sum BY (count_over_time(W))",
@@ -81,6 +82,8 @@ def _rows(query: Query, data: Workload) -> str:
 
 def _aggregate(query: Query, data: Workload) -> str:
     form, series = _form(query), _several(query) if _is_named(query) else _series(query.columns[0], query)
+    if "rate" in query.functions and (data.start_ms % 1000 or data.step_ms % 1000):
+        raise CannotAsk("MetricsQL's times are fractions, and too coarse for a rate", remedy="rows at whole seconds")
     if query.bucket_ms:
         _aligned(query, data)
         window = f"{series}[{query.bucket_ms}ms] offset -{query.bucket_ms - 1}ms"
