@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from runner.errors import CannotAsk
 from runner.iot.job import IotJob
-from runner.iot.keys import TIME_FUNCTIONS
 from runner.loadgen.spec import told_texts, trial_spec
 from runner.model import KnobRole, Load, Placement, Query, ResourceRange, Resources, Subject, Trial, Work
 from runner.targets import Facts
@@ -71,8 +69,6 @@ def texts_of(job: IotJob, facts: Facts, method: str) -> dict[str, str]:
             raise CannotAsk(f"OPERATION_PROPORTION: {name}: {error.message}", remedy=error.remedy) from None
         except KeyError:
             raise CannotAsk(f"QUERY_AGGREGATE_FUN: {facts.title} has no {query.function}") from None
-        if not _asks_all(query, texts[name]):
-            raise CannotAsk(f"QUERY_SENSOR_NUM: {name}: {facts.title} is asked for one sensor", remedy="use 1")
     return texts
 
 
@@ -84,13 +80,6 @@ def _queries(job: IotJob) -> dict[str, Query]:
         asked = replace(query, columns=sensors, is_loose=True, more_bounds=sensors[1:] if query.bound_column else ())
         found[name] = replace(asked, function=job.time_function) if query.function and job.time_function else asked
     return found
-
-
-def _asks_all(query: Query, text: str) -> bool:
-    """Whether a text has every sensor and every bound: not every target has words for several."""
-    has_all = all(re.search(rf"(?<!\w){column}(?!\w)", text) for column in query.columns[1:])
-    is_of_times = query.function in TIME_FUNCTIONS
-    return (has_all or is_of_times) and (len(query.bounds) <= 1 or text.count("{value}") >= len(query.bounds))
 
 
 def load_spec(

@@ -31,6 +31,7 @@ NEEDS = (
     EACH_TAG,
     ONE_TAG,
 )
+_NEEDED_LOOSELY = (SEVERAL_COLUMNS, MORE_BOUNDS)  # also where the answers are only counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,13 +192,14 @@ class Query:
             SEVERAL_FUNCTIONS: bool(self.more_functions),
             EACH_DEVICE: self.by_device,
             NEWEST_BEFORE: self.when == "before",
-            MORE_BOUNDS: self.is_below or bool(self.conditions),
+            MORE_BOUNDS: self.is_below or bool(self.conditions or self.more_bounds),
             FIRST_ROWS: self.limit > 0 and self.when != "before",
             BY_VALUE: bool(self.by_value),
             EACH_TAG: bool(self.each_tag),
             ONE_TAG: self.with_tag is not None,
         }
-        return tuple(words for words, is_wanted in wanted.items() if is_wanted and not self.is_loose)
+        needed = _NEEDED_LOOSELY if self.is_loose else NEEDS
+        return tuple(words for words in needed if wanted[words])
 
 
 @dataclass(frozen=True, kw_only=True)

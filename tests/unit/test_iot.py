@@ -147,8 +147,15 @@ def test_table_2_4_of_the_article_asks_two_sensors_of_other_databases(database):
     assert all(text.count("{value}") % 2 == 0 for text in texts.values())
 
 
+@pytest.mark.parametrize("database", ["Cassandra", "VictoriaMetrics"])
+def test_rows_above_a_bound_in_two_sensors(database):
+    told = spec(DB_SWITCH=database, **TABLE_2_4 | {"OPERATION_PROPORTION": "0:0:0:1"})
+    text = told["ask.range_value.text"]
+    assert "s_0" in text and "s_1" in text and text.count("{value}") == 2
+
+
 def test_what_a_target_cannot_ask_of_several_sensors_is_refused():
-    with pytest.raises(UsageError, match="QUERY_SENSOR_NUM: aggregate: KairosDB is asked for one sensor"):
+    with pytest.raises(UsageError, match="aggregate: KairosDB is not asked for aggregates of several columns"):
         spec(DB_SWITCH="KairosDB", OPERATION_PROPORTION="1:0:0:0:1", QUERY_SENSOR_NUM="2")
 
 

@@ -82,7 +82,7 @@ def _bucket(query: Query) -> str:
 def _where(query: Query) -> str:
     marks = listed(["{device}"] * query.devices)
     named = f"device = {marks}" if query.devices == 1 else f"device IN ({marks})"
-    return " AND ".join((named, *_CQL.times(query), *_CQL.bounds(replace(query, more_bounds=()))))
+    return " AND ".join((named, *_CQL.times(query), *_CQL.bounds(query)))
 
 
 def _groups(query: Query, data: Workload) -> str:

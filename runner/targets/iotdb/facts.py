@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import EACH_TAG, MORE_BOUNDS, ONE_TAG, SEVERAL_FUNCTIONS, KnobRole, ResourceRange
+from runner.model import EACH_TAG, MORE_BOUNDS, ONE_TAG, SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob
 from runner.targets.heap import heap
 from runner.targets.iotdb.sums import SUMS
@@ -19,7 +19,7 @@ FACTS = Facts(
     implementation="runner.targets.iotdb.target:IotdbTarget",
     methods=("tablet", "tablets", "records"),
     queries="runner.targets.iotdb.queries:rendered",
-    says=(SEVERAL_FUNCTIONS, MORE_BOUNDS),
+    says=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, MORE_BOUNDS),
     functions=("stddev", "stddev_samp", "rate"),
     lacks={
         **dict.fromkeys((EACH_TAG, ONE_TAG), "IoTDB's devices have no tags here"),
