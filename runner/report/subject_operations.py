@@ -13,8 +13,8 @@ from runner.units import format_number
 
 _NOT_ASKED = "not asked"
 _NOTE = (
-    "milliseconds, means of the medians of the trials that count; †: no trial counts, so of all; not asked: the "
-    "report of the database says why"
+    "milliseconds, means of the medians of the trials that count; †: no trial counts, so of all; –: too few requests "
+    "for a median; not asked: the report of the database says why"
 )
 _SHARED = (
     "the operations of a mix share the server, so the time of one depends on the others: --mix NAME=1 asks one alone"
