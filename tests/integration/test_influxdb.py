@@ -8,7 +8,17 @@ import pytest
 from runner.model import VerdictKind
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import required, with_rows
-from tests.unit.reading_trials import GROUPED, KINDS, MORE, WRONG, answers_of, grouped_order, reading_order
+from tests.unit.reading_trials import (
+    GROUPED,
+    KINDS,
+    MORE,
+    SHAPES,
+    WRONG,
+    answers_of,
+    grouped_order,
+    reading_order,
+    shapes_order,
+)
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 
@@ -64,6 +74,15 @@ def test_reads_and_groups_are_answered_rightly_beside_writes(target, folder):
 def test_groups_are_answered_rightly(target, folder):
     _, answers = checked(here(grouped_order(folder, "influxdb", fraction="0.1", sets=False)))
     assert set(answers) == {*GROUPED, "every", "some"}
+
+
+def test_bounds_and_groups_are_answered_rightly(target, folder):
+    without = {"largest", "smallest", "top_devices", "top_tags"}
+    events = here(shapes_order(folder, "influxdb", without=without))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == set(SHAPES) - without
+    assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
 
 
 def checked(events):

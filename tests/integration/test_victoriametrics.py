@@ -9,7 +9,7 @@ from runner.model import VerdictKind
 from runner.targets.victoriametrics import queries
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, required
-from tests.unit.reading_trials import KINDS, MORE, WRONG, answers_of, reading_order
+from tests.unit.reading_trials import KINDS, MORE, SHAPES, WRONG, answers_of, reading_order, shapes_order
 from tests.unit.trial_orders import here, result_of, trial_order
 
 
@@ -104,6 +104,15 @@ def test_a_wrong_border_is_caught(target, folder, monkeypatch, right, wrong, wor
     verdict = result_of(here(reading_order(folder, "victoriametrics", words, also=[BY_TIME]))).verdict
     assert verdict.kind is VerdictKind.WRONG_ANSWER
     assert verdict.reasons[0].startswith(f"{words} of device"), verdict.reasons
+
+
+def test_bounds_and_groups_are_answered_rightly(target, folder):
+    without = {"newest", "largest", "smallest", "top_devices", "top_tags"}
+    events = here(shapes_order(folder, "victoriametrics", without=without))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == set(SHAPES) - without
+    assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
 
 
 def checked(events):
