@@ -1,5 +1,5 @@
-"""Rows that are changed in InfluxDB, VictoriaMetrics and IoTDB behind the load: the trial is WRONG_ROWS and names the
-devices, or LOST_ROWS if rows are missing. IoTDB takes 20 CPU seconds to start: by hand, with SCALE_SLOW_TESTS=1."""
+"""Rows that are changed in databases of series behind the load: the trial is WRONG_ROWS and names the devices, or
+LOST_ROWS if rows are missing. IoTDB and Cassandra take 10 to 20 CPU seconds to start: with SCALE_SLOW_TESTS=1."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from runner.model import VerdictKind
+from runner.targets.cassandra.session import CassandraSession
 from runner.targets.influxdb.session import InfluxdbSession
 from runner.targets.iotdb.session import IotdbSession
 from runner.targets.victoriametrics.session import VictoriametricsSession
@@ -159,14 +160,51 @@ class InIotdb:
         session._rows(f"DELETE FROM root.scale.{device}.* WHERE time = {at(session)}")
 
 
+class InCassandra:
+    """Statements of CQL. A row of a device is written as a whole."""
+
+    session = CassandraSession
+
+    def row(self, session: CassandraSession, device: str, row: int) -> list[str]:
+        columns = ", ".join(column.partition(":")[0] for column in session._trial.work.data.columns)
+        where = f"device = '{device}' AND ts = {at(session, row)}"
+        (cells,) = once_stored(lambda: session._rows(f"SELECT {columns} FROM scale.measurement WHERE {where}"))
+        return [str(cell) for cell in cells]
+
+    def write(self, session: CassandraSession, device: str, cells: list[str], time_ms: int) -> None:
+        columns = ", ".join(column.partition(":")[0] for column in session._trial.work.data.columns)
+        values = ", ".join(cells)
+        session._rows(f"INSERT INTO scale.measurement (device, ts, {columns}) VALUES ('{device}', {time_ms}, {values})")
+
+    def multiplied(self, session: CassandraSession, device: str) -> None:
+        cells = self.row(session, device, ROW)
+        self.write(session, device, [cells[0], str(float(cells[1]) * 1000), *cells[2:]], at(session))
+
+    def later(self, session: CassandraSession, device: str) -> None:
+        cells = self.row(session, device, ROW)
+        self.delete(session, device)
+        self.write(session, device, cells, at(session) + 1)
+
+    def copied(self, session: CassandraSession, device: str) -> None:
+        self.row(session, device, ROW)
+        self.write(session, device, self.row(session, device, ROW + 1), at(session))
+
+    def delete(self, session: CassandraSession, device: str) -> None:
+        self.row(session, device, ROW)
+        session._rows(f"DELETE FROM scale.measurement WHERE device = '{device}' AND ts = {at(session)}")
+
+
 DATABASES = {
     "influxdb": (InInfluxdb(), changed_in_the_load),
     "victoriametrics": (InVictoriametrics(), changed_before_the_count),
     "iotdb": (InIotdb(), changed_in_the_load),
+    "cassandra": (InCassandra(), changed_in_the_load),
 }
 
-BY_HAND = pytest.mark.skipif(not os.environ.get("SCALE_SLOW_TESTS"), reason="20 CPU seconds for each start")
-names = pytest.mark.parametrize("name", ["influxdb", "victoriametrics", pytest.param("iotdb", marks=BY_HAND)])
+BY_HAND = pytest.mark.skipif(not os.environ.get("SCALE_SLOW_TESTS"), reason="10 to 20 CPU seconds for each start")
+names = pytest.mark.parametrize(
+    "name", ["influxdb", "victoriametrics", *(pytest.param(name, marks=BY_HAND) for name in ("iotdb", "cassandra"))]
+)
 
 
 @names

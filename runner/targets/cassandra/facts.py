@@ -5,6 +5,7 @@ from __future__ import annotations
 from runner.model import BY_VALUE, EACH_TAG, MORE_BOUNDS, KnobRole, ResourceRange
 from runner.model.functions import FURTHER
 from runner.targets import Facts, Knob
+from runner.targets.cassandra.sums import SUMS
 from runner.targets.heap import heap
 
 
@@ -49,6 +50,9 @@ FACTS = Facts(
     fsynced={"commitlog_sync": "batch"},
     rows_per_request=2000,
     rows_per_core_s=4e4,
+    sums=SUMS,
+    sums_in_doubles=True,
+    sums_per_core_s=4e5,
     keeps_data=True,
     at_rest="the files of its commit log are synced",
     row_overhead_bytes=60,

@@ -17,12 +17,14 @@ from runner.model import Cells, Drawn, Query, Trial, Work
 from runner.targets import Address, Counted, Session, series
 from runner.targets.cassandra.queries import KEYSPACE, TABLE, WITH_FRACTION, bound_column, counting
 from runner.targets.cassandra.schema import indexes, table, tag_batches
+from runner.targets.cassandra.sums import figures_found, statements
 from runner.targets.cassandra.types import stored_tags
 from runner.targets.cassandra_node.cql import Cql
 from runner.targets.cassandra_node.node import FLUSHED, sync
 from runner.targets.java import effective as jvm
 from runner.targets.marks import filled
 from runner.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
+from runner.work.sums import together
 
 WITHIN_S = 3600.0
 ROOT = "cassandra"  # in the trial's directory
@@ -107,6 +109,17 @@ class CassandraSession(Session):
         rows = self._rows(f"SELECT device, count(ts), min(ts), max(ts) FROM {TABLE} GROUP BY device")
         found = {str(device): (int(n), float(first), float(last)) for device, n, first, last in rows if n}
         return series.counted(found, self._trial.work.data, is_distinct=True)
+
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """By device, from which those of all together are added up."""
+        data = self._trial.work.data
+        trues = {f"{name}.sum": 0 for name, kind in series.columns_of(data).items() if kind == "bool"}
+        found: dict[str, dict[str, Any]] = {}
+        for names, statement in statements(data, devices):
+            for device, *row in self._rows(statement):
+                found.setdefault(str(device), {**trues}).update(figures_found(names, row, data))
+        held = {device: figures for device, figures in found.items() if figures.get("rows")}
+        return held if devices else {"": together(held)}
 
     def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         texts = [f"'{name}'" for name in names]
