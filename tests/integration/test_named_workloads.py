@@ -26,12 +26,10 @@ SMALL = ("--tables", "8", "--preload", "36k", "--warmup", "0s", "--replicates", 
 CHECKS = ("--connections-check", "off", "--drift-check", "off", "--runtime", "process")
 
 
-def sweep_and_check(tmp_path, data_dir, workload, targets, duration):
-    """Sweeps the databases in one run, and looks at the check of each operation that they are asked."""
-    for name in targets:
-        required(name)
+def sweep_and_check(tmp_path, data_dir, workload, targets, *more):
+    """Sweeps the databases in one run, and looks at the check of each operation that they are asked. more: flags."""
     words = ("sweep", "cpu", "--cores", "1", "--workload", workload, "--target", ",".join(targets), *SMALL, *CHECKS)
-    where = ("--duration", duration, "--results", "r", "--data-dir", str(data_dir), "--no-metrics", "--json", "-y")
+    where = (*more, "--results", "r", "--data-dir", str(data_dir), "--no-metrics", "--json", "-y")
     done = run(*words, *where, cwd=tmp_path)
     assert_measured(done)
     path = tmp_path / json.loads(done.stdout)["path"]
@@ -51,14 +49,16 @@ def sweep_and_check(tmp_path, data_dir, workload, targets, duration):
 
 @pytest.mark.parametrize("workload", READING)
 def test_each_database_is_asked_what_it_can_answer(tmp_path, data_dir, workload):
-    sweep_and_check(tmp_path, data_dir, workload, QUICK, "1s")
+    targets = [required(name).facts.name for name in QUICK]
+    sweep_and_check(tmp_path, data_dir, workload, targets, "--duration", "1s")
 
 
 @pytest.mark.skipif(not os.environ.get("SCALE_SLOW_TESTS"), reason="they take long to start: SCALE_SLOW_TESTS=1")
 @pytest.mark.parametrize("target", SLOW)
 @pytest.mark.parametrize("workload", READING)
 def test_each_slow_database_is_asked_what_it_can_answer(tmp_path, data_dir, workload, target):
-    sweep_and_check(tmp_path, data_dir, workload, (target,), "10s")
+    targets = [required(target).facts.name]
+    sweep_and_check(tmp_path, data_dir, workload, targets, "--duration", "10s")
 
 
 def test_no_database_that_can_be_read_is_forgotten():
