@@ -39,7 +39,7 @@ static struct answer_value decode(uint16_t type, const uint8_t *value, uint32_t 
         found.whole = *value != 0;
         break;
     case CQL_TINYINT:
-        found.whole = (int8_t)*value;
+        found.whole = *value < 128 ? *value : *value - 256;
         break;
     case CQL_SMALLINT:
         found.whole = (int16_t)cql_read16(&reader);
