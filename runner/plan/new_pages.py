@@ -14,6 +14,7 @@ from dataclasses import replace
 from runner.model import NewPages, Plan, Sweep, Trial
 from runner.plan.data_sets import stored_row_bytes
 from runner.targets import load_facts
+from runner.work import stores
 
 ENOUGH_BYTES = 10**9  # less touches few pages: what they cost is lost in the noise
 _WRITTEN_TIMES = 3  # a row in its table, and in a log that may hold it with twice as many bytes
@@ -26,6 +27,8 @@ def trial_bytes(plan: Plan) -> int:
 
 def _bytes(trial: Trial) -> int:
     load = trial.load
+    if not stores(trial.work):
+        return trial.work.preload_rows * _row_bytes(trial)
     if load.rows is not None:
         return load.rows * _row_bytes(trial)
     seconds = load.warmup_s + max(load.duration_s or 0.0, load.window_max_s or 0.0)

@@ -38,6 +38,12 @@ def test_a_server_that_needs_a_long_warm_up_keeps_its_window():
     assert rows_in_cheap_pages(replace(plan, trials=slow), DEAR, 4e5) is None
 
 
+def test_a_load_that_only_reads_writes_no_more_than_its_copy_of_the_rows():
+    plan = planned(cores="1..2", mix="range=1", preload__rows="1M", workload__step_ms="10000")
+    assert 0 < trial_bytes(plan) < 10**9
+    assert held_bytes(plan, replace(DEAR, cheap_bytes=0, available_bytes=10**11)) == trial_bytes(plan)
+
+
 def test_memory_is_held_if_a_trial_fits_into_it():
     plan = planned(load__rows="3M")
     assert held_bytes(plan, None) == held_bytes(plan, EVEN) == 0
