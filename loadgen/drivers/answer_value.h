@@ -6,12 +6,19 @@
 #include "../digest.h"
 #include "sink_values.h"
 
-enum answer_kind { ANSWER_NULL, ANSWER_WHOLE, ANSWER_FLOAT, ANSWER_DOUBLE, ANSWER_TEXT };
+enum answer_kind {
+    ANSWER_NULL,
+    ANSWER_WHOLE,
+    ANSWER_UNSIGNED,
+    ANSWER_FLOAT,
+    ANSWER_DOUBLE,
+    ANSWER_TEXT,
+};
 
 struct answer_value {
     enum answer_kind kind;
-    int64_t whole; /* also a truth, and the ns of a time since 1970 */
-    double real;   /* of a float too */
+    int64_t whole; /* also a truth, the ns of a time since 1970, and the bits of an unsigned one */
+    double real; /* of a float too */
     const char *text;
     size_t length;
 };
@@ -36,6 +43,9 @@ static inline void answer_hand(const struct result_sink *sink, const struct answ
     switch (value->kind) {
     case ANSWER_NULL:
         sink_null(sink);
+        break;
+    case ANSWER_UNSIGNED:
+        sink_unsigned(sink, (uint64_t)value->whole);
         break;
     case ANSWER_FLOAT:
         sink_float(sink, (float)value->real);

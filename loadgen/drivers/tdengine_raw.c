@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../digest.h"
-#include "sink_values.h"
+#include "answer_value.h"
 #include "tdengine_ask.h"
 #include "tdengine_types.h"
 
@@ -28,7 +27,6 @@ struct raw_column {
         memcpy(&value, place, sizeof value);                                                       \
         return value;                                                                              \
     }
-READER(int8_t)
 READER(int16_t)
 READER(int32_t)
 READER(int64_t)
@@ -83,58 +81,72 @@ static uint32_t narrow(const uint8_t *wide, uint8_t out[4])
     return n;
 }
 
-/* UTF-32 as the bytes of its UTF-8. */
-static uint64_t digest_wide(uint64_t digest, const uint8_t *wide, uint32_t bytes)
-{
-    uint64_t hash = DIGEST_FNV_START;
-    uint8_t out[4];
-    for (uint32_t i = 0; i + 4 <= bytes; i += 4)
-        hash = digest_fnv(hash, out, narrow(wide + i, out));
-    return digest_word(digest, hash);
-}
-
-static uint64_t digest_text_at(uint64_t digest, const struct raw_column *column, uint32_t row)
+/* The text of a row. room: for the UTF-8 of a text that came as UTF-32, which is no longer. */
+static struct answer_value text_at(const struct raw_column *column, uint32_t row,
+                                   uint8_t room[UINT16_MAX])
 {
     const int32_t place = READ_AT(int32_t, column->start + (size_t)row * 4);
     if (place < 0)
-        return digest_word(digest, DIGEST_NULL);
+        return (struct answer_value){.kind = ANSWER_NULL};
     const uint8_t *value = column->values + place;
     const uint32_t bytes = READ_AT(uint16_t, value);
-    return column->type == T_NCHAR ? digest_wide(digest, value + 2, bytes)
-                                   : digest_text(digest, value + 2, bytes);
+    if (column->type != T_NCHAR)
+        return (struct answer_value){
+            .kind = ANSWER_TEXT, .text = (const char *)value + 2, .length = bytes};
+    size_t used = 0;
+    for (uint32_t i = 0; i + 4 <= bytes; i += 4)
+        used += narrow(value + 2 + i, room + used);
+    return (struct answer_value){.kind = ANSWER_TEXT, .text = (const char *)room, .length = used};
 }
 
-static uint64_t digest_at(uint64_t digest, const struct raw_column *column, uint32_t row,
-                          int64_t ns_per_unit)
+static struct answer_value value_at(const struct raw_column *column, uint32_t row,
+                                    int64_t ns_per_unit, uint8_t room[UINT16_MAX])
 {
     const uint8_t *value = column->values + (size_t)row * column->width;
+    struct answer_value found = {.kind = ANSWER_WHOLE};
     if (is_text(column->type))
-        return digest_text_at(digest, column, row);
+        return text_at(column, row, room);
     if (column->start[row / 8] >> (7 - row % 8) & 1)
-        return digest_word(digest, DIGEST_NULL);
+        return (struct answer_value){.kind = ANSWER_NULL};
     switch (column->type) {
     case T_BOOL:
     case T_UTINYINT:
-        return digest_word(digest, *value);
+        found.whole = *value;
+        break;
     case T_TINYINT:
-        return digest_word(digest, (uint64_t)READ_AT(int8_t, value));
+        found.whole = *value < 128 ? *value : *value - 256;
+        break;
     case T_SMALLINT:
-        return digest_word(digest, (uint64_t)READ_AT(int16_t, value));
+        found.whole = READ_AT(int16_t, value);
+        break;
     case T_USMALLINT:
-        return digest_word(digest, READ_AT(uint16_t, value));
+        found.whole = READ_AT(uint16_t, value);
+        break;
     case T_INT:
-        return digest_word(digest, (uint64_t)READ_AT(int32_t, value));
+        found.whole = READ_AT(int32_t, value);
+        break;
     case T_UINT:
-        return digest_word(digest, READ_AT(uint32_t, value));
+        found.whole = READ_AT(uint32_t, value);
+        break;
     case T_FLOAT:
-        return digest_real(digest, (double)READ_AT(float, value));
+        found.kind = ANSWER_FLOAT;
+        found.real = (double)READ_AT(float, value);
+        break;
     case T_DOUBLE:
-        return digest_real(digest, READ_AT(double, value));
+        found.kind = ANSWER_DOUBLE;
+        found.real = READ_AT(double, value);
+        break;
     case T_TIMESTAMP:
-        return digest_word(digest, (uint64_t)READ_AT(int64_t, value) * (uint64_t)ns_per_unit);
+        found.whole = (int64_t)((uint64_t)READ_AT(int64_t, value) * (uint64_t)ns_per_unit);
+        break;
+    case T_UBIGINT:
+        found.kind = ANSWER_UNSIGNED;
+        found.whole = READ_AT(int64_t, value);
+        break;
     default:
-        return digest_word(digest, (uint64_t)READ_AT(int64_t, value));
+        found.whole = READ_AT(int64_t, value);
     }
+    return found;
 }
 
 /* Whether each text of the column lies within its `bytes`. */
@@ -185,75 +197,6 @@ static bool find_columns(const uint8_t *block, struct raw_column *columns, uint3
     return true;
 }
 
-static void hand_text(const struct result_sink *sink, const struct raw_column *column, uint32_t row)
-{
-    const int32_t place = READ_AT(int32_t, column->start + (size_t)row * 4);
-    if (place < 0) {
-        sink_null(sink);
-        return;
-    }
-    const uint8_t *value = column->values + place;
-    const uint32_t bytes = READ_AT(uint16_t, value);
-    if (column->type != T_NCHAR) {
-        sink_text(sink, (const char *)value + 2, bytes);
-        return;
-    }
-    uint8_t text[UINT16_MAX]; /* no longer than its UTF-32 */
-    uint32_t used = 0;
-    for (uint32_t i = 0; i + 4 <= bytes; i += 4)
-        used += narrow(value + 2 + i, text + used);
-    sink_text(sink, (const char *)text, used);
-}
-
-static void hand_value(const struct result_sink *sink, const struct raw_column *column,
-                       uint32_t row, int64_t ns_per_unit)
-{
-    const uint8_t *value = column->values + (size_t)row * column->width;
-    if (is_text(column->type)) {
-        hand_text(sink, column, row);
-        return;
-    }
-    if (column->start[row / 8] >> (7 - row % 8) & 1) {
-        sink_null(sink);
-        return;
-    }
-    switch (column->type) {
-    case T_BOOL:
-    case T_UTINYINT:
-        sink_whole(sink, *value);
-        break;
-    case T_TINYINT:
-        sink_whole(sink, READ_AT(int8_t, value));
-        break;
-    case T_SMALLINT:
-        sink_whole(sink, READ_AT(int16_t, value));
-        break;
-    case T_USMALLINT:
-        sink_whole(sink, READ_AT(uint16_t, value));
-        break;
-    case T_INT:
-        sink_whole(sink, READ_AT(int32_t, value));
-        break;
-    case T_UINT:
-        sink_whole(sink, READ_AT(uint32_t, value));
-        break;
-    case T_FLOAT:
-        sink_float(sink, READ_AT(float, value));
-        break;
-    case T_DOUBLE:
-        sink_double(sink, READ_AT(double, value));
-        break;
-    case T_TIMESTAMP:
-        sink_whole(sink, (int64_t)((uint64_t)READ_AT(int64_t, value) * (uint64_t)ns_per_unit));
-        break;
-    case T_UBIGINT:
-        sink_unsigned(sink, (uint64_t)READ_AT(int64_t, value));
-        break;
-    default:
-        sink_whole(sink, READ_AT(int64_t, value));
-    }
-}
-
 bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
                     const struct result_sink *sink)
 {
@@ -264,13 +207,15 @@ bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
     struct raw_column *columns = calloc((size_t)count + 1, sizeof *columns);
     const bool ok = columns && find_columns(block, columns, count, rows);
     uint64_t found = *digest;
+    uint8_t room[UINT16_MAX];
     for (uint32_t row = 0; ok && row < rows; row++) {
         if (sink)
             sink->row(sink->context);
         for (uint32_t i = 0; i < count; i++) {
-            found = digest_at(found, &columns[i], row, ns_per_unit);
+            const struct answer_value value = value_at(&columns[i], row, ns_per_unit, room);
+            found = answer_digest(found, &value);
             if (sink)
-                hand_value(sink, &columns[i], row, ns_per_unit);
+                answer_hand(sink, &value);
         }
         found = digest_word(found, DIGEST_ROW);
     }
