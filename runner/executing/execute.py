@@ -50,7 +50,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
             by_trial = {t.trial_id: rate for t in plan.trials if (rate := ceilings.of(t)) is not None}
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             dispatch(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
-            run_trial_of = _runner(orders, ceilings, placement, stop, (lambda trial: before_trial(), speeds.measure))
+            run_trial_of = _runner(orders, ceilings, placement, stop, (before_trial, speeds.measure))
             run_campaign(plan, planner_of(plan), run_trial_of, [writer, *sinks], writer.results, say)
     except BaseException:
         with contextlib.suppress(StoreError):  # with a full disk, that error is reported already

@@ -1,7 +1,7 @@
 """Holds memory for a server where new pages are dear: a child process pays for the pages once, and frees them as the
 server writes (hold_pages.py says how).
 
-Refuses to hold beside a running trial, and to fail a run: without the child, pages cost what they cost.
+Refuses to take memory while a trial runs, and to fail a run: without the child, pages cost what they cost.
 """
 
 from __future__ import annotations

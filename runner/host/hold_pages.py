@@ -4,7 +4,8 @@
 at once stays cheap, so the server gets the pages that this program has paid for. It watches the machine's free memory:
 while that is less than when all pages were held, others have taken some, and it frees as much. It ends with whoever
 holds its standard input, or if the machine lacks memory, before any other process does. It refuses to hold more than
-was asked for, and to take pages without a command: that would slow a server which is being measured.
+was asked for, or more than it leaves to all others, and to take pages without a command: that would slow a server which
+is being measured.
 
 Standard input: a line "take SECONDS" for each trial. Standard output: "held BYTES" when all pages are held again, or
 after that time.
@@ -42,20 +43,21 @@ class Holder:
     def take(self, limit_s: float) -> int:
         """Touches what was freed. Returns the bytes that are held."""
         end_s = time.monotonic() + limit_s
-        while len(self._held) < self._pieces and time.monotonic() < end_s:
+        while len(self._held) < self._pieces and time.monotonic() < end_s and self._told(b"MemAvailable") > len(self):
             self._held.append(_touched())
-        self._free_bytes = self._free()
+        self._free_bytes = self._told(b"MemFree")
         return len(self)
 
     def give(self) -> bool:
         """Frees as much as others have taken since, and some more. Whether anything is still held."""
-        wanted = self._free_bytes + AHEAD_BYTES - self._free()
+        wanted = self._free_bytes + AHEAD_BYTES - self._told(b"MemFree")
         for _ in range(min(len(self._held), max(0, -(-wanted // PIECE_BYTES)))):
             self._held.pop().close()
         return bool(self._held)
 
-    def _free(self) -> int:
-        match = re.search(rb"^MemFree:\s+(\d+) kB", os.pread(self._meminfo, 4096, 0), re.MULTILINE)
+    def _told(self, what: bytes) -> int:
+        """Bytes of the machine, by the kernel; 0 if it does not say."""
+        match = re.search(rb"^" + what + rb":\s+(\d+) kB", os.pread(self._meminfo, 4096, 0), re.MULTILINE)
         return int(match.group(1)) * 1024 if match else 0
 
 

@@ -13,6 +13,7 @@ from runner.executing.memory_stage import memory_of_run
 from runner.host import hold_pages
 from runner.host.held_memory import HeldMemory
 from runner.host.hold_pages import AHEAD_BYTES, PIECE_BYTES, Holder
+from tests.unit.factories import make_trial
 
 GB = 2**30
 WANTED = 2**28
@@ -29,8 +30,9 @@ class Machine:
         self.path = folder / "meminfo"
         self.free(8 * GB)
 
-    def free(self, count: int) -> None:
-        self.path.write_text(f"MemTotal: {16 * GB // 1024} kB\nMemFree:  {count // 1024} kB\n")
+    def free(self, count: int, available: int = 12 * GB) -> None:
+        told = {"MemTotal": 16 * GB, "MemFree": count, "MemAvailable": available}
+        self.path.write_text("".join(f"{name}:  {size // 1024} kB\n" for name, size in told.items()))
 
 
 def test_as_much_is_freed_as_others_took_and_some_more(tmp_path):
@@ -47,6 +49,12 @@ def test_as_much_is_freed_as_others_took_and_some_more(tmp_path):
     assert not holder.give() and len(holder) == 0
     assert holder.take(0) == 0, "no time"
     assert holder.take(60) == WANTED
+
+
+def test_no_more_is_held_than_is_left_to_others(tmp_path):
+    machine = Machine(tmp_path)
+    machine.free(GB, available=3 * PIECE_BYTES)
+    assert Holder(WANTED // PIECE_BYTES, str(machine.path)).take(60) == 3 * PIECE_BYTES
 
 
 def test_the_program_holds_until_its_input_ends():
@@ -67,7 +75,7 @@ def test_the_program_holds_until_its_input_ends():
 def test_a_run_holds_memory_only_where_the_plan_says_so(wanted):
     said: list[str] = []
     with memory_of_run(wanted, (min(os.sched_getaffinity(0)),), said.append) as before_trial:
-        before_trial()
+        before_trial(make_trial())
         assert len(holders()) == bool(wanted)
     assert said == (["holding 0.3 GB of memory for the server"] if wanted else [])
 
@@ -76,5 +84,5 @@ def test_a_holder_that_was_killed_is_said_and_stops_no_run():
     said: list[str] = []
     with memory_of_run(WANTED, (min(os.sched_getaffinity(0)),), said.append) as before_trial:
         os.kill(holders()[0].pid, signal.SIGKILL)
-        before_trial()
+        before_trial(make_trial())
     assert said[1:] == ["only 0.0 GB of memory are held: pages beyond that are dear"]
