@@ -56,7 +56,7 @@ def clean(
     folders = data_dir or []
     for path in folders:
         require_directory(path, "--data-dir")
-    for ignored in find_ignored(folders):
+    for ignored in find_ignored():
         console.say(f"ignored {ignored}")
     found = find_leftovers(folders)
     removed: list[dict[str, Any]] = []

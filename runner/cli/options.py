@@ -9,7 +9,6 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from runner.errors import UsageError
 from runner.setting import Setting
 from runner.sweep.settings import SETTINGS, parameter_name
 
@@ -62,15 +61,14 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
         )
         for s in SETTINGS
     ]
-    options += [_former(s) for s in SETTINGS if s.former_flag]
-    names = {parameter_name(flag): s.key for s in SETTINGS for flag in (s.flag, s.former_flag) if flag}
+    names = {parameter_name(s.flag): s.key for s in SETTINGS}
 
     @wraps(command)
     def wrapped(**given: Any) -> None:
         given.pop(_HELP_ALL.name)
-        said = {k: v for k, v in given.items() if k in names and v not in (None, [], False)}
-        _refuse_both({k: names[k] for k in said})
-        flags = {names[k]: "1" if v is True else v for k, v in said.items()}
+        flags = {
+            names[k]: "1" if v is True else v for k, v in given.items() if k in names and v not in (None, [], False)
+        }
         command(flags=flags, **{name: value for name, value in given.items() if name not in names})
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + options + [_HELP_ALL]
@@ -79,29 +77,11 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _former(s: Setting) -> inspect.Parameter:
-    """The option of the flag's former name. No help text shows it."""
-    name = parameter_name(s.former_flag)
-    kind: Any = bool if s.switch else str | None
-    option = typer.Option(s.former_flag, hidden=True)
-    default = False if s.switch else None
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option])
-
-
-def _refuse_both(keys: Mapping[str, str]) -> None:
-    """Raises UsageError for a flag given under both of its names. keys: what was given, by the Python name of its
-    flag."""
-    for s in SETTINGS:
-        if list(keys.values()).count(s.key) > 1:
-            raise UsageError(f"{s.former_flag} is the former name of {s.flag}, which is given too", remedy="give one")
-
-
 def _help_all(context: typer.Context, wanted: bool) -> None:
     """Shows the help with every flag, and ends the process."""
     if wanted:
-        former = {parameter_name(s.former_flag) for s in SETTINGS}
         for parameter in context.command.params:
-            vars(parameter)["hidden"] = parameter.name in former
+            vars(parameter)["hidden"] = False
         typer.echo(context.get_help())
         raise typer.Exit
 

@@ -21,10 +21,7 @@ from runner.preparing.same_server import RefusesSameServer
 from runner.runtimes import load_runtime
 from runner.runtimes.data_dir import made_directory
 from runner.runtimes.ram_dir import mounted
-from runner.store.codec import SCHEMA
 from runner.store.held import Held
-from runner.store.reader import read_plan, stored_format, stored_manifest
-from runner.store.rewrite import rewrite
 from runner.store.writer import RunWriter
 
 
@@ -41,25 +38,19 @@ def stamped(what: str, now: datetime.datetime | None = None) -> str:
 
 
 def reopen_run(run: StoredRun, held: Held | None = None) -> RunWriter:
-    """Opens a run that continues, with its finished trials. A run of an older format is first rewritten in today's
-    format. held: the lock of the run, if it was taken before the run was read."""
+    """Opens a run that continues, with its finished trials. held: the lock of the run, if it was taken before the run
+    was read."""
     return _reopened(run, held, {"status": "running"})
 
 
 def _reopened(run: StoredRun, held: Held | None, facts: Mapping[str, Any]) -> RunWriter:
-    held = held or Held(Path(run.path))
-    rewrite(Path(run.path))
     manifest = {k: v for k, v in run.manifest.items() if k != "schema"}
     return RunWriter(Path(run.path), run.plan, {**manifest, **facts}, run.results, held=held)
 
 
 def reopen_to_report(run: StoredRun, held: Held | None = None) -> RunWriter:
-    """Opens a run to make its reports again. A run of an older format keeps its format; plan, trials and tables stay
-    the same to the byte, unless other questions are asked, which are part of the plan."""
-    path = Path(run.path)
-    if stored_format(path) == SCHEMA or run.plan != read_plan(path):
-        return _reopened(run, held, {})
-    return RunWriter(path, run.plan, stored_manifest(path), run.results, keeps_format=True, held=held)
+    """Opens a run to make its reports again."""
+    return _reopened(run, held, {})
 
 
 def asked_again(run: StoredRun, predict: tuple[float, ...], need: tuple[float, ...]) -> StoredRun:

@@ -135,8 +135,8 @@ def _journal(path: Path, name: str, result: TrialResult) -> Iterator[Event]:
 
 
 def _guessed(result: TrialResult, samples: Sequence[Sample]) -> TrialStarted:
-    """The start of a trial that has no journal (runs of an old version): the samples are centred in the trial's
-    time."""
+    """The start of a trial that has no journal, because a power cut lost it: the samples are centred in the
+    trial's time."""
     first, last = (samples[0].monotonic_ns, samples[-1].monotonic_ns) if samples else (0, 0)
     slack_ns = max(0, int(result.wall_s * 1e9) - (last - first)) // 2
     began = datetime.datetime.fromisoformat(result.started_utc).timestamp() if result.started_utc else 0.0

@@ -17,7 +17,6 @@ SERIES_COLUMNS = (
     "server_system_cores",
     "server_page_faults_per_s",
 )
-LATER_COLUMNS = 2  # the last ones, which methods before 12 did not have
 
 SHORTEST_S = 0.5  # a last, shorter interval has too few requests for a rate
 

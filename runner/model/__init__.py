@@ -47,7 +47,7 @@ from runner.model.fitted import (
     Shape,
     StoredRun,
 )
-from runner.model.knobs import DEFAULTS, FORMER_KNOBS, LOADING, KnobColumn, KnobRole
+from runner.model.knobs import DEFAULTS, LOADING, KnobColumn, KnobRole
 from runner.model.marks import is_buffered, is_quick, marks
 from runner.model.measured import (
     FINISHED,
@@ -95,7 +95,6 @@ __all__ = [
     "CLAIM_S",
     "COLUMN_TYPES",
     "FINISHED",
-    "FORMER_KNOBS",
     "ALL_DEVICES",
     "BY_VALUE",
     "EACH_DEVICE",

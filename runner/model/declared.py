@@ -177,7 +177,7 @@ class Load:
 
     rows_by_level: the sweep's rows are for each unit of the level; a trial's rows are a total. soak: one long trial,
     whose rate over time is the answer. carries_claim: a window that is long enough is checked, cut and judged by the
-    rules for long windows. False also in runs from before these rules, which keep their reading. warmup_least_s: the
+    rules for long windows. warmup_least_s: the
     warm-up ends when the rate is level, after at least this time and at most warmup_s; None: it takes warmup_s.
     """
 

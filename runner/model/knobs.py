@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 LOADING = "loading"
-"""The settings of a target that make loading fast. Every run had them before there was a choice."""
+"""The settings of a target that make loading fast."""
 DEFAULTS = "defaults"
 """The durability and the maintenance that the vendor gives the server."""
 
@@ -38,12 +38,3 @@ class KnobColumn:
     role: KnobRole
     label: str
     column: str = ""
-
-
-FORMER_KNOBS = (
-    KnobColumn(name="vgroups", role=KnobRole.PARTITIONS, label="Vgroups", column="vgroups"),
-    KnobColumn(name="partitions", role=KnobRole.PARTITIONS, label="Partitions", column="partitions"),
-    KnobColumn(name="write_threads", role=KnobRole.WRITERS, label="Write threads", column="write_threads"),
-    KnobColumn(name="commit_threads", role=KnobRole.COMMIT_THREADS, label="Commit threads", column="commit_threads"),
-)
-"""Those of every plan that was stored before plans said theirs."""

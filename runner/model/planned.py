@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from runner.model.declared import Load, Subject, Sweep, Work
-from runner.model.knobs import FORMER_KNOBS, LOADING, KnobColumn
+from runner.model.knobs import LOADING, KnobColumn
 from runner.model.observed import Role
 
 
@@ -132,7 +132,7 @@ class Plan:
     confounds: tuple[Confound, ...]
     notes: tuple[str, ...]
     seconds_estimated: float
-    knobs: tuple[KnobColumn, ...] = FORMER_KNOBS
+    knobs: tuple[KnobColumn, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

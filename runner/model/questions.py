@@ -239,8 +239,8 @@ class Preloaded:
 class AnswersChecked:
     """The number of an operation's answers that were compared with the right ones: complete answers before the window,
     and the number of rows of those within the load. compared: of the latter, those whose whole content was. wrong:
-    sentences about the first that differ. devices: those whose values were compared, as ranges (0-3,7); "": not known,
-    as in runs of older versions. tested_rows: rows that these queries compare with bounds; passed_rows: those within
+    sentences about the first that differ. devices: those whose values were compared, as ranges (0-3,7); "": not known.
+    tested_rows: rows that these queries compare with bounds; passed_rows: those within
     them."""
 
     operation: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from runner.model import FORMER_KNOBS, StoredRun
+from runner.model import StoredRun
 from runner.report.columns import disk_mb_per_s
 from runner.report.figures import MARK, at_level, axis_facts, axis_name, fitted_rate, levels_of
 from runner.report.subject_points import stored_bytes
@@ -16,6 +16,7 @@ from runner.report.table import ABSENT, Table, fixed, mean, rate, short
 from runner.units import format_number
 
 Reference = Sequence[Mapping[str, str]]
+PUBLISHED_KNOBS = ("vgroups", "partitions", "write_threads", "commit_threads")  # columns of published tables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +146,9 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
 
 
 def _published_knobs(run: StoredRun) -> dict[str, str]:
-    """Columns of a published table that may be knobs of any database, with their headings."""
-    return {knob.column: knob.label for knob in (*FORMER_KNOBS, *run.plan.knobs) if knob.column}
+    """Columns of a published table that may be knobs of any database, with their names in sentences."""
+    own = {knob.column: knob.label.lower() for knob in run.plan.knobs if knob.column}
+    return {column: column.replace("_", " ") for column in PUBLISHED_KNOBS} | own
 
 
 def _efficiency(speedups: Mapping[float, float], level: float, base: float | None) -> float | None:
@@ -164,7 +166,7 @@ def _notes(both: Comparison, reference: Reference, run: StoredRun) -> list[str]:
     for name, label in _published_knobs(run).items():
         values = list(dict.fromkeys(str(row[name]) for row in reference if row.get(name)))
         if len(values) > 1:
-            notes.append(f"in the published table {label.lower()} moves along the axis ({' → '.join(values)})")
+            notes.append(f"in the published table {label} moves along the axis ({' → '.join(values)})")
     stored = {row["stored_bytes_per_row"] for row in reference if row.get("stored_bytes_per_row")}
     if stored:
         ours = short(mean(stored_bytes(r.measurement) for r in run.on_curve))

@@ -28,7 +28,6 @@ from runner.state import Record, folder_path, is_running, read_records, remove_f
 LABEL = "scale.run"
 RUNNER_LABEL = "scale.runner"
 CACHES = ("programs", "clients")
-FORMER = "*.scale-state.json"  # records of older versions, beside the data
 END_S = 5.0
 
 
@@ -54,27 +53,9 @@ def find_leftovers(folders: Sequence[Path] = ()) -> tuple[Leftover, ...]:
     return (*found, *containers, *caches)
 
 
-def find_ignored(folders: Sequence[Path] = ()) -> tuple[str, ...]:
-    """Files that look like records and are not believed, each with its reason: in the folder of records, and in the
-    places where older versions wrote them."""
-    uid = os.geteuid()
-    former = (Path(f"/var/tmp/scale-{uid}"), Path(f"/dev/shm/scale-{uid}"), *folders)
-    return (*read_records().ignored, *(f"{p}: {_former(p)}" for f in dict.fromkeys(former) for p in _files(f)))
-
-
-def _files(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder.glob(FORMER))
-    except OSError:
-        return []
-
-
-def _former(path: Path) -> str:
-    with contextlib.suppress(OSError):
-        uid = path.lstat().st_uid
-        if uid != os.geteuid():
-            return f"belongs to user {uid}"
-    return "is of an older version; what it names must be removed by hand"
+def find_ignored() -> tuple[str, ...]:
+    """Files in the folder of records that are not believed, each with its reason."""
+    return read_records().ignored
 
 
 def _lies_in(record: Record, folders: Sequence[Path]) -> bool:

@@ -11,7 +11,7 @@ class Setting:
     """One setting. `read` turns text into the value, and raises ValueError with one sentence.
 
     default: text as a user would write it; "" means that the target or the machine decides later. switch: a flag
-    without a value; its text is "1". former_key, former_flag: former names, which are still read.
+    without a value; its text is "1".
     """
 
     key: str
@@ -22,8 +22,6 @@ class Setting:
     metavar: str = "TEXT"
     many: bool = False
     switch: bool = False
-    former_key: str = ""
-    former_flag: str = ""
 
 
 def setting(
@@ -36,10 +34,8 @@ def setting(
     *,
     many: bool = False,
     switch: bool = False,
-    former: tuple[str, str] = ("", ""),
 ) -> Setting:
-    """One row of a table of settings. former: the key and the flag that it had before."""
-    former_key, former_flag = former
+    """One row of a table of settings."""
     return Setting(
         key=key,
         flag=flag,
@@ -49,6 +45,4 @@ def setting(
         metavar=metavar,
         many=many,
         switch=switch,
-        former_key=former_key,
-        former_flag=former_flag,
     )

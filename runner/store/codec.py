@@ -14,7 +14,7 @@ import cattrs
 from runner.errors import StoreError
 from runner.store import strict
 
-SCHEMA = 3  # of documents written now; upgrade.py reads older ones
+SCHEMA = 3  # raise it by one when a stored document, a column of a table or a raw file changes its names or meaning
 T = TypeVar("T")
 _CONVERTER = cattrs.Converter(forbid_extra_keys=False)
 
@@ -66,7 +66,7 @@ def to_json(value: Any) -> str:
 
 
 def from_json(text: str, kind: type[T], path: Path) -> T:
-    """The object that to_json wrote in today's format. Raises StoreError that names the file."""
+    """The object that to_json wrote. Raises StoreError that names the file."""
     return from_plain(parsed(text, path), kind, path)
 
 
@@ -76,6 +76,23 @@ def parsed(text: str, path: Path) -> Any:
         return strict.loads(text)
     except ValueError as error:
         raise unreadable(path, error) from None
+
+
+def document_of(text: str, path: Path) -> dict[str, Any]:
+    """The plain value of a stored document that states its schema. Raises StoreError that names the file, also for a
+    document of another schema."""
+    value = parsed(text, path)
+    if not isinstance(value, dict):
+        raise unreadable(path, ValueError("it is not a JSON object"))
+    if "schema" not in value:
+        raise unreadable(path, ValueError("it states no schema"))
+    if value["schema"] != SCHEMA or isinstance(value["schema"], bool):
+        number = value["schema"]
+        raise StoreError(
+            f"{path} was stored by another version of scale: its schema is {number}, this version reads {SCHEMA}",
+            remedy="use the version that stored it (tool_version in manifest.json), or measure again",
+        )
+    return value
 
 
 def from_plain(value: Any, kind: type[T], path: Path) -> T:

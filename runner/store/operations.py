@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from runner.model import TrialResult, Work
 from runner.sweep.vary import label
@@ -41,12 +41,11 @@ COLUMNS = (
 )
 
 
-def operations_text(results: Iterable[TrialResult], columns: Sequence[str] = COLUMNS) -> str:
-    """The rows by level, replicate and the order of the mix. A value that could not be measured is empty. columns:
-    those of an older version."""
+def operations_text(results: Iterable[TrialResult]) -> str:
+    """The rows by level, replicate and the order of the mix. A value that could not be measured is empty."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
-    out.writerow(columns)
+    out.writerow(COLUMNS)
     for result in sorted(results, key=lambda r: (r.trial.level, r.trial.replicate)):
         trial = result.trial
         head = (trial.trial_id, trial.level, trial.replicate, trial.role, label(trial.variant))
@@ -54,8 +53,7 @@ def operations_text(results: Iterable[TrialResult], columns: Sequence[str] = COL
             times = [had.get(q) for had in (one.response_ms, one.service_ms) for q in _QUANTILES]
             figures = [getattr(one, figure) for figure in _FIGURES]
             ends = (result.verdict.kind.value, one.checked_devices, _parameters(trial.work, name), one.passed_percent)
-            cells = dict(zip(COLUMNS, (*head, name, *figures, *times, *ends), strict=True))
-            out.writerow("" if cells[column] is None else cells[column] for column in columns)
+            out.writerow("" if cell is None else cell for cell in (*head, name, *figures, *times, *ends))
     return text.getvalue()
 
 

@@ -7,18 +7,16 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from runner.connections_check import with_checks
 from runner.errors import StoreError, UsageError
 from runner.model import FOLDED, FitReport, Plan, Sample, StoredRun, Trial, TrialResult
-from runner.store import upgrade
-from runner.store.codec import SCHEMA, from_json, from_plain, parsed, unreadable
+from runner.store.codec import document_of, from_json, from_plain
 from runner.store.stored import FIT, MANIFEST, PLAN, TRIAL, is_there, read_text
 
-T = TypeVar("T")
 _JSON_KINDS = {dict: "an object", list: "a list", str: "a text"}
 _MANIFEST_KINDS = {
     **dict.fromkeys(("sweep", "host", "tags", "server", "reported_by", "trial_ceilings"), dict),
@@ -57,27 +55,22 @@ def run_paths(results: Path) -> list[Path]:
 
 
 def read_manifest(path: Path) -> Mapping[str, Any]:
-    """manifest.json in today's format. Raises StoreError for a format that this version does not read."""
-    manifest = _upgraded(upgrade.manifest_now, path / MANIFEST, stored_manifest(path))
+    """manifest.json. Raises StoreError, also for a run of another schema."""
+    manifest = _document(path, MANIFEST)
     for key, kind in _MANIFEST_KINDS.items():
         if manifest.get(key) is not None and not isinstance(manifest[key], kind):
             raise StoreError(f"{path / MANIFEST} cannot be read back: {key} is not {_JSON_KINDS[kind]}")
     return manifest
 
 
-def stored_manifest(path: Path) -> Any:
-    """manifest.json as it is stored. Raises StoreError."""
-    return parsed(read_text(path, MANIFEST), path / MANIFEST)
-
-
-def stored_format(path: Path) -> int:
-    """The number of the run's format. Raises StoreError as read_manifest does."""
-    return _upgraded(upgrade.format_of_run, path / MANIFEST, stored_manifest(path))
+def _document(path: Path, name: str) -> dict[str, Any]:
+    """A document of the run as a plain value. Raises StoreError that names the file."""
+    return document_of(read_text(path, name), path / name)
 
 
 def read_plan(path: Path) -> Plan:
     """plan.json. Raises StoreError, also if a trial's name is not a plain directory name."""
-    plan = from_plain(upgraded_plan(path), Plan, path / PLAN)
+    plan = from_plain(_document(path, PLAN), Plan, path / PLAN)
     for trial in plan.trials:
         _refuse_odd(trial, path / PLAN)
     return plan
@@ -107,11 +100,6 @@ def done_of(trial: Trial) -> str:
     return f"{folder_of(trial)}/{TRIAL}"
 
 
-def upgraded_plan(path: Path) -> dict[str, Any]:
-    """plan.json as a plain value of today's format. Raises StoreError."""
-    return _upgraded(upgrade.plan_now, path / PLAN, parsed(read_text(path, PLAN), path / PLAN))
-
-
 def read_run(path: Path) -> StoredRun:
     """The run with every finished trial in plan order; its connections checks are applied to verdicts. Raises
     StoreError."""
@@ -138,33 +126,15 @@ def _fit(path: Path) -> FitReport | None:
 
 
 def read_fit(path: Path, name: str) -> dict[str, Any]:
-    """A fit of the run as a plain value of today's format. Raises StoreError that names the file."""
-    return _upgraded(upgrade.fit_now, path / name, parsed(read_text(path, name), path / name))
+    """A fit of the run as a plain value. Raises StoreError that names the file."""
+    return _document(path, name)
 
 
 def read_result(path: Path, name: str) -> TrialResult:
     """A trial.json of the run. Raises StoreError that names the file."""
-    result = from_plain(upgraded_result(path, name), TrialResult, path / name)
+    result = from_plain(_document(path, name), TrialResult, path / name)
     _refuse_odd(result.trial, path / name)
     return result
-
-
-def upgraded_result(path: Path, name: str) -> dict[str, Any]:
-    """A trial.json as a plain value of today's format. What an older one lacks is taken from the run's plan."""
-    stored = parsed(read_text(path, name), path / name)
-    if _upgraded(upgrade.format_of, path / name, stored) == SCHEMA:
-        return dict(stored)
-    return _upgraded(upgrade.result_now, path / name, stored, parsed(read_text(path, PLAN), path / PLAN))
-
-
-def _upgraded(step: Callable[..., T], path: Path, *documents: Any) -> T:
-    """The result of an upgrade step. Raises StoreError that names the document."""
-    try:
-        return step(*documents)
-    except upgrade.FormatUnknown as error:
-        raise StoreError(f"{path} {error}", remedy="read it with the version that wrote it") from None
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise unreadable(path, error) from None
 
 
 def read_samples(path: Path, trial: Trial) -> tuple[Sample, ...]:
@@ -182,7 +152,7 @@ def series_from_text(text: str, path: Path = Path("series.csv")) -> Series:
     try:
         return tuple(
             (_number("t_s", row.pop("t_s")), {k: _number(k, v) if v else None for k, v in row.items()})
-            for row in csv.DictReader(io.StringIO(upgrade.table_now(text)))
+            for row in csv.DictReader(io.StringIO(text))
         )
     except (ValueError, KeyError, TypeError, csv.Error) as error:
         raise StoreError(f"{path} cannot be read back: {error}", remedy="scale verify names what was changed") from None

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from runner.figures.series import LATER_COLUMNS, SERIES_COLUMNS, time_series
+from runner.figures.series import SERIES_COLUMNS, time_series
 from runner.model import (
     Bottleneck,
     DiskFigures,
@@ -92,15 +92,8 @@ def series_text(intervals: Sequence[Interval], samples: Sequence[Sample], start_
 
 
 def timeseries_part(trial_id: str, series: str) -> str:
-    """The lines of timeseries.csv for one trial's series.csv, which may be of a version with fewer columns."""
-    header, *rows = series.splitlines() or [""]
-    absent = "," * (len(SERIES_COLUMNS) - header.count(","))
-    return "".join(f"{trial_id},{row}{absent}\n" for row in rows)
-
-
-def former_series(text: str) -> str:
-    """A series.csv or timeseries.csv as versions wrote it that sampled neither system time nor page faults."""
-    return "".join(f"{line.rsplit(',', LATER_COLUMNS)[0]}\n" for line in text.splitlines())
+    """The lines of timeseries.csv for one trial's series.csv."""
+    return "".join(f"{trial_id},{row}\n" for row in series.splitlines()[1:])
 
 
 def points_text(plan: Plan, results: Iterable[TrialResult]) -> str:

@@ -44,8 +44,7 @@ REWRITTEN_ON_OPENING = ("manifest.json", "plan.json")
 class RunWriter:
     """One run's directory. It is opened before the first trial, so that a full or read-only disk is found at once.
 
-    keeps_format: the run has an older format and keeps it. Then only its manifest (as stored), fits and reports are
-    written, and no trial. held: the lock of a run that was read before; without it, the lock is taken here. Raises
+    held: the lock of a run that was read before; without it, the lock is taken here. Raises
     UsageError if another process writes the run.
     """
 
@@ -56,7 +55,6 @@ class RunWriter:
         manifest: Mapping[str, Any],
         results: Sequence[TrialResult] = (),
         *,
-        keeps_format: bool = False,
         held: Held | None = None,
     ) -> None:
         self.path, self._plan = path, plan
@@ -69,19 +67,17 @@ class RunWriter:
         with self._refusals_told():
             (path / "trials").mkdir(parents=True, exist_ok=True)
             self._held = held or Held(path)
-            self._files, self._keeps_format = RunFiles(path), keeps_format
+            self._files = RunFiles(path)
             for name in REWRITTEN_ON_OPENING:
                 self._files.heed(name)
-            if not keeps_format:
-                self._manifest[FIELD] = record()
-                self._write("plan.json", to_json(plan))
+            self._manifest[FIELD] = record()
+            self._write("plan.json", to_json(plan))
             self._write_manifest()
             self._held.settle()
-            if not keeps_format:
-                self._write_points()
-                unlisted = [r for r in self._results if self._files.list_unlisted(f"trials/{r.trial.trial_id}")]
-                if unlisted:  # a full disk, or a kill, came between a trial's files and what follows them
-                    self._write_timeseries()
+            self._write_points()
+            unlisted = [r for r in self._results if self._files.list_unlisted(f"trials/{r.trial.trial_id}")]
+            if unlisted:  # a full disk, or a kill, came between a trial's files and what follows them
+                self._write_timeseries()
             self._files.write_sums()
 
     @property
@@ -95,9 +91,7 @@ class RunWriter:
         return tuple(self._results)
 
     def __call__(self, event: Event) -> None:
-        """Takes an event of the campaign. Raises StoreError if the disk refuses, or if the run keeps its format."""
-        if self._keeps_format:
-            raise StoreError(f"{self.path} is of an older format, to which no trial is added")
+        """Takes an event of the campaign. Raises StoreError if the disk refuses."""
         with self._refusals_told():
             self._take(event)
 
@@ -191,8 +185,8 @@ class RunWriter:
         return self._manifest.get(key)
 
     def _write_manifest(self) -> None:
-        told = {"schema": SCHEMA} | self._manifest  # a run that keeps an older format states its own
-        self._write("manifest.json", json.dumps(told, indent=1, ensure_ascii=False, default=str))
+        document = {"schema": SCHEMA} | self._manifest
+        self._write("manifest.json", json.dumps(document, indent=1, ensure_ascii=False, default=str))
 
     def write_fit(self, fit: FitReport, name: str) -> None:
         """Writes fit.json, or that of a variant. Raises StoreError."""

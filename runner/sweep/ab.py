@@ -57,7 +57,7 @@ def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
 
     Raises UsageError for a flag that no setting has, or one without its value.
     """
-    by_flag = {flag: setting for setting in SETTINGS for flag in (setting.flag, setting.former_flag) if flag}
+    by_flag = {setting.flag: setting for setting in SETTINGS}
     found: dict[str, str | list[str]] = {}
     try:
         words = shlex.split(text)

@@ -13,7 +13,7 @@ from runner.errors import UsageError
 from runner.input_file import read_input_text
 from runner.nearest import did_you_mean
 from runner.plain_text import plain_text
-from runner.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS, FORMER_KEYS
+from runner.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS
 
 FILE_BYTES_MAX = 1 << 20
 _EXPECTED = "a text, a number or a list is expected"
@@ -51,11 +51,9 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
         return [_unknown(section, sorted(sections | {"tags", "vary", "mix", "operation", *DESCRIPTIVE_KEYS}))]
     mistakes: list[str] = []
     for name, entry in value.items():
-        key = FORMER_KEYS.get(f"{section}.{name}", f"{section}.{name}")
+        key = f"{section}.{name}"
         text = _text(entry)
-        if key in texts and key != "knobs.other":
-            mistakes.append(f"{section}.{name}: means {key}, which is given too; leave out the former name")
-        elif text is None:
+        if text is None:
             mistakes.append(f"{key}: {_EXPECTED}")
         elif key in BY_KEY and key != "knobs.other":
             texts[key] = text

@@ -67,5 +67,4 @@ LOAD_GENERATOR = _s(
     + _one_of(f"{_OURS} (scale-loadgen)", *(f"{name} (the tool of {title})" for name, title in _genuine().items()))
     + ".",
     "NAME",
-    former=("load.loader", "--loader"),
 )

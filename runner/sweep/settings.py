@@ -51,7 +51,6 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "CPUs for the load generator: 6-7.",
         "LIST",
-        former=("cpus.client", "--client-cpus"),
     ),
     *WORKLOAD_SETTINGS,
     METHOD,
@@ -203,7 +202,6 @@ SETTINGS: tuple[Setting, ...] = (
         "Drift check: repeat the first trial at the end, to detect drift of the machine. auto: with several levels and "
         "replicates, and not with --quick.",
         "auto|on|off",
-        former=("method.anchors", "--anchors"),
     ),
     _s(
         "method.ablation",
@@ -213,7 +211,6 @@ SETTINGS: tuple[Setting, ...] = (
         "Ablation trials: where a rule changes a knob, also measure the level after the change with the old knobs, and "
         "split the gain into hardware and knobs.",
         switch=True,
-        former=("method.bridge", "--bridge"),
     ),
     _s(
         "method.profile",
@@ -291,7 +288,6 @@ SETTINGS: tuple[Setting, ...] = (
 )
 
 BY_KEY = {s.key: s for s in SETTINGS}
-FORMER_KEYS = {s.former_key: s.key for s in SETTINGS if s.former_key}
 DESCRIPTIVE_KEYS = ("name", "question")
 
 

@@ -16,8 +16,7 @@ from runner.setting.readers import at_least
 from runner.units import parse_count
 
 _WORKLOAD = {"tables": 1, "rows_per_request": 1, "requests_per_table": 1, "interlace_rows": 0}  # with least values
-# loader: the former name of load_generator
-_LOAD = {"placement": "table_placement", "load_generator": "generator", "loader": "generator"}
+_LOAD = {"placement": "table_placement", "load_generator": "generator"}
 _WORK = {"cache": ("as-is", "warm", "cold")}  # with the values of --cache
 _PLAIN = ("method",)
 VARIANT = "variant"  # of `scale ab`: A or B, each with a sweep of its own

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,12 +18,11 @@ from runner.errors import StoreError
 from runner.model import StoredRun
 from runner.report.documents import documents
 from runner.store.codec import to_json
-from runner.store.operations import COLUMNS, OPERATIONS, operations_text
+from runner.store.operations import OPERATIONS, operations_text
 from runner.store.reader import read_fit
 from runner.store.reference import read_reference
 from runner.store.stored import read_text
-from runner.store.texts import TIMESERIES_HEADER, former_series, points_text, timeseries_part
-from runner.store.upgrade import row_now, table_now
+from runner.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
 from runner.verify.figures import differences, leaves, show
 from runner.verify.result import Disagreement, OtherMethod
 from runner.verify.trial import TrialAgain
@@ -41,9 +40,9 @@ class DerivedCheck:
 def check_derived(path: Path, run: StoredRun, again: Mapping[str, TrialAgain]) -> DerivedCheck:
     """run: the run with recomputed trials. again: the same by trial, with their series."""
     points = points_text(run.plan, run.results)
-    found = [*_points(path, points, is_former=_is_former(run)), *_series(path, again, is_former=_is_former(run))]
+    found = [*_points(path, points), *_series(path, again)]
     if run.plan.sweep.work.counts_requests:
-        found += _text(path, OPERATIONS, _operations(path, run))
+        found += _text(path, OPERATIONS, operations_text(run.results))
     figures = sum(map(len, csv.reader(io.StringIO(points))))
     if not run.results:
         return DerivedCheck(figures=figures, disagreements=tuple(found), other_method=OtherMethod())
@@ -57,28 +56,13 @@ def check_derived(path: Path, run: StoredRun, again: Mapping[str, TrialAgain]) -
     return DerivedCheck(figures=figures, disagreements=(*found, *differing), other_method=other)
 
 
-def _operations(path: Path, run: StoredRun) -> str:
-    """The table, with the columns of the stored one if a version without the later columns may have written it."""
-    try:
-        header = read_text(path, OPERATIONS).partition("\n")[0].split(",") if _is_former(run) else []
-    except StoreError:
-        header = []  # the comparison reports it
-    is_known = header and set(header) <= set(COLUMNS)
-    return operations_text(run.results, header) if is_known else operations_text(run.results)
-
-
 def _reported_by(run: StoredRun) -> object:
     """The number of the method that fitted and reported the run."""
     by = run.manifest.get("reported_by")
-    return by.get("method", 1) if isinstance(by, Mapping) else run.manifest.get("method", 1)
+    return by.get("method") if isinstance(by, Mapping) else run.manifest.get("method")
 
 
-def _is_former(run: StoredRun) -> bool:
-    """Whether points.csv may be of a version with other columns."""
-    return "upgraded_from" in run.manifest or run.manifest.get("method", 1) != method.METHOD
-
-
-def _points(path: Path, made: str, *, is_former: bool) -> Iterator[Disagreement]:
+def _points(path: Path, made: str) -> Iterator[Disagreement]:
     name = "points.csv"
     try:
         stored = _rows(read_text(path, name))
@@ -96,7 +80,7 @@ def _points(path: Path, made: str, *, is_former: bool) -> Iterator[Disagreement]
             )
             continue
         for figure, old, new in differences(stored[trial_id], wanted[trial_id]):
-            if old != new and not (is_former and "absent" in (old, new)):
+            if old != new:
                 yield Disagreement(
                     file=name,
                     figure=f"{trial_id}.{figure}",
@@ -108,7 +92,7 @@ def _points(path: Path, made: str, *, is_former: bool) -> Iterator[Disagreement]
 
 def _rows(text: str) -> dict[str, dict[str, object]]:
     return {
-        row.get("trial_id") or "": {k: _value(v) for k, v in row_now(row).items() if k}
+        row.get("trial_id") or "": {k: _value(v) for k, v in row.items() if k}
         for row in csv.DictReader(io.StringIO(text))
     }
 
@@ -121,39 +105,22 @@ def _value(cell: object) -> object:
         return cell
 
 
-def _series(path: Path, again: Mapping[str, TrialAgain], *, is_former: bool) -> Iterator[Disagreement]:
+def _series(path: Path, again: Mapping[str, TrialAgain]) -> Iterator[Disagreement]:
     for trial_id, trial in again.items():
-        series = f"trials/{trial_id}/series.csv"
-        yield from _text(path, series, _as_wide(path, series, trial.series, is_former=is_former), table_now)
+        yield from _text(path, f"trials/{trial_id}/series.csv", trial.series)
     name = "timeseries.csv"
     try:
         stored = read_text(path, name)
     except StoreError as error:
         yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
         return
-    stored = table_now(stored)
     parts = _by_trial(stored)
-    header = _as_wide(path, name, TIMESERIES_HEADER, is_former=is_former)
     for trial_id, trial in again.items():
         wanted = timeseries_part(trial_id, trial.series)
-        if header != TIMESERIES_HEADER:
-            wanted = former_series(wanted)
         if (held := parts.get(trial_id, "")) != wanted:
             yield _first_difference(name, held, wanted, f"of {trial_id} ")
-    if not stored.startswith(header):
+    if not stored.startswith(TIMESERIES_HEADER):
         yield Disagreement(file=name, sentence="its header is not that of a time series")
-
-
-def _as_wide(path: Path, name: str, made: str, *, is_former: bool) -> str:
-    """The table with the columns of the stored one, which a version without the later columns may have written."""
-    if not is_former:
-        return made
-    try:
-        stored = table_now(read_text(path, name))
-    except StoreError:
-        return made  # the comparison reports it
-    fewer = former_series(made)
-    return fewer if stored.partition("\n")[0] == fewer.partition("\n")[0] else made
 
 
 def _by_trial(timeseries: str) -> dict[str, str]:
@@ -203,10 +170,9 @@ def _documents(path: Path, run: StoredRun) -> _Documents:
     return _Documents(figures=figures, compared=compared, missing=tuple(missing), differing=tuple(differing))
 
 
-def _text(path: Path, name: str, wanted: str, now: Callable[[str], str] = str) -> Iterator[Disagreement]:
-    """now: converts a stored text of an older format to today's names."""
+def _text(path: Path, name: str, wanted: str) -> Iterator[Disagreement]:
     try:
-        stored = now(read_text(path, name))
+        stored = read_text(path, name)
     except StoreError as error:
         yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
         return

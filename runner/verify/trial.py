@@ -6,10 +6,9 @@ Refuses to take a figure from trial.json. What no raw file holds (its start, its
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
@@ -21,9 +20,9 @@ from runner.figures.outcome import outcome
 from runner.figures.rated import rated_intervals
 from runner.figures.settled import with_summary
 from runner.loadgen.recorded import read_recorded
-from runner.model import Latency, LoadSummary, Measurement, Plan, Trial, TrialResult, Verdict
+from runner.model import Latency, LoadSummary, Plan, Trial, TrialResult, Verdict
 from runner.store.codec import from_json
-from runner.store.reader import done_of, folder_of, read_samples, upgraded_result
+from runner.store.reader import done_of, folder_of, read_samples
 from runner.store.stored import read_text
 from runner.store.texts import series_text
 from runner.verify.figures import differences, leaves
@@ -53,7 +52,7 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
     is_ours = stored.method == method.METHOD
     made = replace(
         stored,
-        measurement=_as_known(again.measurement, upgraded_result(run, done_of(trial))),
+        measurement=again.measurement,
         verdict=again.verdict if is_ours else stored.verdict,
         effective=facts.effective,
         log_tail=facts.log_tail,
@@ -79,16 +78,6 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
         disagreements=tuple(found),
         other_method=OtherMethod() if is_ours else OtherMethod(compared=1, differ=int(again.verdict != stored.verdict)),
     )
-
-
-def _as_known(made: Measurement, stored: Mapping[str, Any]) -> Measurement:
-    """The measurement without figures that did not exist when the trial was stored."""
-    told = stored["measurement"]
-    fields = Measurement.__dataclass_fields__
-    plain = [name for name in fields if name not in told and name not in ("disks", "cpu_mhz", "operations")]
-    absent: dict[str, Any] = {name: fields[name].default for name in plain}
-    absent |= {name: {} for name in ("cpu_mhz", "operations") if name not in told}
-    return replace(made, **absent)
 
 
 def _plain(result: TrialResult) -> dict[str, object]:

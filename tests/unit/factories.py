@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from runner.model import (
-    FORMER_KNOBS,
+    KnobColumn,
+    KnobRole,
     Measurement,
     Operation,
     Placement,
@@ -24,6 +25,12 @@ from runner.sweep.resolve import resolve_sweep
 
 ON_TWO_CPUS = Placement(server_cpus=(0,), generator_cpus=(1,))
 KNOBS = {"partitions": "4", "write_threads": "4"}
+KNOB_COLUMNS = (
+    KnobColumn(name="vgroups", role=KnobRole.PARTITIONS, label="Vgroups", column="vgroups"),
+    KnobColumn(name="partitions", role=KnobRole.PARTITIONS, label="Partitions", column="partitions"),
+    KnobColumn(name="write_threads", role=KnobRole.WRITERS, label="Write threads", column="write_threads"),
+    KnobColumn(name="commit_threads", role=KnobRole.COMMIT_THREADS, label="Commit threads", column="commit_threads"),
+)
 
 
 def make_sweep(*, cores: str = "1..2", **flags: str | list[str]) -> Sweep:
@@ -60,7 +67,7 @@ def make_trial(
         subject=subject,
         knobs={},
     )
-    return with_knobs(replace(base, **fields), knobs, FORMER_KNOBS)
+    return with_knobs(replace(base, **fields), knobs, KNOB_COLUMNS)
 
 
 def make_result(

@@ -42,6 +42,7 @@ from runner.model import (
 from runner.store.reader import read_run
 from runner.store.writer import RunWriter
 from runner.targets import Counted
+from tests.unit.factories import KNOB_COLUMNS
 from tests.unit.synthetic_run import synthetic_manifest, synthetic_sweep, synthetic_trial
 
 KNOBS = {"partitions": "4", "write_threads": "8"}
@@ -189,12 +190,18 @@ def samples_of(trial: Trial, rows: list[int], start_ns: int) -> list[Sample]:
 
 
 def trial_events(
-    plan: Plan, trial: Trial, rows: list[int], warmup_s: int, answers: tuple[AnswersChecked, ...] = ()
+    plan: Plan,
+    trial: Trial,
+    rows: list[int],
+    warmup_s: int,
+    answers: tuple[AnswersChecked, ...] = (),
+    aborted: str = "",
 ) -> Iterator[Event]:
-    """The trial as the store sees it, judged by the real rules."""
+    """The trial as the store sees it, judged by the real rules. aborted: the reason why it ended without a summary."""
     start_ns = (trial.order + 1) * 10**12
     lines = load_lines(rows, warmup_s, start_ns)
     lines[-1]["operations"] = [operation_line(one.operation, 5060) for one in answers]
+    lines = lines[:-1] if aborted else lines
     log = "".join(json.dumps(line) + "\n" for line in lines)
     recorded = read_recorded(log)
     window_ns = start_ns + warmup_s * 10**9
@@ -211,6 +218,7 @@ def trial_events(
         intervals=recorded.intervals,
         samples=tuple(samples_of(trial, rows, start_ns)),
         answers=answers,
+        aborted=aborted,
     )
     facts = with_summary(facts, recorded.summary, trial.load)
     come_to = outcome(load_axis(plan.sweep.axis), trial, facts)
@@ -242,6 +250,12 @@ def trial_events(
     )
 
 
+def manifest_of(plan: Plan) -> dict[str, object]:
+    """The manifest of a run that has begun."""
+    invented = {k: v for k, v in synthetic_manifest().items() if k != "schema"}
+    return {**invented, "sweep": asdict(plan.sweep), "status": "running", "method": METHOD}
+
+
 def raw_run(
     results: Path,
     name: str = "20260102T030405Z-synthetic-raw-1a2b3c",
@@ -271,10 +285,9 @@ def raw_run(
     sweep = synthetic_sweep(replicates=replicates, levels=tuple(float(n) for n in range(1, levels + 1)), seed=seed)
     if work:
         sweep, trials = replace(sweep, work=work), [replace(trial, work=work) for trial in trials]
-    plan = Plan(sweep=sweep, trials=tuple(trials), confounds=(), notes=(), seconds_estimated=1.0)
+    plan = Plan(sweep=sweep, trials=tuple(trials), confounds=(), notes=(), seconds_estimated=1.0, knobs=KNOB_COLUMNS)
 
-    told = {k: v for k, v in synthetic_manifest().items() if k != "schema"}
-    writer = RunWriter(results / name, plan, {**told, "sweep": asdict(sweep), "status": "running", "method": METHOD})
+    writer = RunWriter(results / name, plan, manifest_of(plan))
     for trial in trials[:interrupted_after]:
         rate = rate_of(trial, gamma, alpha) * math.exp(chance.gauss(0, trial_noise))
         rows = seconds_of(rate, seconds, chance, noise, memory)

@@ -1,17 +1,89 @@
-"""Runs that a version of before stored (tests/fixtures/runs), unpacked for a test byte for byte."""
+"""Runs as this version stores them, by name: planned, judged, stored and reported by the real code from made-up raw files.
+
+They are made once in a process and copied for each test. Refuses to keep runs in the repository: they would be of
+another version as soon as the format changes.
+"""
 
 from __future__ import annotations
 
-import tarfile
+import functools
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
-RUNS = Path(__file__).resolve().parents[1] / "fixtures" / "runs"
-NAMES = tuple(sorted(path.name.removesuffix(".tar.gz") for path in RUNS.glob("*.tar.gz")))
+from runner import compose
+from runner.model import Event, Plan
+from runner.plan import complete, make_plan
+from runner.store.writer import RunWriter
+from runner.sweep.resolve import resolve_sweep
+from runner.targets import load_facts
+from tests.unit.raw_run import manifest_of, trial_events
+from tests.unit.test_plan import make_host
+
+TARGET = "postgres"
+LOAD = {"load.duration": "10s", "load.warmup": "2s", "method.order_seed": "3"}
+BOTH = {"axis.cores": "0.5,1", "method.replicates": "2"}
+FLAGS: Mapping[str, Mapping[str, str | list[str]]] = {
+    "cpu": {**BOTH, "method.drift_check": "on"},
+    "ablation": {
+        "axis.cores": "1..2",
+        "method.replicates": "1",
+        "knobs.partitions": "1=4,2=8",
+        "method.ablation": "1",
+        "method.drift_check": "on",
+    },
+    "varied": {
+        "axis.cores": "1",
+        "method.replicates": "1",
+        "vary": ["rows_per_request=500,100"],
+        "method.drift_check": "on",
+    },
+    "aborted": {"axis.cores": "1", "method.replicates": "2"},
+    "killed": {**BOTH},
+}
+NAMES = tuple(FLAGS)
+ROWS_PER_S = 90_000  # of one core
+WARMUP_S, WINDOW_S = 2, 10
 
 
 def unpacked(name: str, results: Path) -> Path:
-    """The run's directory under results."""
-    with tarfile.open(RUNS / f"{name}.tar.gz") as archive:
-        (top,) = {member.name.partition("/")[0] for member in archive}
-        archive.extractall(results, filter="data")
-    return results / top
+    """The directory of a run of its own under results."""
+    folder = results / f"20260102T030405Z-{name}-postgres-1a2b3c"
+    for file, content in contents(name).items():
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+@functools.cache
+def contents(name: str) -> Mapping[str, bytes]:
+    """The files of the run by their names in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = _made(name, Path(folder) / "run")
+        return {str(path.relative_to(made)): path.read_bytes() for path in made.rglob("*") if path.is_file()}
+
+
+def _made(name: str, path: Path) -> Path:
+    facts = load_facts(TARGET)
+    flags = {"target.name": TARGET, "target.runtime": "process", **LOAD, **FLAGS[name]}
+    plan = make_plan(complete(resolve_sweep("cpu", flags), facts), make_host(), facts)
+    writer = RunWriter(path, plan, {**manifest_of(plan), "run": "made for tests"})
+    for number, trial in enumerate(plan.trials):
+        events = _events(plan, number, aborted="the server ended with status 137" if name == "aborted" else "")
+        if name == "killed" and number == 1:
+            writer(next(iter(events)))
+            return path
+        for event in events:
+            writer(event)
+    writer.update_manifest(status="complete")
+    compose.report(writer)
+    return path
+
+
+def _events(plan: Plan, number: int, *, aborted: str) -> list[Event]:
+    """Those of a trial. aborted: the reason why the first one ended early."""
+    trial = plan.trials[number]
+    rate = ROWS_PER_S * trial.level
+    rows = [int(rate * (1 + 0.01 * ((second + number) % 3 - 1))) for second in range(WARMUP_S + WINDOW_S)]
+    return [*trial_events(plan, trial, rows, WARMUP_S, aborted="" if number else aborted)]

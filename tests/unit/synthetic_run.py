@@ -20,7 +20,8 @@ from runner.model import (
     Verdict,
     VerdictKind,
 )
-from tests.unit.factories import make_sweep, make_trial
+from runner.store.codec import SCHEMA
+from tests.unit.factories import KNOB_COLUMNS, make_sweep, make_trial
 from tests.unit.observing import fit_curve
 
 K = VerdictKind
@@ -179,6 +180,7 @@ def synthetic_run(
         confounds=tuple(confounds),
         notes=notes,
         seconds_estimated=100.0,
+        knobs=KNOB_COLUMNS,
     )
     run = StoredRun(
         path="/results/20260102T030405Z-cpu-synthetic-1a2b3c",
@@ -192,7 +194,7 @@ def synthetic_run(
 
 def synthetic_manifest() -> dict[str, object]:
     return {
-        "schema": 1,
+        "schema": SCHEMA,
         "tool_version": "0.1.0",
         "commit": "0123456789abcdef",
         "created_utc": "2026-01-02T03:04:05+00:00",

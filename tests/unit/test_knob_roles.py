@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from runner.errors import UsageError
-from runner.model import FORMER_KNOBS, KnobRole, Plan, StoredRun
+from runner.model import KnobRole, StoredRun
 from runner.plan import complete, make_plan
 from runner.report.figures import article_columns, knobs_table
-from runner.store.codec import from_plain
 from runner.store.texts import point_columns, point_row
 from runner.sweep.knob_settings import KNOB_NAMES, KNOB_SETTINGS
 from runner.sweep.resolve import resolve_sweep
@@ -101,18 +100,3 @@ def test_a_knob_of_another_name_has_its_own_heading_and_column():
     assert (heading, said(list(run.results))) == ("Shards", "7")
     assert knobs_table(run).rows[0][0] == "Shards"
     assert point_row(plan, run.results[0])["shards"] == "7"
-
-
-def test_a_plan_that_does_not_say_its_knobs_has_those_of_its_time(tmp_path):
-    plain = {"sweep": None, "trials": [], "confounds": [], "notes": [], "seconds_estimated": 1.0}
-    read = from_plain({**plain, "sweep": _plain(make_sweep())}, Plan, tmp_path)
-    assert read.knobs == FORMER_KNOBS
-    assert [k.column for k in read.knobs] == ["vgroups", "partitions", "write_threads", "commit_threads"]
-
-
-def _plain(sweep):
-    import json
-
-    from runner.store.codec import to_json
-
-    return json.loads(to_json(sweep))

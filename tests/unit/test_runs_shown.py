@@ -51,7 +51,7 @@ def test_list_counts_the_same_trials_in_both_numbers(name, tmp_path):
     assert f"{finished} of {planned}" in said("list", "--results", tmp_path)
 
 
-@pytest.mark.parametrize("name", ["disk", "varied"])
+@pytest.mark.parametrize("name", ["cpu", "varied"])
 def test_report_prints_the_answers_it_was_asked_for(name, tmp_path):
     path = unpacked(name, tmp_path)
     assert "Beyond the points" not in said("report", path)

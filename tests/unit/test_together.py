@@ -152,12 +152,10 @@ def test_a_process_that_ended_without_a_summary_is_waited_for():
     assert read_recorded(text).summary is None
 
 
-def test_lines_of_before_that_do_not_say_their_process_keep_their_reading():
-    old = [FIRST[0], SECOND[0], *FIRST[1:3], *SECOND[1:5], FIRST[3], SECOND[5]]
-    text = "".join(f"{line}\n" for line in old)
-    # 1.001 and 1.3 were both rounded to 1 and taken for the two processes; what is left over then is lost.
-    assert [(i.t_s, i.rows) for i in read_recorded(text).intervals] == [(1.001, 13), (3.0, 14)]
-    assert read_recorded(text).summary is not None
+def test_lines_of_one_process_alone_have_no_process_number():
+    whole = read_recorded("".join(f"{line}\n" for line in FIRST))
+    assert whole == read_recorded("".join(marked(line, LineSource(process=0, processes=1)) for line in FIRST))
+    assert whole.intervals and whole.summary is not None
 
 
 def test_a_line_is_marked_with_its_process():

@@ -232,17 +232,6 @@ def test_a_kill_between_a_file_and_its_digest_is_no_edit(tmp_path, name):
     assert name not in named(run)
 
 
-def test_a_run_of_before_an_operation_had_a_rate_of_its_own_agrees(run):
-    """A later version adds fields with defaults, also within lists; a stored manifest lacks them."""
-    path = run / "manifest.json"
-    manifest = json.loads(path.read_text())
-    for operation in manifest["sweep"]["work"]["operations"]:
-        del operation["connections"], operation["rate"]
-    path.write_text(json.dumps(manifest))
-    bless(run)
-    assert named(run) == set()
-
-
 def test_a_file_that_is_not_of_the_run_is_said_and_is_no_fault(run):
     (run / "remarks.txt").write_text("mine")
     checked = verify_run(run)

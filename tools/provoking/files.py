@@ -12,13 +12,12 @@ import random
 import socket
 import sqlite3
 import stat
-import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-RUNS = ROOT / "tests" / "fixtures" / "runs"
+from tests.unit.stored_runs import contents
+
 Recipe = Mapping[str, Any]
 
 
@@ -48,11 +47,10 @@ def _can_be_changed(path: Path) -> bool:
 
 
 def _run(path: Path, recipe: Recipe) -> None:
-    """A stored run of tests/fixtures/runs under the recipe's path."""
-    with tarfile.open(RUNS / f"{recipe['run']}.tar.gz") as archive:
-        (top,) = {member.name.partition("/")[0] for member in archive}
-        archive.extractall(path.parent, filter="data")
-    (path.parent / top).rename(path)
+    """A stored run of tests/unit/stored_runs.py under the recipe's path."""
+    for name, content in contents(recipe["run"]).items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_bytes(content)
 
 
 def _text(path: Path, recipe: Recipe) -> None:

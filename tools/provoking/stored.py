@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import random
-import tarfile
 from collections.abc import Mapping
 from typing import Any
 
+from tests.unit.stored_runs import NAMES, contents
 from tools.provoking import odd
 from tools.provoking.case import Case
-from tools.provoking.files import RUNS
 
-NAMES = ("cpu", "disk", "two-processes", "aborted", "killed", "varied")
 COMMANDS = (
     ("list",),
     ("list", "--json"),
@@ -57,16 +54,9 @@ SPECIAL = (
 )
 
 
-@functools.cache
 def _documents(run: str) -> Mapping[str, str]:
     """The texts of a stored run's files by name."""
-    found = {}
-    with tarfile.open(RUNS / f"{run}.tar.gz") as archive:
-        for member in archive:
-            held = archive.extractfile(member) if member.isfile() else None
-            if held is not None:
-                found[member.name.partition("/")[2]] = held.read().decode("utf-8", "replace")
-    return found
+    return {name: content.decode("utf-8", "replace") for name, content in contents(run).items()}
 
 
 def results(chance: random.Random, name: str) -> Case:

@@ -21,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.unit.stored_runs import contents
 from tools.provoking import files, sandbox
 from tools.provoking.case import Case, Outcome, case_of, outcome_of, to_line
 
@@ -45,6 +46,9 @@ def main() -> None:
 
 def run(case: Case) -> Outcome:
     """The outcome of one case. Its processes have ended, and its files are gone."""
+    for recipe in case.files:
+        if "run" in recipe:
+            contents(recipe["run"])  # made here once, and then known to every fork
     reading, writing = os.pipe()
     outer = os.fork()
     if not outer:
