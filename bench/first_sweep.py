@@ -7,7 +7,8 @@
 The second form repeats the default sweep (`--quick`) and prints the spread of its headline, the speedup at the last
 level, beside the 95 % interval that each run claims. --long measures the ratio once more with this number of rows at
 every level and nine replicates, and counts the intervals that contain it. --neighbour takes a share of a CPU in bursts
-beside each of the runs (bench/neighbour.py), not beside the long sweep.
+beside each of the runs (bench/neighbour.py), not beside the long sweep. In brackets beside each claim: that of the same
+trials without the correction by the speed of the CPUs (docs/method.md).
 
 A pair is the sweep of `make sweep` on PostgreSQL, then the same sweep on the target null, whose rate is that of the
 load generator alone. It prints each sweep's spread between replicates (pooled over the levels, of all trials with a
@@ -24,10 +25,15 @@ import statistics
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from neighbour import neighbour
+
+from runner.model import FitReport
+from runner.report.figures import fit_again
+from runner.store.codec import to_json
+from runner.store.reader import read_run
 
 LONG_REPLICATES = 9
 
@@ -56,6 +62,7 @@ class Seen:
     trials: int
     took_s: float
     headline: Headline | None = None
+    uncorrected: Headline | None = None
 
 
 def sweep(target: str, flags: list[str], results: str) -> Seen:
@@ -88,13 +95,26 @@ def sweep(target: str, flags: list[str], results: str) -> Seen:
         valid=kinds.count("VALID"),
         trials=len(kinds),
         took_s=took_s,
-        headline=headline(run),
+        headline=headline(run["fit"]),
+        uncorrected=headline(json.loads(to_json(without_speed(newest(results))))),
     )
 
 
-def headline(run: dict) -> Headline | None:
+def newest(results: str) -> Path:
+    """The folder of the last run."""
+    return max((path for path in Path(results).iterdir() if path.is_dir()), key=lambda path: path.name)
+
+
+def without_speed(path: Path) -> FitReport:
+    """The fit of a run as if the speed of its CPUs had not been measured; the verdicts stay."""
+    run = read_run(path)
+    unknown = [replace(r, measurement=replace(r.measurement, cpu_work_us=None)) for r in run.results]
+    return fit_again(replace(run, results=tuple(unknown)))
+
+
+def headline(fit: dict | None) -> Headline | None:
     """What the run says of its last level; None if the fit has no second level, or no interval."""
-    points = (run.get("fit") or {}).get("points") or []
+    points = (fit or {}).get("points") or []
     last = points[-1] if len(points) > 1 else {}
     if last.get("speedup_low") is None or last.get("speedup_high") is None:
         return None
@@ -127,9 +147,15 @@ def repeated(asked: argparse.Namespace) -> None:
         with neighbour(asked.neighbour):
             found.append(sweep(asked.target, flags, asked.results))
         one = found[-1]
-        print(f"{claim(one.headline)}  {one.valid} of {one.trials} VALID  {one.took_s:.0f} s", flush=True)
+        print(
+            f"{claim(one.headline)}  [{claim(one.uncorrected)}]  {one.valid} of {one.trials} VALID  {one.took_s:.0f} s",
+            flush=True,
+        )
     truth = long_sweep(asked) if asked.long else None
     for text in summary(found, truth):
+        print(text)
+    print("without the correction by the speed of the CPUs:")
+    for text in summary([replace(one, headline=one.uncorrected) for one in found], truth)[1:]:
         print(text)
 
 

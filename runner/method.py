@@ -7,4 +7,4 @@ A figure that comes out differently, or another column of a table, is a change o
 runner/store/codec.py instead.
 """
 
-METHOD = 14
+METHOD = 15

@@ -1,4 +1,8 @@
-"""Trials → observations: the one module that reads a rate out of a trial for fit, noise and compare. Pure."""
+"""Trials → observations: the one module that reads a rate out of a trial for fit, noise and compare. Pure.
+
+Where the speed of the CPUs changed during the run and the rates followed it, they are those at an equal speed
+(runner/noise/equal_speed.py). Refuses to correct a rate that counts more than the window: the speed is the window's.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from runner.model import Measurement, Observation, TrialResult, VerdictKind, rate_per_cpu_s
+from runner.model import (
+    Measurement,
+    Observation,
+    TrialResult,
+    VerdictKind,
+    rate_per_cpu_s,
+)
+from runner.noise.equal_speed import SpeedCorrection, speed_correction
 from runner.sweep.vary import slug
 
 RateOf = Callable[[Measurement], float | None]
@@ -22,6 +33,7 @@ NO_RATE = "VALID without a rate"
 CHECK = "connections check"  # its knobs differ from its level's
 PROFILE = "profiled"  # perf slows it down
 OPEN_LOOP = "open loop"  # its rate was offered, and is not a capacity
+_WHOLE_LOAD = "durable_rows_per_s"
 
 
 def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:
@@ -29,17 +41,22 @@ def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Ob
 
     Raises ValueError for a field that does not exist.
     """
-    read = _reader(rate)
-    return tuple(_observation(result, read(result.measurement)) for result in results)
+    read, correction = _reader(rate), speed_correction(results) if rate != _WHOLE_LOAD else None
+    return tuple(_observation(r, _corrected(read(r.measurement), r, correction)) for r in results)
+
+
+def _corrected(value: float | None, result: TrialResult, correction: SpeedCorrection | None) -> float | None:
+    return value * correction.factor(result) if value is not None and correction is not None else value
 
 
 def cpu_observations(results: Sequence[TrialResult]) -> tuple[Observation, ...]:
     """One observation of the rate for each CPU-second for each trial. A trial that others disturbed counts too."""
-    return tuple(_cpu_observation(result) for result in results)
+    correction = speed_correction(results)
+    return tuple(_cpu_observation(result, correction) for result in results)
 
 
-def _cpu_observation(result: TrialResult) -> Observation:
-    value = rate_per_cpu_s(result)
+def _cpu_observation(result: TrialResult, correction: SpeedCorrection | None) -> Observation:
+    value = _corrected(rate_per_cpu_s(result), result, correction)
     mark = _mark_of_role(result) or ("" if value is not None else NO_RATE)
     return replace(_observation(result, value), mark=mark, note="")
 

@@ -13,7 +13,6 @@ from runner.executing.disk_stage import Say, disks_of_run, placement_of
 from runner.executing.memory_stage import memory_of_run
 from runner.executing.orders import Execution, Orders
 from runner.executing.reporting import report
-from runner.executing.speed_stage import CpuSpeeds
 from runner.interrupts import Stop, current
 from runner.loadgen.binary import loadgen_path
 from runner.model import CeilingsMeasured, Event, Plan, StoredRun, Trial, TrialResult
@@ -34,7 +33,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     ceilings.measure(plan.trials)
     writer.update_manifest(ceiling_rows_per_s=ceilings.told())
     make_ready(execution.data_dir)
-    stop, speeds = current(), CpuSpeeds(writer.known("cpu_work_us"))
+    stop = current()
     try:
         run_id = writer.path.name
         with (
@@ -50,13 +49,13 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
             by_trial = {t.trial_id: rate for t in plan.trials if (rate := ceilings.of(t)) is not None}
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             dispatch(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
-            run_trial_of = _runner(orders, ceilings, placement, stop, (before_trial, speeds.measure))
+            run_trial_of = _runner(orders, ceilings, placement, stop, before_trial)
             run_campaign(plan, planner_of(plan), run_trial_of, [writer, *sinks], writer.results, say)
     except BaseException:
         with contextlib.suppress(StoreError):  # with a full disk, that error is reported already
-            writer.update_manifest(status="interrupted", cpu_work_us=speeds.by_trial)
+            writer.update_manifest(status="interrupted")
         raise
-    writer.update_manifest(status="complete", server=server_facts(writer.results), cpu_work_us=speeds.by_trial)
+    writer.update_manifest(status="complete", server=server_facts(writer.results))
     return report(writer)
 
 
@@ -66,12 +65,11 @@ def _last_cpus(plan: Plan) -> tuple[int, ...]:
 
 
 def _runner(
-    orders: Orders, ceilings: Ceilings, placement: str, stop: Stop, before: Sequence[Callable[[Trial], None]]
+    orders: Orders, ceilings: Ceilings, placement: str, stop: Stop, before: Callable[[Trial], None]
 ) -> TrialRunner:
     def run(trial: Trial) -> Generator[Event, None, None]:
         ceilings.measure([trial])  # a trial that was planned later; every other ceiling is known
-        for step in before:
-            step(trial)
+        before(trial)
         return run_trial(orders.order(trial, placement), stop)
 
     return run

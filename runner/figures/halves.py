@@ -1,9 +1,15 @@
-"""What the server did in each half of the window, for the cost of new memory pages. Pure."""
+"""What the server did in each half of the window, for the cost of new memory pages. Pure.
+
+CPU times are those at the mean speed of both halves where the speed of the CPUs is known: on slower CPUs a page costs
+more, and is not dearer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from runner.figures.cpu_speed import WorkTotals
 from runner.figures.window import measure_window
 from runner.model import Interval, Sample
 from runner.verdict import LoadHalf
@@ -12,8 +18,19 @@ from runner.verdict import LoadHalf
 def halves_of(samples: Sequence[Sample], intervals: Sequence[Interval]) -> tuple[LoadHalf, LoadHalf] | None:
     """Both halves of the seconds of a window; None if something was not counted. intervals: those inside the window."""
     middle = len(intervals) // 2
-    first, second = (_half(samples, part) for part in (intervals[:middle], intervals[len(intervals) - middle :]))
-    return (first, second) if first is not None and second is not None else None
+    parts = intervals[:middle], intervals[len(intervals) - middle :]
+    first, second = (_half(samples, part) for part in parts)
+    if first is None or second is None:
+        return None
+    speeds = WorkTotals(samples).of_seconds(intervals)
+    if not speeds:
+        return first, second
+    mean, early, late = (sum(part) / len(part) for part in (speeds, speeds[:middle], speeds[len(speeds) - middle :]))
+    return _scaled(first, mean / early), _scaled(second, mean / late)
+
+
+def _scaled(half: LoadHalf, factor: float) -> LoadHalf:
+    return replace(half, cpu_us=half.cpu_us * factor, system_us=half.system_us * factor)
 
 
 def _half(samples: Sequence[Sample], intervals: Sequence[Interval]) -> LoadHalf | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
 from runner.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from runner.figures.facts import STEADY_PHASE, TrialFacts, whole_intervals
 from runner.figures.operations import operation_figures
@@ -18,7 +19,7 @@ from runner.model import (
     Measurement,
     Trial,
 )
-from runner.verdict import modes, stalled_percent, steadiness
+from runner.verdict import modes, stalled_percent, steadiness, troubles
 from runner.work import stores
 
 __all__ = ["STEADY_PHASE", "TrialFacts", "measurement"]
@@ -76,7 +77,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         logical_bytes_per_row=logical,
         write_amplification=per_row / logical if per_row is not None and logical else None,
         stalled_s=stalled_s(counted.intervals),
-        **_rate_figures(counted, s),
+        **_rate_figures(trial, counted, s),
         hot_thread=use.hot_thread[0] if use.hot_thread else None,
         hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
         **_disks(facts, whole),
@@ -147,11 +148,21 @@ def _mean_mhz(rates: Mapping[str, float], cpus: Sequence[int]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _rate_figures(facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
+def _rate_figures(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
     """The rate's behaviour second by second, and what the load generator's threads did."""
-    rates = [i.rows for i in whole_intervals(facts.intervals, summary)]
+    seconds, totals = whole_intervals(facts.intervals, summary), WorkTotals(facts.samples)
+    rates, piece_us = [i.rows for i in seconds], totals.of_seconds(seconds)
     steady, waiting, two = steadiness(rates), in_flight(summary), modes(rates)
+    claims = trial.load.carries_claim and trial.load.is_long(summary.window_s)
+    equal = steadiness(at_equal_speed(rates, piece_us)) if piece_us and troubles(steady, claims=claims) else None
+    is_equal = equal is not None and not troubles(equal, claims=claims)
+    steady = equal if equal is not None and is_equal else steady
+    following = rate_and_speed(rates, piece_us)
     return {
+        "cpu_work_us": totals.piece_us(summary.window_start_ns, summary.window_end_ns),
+        "cpu_speed_cv_percent": following.cv_percent if following else None,
+        "cpu_speed_slope": following.slope if following else None,
+        "steady_at_equal_speed": is_equal if piece_us else None,
         "rate_cv_percent": steady.cv_percent,
         "rate_drift_percent": steady.drift_percent,
         "rate_drift_error_percent": steady.drift_error_percent,

@@ -6,7 +6,7 @@ Data only: no I/O, no clock, the standard library alone. Units end the names (`_
 
 from runner.model.bottleneck import Bottleneck, BottleneckKind
 from runner.model.counted import Counted
-from runner.model.cpu_seconds import NEW_PAGES, is_taken, rate_per_cpu_s
+from runner.model.cpu_seconds import CPU_BOUND, NEW_PAGES, is_taken, rate_per_cpu_s
 from runner.model.declared import (
     CLAIM_S,
     COLUMN_TYPES,
@@ -84,7 +84,7 @@ from runner.model.questions import (
     Preloaded,
     Query,
 )
-from runner.model.samples import Sample, SamplerCost, SubjectSample
+from runner.model.samples import CpuWork, Sample, SamplerCost, SubjectSample
 from runner.model.servers import Accounting, ServerOrder, ServerSource, ServerSpec, Site, SiteRequest
 from runner.model.standing import Stand, Standing
 from runner.model.summed import RowsSummed, TableSums
@@ -116,6 +116,7 @@ __all__ = [
     "CeilingsMeasured",
     "Confound",
     "Counted",
+    "CpuWork",
     "CpuPoint",
     "DataDisk",
     "DiskCeiling",
@@ -143,6 +144,7 @@ __all__ = [
     "Measurement",
     "ModelFit",
     "Need",
+    "CPU_BOUND",
     "NEW_PAGES",
     "NewPages",
     "NoiseReport",

@@ -23,6 +23,16 @@ class SubjectSample:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CpuWork:
+    """How long the same small piece of work took on the server's CPUs, at one time. Totals since the trial's start: CPU
+    time in microseconds, and the number of pieces."""
+
+    monotonic_ns: int
+    cpu_us_total: float
+    pieces_total: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Sample:
     """One tick of the sampler. Counters are cumulative; rates are computed later from differences.
 
@@ -36,7 +46,8 @@ class Sample:
     clock rate of each CPU of both sides, by its number. waits_total: how often a working connection was seen, by what
     it waited for; if the database does not report it, how often a thread was. network_bytes_total: by interface and
     direction ("eth0 sent"), of those with hardware and a speed; network_bytes_per_s: each one's speed.
-    cpu_counters_total: cycles, instructions and llc_misses of the server's CPUs; empty if not available.
+    cpu_counters_total: cycles, instructions and llc_misses of the server's CPUs; empty if not available. cpu_work: how
+    long the same work took on the server's CPUs, several times since the sample before.
     """
 
     monotonic_ns: int
@@ -59,6 +70,7 @@ class Sample:
     network_bytes_total: Mapping[str, float] = field(default_factory=dict)
     network_bytes_per_s: Mapping[str, float] = field(default_factory=dict)
     cpu_counters_total: Mapping[str, float] = field(default_factory=dict)
+    cpu_work: tuple[CpuWork, ...] = ()
 
     @property
     def disk_written_bytes_total(self) -> int | None:

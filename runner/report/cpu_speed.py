@@ -1,21 +1,32 @@
-"""Were the CPUs of all trials equally fast? From the manifest's `cpu_work_us`; an old run says nothing."""
+"""Were the CPUs of all trials equally fast, and which rates does the fit have if they were not? Pure."""
 
 from __future__ import annotations
 
 from runner.model import StoredRun
+from runner.noise.equal_speed import SpeedCorrection, speed_correction
 
-_APART = 1.15  # of the same CPUs at rest; two measurements on a quiet machine differ by 1.05
+_CAUSE = "Other machines that share the cores cause it, and steal time does not show it"
+APART = 1.15  # of the same CPUs at rest; two measurements on a quiet machine differ by 1.05
 
 
 def speed_cautions(run: StoredRun) -> tuple[str, ...]:
-    """A sentence if the same work took clearly more CPU time before one trial than before another."""
-    stored = run.manifest.get("cpu_work_us")
-    values = stored.values() if isinstance(stored, dict) else ()
-    found = [value for value in values if isinstance(value, int | float) and value > 0]
-    if not found or max(found) < _APART * min(found):
+    """What was corrected; else a sentence if the same work took clearly more CPU time in one trial than in another."""
+    correction = speed_correction(run.results)
+    if correction is not None:
+        return (_corrected(correction),)
+    known = [us for result in run.results if (us := result.measurement.cpu_work_us) is not None]
+    if not known or max(known) < APART * min(known):
         return ()
-    sentence = (
-        f"the speed of the CPUs changed: the same work took {min(found):.0f} to {max(found):.0f} µs of CPU time before "
-        "the trials. Other machines that share the cores cause it, and steal time does not show it"
+    return (f"the speed of the CPUs changed: {_span(min(known), max(known))}. {_CAUSE}",)
+
+
+def _corrected(correction: SpeedCorrection) -> str:
+    return (
+        f"the speed of the CPUs changed: {_span(correction.fastest_us, correction.slowest_us)}. {_CAUSE}. The rates of "
+        f"the fit are those at {correction.piece_us:.0f} µs: within the trials the rate rose by "
+        f"{correction.slope:.2f} ± {correction.slope_error:.2f} % where the speed rose by 1 %"
     )
-    return (sentence,)
+
+
+def _span(fastest_us: float, slowest_us: float) -> str:
+    return f"the same work took {fastest_us:.0f} to {slowest_us:.0f} µs of CPU time in the windows of the trials"

@@ -11,7 +11,6 @@ from statistics import median
 
 from runner.axes import axis_of
 from runner.model import Operation, StoredRun, Sweep
-from runner.report.cpu_speed import speed_cautions
 from runner.report.marks import unseen_words
 from runner.report.table import fixed, known, mean
 from runner.units import format_cpus, format_number, format_rate, format_seconds
@@ -242,6 +241,6 @@ def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
 
 
 def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
-    """The cautions of confounds, fit, CPU speed and plan, each once."""
-    said = (*(c.sentence for c in run.plan.confounds), *cautions, *speed_cautions(run), *run.plan.notes)
+    """The cautions of confounds, fit and plan, each once."""
+    said = (*(c.sentence for c in run.plan.confounds), *cautions, *run.plan.notes)
     return tuple(dict.fromkeys(said))

@@ -14,6 +14,7 @@ from runner.model import FitReport, KnobColumn, KnobRole, StoredRun, TrialResult
 from runner.noise import without_drift
 from runner.observations import observations
 from runner.report.columns import CONSOLE, Column, disk_mb_per_s, knob_at, published
+from runner.report.cpu_speed import speed_cautions
 from runner.report.marks import marked, quick_words
 from runner.report.open_loop import with_answer
 from runner.report.per_cpu import cpu_rate_cell, heading_of, with_cpu_points
@@ -39,7 +40,7 @@ def fit_again(run: StoredRun) -> FitReport:
     observed = without_drift(observations(run.results, found.field))
     fit = fit_curve(observed, terms, rate=found.field, confounds=run.plan.confounds, questions=questions)
     fit = with_cpu_points(with_answer(fit, run), run)
-    return replace(fit, cautions=(*quick_words(run), *fit.cautions))
+    return replace(fit, cautions=(*quick_words(run), *speed_cautions(run), *fit.cautions))
 
 
 def levels_of(run: StoredRun) -> tuple[float, ...]:

@@ -6,6 +6,8 @@ does not explain: the rule is that of the halves of one window (runner/verdict/n
 
 from __future__ import annotations
 
+from statistics import median
+
 from runner.axes import load_axis
 from runner.model import StoredRun, TrialResult
 from runner.report.series import window_of
@@ -18,8 +20,10 @@ _CORES, _SYSTEM, _FAULTS = "server_cpu_cores", "server_system_cores", "server_pa
 def pages_between_trials(run: StoredRun) -> tuple[str, ...]:
     """A sentence for each level whose trials had dear and cheap pages: its cheapest and its dearest trial."""
     found: dict[float, dict[str, LoadHalf]] = {}
+    speeds = [us for result in run.on_curve if (us := result.measurement.cpu_work_us) is not None]
+    usual_us = median(speeds) if speeds else 1.0
     for result in run.on_curve:
-        used = _used(run, result)
+        used = _used(run, result, usual_us / (result.measurement.cpu_work_us or usual_us))
         if used is not None:
             found.setdefault(result.trial.level, {})[result.trial.trial_id] = used
     axis = load_axis(run.plan.sweep.axis)
@@ -27,8 +31,9 @@ def pages_between_trials(run: StoredRun) -> tuple[str, ...]:
     return tuple(f"{said}, at {axis.count(format_number(level))}" for level, said in told if said)
 
 
-def _used(run: StoredRun, result: TrialResult) -> LoadHalf | None:
-    """What the server did in the window; None if a second of it was not counted."""
+def _used(run: StoredRun, result: TrialResult, speed: float) -> LoadHalf | None:
+    """What the server did in the window; None if a second of it was not counted. speed: of its CPUs, by which CPU times
+    are multiplied."""
     window, rate = window_of(result), result.achieved_per_s
     series = run.timeseries.get(result.trial.trial_id, ())
     if window is None or not rate:
@@ -39,7 +44,8 @@ def _used(run: StoredRun, result: TrialResult) -> LoadHalf | None:
     cores, system, faults = sums
     if not inside or cores is None or system is None or faults is None:
         return None
-    return LoadHalf(rows=rate * len(inside), cpu_us=cores * 1e6, system_us=system * 1e6, page_faults=faults)
+    cpu_us, system_us = cores * 1e6 * speed, system * 1e6 * speed
+    return LoadHalf(rows=rate * len(inside), cpu_us=cpu_us, system_us=system_us, page_faults=faults)
 
 
 def _sum(values: list[float | None]) -> float | None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
+from runner.host.cpu_work import CpuWorkReader
 from runner.model import Accounting, DataDisk, Sample, SamplerCost
 from runner.sampling import machine, network
 from runner.sampling.counters import CpuCounters
@@ -22,8 +23,9 @@ class Sampler:
     """A context manager that samples from entry to exit, with one more sample at each end.
 
     pids: returns the server's processes, whose threads are then counted by name; None: they are not. cpus: their clock
-    rates are read. server_cpus: their hardware counters are read. waits: returns what the server's connections or
-    threads wait for now; None: unknown. network_bits_per_s: of interfaces whose speed the kernel does not know.
+    rates are read. server_cpus: their hardware counters and their speed are read. waits: returns what the server's
+    connections or threads wait for now; None: unknown. network_bits_per_s: of interfaces whose speed the kernel does
+    not know.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Sampler:
         self._waits = WaitReader(waits)
         self._speeds = network.speeds(network_bits_per_s)
         self._server_cpus, self._counters = tuple(server_cpus), CpuCounters(())
+        self._work = CpuWorkReader(self._server_cpus)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
         self._cpu_s = self._wall_s = 0.0
@@ -58,6 +61,7 @@ class Sampler:
     def __enter__(self) -> Sampler:
         self._counters = CpuCounters(self._server_cpus)
         self._waits.start()
+        self._work.start()
         self._thread.start()
         return self
 
@@ -67,6 +71,7 @@ class Sampler:
         self._stop.set()
         self._thread.join(END_S)
         self._waits.stop()
+        self._work.stop()
         if not self._thread.is_alive():
             self._counters.close()
         if self._failure is not None and value is None:
@@ -74,7 +79,9 @@ class Sampler:
 
     def cost(self) -> SamplerCost:
         """The cost of sampling so far."""
-        return SamplerCost(cpu_s=self._cpu_s, wall_s=self._wall_s, ticks=self._ticks, missed_ticks=self._missed)
+        return SamplerCost(
+            cpu_s=self._cpu_s + self._work.cpu_s, wall_s=self._wall_s, ticks=self._ticks, missed_ticks=self._missed
+        )
 
     def _run(self) -> None:
         start = time.monotonic()
@@ -122,4 +129,5 @@ class Sampler:
             host_cpu_stolen_s_total=machine.cpu_stolen_s(),
             disks=machine.disk_samples(self._disks),
             cpu_mhz=machine.cpu_mhz(self._cpus),
+            cpu_work=self._work.read(),
         )

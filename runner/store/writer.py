@@ -180,10 +180,6 @@ class RunWriter:
             self._write_manifest()
             self._files.write_sums()
 
-    def known(self, key: str) -> object:
-        """What the manifest says; None if it has no such key."""
-        return self._manifest.get(key)
-
     def _write_manifest(self) -> None:
         document = {"schema": SCHEMA} | self._manifest
         self._write("manifest.json", json.dumps(document, indent=1, ensure_ascii=False, default=str))

@@ -50,6 +50,11 @@ def cautions(evidence: Evidence) -> tuple[str, ...]:
             f"the rate jumped between {format_rate(m.rate_low)} and {format_rate(m.rate_high)} {evidence.given.unit}: "
             "their mean is right, and no second has it"
         )
+    if m.steady_at_equal_speed:
+        told.append(
+            "the rate followed the speed of the CPUs, which other machines changed (by "
+            f"{m.cpu_speed_cv_percent or 0:.0f} % from second to second); at an equal speed it was steady"
+        )
     named = new_pages(evidence)
     if named and named not in steadiness_of(evidence):
         told.append(named)

@@ -1,55 +1,195 @@
-"""The speed of the CPUs before each trial: measured, stored, and named in the report where it changed."""
+"""The speed of the CPUs: measured beside a load, in the figures of a trial, and out of the rates of the fit."""
 
+import math
 import os
+import random
+import subprocess
+import sys
+import time
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
-from runner.executing.speed_stage import CpuSpeeds
-from runner.host.cpu_speed import work_us
+from runner.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
+from runner.figures.halves import halves_of
+from runner.host import repeat_work
+from runner.host.cpu_work import CPUS_MAX, CpuWorkReader, spread
+from runner.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind
+from runner.noise.equal_speed import speed_correction
+from runner.observations import cpu_observations, observations
 from runner.report.cpu_speed import speed_cautions
+from runner.report.figures import fit_again
 from tests.unit.synthetic_run import synthetic_run
+from tests.unit.test_new_pages_named import interval, recorded
+from tests.unit.test_sampling import sample
+
+OURS = sorted(os.sched_getaffinity(0))
+PIECES_PER_S = 20
 
 
-def test_the_work_is_measured_on_our_cpus_only():
-    ours = sorted(os.sched_getaffinity(0))
-    found = work_us(ours)
-    assert found is not None and 10 < found < 1e6
-    assert work_us(()) is None
-    assert work_us((4095,)) is None
-    assert sorted(os.sched_getaffinity(0)) == ours
+def worked(piece_us):
+    """A sample for each second, with ten totals. piece_us: of each second."""
+    samples, us, pieces = [], 0.0, 0
+    for second, each in enumerate(piece_us):
+        totals = []
+        for tenth in range(1, 11):
+            us, pieces = us + each * PIECES_PER_S / 10, pieces + PIECES_PER_S // 10
+            at_ns = round((second + tenth / 10) * 1e9)
+            totals.append(CpuWork(monotonic_ns=at_ns, cpu_us_total=us, pieces_total=pieces))
+        samples.append(replace(sample(second + 1), cpu_work=tuple(totals)))
+    return samples
 
 
-def test_a_run_that_goes_on_keeps_what_was_measured():
-    trial = synthetic_run().plan.trials[0]
-    here = replace(
-        trial,
-        resources=replace(
-            trial.resources, placement=replace(trial.placement, server_cpus=(min(os.sched_getaffinity(0)),))
-        ),
-    )
-    speeds = CpuSpeeds({"cores-1-r9": 400.0})
-    speeds.measure(here)
-    assert set(speeds.by_trial) == {"cores-1-r9", trial.trial_id}
-    speeds.measure(replace(here, trial_id="elsewhere", subject=replace(here.subject, endpoint="host:1")))
-    assert "elsewhere" not in speeds.by_trial
+def run_of(slope_of_trial, *, kind=BottleneckKind.SERVER_CPU, speeds=(400.0, 560.0)):
+    """A run whose trials had CPUs of different speeds. slope_of_trial: by which their rates followed it, by level."""
+    run, chance = synthetic_run(), random.Random(7)
+    results = []
+    for result in run.results:
+        us, slope = chance.uniform(*speeds), slope_of_trial(result.trial.level)
+        m = result.measurement
+        rate = 4e5 * result.trial.level * (400.0 / us) ** slope
+        figures = {"cpu_work_us": us, "cpu_speed_cv_percent": 9.0, "cpu_speed_slope": slope + chance.gauss(0, 0.05)}
+        m = replace(m, rows_per_s=rate, window_s=20.0, server_cpu_cores=result.trial.level, **figures)
+        verdict = Verdict(kind=VerdictKind.VALID, reasons=(), bottleneck=Bottleneck(kind=kind, sentence=""))
+        results.append(replace(result, measurement=m, verdict=verdict))
+    return replace(run, results=tuple(results), fit=None)
+
+
+def spread_of(observed):
+    logs = [math.log(one.value / one.level) for one in observed if one.value is not None]
+    return max(logs) - min(logs)
+
+
+def test_the_work_is_repeated_beside_a_load_until_it_is_stopped():
+    reader = CpuWorkReader(OURS)
+    reader.start()
+    try:
+        totals, end = [], time.monotonic() + 20
+        while len(totals) < 5 and time.monotonic() < end:
+            time.sleep(0.1)
+            totals += reader.read()
+    finally:
+        reader.stop()
+    assert len(totals) >= 5
+    assert all(a.monotonic_ns < b.monotonic_ns and a.pieces_total < b.pieces_total for a, b in pairwise(totals))
+    assert reader.cpu_s == pytest.approx(totals[-1].cpu_us_total / 1e6)
+    assert reader.read() == ()
+
+
+def test_without_cpus_of_ours_there_is_nothing():
+    for cpus in ((), (4095,)):
+        reader = CpuWorkReader(cpus)
+        reader.start()
+        time.sleep(0.2)
+        assert reader.read() == ()
+        reader.stop()
+
+
+def test_the_program_ends_with_its_reader():
+    argv = (sys.executable, "-I", "-S", str(Path(repeat_work.__file__)), str(OURS[0]))
+    child = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert child.stdout is not None and child.stderr is not None
+    child.stdout.readline()
+    child.stdout.close()
+    assert child.wait(20) == 0
+    assert child.stderr.read() == b""
+    child.stderr.close()
+
+
+def test_of_many_cpus_some_are_measured():
+    assert spread(range(64)) == tuple(range(0, 64, 4))
+    assert len(spread(range(33))) == CPUS_MAX
+    assert spread((3, 5)) == (3, 5)
+
+
+def test_each_second_has_its_own_speed():
+    totals = WorkTotals(worked([400, 400, 800, 400]))
+    assert totals.piece_us(1e9, 2e9) == pytest.approx(400)
+    assert totals.piece_us(2e9, 3e9) == pytest.approx(800)
+    assert totals.piece_us(1e9, 3e9) == pytest.approx(600)
+    assert totals.piece_us(3e9, 9e9) is None
+    assert totals.of_seconds([interval(s, 1, s) for s in (1, 2, 3, 4)]) == pytest.approx((400, 400, 800, 400))
+    assert totals.of_seconds([interval(s, 1, s) for s in (1, 9)]) == ()
+    assert WorkTotals([sample(1)]).of_seconds([interval(1, 1, 1)]) == ()
+
+
+def test_a_rate_that_follows_the_speed_is_steady_at_an_equal_one():
+    piece_us = [400.0, 500.0, 800.0, 400.0, 600.0]
+    rates = [4e8 / us for us in piece_us]
+    equal = at_equal_speed(rates, piece_us)
+    assert max(equal) == pytest.approx(min(equal))
+    found = rate_and_speed(rates, piece_us)
+    assert found is not None and found.slope == pytest.approx(1.0)
+    assert rate_and_speed([1e5] * 5, piece_us).slope == pytest.approx(0.0)
+    assert rate_and_speed(rates[:3], piece_us[:3]) is None
+    assert rate_and_speed([0, *rates[1:]], piece_us) is None
+    assert rate_and_speed(rates, [400.0] * 5) is None
+
+
+def test_a_page_is_not_dearer_on_slower_cpus():
+    samples, intervals = recorded(lambda s: 6.0 if s <= 10 else 12.0, user_us=lambda s: 1.6 if s <= 10 else 3.2)
+    works = worked([400.0] * 10 + [800.0] * 10)
+    slowed = [samples[0], *(replace(s, cpu_work=w.cpu_work) for s, w in zip(samples[1:], works, strict=True))]
+    first, second = halves_of(slowed, intervals)
+    assert second.fault_us == pytest.approx(first.fault_us, rel=0.01)
+    first, second = halves_of(samples, intervals)
+    assert second.fault_us == pytest.approx(2 * first.fault_us, rel=0.01)
+
+
+def test_rates_of_the_fit_are_those_at_one_speed():
+    run = run_of(lambda level: 1.1)
+    correction = speed_correction(run.results)
+    assert correction is not None and correction.slope == pytest.approx(1.1, abs=0.05)
+    raw = [r.measurement.rows_per_s / r.trial.level for r in run.results]
+    assert math.log(max(raw) / min(raw)) > 0.2
+    assert spread_of(observations(run.results, "rows_per_s")) < 0.03
+    assert spread_of(replace(one, value=one.value * one.level) for one in cpu_observations(run.results)) < 0.03
+    assert observations(run.results, "durable_rows_per_s")[0].value == run.results[0].measurement.durable_rows_per_s
+
+
+def test_levels_that_follow_the_speed_differently_keep_their_ratio():
+    """A slope of each level is no part of the model."""
+    fit = fit_again(run_of(lambda level: 0.8 if level == 1 else 1.2))
+    by_level = {p.level: p.rows_per_s_mean for p in fit.points}
+    assert by_level[4] / by_level[1] == pytest.approx(4, rel=0.1)
 
 
 @pytest.mark.parametrize(
-    ("stored", "said"),
+    "run",
     [
-        ({"a": 400.0, "b": 450.0}, ()),
-        (None, ()),
-        ({"a": "fast"}, ()),
-        (
-            {"a": 400.0, "b": 470.0, "c": 460.0},
-            (
-                "the speed of the CPUs changed: the same work took 400 to 470 µs of CPU time before the trials. Other "
-                "machines that share the cores cause it, and steal time does not show it",
-            ),
-        ),
+        run_of(lambda level: 1.0, kind=BottleneckKind.DISK),
+        run_of(lambda level: 0.0),
+        run_of(lambda level: 1.0, speeds=(400.0, 408.0)),
+        synthetic_run(),
     ],
+    ids=["the CPUs were no limit", "the rate does not follow", "equal speeds", "nothing measured"],
 )
-def test_a_change_of_speed_is_a_caution_of_the_report(stored, said):
-    run = synthetic_run()
-    assert speed_cautions(replace(run, manifest={**run.manifest, "cpu_work_us": stored})) == said
+def test_nothing_is_corrected(run):
+    assert speed_correction(run.results) is None
+    rates = [r.measurement.rows_per_s for r in run.results]
+    assert [o.value for o in observations(run.results, "rows_per_s") if o.value] == [
+        rate for rate, o in zip(rates, observations(run.results, "rows_per_s"), strict=True) if o.value
+    ]
+
+
+def test_the_fit_says_what_was_corrected():
+    run = run_of(lambda level: 1.0)
+    (sentence,) = speed_cautions(run)
+    assert sentence in fit_again(run).cautions
+    assert "The rates of the fit are those at" in sentence and "± 0.0" in sentence
+    (other,) = speed_cautions(run_of(lambda level: 0.0))
+    assert other.startswith("the speed of the CPUs changed: the same work took 4") and "The rates" not in other
+    assert speed_cautions(synthetic_run()) == ()
+
+
+def test_random_slopes_are_no_reason_to_correct():
+    """Rates that do not follow the speed: the slopes within the trials are noise about 0."""
+    run, chance, wrong = run_of(lambda level: 0.0), random.Random(3), 0
+    for _ in range(200):
+        results = [
+            replace(r, measurement=replace(r.measurement, cpu_speed_slope=chance.gauss(0, 1))) for r in run.results
+        ]
+        wrong += speed_correction(results) is not None
+    assert wrong <= 12  # 2.5 % of one side; 12 of 200 are exceeded once in 500

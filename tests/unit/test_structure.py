@@ -30,7 +30,7 @@ ALLOWED = {
     "sweep": {"plain_text", "nearest", "input_file", "work", "model", "errors", "units", "setting", "axes", "targets", "runtimes"},
     "plan": {"nearest", "work", "model", "errors", "units", "host", "sweep", "setting", "targets", "axes", "noise", "observations",
              "connections_check", "fit"},
-    "observations": {"model", "sweep"},
+    "observations": {"model", "noise", "sweep"},
     "connections_check": {"model", "axes", "work", "noise", "observations", "units"},
     "noise": {"model", "units"},
     "verdict": {"model", "units", "axes"},
