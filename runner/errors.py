@@ -17,7 +17,6 @@ no better one.
 This file refuses to know anything else.
 """
 
-EXIT_OK = 0
 EXIT_TRIALS_FAILED = 10
 EXIT_SLOWER = 11
 EXIT_DISAGREES = 12

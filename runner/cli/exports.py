@@ -11,6 +11,7 @@ import typer
 
 from runner.cli.arguments import RESULTS, RUN
 from runner.errors import UsageError
+from runner.extras import require_extra
 
 NEWLINE = b"\n"
 
@@ -66,6 +67,9 @@ def export(
         raise UsageError(
             "scale export needs a format", remedy="give --csv, --json, --parquet or --openmetrics FILE, or --sql URL"
         )
+    for chosen, extra, flag in ((parquet, "parquet", "--parquet"), (sql, "sql", "--sql")):
+        if chosen is not None:
+            require_extra(extra, flag)
     stored = read_run(find_run(results, run))
     columns = formats.columns_of(stored, what.value)
     for file, encode in wanted:

@@ -10,6 +10,7 @@ import typer
 
 from runner.cli.arguments import JSON, NEED, PREDICT, asked_of
 from runner.errors import UsageError
+from runner.extras import require_extra
 
 if TYPE_CHECKING:
     from runner.fit import Terms
@@ -47,6 +48,8 @@ def fit(
     from runner.report.anydata import fit_document, picture
     from runner.store.outside import write_outside
 
+    if png is not None:
+        require_extra("png", "--png")
     levels, rates = asked_of(predict, need)
     rows = _read(file, Columns(n=n, x=x, group=group))
     terms = Terms(axis=n, rate="rows/s" if x == "rows_per_s" else x, row="row")

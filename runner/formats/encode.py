@@ -6,7 +6,7 @@ import csv
 import io
 import json
 
-from runner.errors import UsageError
+from runner.extras import require_extra
 from runner.formats.tables import Columns
 
 
@@ -30,11 +30,10 @@ def as_parquet(columns: Columns) -> bytes:
 
     Raises UsageError if pyarrow is not installed.
     """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise UsageError("--parquet needs pyarrow", remedy="pip install pyarrow; or take --csv or --json") from None
+    require_extra("parquet", "--parquet")
+    import pyarrow
+    import pyarrow.parquet
+
     types = {"integer": pyarrow.int64(), "number": pyarrow.float64(), "text": pyarrow.string()}
     fields = [pyarrow.field(name, types[kind]) for name, kind in columns.kinds.items()]
     schema = pyarrow.schema(fields, metadata={"scale.run": columns.run, "scale.what": columns.what})

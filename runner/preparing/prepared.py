@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from runner.errors import PreflightError
+from runner.extras import require_extra
 from runner.host import Host, read_host
 from runner.host.new_pages import measure_new_pages
 from runner.host.ram import RamDirectory, is_ram, ram_directory, with_size
@@ -169,7 +170,9 @@ def _asked_again(subject: Subject) -> Subject:
 
 
 def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path, pages: NewPages | None) -> Prepared:
-    """The plan with its findings."""
+    """The plan with its findings. Raises UsageError if the files of --trace cannot be written."""
+    if plan.sweep.load.trace_every:
+        require_extra("parquet", "--trace")
     asked = plan.sweep.data_dir
     ram = ram_directory(asked, folder_path("ram")) if is_ram(asked) else None
     data_dir = ram.path if ram else Path(asked) if asked else default_data_dir()

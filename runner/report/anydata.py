@@ -98,7 +98,7 @@ def levels_table(fit: FitReport, terms: Terms) -> Table:
 
 
 def picture(fits: Mapping[str, FitReport], rows: Mapping[str, Sequence[tuple[float, float]]], terms: Terms) -> bytes:
-    """A PNG: every row as a point, every group's curve with its band."""
+    """A PNG: every row as a point, every group's curve with its band. It needs the extra [png]."""
     from runner.report.plots import rows_png
 
     return rows_png(fits, rows, terms.axis, terms.rate)

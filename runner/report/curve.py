@@ -14,6 +14,7 @@ from runner.model import FitReport, Measurement, ModelFit, StoredRun, TrialResul
 from runner.report.disk_tables import ceiling_points
 from runner.report.figures import axis_facts, fit_of
 from runner.report.reference import Comparison
+from runner.report.style import PLOT_STYLE
 from runner.report.svg import (
     Frame,
     area,
@@ -57,10 +58,15 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     return drawing(width, height + keys_height, f"Rate over {run.plan.sweep.axis}. {fit.sentence}", "".join(inner))
 
 
+def curve_svg_bytes(run: StoredRun) -> bytes:
+    """The curve as an SVG file with its style; empty if no trial has a rate."""
+    head, mark, rest = curve_svg(run).partition(">")
+    return f"{head}><style>{PLOT_STYLE}</style>{rest}".encode() if mark else b""
+
+
 def rate_of_trial(result: TrialResult, name: str) -> float | None:
     """The fitted rate of a trial, by the name of its field."""
-    field = name if name in Measurement.__dataclass_fields__ else "rows_per_s"
-    value = getattr(result.measurement, field)
+    value = getattr(result.measurement, name if name in Measurement.__dataclass_fields__ else "rows_per_s")
     return value if isinstance(value, (int, float)) else None
 
 

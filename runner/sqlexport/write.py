@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import StoreError, UsageError
+from runner.extras import require_extra
 from runner.formats import Cell
 from runner.sqlexport.tables import SqlTable
 
@@ -40,7 +41,8 @@ class Written:
 def write(run: str, tables: Sequence[SqlTable], url: str, password: str = "") -> Written:
     """Writes the tables of one run, by its name. url: of SQLAlchemy, without a password.
 
-    Raises UsageError for a URL that cannot be used, StoreError for an error of the database.
+    Raises UsageError for a URL that cannot be used or if the extra [sql] is missing, StoreError for an error of the
+    database.
     """
     engine = _engine(url, password)
     with _explained(engine):
@@ -53,6 +55,7 @@ def write(run: str, tables: Sequence[SqlTable], url: str, password: str = "") ->
 
 
 def _engine(url: str, password: str) -> sqlalchemy.Engine:
+    require_extra("sql", "an SQL database")
     import sqlalchemy
 
     try:

@@ -24,7 +24,7 @@ from runner.sweep.file import read_sweep_file
 from runner.sweep.knob_settings import KNOB_NAMES
 from runner.sweep.named_workloads import NAMED
 from runner.sweep.quick import QUICK_DEFAULTS
-from runner.sweep.settings import BY_KEY, SETTINGS
+from runner.sweep.settings import SETTINGS
 from runner.sweep.work import work_of
 
 _WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
@@ -239,8 +239,3 @@ def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
         "equal_durability": bool(v["method.equal_durability"]),
         "connections_check": v["method.connections_check"] == "on",
     }
-
-
-def setting_for(key: str) -> str:
-    """The flag of a key, for messages."""
-    return BY_KEY[key].flag

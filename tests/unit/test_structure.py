@@ -18,7 +18,7 @@ UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name
 
 # A package may import the packages named here and nothing else of the project. `compose` and `cli` put all together.
 ALLOWED = {
-    "model": set(), "errors": set(), "nearest": set(), "plain_text": set(), "input_file": {"errors"}, "units": set(), "same_value": set(), "interrupts": set(), "files": set(), "spawning": {"interrupts"},
+    "model": set(), "errors": set(), "nearest": set(), "plain_text": set(), "input_file": {"errors"}, "extras": {"errors"}, "units": set(), "same_value": set(), "interrupts": set(), "files": set(), "spawning": {"interrupts"},
     "visible": set(), "output": set(),
     "host": {"model", "units", "errors", "spawning"},
     "state": {"errors", "host", "interrupts"},
@@ -48,15 +48,15 @@ ALLOWED = {
         "figures", "method", "axes",
     },
     "store": {"input_file", "axes", "model", "errors", "host", "sweep", "units", "figures", "connections_check"},
-    "formats": {"model", "errors", "units", "store", "figures"},
-    "sqlexport": {"model", "errors", "formats"},
+    "formats": {"extras", "model", "errors", "units", "store", "figures"},
+    "sqlexport": {"extras", "model", "errors", "formats"},
     "compare": {"same_value", "model", "errors", "units", "observations", "noise", "sweep", "axes"},
     "live": {"work", "figures", "model", "fit", "noise", "sweep", "units", "observations", "axes", "connections_check"},
     "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units", "visible"},
     "identity": {"method"}, "method": set(),
     "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "figures", "verdict", "report", "axes",
                "connections_check"},
-    "preparing": {"same_value", "loadgen", "model", "errors", "axes", "disks", "host", "plan", "setting", "runtimes", "servers", "state", "store",
+    "preparing": {"extras", "same_value", "loadgen", "model", "errors", "axes", "disks", "host", "plan", "setting", "runtimes", "servers", "state", "store",
                   "sweep", "targets"},
     "executing": {
         "axes", "model", "errors", "interrupts", "units", "host", "disks", "identity", "loadgen", "plan", "report", "state",

@@ -1,0 +1,61 @@
+"""Optional parts of the installation: each option that needs one refuses with its name and the command, before it works."""
+
+import importlib.util
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from runner import extras
+from runner.cli import app
+from runner.errors import UsageError
+from tests.unit.stored_runs import unpacked
+
+ROOT = Path(__file__).resolve().parents[2]
+DISTRIBUTIONS = {"pymysql": "pymysql", "sqlalchemy": "sqlalchemy", "matplotlib": "matplotlib", "pyarrow": "pyarrow"}
+TABLE = "cores,rate\n1,10\n2,19\n3,28\n4,36\n"
+
+
+def without(monkeypatch, *modules):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in modules else found(name))
+
+
+def test_the_extras_are_those_of_the_project_and_the_tests_have_all():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for extra, modules in extras.MODULES.items():
+        assert sorted(one.partition(">=")[0] for one in declared[extra]) == sorted(DISTRIBUTIONS[m] for m in modules)
+    (own,) = (one for one in declared["test"] if one.startswith("scale-sweep["))
+    assert set(extras.MODULES) <= set(own.removeprefix("scale-sweep[").removesuffix("]").split(","))
+    for extra in extras.MODULES:
+        extras.require_extra(extra, "--x")
+
+
+@pytest.mark.parametrize(
+    ("module", "flag", "extra"),
+    [
+        ("pyarrow", "--parquet", "parquet"),
+        ("sqlalchemy", "--sql", "sql"),
+        ("pymysql", "--sql", "sql"),
+        ("matplotlib", "--png", "png"),
+        ("pyarrow", "--trace", "parquet"),
+    ],
+)
+def test_an_option_whose_extra_is_missing_names_it_and_writes_nothing(monkeypatch, tmp_path, module, flag, extra):
+    without(monkeypatch, module)
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(TABLE)
+    run, made = unpacked("killed", tmp_path), tmp_path / "made"
+    words = {
+        "--parquet": ["export", run, "--csv", made, "--parquet", tmp_path / "x.parquet"],
+        "--sql": ["export", run, "--csv", made, "--sql", f"sqlite:///{tmp_path}/x.db"],
+        "--png": ["fit", "t.csv", "--n", "cores", "--x", "rate", "--png", made],
+        "--trace": ["plan", "cpu", "--cores", "1", "--target", "null", "--trace", "1"],
+    }[flag]
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    assert isinstance(done.exception, UsageError) and done.exception.exit_code == 2
+    assert f"{flag} needs {module}" in done.exception.message
+    assert f"[{extra}]" in done.exception.message
+    assert f"-m pip install 'scale-sweep[{extra}]'" in done.exception.remedy
+    assert not made.exists()
