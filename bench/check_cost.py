@@ -1,7 +1,8 @@
 """What does the check of answers cost the load generator? CPU microseconds per query with the check and without.
 
-The same queries go to a real PostgreSQL in alternating runs. With `check_ms=500`, which trials have, one answer of each
-operation in each half second is handed over as text. Without it, no answer is. The server is removed at the end.
+The same queries go to a real PostgreSQL in alternating runs. With the keys that trials have, one answer in each half
+second is handed over as text, or fewer, so that these requests take at most 1 % of the CPU time. Without them, no
+answer is. Each round has two runs without: their ratio shows the error. The server is removed at the end.
 
     python bench/check_cost.py --loadgen PATH
 """
@@ -19,7 +20,10 @@ from measure import Programs, run_loadgen, say, spread, table
 from postgres_server import PostgresServer
 from read_cost import CASES, ROWS, data, prepare
 
-CHECKS: Mapping[str, Mapping[str, object]] = {"off": {}, "on": {"check_ms": 500}}
+from runner.loadgen.spec import CHECK_CPU_SHARE, CHECK_MS
+
+TRIALS = {"check_ms": CHECK_MS, "check_cpu_share": CHECK_CPU_SHARE}
+CHECKS: Mapping[str, Mapping[str, object]] = {"off": {}, "on": TRIALS, "off again": {}}
 LONG = "SELECT g, g * 1.5::float8, g * 0.25::float8 FROM generate_series(1, 200000) g"
 
 
@@ -31,8 +35,8 @@ def asked() -> Mapping[str, Mapping[str, object]]:
 
 def cpu_us(with_: Programs, server: PostgresServer, spec: Mapping[str, object], seconds: int) -> float:
     """CPU time of one query, user and system, in a run of so many seconds."""
-    told = {**server.spec(), **data(), "rows_present": ROWS, "check_every": 0, "duration_s": seconds, **spec}
-    done, summary = run_loadgen(with_, told)
+    lines = {**server.spec(), **data(), "rows_present": ROWS, "check_every": 0, "duration_s": seconds, **spec}
+    done, summary = run_loadgen(with_, lines)
     return float(done.cpu_s / summary["requests"] * 1e6)
 
 
@@ -52,12 +56,14 @@ def main() -> None:
             for number in range(arguments.runs):
                 for check in list(CHECKS)[:: 1 if number % 2 else -1]:
                     seen[check].append(cpu_us(with_, server, {**spec, **CHECKS[check]}, arguments.seconds))
-            ratio = statistics.median(map(truediv, seen["on"], seen["off"]))
-            rows.append([name, *(spread(seen[check], ".1f") for check in CHECKS), f"{ratio:.3f}"])
+            ratios = [statistics.median(map(truediv, seen[check], seen["off"])) for check in ("on", "off again")]
+            rows.append(
+                [name, *(spread(seen[check], ".1f") for check in CHECKS), *(f"{ratio:.3f}" for ratio in ratios)]
+            )
     finally:
         server.remove()
     say(f"CPU us per query, one connection, {arguments.runs} alternating runs of {arguments.seconds} s")
-    table(("answer", "no check", "check_ms=500", "with / without"), rows)
+    table(("answer", "no check", "with checks", "no check again", "with / without", "without / without"), rows)
 
 
 if __name__ == "__main__":

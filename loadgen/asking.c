@@ -66,7 +66,7 @@ void asking_draw(struct worker *w, uint64_t now_ns)
         ask_draw(ask, load->spec, w->hash, &w->asking.drawn);
     if (load->operations->list[w->operation].ask->follows)
         follow(w, load->operations->list[w->operation].ask->span);
-    w->asking.is_checked = content_is_due(w->load, w->operation, now_ns);
+    w->asking.is_checked = checks_are_due(w, now_ns);
     w->asking.is_told =
         w->asking.is_checked || (every && counter_get(&tally->answered) % every == 0);
 }
@@ -95,12 +95,16 @@ enum outcome asking_ask(struct worker *w, uint64_t deadline_ns)
         totals_of(w->load->workers, w->load->spec->threads, &totals);
         a->rows_acked_before = totals.rows_acked;
     }
+    if (a->is_checked)
+        checks_begin(w);
     enum outcome outcome;
     do
         outcome = ask_once(w, deadline_ns);
     while (outcome == OUTCOME_OK && a->answer.is_quiet &&
            !atomic_load_explicit(&w->load->stop, memory_order_relaxed));
     a->answer.is_end |= a->answer.is_quiet;
+    if (a->is_checked && outcome != OUTCOME_OK)
+        checks_end(w, 0, 0);
     return outcome;
 }
 
@@ -170,5 +174,5 @@ void asking_tell(struct worker *w, uint64_t sent_ns, uint64_t answered_ns, bool 
     content_put(&json, &w->asking.content, w->asking.is_checked && answer->is_handed);
     event_end(&json);
     if (w->asking.is_checked)
-        content_rest(w->load, w->operation, &w->asking.content, sent_ns);
+        checks_end(w, content_bytes(&w->asking.content), sent_ns);
 }

@@ -1,5 +1,5 @@
 /* The reading part of a worker: makes its operations ready on the connection, asks, and tells one
- * in `check_every` answers of each operation as an `asked` event, and those that content.h chooses.
+ * in `check_every` answers of each operation as an `asked` event, and those that checks.h chooses.
  * It keeps no times. */
 #ifndef SCALE_ASKING_H
 #define SCALE_ASKING_H

@@ -1,43 +1,13 @@
 /* Content of answers; see content.h. */
 #include "content.h"
 
-#include "chance.h"
-#include "clock.h"
 #include "events.h"
 #include "output.h"
-#include "worker.h"
 
 enum {
-    STREAM_CHECKS = 5,
     PART_BYTES = 1 << 20,
-    CONTENT_BYTES_MAX = 1 << 28, /* of one answer: as many as http.c takes */
-    CONTENT_BYTES_PER_S = 1 << 20
+    CONTENT_BYTES_MAX = 1 << 28 /* of one answer: as many as http.c takes */
 };
-
-#define REST_NS_MAX (10 * NS_PER_SECOND)
-
-/* The moment in a period of this operation: anywhere in it, each as likely. */
-static uint64_t moment(const struct load *load, uint32_t operation, uint64_t period,
-                       uint64_t period_ns)
-{
-    const struct spec *spec = load->spec;
-    const uint64_t seed = spec->read_seed ? spec->read_seed : spec->seed;
-    const uint64_t chance =
-        chance_of(chance_of(chance_of(seed, STREAM_CHECKS), operation), period) >> 11;
-    const double part = (double)chance / 9007199254740992.0;
-    return load->start_ns + period * period_ns + (uint64_t)(part * (double)period_ns);
-}
-
-bool content_is_due(struct load *load, uint32_t operation, uint64_t now_ns)
-{
-    const uint64_t period_ns = load->spec->check_ms * (NS_PER_SECOND / 1000);
-    uint64_t due = atomic_load_explicit(&load->check_due_ns[operation], memory_order_relaxed);
-    if (!period_ns || now_ns < due)
-        return false;
-    const uint64_t next = now_ns < load->start_ns ? 0 : (now_ns - load->start_ns) / period_ns + 1;
-    return atomic_compare_exchange_strong(&load->check_due_ns[operation], &due,
-                                          moment(load, operation, next, period_ns));
-}
 
 static void on_column(void *context, const char *name)
 {
@@ -144,16 +114,9 @@ void content_put(struct json *json, struct content *content, bool is_handed)
         json_close(json, ']');
 }
 
-void content_rest(struct load *load, uint32_t operation, const struct content *content,
-                  uint64_t sent_ns)
+uint64_t content_bytes(const struct content *content)
 {
-    const uint64_t bytes = content->bytes + content->part.used;
-    const double share = (double)CONTENT_BYTES_PER_S / load->operations->count;
-    const double ns = (double)bytes / share * (double)NS_PER_SECOND;
-    const uint64_t rest_ns = ns < (double)REST_NS_MAX ? (uint64_t)ns : REST_NS_MAX;
-    uint64_t due = atomic_load_explicit(&load->check_due_ns[operation], memory_order_relaxed);
-    if (due < sent_ns + rest_ns)
-        atomic_compare_exchange_strong(&load->check_due_ns[operation], &due, sent_ns + rest_ns);
+    return content->bytes + content->part.used;
 }
 
 void content_free(struct content *content)

@@ -49,6 +49,7 @@ static const struct key keys[] = {
     {"read_seed", KIND_WHOLE, AT(read_seed), "0", 0, 9e15, NULL},
     {"check_every", KIND_WHOLE, AT(check_every), "1000", 0, 1e15, NULL},
     {"check_ms", KIND_WHOLE, AT(check_ms), "0", 0, 1e9, NULL},
+    {"check_cpu_share", KIND_REAL, AT(check_cpu_share), "0", 0, 1, NULL},
     {"trace", KIND_TEXT, AT(trace), NULL, 0, 0, NULL},
     {"trace_every", KIND_WHOLE, AT(trace_every), "1", 1, 1e9, NULL},
     {"trace_max", KIND_WHOLE, AT(trace_max), "1000000", 1, 100000000, NULL},

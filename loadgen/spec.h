@@ -47,6 +47,7 @@ struct spec {
     uint64_t sending; /* of enum sending */
     uint64_t sums_decimal, sums_distinct;
     uint64_t rows_present, read_seed, check_every, check_ms, rounds, trace_every, trace_max;
+    double check_cpu_share;
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;
     double disorder_lambda;
     double request_timeout_s, drain_s, connect_timeout_s, statement_timeout_s, round_interval_s;

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "checks.h"
 #include "content.h"
 #include "counters.h"
 #include "cursor.h"
@@ -51,7 +52,10 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     struct fault_book faults;
     FILE *trace_file; /* NULL: no request is kept */
     int done_fd; /* an eventfd: each worker adds 1 when it has ended */
-    _Atomic uint64_t check_due_ns[OPERATIONS_MAX]; /* by operation: see content.h */
+    _Atomic uint64_t check_due_ns[OPERATIONS_MAX]; /* by operation: see checks.h */
+    _Atomic uint64_t check_rest_ns[OPERATIONS_MAX]; /* no earlier, after long content */
+    _Atomic uint64_t check_cost_ns[OPERATIONS_MAX]; /* CPU time of the last; 0: not yet known */
+    _Atomic uint64_t checked_ns[OPERATIONS_MAX]; /* when the last one was chosen; 0: none was */
     _Atomic bool stop;
     _Atomic uint64_t fatal_ns; /* when the first fatal fault came; 0: none has */
 };
@@ -62,6 +66,7 @@ struct asking { /* of the request at hand */
     bool is_told; /* its answer becomes an event */
     bool is_checked; /* with its content, if the driver hands it over */
     struct content content;
+    struct checks checks;
     FILE *kept[OPERATIONS_MAX]; /* of operations whose answers are kept */
     uint64_t rows_acked_before; /* of the process, when it was asked; of reported answers */
 };

@@ -13,6 +13,7 @@ PROTOCOL = "1"
 PRELOAD_ROWS_PER_REQUEST = 10_000
 READ_SEED_END = 2**52  # the load generator takes up to 9e15
 CHECK_MS = "500"  # one answer of each operation in this time: two drawn moments are at most a second apart
+CHECK_CPU_SHARE = "0.01"  # of the CPU time of the load generator, for the requests whose answers are checked
 
 
 def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
@@ -37,7 +38,7 @@ def _reads(trial: Trial) -> dict[str, str]:
     would ask for the devices that the first one misses.
     """
     read_seed = random.Random(f"{trial.seed} reads {trial.order}").randrange(1, READ_SEED_END)
-    return {"read_seed": str(read_seed), "check_ms": CHECK_MS}
+    return {"read_seed": str(read_seed), "check_ms": CHECK_MS, "check_cpu_share": CHECK_CPU_SHARE}
 
 
 def preload_of(trial: Trial) -> Trial:

@@ -120,6 +120,24 @@ def test_after_a_long_answer_the_operation_rests(run, loaded):
         assert after["sent_ns"] >= one["sent_ns"] + rest_s * 0.9e9
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_each_operation_is_checked_once_in_each_phase_where_no_cpu_time_is_left_for_more(run, loaded, threads):
+    phases = {"warmup_s": 0.4, "duration_s": 0.4, "check_ms": 10, "check_every": 0, "threads": threads}
+    asks = {"operations": "one,two", "ask.one.text": "SELECT 1", "ask.two.text": "SELECT 2"}
+    outcome = run({**loaded.spec(), **DATA, **phases, **asks, "check_cpu_share": 1e-9})
+    chosen = sorted((event["operation"], event["in_window"]) for event in outcome.of("asked"))
+    assert chosen == [("one", False), ("one", True), ("two", False), ("two", True)]
+
+
+def test_requests_of_checked_answers_take_no_more_than_their_share_of_cpu_time(run, loaded):
+    text = "SELECT g, g * 1.5::float8 FROM generate_series(1, 200) g"
+    own = {"operations": "own", "ask.own.text": text, "duration_s": 2, "check_ms": 1, "check_every": 0}
+    chosen = {
+        share: len(run({**loaded.spec(), **DATA, **own, "check_cpu_share": share}).of("asked")) for share in (0.01, 1)
+    }
+    assert 1 < chosen[0.01] < chosen[1] / 2, chosen
+
+
 def test_each_answer_of_an_operation_slower_than_the_period_is_handed_over(program, loaded):
     came = content_of_load(program, loaded, "SELECT 7 FROM pg_sleep(0.15)", requests=5, check_ms=50)
     assert came == [[(7,)]] * 5
