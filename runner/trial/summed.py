@@ -5,20 +5,19 @@ Refuses to guess which rows are stored: after a failed request nobody knows, and
 
 from __future__ import annotations
 
-import itertools
 import random
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from runner.loadgen.rows import tables_of
 from runner.loadgen.sums import TableRun, sums_of
-from runner.model import Counted, LoadSummary, RowsSummed, Trial
+from runner.model import Counted, LoadSummary, RowsSummed, TableSums, Trial
 from runner.targets import Facts
 from runner.trial.asking import asked, count_s
 from runner.trial.order import TrialOrder
+from runner.trial.portions import Comparison, fits_together, next_tables, seconds
 from runner.trial.provision import Reached
 from runner.work import stores
 from runner.work.sums import UNREADABLE, Right, figures_of, right_figures, steps_ns, table_sums
@@ -53,29 +52,36 @@ def rows_summed(
         return RowsSummed(of_tables=tables, note=why)
     rows = _rows_by_table(summary.table_rows or (), tables)
     figures = figures_of(trial.work.data, facts.sums)
-    chosen = _chosen(trial, facts, rows, spent_s, _tables_max(figures))
-    groups: list[Sequence[TableRun]] = [[(table, 1, rows[table])] for table in chosen.tables]
-    if chosen.is_together:
-        groups.append(summary.table_rows or ())
-    decimal = trial.subject.method in facts.decimal_methods
-    distinct = counted is not None and counted.is_distinct
-    right = sums_of(order.program, spec, groups, decimal=decimal, distinct=distinct)
+    comparison = _comparison(trial, facts, rows, spent_s, _tables_max(figures))
     names = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), NAMES_S).names
-    keys = [names[table] for table in chosen.tables]
     limit_s = count_s(sum(rows))
-    stored = dict(_stored(reached, keys, keys, figures, limit_s)) if keys else {}
-    if chosen.is_together:
-        stored |= _stored(reached, (), (TOGETHER,), figures, limit_s)
-    whose = [*zip(chosen.tables, keys, strict=True), *([(None, TOGETHER)] if chosen.is_together else [])]
+
+    def compared(tables: Sequence[int]) -> Iterator[TableSums]:
+        """The figures of each of these tables; of all together, if there are none."""
+        groups: list[Sequence[TableRun]] = [[(table, 1, rows[table])] for table in tables]
+        groups = groups or [summary.table_rows or ()]
+        decimal = trial.subject.method in facts.decimal_methods
+        distinct = counted is not None and counted.is_distinct
+        right = sums_of(order.program, spec, groups, decimal=decimal, distinct=distinct)
+        devices = [names[table] for table in tables]
+        stored = _stored(reached, devices, devices or (TOGETHER,), figures, limit_s)
+        whose = zip(tables, devices, strict=True) if tables else [(None, TOGETHER)]
+        for (table, key), line, group in zip(whose, right, groups, strict=True):
+            yield table_sums(table, key, figures, _right(trial, facts, line, group), stored.get(key, {}))
+
+    found: list[TableSums] = []
+    while some := next_tables(comparison, len(found), time.monotonic() - begun):
+        found += compared(some)
+    found.sort(key=lambda one: one.table or 0)
+    took_s, done = time.monotonic() - begun, len(found)
+    if is_together := fits_together(comparison, done, took_s):
+        found += compared(())
     return RowsSummed(
         figures=figures,
-        tables=tuple(
-            table_sums(table, key, figures, _right(trial, facts, line, group), stored.get(key, {}))
-            for (table, key), line, group in zip(whose, right, groups, strict=True)
-        ),
+        tables=tuple(found),
         of_tables=tables,
-        rows=sum(rows) if chosen.is_together else sum(rows[table] for table in chosen.tables),
-        note=chosen.note,
+        rows=sum(rows) if is_together else sum(rows[table] for table in comparison.order[:done]),
+        note=_left_out(comparison, done, took_s, is_together=is_together),
         seconds=time.monotonic() - begun,
     )
 
@@ -93,15 +99,6 @@ def _stored(
 def _right(trial: Trial, facts: Facts, line: Mapping[str, Any], group: Sequence[TableRun]) -> Right:
     steps = steps_ns(trial.work.data, group)
     return right_figures(line, steps=steps, in_doubles=facts.sums_in_doubles, share=facts.sums_share)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Chosen:
-    """tables: compared one by one. is_together: all tables together, too. note: what was left out and why."""
-
-    tables: Sequence[int]
-    is_together: bool = False
-    note: str = ""
 
 
 def _unknown(trial: Trial, summary: LoadSummary) -> str:
@@ -128,22 +125,30 @@ def _tables_max(figures: Sequence[str]) -> int:
     return max(1, FIGURES_MAX // max(1, len(figures)))
 
 
-def _chosen(trial: Trial, facts: Facts, rows: Sequence[int], spent_s: float, tables_max: int) -> _Chosen:
-    """All tables; of very many, or where that would take too long, some that are drawn. tables_max: those whose figures
+def _comparison(trial: Trial, facts: Facts, rows: Sequence[int], spent_s: float, tables_max: int) -> Comparison:
+    """What may be compared: all tables one by one, or of very many some that are drawn. tables_max: those whose figures
     facts.json can keep."""
     held = [table for table, count in enumerate(rows) if count]
-    per_s = facts.sums_per_core_s * max(1.0, trial.cores or 1.0) / (len(trial.work.data.columns) + 1)
-    most_s, all_s = max(LEAST_S, SHARE * spent_s), sum(rows) / per_s
-    if all_s <= most_s and len(held) <= min(TABLES_MAX, tables_max):
-        return _Chosen(tables=held)
-    drawn = random.Random(f"{trial.seed} sums").sample(held, min(DRAWN, tables_max, len(held)))
-    if all_s <= most_s:
-        note = f"{len(drawn):,} of {len(held):,} tables were compared one by one, and all together"
-        return _Chosen(tables=sorted(drawn), is_together=True, note=note)
-    sums = [*itertools.accumulate(rows[table] for table in drawn)]
-    fit = max(1, sum(so_far <= most_s * per_s for so_far in sums))
-    note = (
-        f"the rows of {fit:,} of {len(held):,} tables were compared: those of all would take about {all_s:.0f} s, "
+    has_more = len(held) > min(TABLES_MAX, tables_max)
+    some = min(DRAWN, tables_max) if has_more else len(held)
+    return Comparison(
+        order=random.Random(f"{trial.seed} sums").sample(held, some),
+        rows=rows,
+        has_more=has_more,
+        rows_per_s=facts.sums_per_core_s * max(1.0, trial.cores or 1.0) / (len(trial.work.data.columns) + 1),
+        most_s=max(LEAST_S, SHARE * spent_s),
+    )
+
+
+def _left_out(comparison: Comparison, done: int, spent_s: float, *, is_together: bool) -> str:
+    """What was not compared, after the first tables of the order (done) in spent_s, and why; "" if nothing was."""
+    held = sum(map(bool, comparison.rows))
+    if is_together:
+        return f"{done:,} of {held:,} tables were compared one by one, and all together"
+    if done == held:
+        return ""
+    all_s = seconds(comparison, sum(comparison.rows), done, spent_s)
+    return (
+        f"the rows of {done:,} of {held:,} tables were compared: those of all would take about {all_s:.0f} s, "
         f"which is more than {SHARE:.0%} of the trial"
     )
-    return _Chosen(tables=sorted(drawn[:fit]), note=note)
