@@ -76,7 +76,10 @@ def line(target: str, columns: str, rows: int, *, is_whole: bool) -> str:
             events = here(order)
         whole_s = time.monotonic() - begun
     result, found = result_of(events), json.loads(artifact_of(events, "facts.json"))["summed"]
-    assert result.measurement is not None, f"{result.verdict}\n{result.log_tail}"
+    if found is None:
+        sys.exit(f"{target}: the trial did not come to the comparison: {result.verdict.reasons}\n{result.log_tail}")
+    if not found["rows"]:
+        sys.exit(f"{target}: {found['note']}")
     per_s = found["rows"] * (len(order.trial.work.data.columns) + 1) / sum(spent)
     return (
         f"| {target} | {columns} | {'all' if is_whole else 'as it is'} | {found['rows']:,} | {whole_s:.1f} |"
