@@ -135,9 +135,12 @@ order, and each value by its type. During the load, one answer of each operation
 compared again. It is chosen by time, so answers of slow queries are among them. Its content is compared like that of
 the answers before the load. The drivers of PostgreSQL, TDengine and Cassandra hand over the rows, with times to the
 nanosecond; the drivers over HTTP the server's text, which the session reads by the same functions as its own answers.
-Long answers are compared wholly, and less often: all operations together hand over about 1 MB per second. Of IoTDB's
-answers, only the number of rows is compared. So is it with an answer that the writes of the load may change. A
-difference gives the trial the verdict `WRONG_ANSWER`, and its reasons name the query, what came and what is correct.
+Long answers are compared wholly, and less often: all operations together hand over about 1 MB per second. Requests
+whose answers are compared take at most 1 % of the load generator's CPU time, the same part for each operation; where
+that is too little for one in half a second, fewer are compared. Neither limit applies to the first answer of an
+operation in the warm-up and to its first in the window, so each is compared in both. Of IoTDB's answers, only the
+number of rows is compared. So is it with an answer that the writes of the load may change. A difference gives the trial
+the verdict `WRONG_ANSWER`, and its reasons name the query, what came and what is correct.
 The report counts empty answers, because a query that finds nothing is fast. An aggregate of no rows is empty, whether
 the database answers it by no row, by NULL, or, of a count, by 0. Of a query with a bound, the report has the share of
 the rows above it. Answers to `sql` are not compared, because the tool does not know what they should be.
