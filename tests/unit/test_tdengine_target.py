@@ -48,6 +48,7 @@ def test_the_adapter_is_started_only_for_the_methods_that_need_it():
     both = config.server_spec(trial(), SITE, adapter=True)
     assert plain.argv[0] == "/h/bin/taosd"
     assert "/h/bin/taosadapter" in both.argv
+    assert both.env["LD_LIBRARY_PATH"] == "/h/lib"
     assert both.ports == (7030, 7041)
 
 

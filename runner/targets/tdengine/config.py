@@ -128,7 +128,7 @@ def server_spec(trial: Trial, site: Site, *, adapter: bool) -> ServerSpec:
         folders=(*(f"{site.data_dir}/{name}" for name in ("data", "log", "tmp")), *links.values()),
         links=links,
         argv=with_adapter if adapter else taosd,
-        env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
+        env={"TZ": "UTC", "LC_ALL": "C.UTF-8", "LD_LIBRARY_PATH": f"{site.home}/lib"},  # for the adapter's libtaos
         files={
             f"{folder}/taos.cfg": taos_cfg(trial, site),
             f"{folder}/taosadapter.toml": _adapter_toml(site),
