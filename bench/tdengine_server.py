@@ -153,9 +153,9 @@ class TdengineServer:
                 process.wait(60)
 
     def shell(self, statement: str) -> str:
-        """The answer of the server's own shell."""
+        """The answer of the server's own shell, by lines: at its exit it can abort, and what it still holds is lost."""
         done = subprocess.run(
-            [str(self.home / "bin" / "taos"), "-c", str(self.client_config), "-s", statement],
+            ["stdbuf", "-oL", str(self.home / "bin" / "taos"), "-c", str(self.client_config), "-s", statement],
             env=self.environment(),
             cwd=self.folder,
             capture_output=True,

@@ -100,9 +100,12 @@ class Server:
                 process.kill()
 
     def shell(self, statement: str) -> str:
-        """The shell's answer without the lines that hold times."""
+        """The shell's answer without the lines that hold times.
+
+        The shell writes by lines: at its exit it can abort, and what it still holds is lost.
+        """
         done = subprocess.run(
-            [str(HOME / "bin" / "taos"), "-c", str(self.config), "-s", statement],
+            ["stdbuf", "-oL", str(HOME / "bin" / "taos"), "-c", str(self.config), "-s", statement],
             env=environment(),
             capture_output=True,
             text=True,
