@@ -26,6 +26,18 @@ from tests.unit.test_tsbs_devops import DEVOPS
 from tests.unit.trial_orders import result_of, trial_order
 
 
+def mistaken(rendered, wrong):
+    """A renderer whose queries have other parts. wrong: each right part with the one in its place."""
+
+    def other(*query):
+        text = rendered(*query)
+        for right, part in wrong.items():
+            text = text.replace(right, part)
+        return text
+
+    return other
+
+
 def test_every_kind_is_answered_rightly_beside_writes(folder):
     events = list(run_trial(reading_order(folder, "postgres"), Stop()))
     result, answers = result_of(events), answers_of(events)
@@ -90,16 +102,8 @@ def test_a_server_that_lies_to_the_load_alone_is_found_out(folder, monkeypatch):
 
 
 def test_wrong_groups_and_sets_are_found_out(folder, monkeypatch):
-    rendered = queries.rendered
     wrong = {"= {value}": ">= {value}", "GROUP BY 1 ORDER BY 1": "GROUP BY 1 ORDER BY 1 DESC", "UNION": "UNION ALL"}
-
-    def mistaken(*asked):
-        text = rendered(*asked)
-        for right, other in wrong.items():
-            text = text.replace(right, other)
-        return text
-
-    monkeypatch.setattr(queries, "rendered", mistaken)
+    monkeypatch.setattr(queries, "rendered", mistaken(queries.rendered, wrong))
     order = reading_order(folder, "postgres", "scan_tag,group_by_tag,set")
     result = result_of(list(run_trial(order, Stop())))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
@@ -120,16 +124,8 @@ def test_bounds_orders_and_groups_are_answered_rightly(folder):
 
 
 def test_wrong_bounds_and_orders_are_found_out(folder, monkeypatch):
-    rendered = queries.rendered
     wrong = {"< {value}": "> {value}", '"voltage" DESC': '"voltage"', "ranked DESC": "device_id"}
-
-    def mistaken(*asked):
-        text = rendered(*asked)
-        for right, other in wrong.items():
-            text = text.replace(right, other)
-        return text
-
-    monkeypatch.setattr(queries, "rendered", mistaken)
+    monkeypatch.setattr(queries, "rendered", mistaken(queries.rendered, wrong))
     order = shapes_order(folder, "postgres", without=set(SHAPES) - {"below", "largest", "top_devices"})
     result = result_of(list(run_trial(order, Stop())))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
