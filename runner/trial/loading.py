@@ -123,6 +123,7 @@ class Loading:
             pids=self._server.pids if self._by_thread else None,
             cpus=_cpus(self._order.trial),
             server_cpus=self._order.trial.placement.server_cpus,
+            worked_cpus=_worked_cpus(self._order.trial),
             waits=self._session.wait_events if self._waits else self._lock_waits,
         )
         try:
@@ -238,6 +239,11 @@ class Loading:
     def _refuse_full(self, samples: list[Sample]) -> None:
         for sample in samples:
             refuse_full(sample, self._order.disks, self._order.disk_free_min_bytes)
+
+
+def _worked_cpus(trial: Trial) -> tuple[int, ...]:
+    """Whose speed is measured: the server's CPUs, if it runs on this machine."""
+    return () if trial.subject.endpoint else trial.placement.server_cpus
 
 
 def _cpus(trial: Trial) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from runner.noise.equal_speed import speed_correction
 from runner.observations import cpu_observations, observations
 from runner.report.cpu_speed import speed_cautions
 from runner.report.figures import fit_again
+from runner.trial.loading import _worked_cpus
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_new_pages_named import interval, recorded
 from tests.unit.test_sampling import sample
@@ -193,3 +194,10 @@ def test_random_slopes_are_no_reason_to_correct():
         ]
         wrong += speed_correction(results) is not None
     assert wrong <= 12  # 2.5 % of one side; 12 of 200 are exceeded once in 500
+
+
+def test_only_cpus_of_this_machine_are_measured():
+    trial = synthetic_run().plan.trials[0]
+    placed = replace(trial, resources=replace(trial.resources, placement=replace(trial.placement, server_cpus=(0, 1))))
+    assert _worked_cpus(placed) == (0, 1)
+    assert _worked_cpus(replace(placed, subject=replace(placed.subject, endpoint="host:1"))) == ()
