@@ -108,7 +108,7 @@ def newest(results: str) -> Path:
 def without_speed(path: Path) -> FitReport:
     """The fit of a run as if the speed of its CPUs had not been measured; the verdicts stay."""
     run = read_run(path)
-    unknown = [replace(r, measurement=replace(r.measurement, cpu_work_us=None)) for r in run.results]
+    unknown = [replace(r, measurement=replace(r.measurement, cpu_speed=None)) for r in run.results]
     return fit_again(replace(run, results=tuple(unknown)))
 
 

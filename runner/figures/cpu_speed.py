@@ -1,7 +1,8 @@
 """How fast the server's CPUs were in a window, and what the rate would have been at an equal speed. Pure.
 
-The speed is the CPU time of the same work, in microseconds a piece: less is faster. Refuses a value where the samples
-do not cover the time.
+The speed counts pieces of the same work for each millisecond of CPU time. Its mean over a time, and not the mean CPU
+time of a piece, is what the rows of that time are proportional to. Refuses a value where the samples do not cover the
+time.
 """
 
 from __future__ import annotations
@@ -35,36 +36,37 @@ class WorkTotals:
     def __init__(self, samples: Sequence[Sample]) -> None:
         works = [work for sample in samples for work in sample.cpu_work]
         self._at_ns = np.array([work.monotonic_ns for work in works], dtype=float)
-        self._us = np.array([work.cpu_us_total for work in works])
+        self._speed = np.array([work.speed_total for work in works])
         self._pieces = np.array([work.pieces_total for work in works], dtype=float)
 
-    def piece_us(self, start_ns: float, end_ns: float) -> float | None:
-        """The mean CPU time of a piece between two times (monotonic)."""
+    def speed(self, start_ns: float, end_ns: float) -> float | None:
+        """The mean speed between two times (monotonic), in pieces for each millisecond."""
         if len(self._at_ns) < 2 or start_ns < self._at_ns[0] - EDGE_NS or end_ns > self._at_ns[-1] + EDGE_NS:
             return None
-        us, pieces = (
-            float(np.diff(np.interp([start_ns, end_ns], self._at_ns, totals))[0]) for totals in (self._us, self._pieces)
+        speed, pieces = (
+            float(np.diff(np.interp([start_ns, end_ns], self._at_ns, totals))[0])
+            for totals in (self._speed, self._pieces)
         )
-        return us / pieces if pieces >= _PIECES_MIN and us > 0 else None
+        return speed / pieces if pieces >= _PIECES_MIN and speed > 0 else None
 
     def of_seconds(self, seconds: Sequence[Interval]) -> tuple[float, ...]:
         """Of each of these whole seconds; empty if one of them has none."""
-        found = [self.piece_us(one.monotonic_ns - _SECOND_NS, one.monotonic_ns) for one in seconds]
-        known = tuple(us for us in found if us is not None)
+        found = [self.speed(one.monotonic_ns - _SECOND_NS, one.monotonic_ns) for one in seconds]
+        known = tuple(speed for speed in found if speed is not None)
         return known if len(known) == len(found) else ()
 
 
-def at_equal_speed(rates: Sequence[float], piece_us: Sequence[float]) -> list[float]:
+def at_equal_speed(rates: Sequence[float], speeds: Sequence[float]) -> list[float]:
     """The rates as if each second had had the mean speed, for a server whose rate is proportional to it."""
-    mean = sum(piece_us) / len(piece_us)
-    return [rate * us / mean for rate, us in zip(rates, piece_us, strict=True)]
+    mean = sum(speeds) / len(speeds)
+    return [rate * mean / speed for rate, speed in zip(rates, speeds, strict=True)]
 
 
-def rate_and_speed(rates: Sequence[float], piece_us: Sequence[float]) -> RateAndSpeed | None:
+def rate_and_speed(rates: Sequence[float], speeds: Sequence[float]) -> RateAndSpeed | None:
     """None for too few seconds, and for a second without a rate."""
-    if len(rates) < _SECONDS_MIN or len(piece_us) != len(rates) or min(rates) <= 0:
+    if len(rates) < _SECONDS_MIN or len(speeds) != len(rates) or min(rates) <= 0:
         return None
-    speed, rate = _around(-np.log(piece_us)), _around(np.log(rates))
+    speed, rate = _around(np.log(speeds)), _around(np.log(rates))
     spread = float(speed @ speed)
     if spread <= 0:
         return None

@@ -26,7 +26,7 @@ def halves_of(samples: Sequence[Sample], intervals: Sequence[Interval]) -> tuple
     if not speeds:
         return first, second
     mean, early, late = (sum(part) / len(part) for part in (speeds, speeds[:middle], speeds[len(speeds) - middle :]))
-    return _scaled(first, mean / early), _scaled(second, mean / late)
+    return _scaled(first, early / mean), _scaled(second, late / mean)
 
 
 def _scaled(half: LoadHalf, factor: float) -> LoadHalf:

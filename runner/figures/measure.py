@@ -151,18 +151,18 @@ def _mean_mhz(rates: Mapping[str, float], cpus: Sequence[int]) -> float | None:
 def _rate_figures(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
     """The rate's behaviour second by second, and what the load generator's threads did."""
     seconds, totals = whole_intervals(facts.intervals, summary), WorkTotals(facts.samples)
-    rates, piece_us = [i.rows for i in seconds], totals.of_seconds(seconds)
+    rates, speeds = [i.rows for i in seconds], totals.of_seconds(seconds)
     steady, waiting, two = steadiness(rates), in_flight(summary), modes(rates)
     claims = trial.load.carries_claim and trial.load.is_long(summary.window_s)
-    equal = steadiness(at_equal_speed(rates, piece_us)) if piece_us and troubles(steady, claims=claims) else None
+    equal = steadiness(at_equal_speed(rates, speeds)) if speeds and troubles(steady, claims=claims) else None
     is_equal = equal is not None and not troubles(equal, claims=claims)
     steady = equal if equal is not None and is_equal else steady
-    following = rate_and_speed(rates, piece_us)
+    following = rate_and_speed(rates, speeds)
     return {
-        "cpu_work_us": totals.piece_us(summary.window_start_ns, summary.window_end_ns),
+        "cpu_speed": totals.speed(summary.window_start_ns, summary.window_end_ns),
         "cpu_speed_cv_percent": following.cv_percent if following else None,
         "cpu_speed_slope": following.slope if following else None,
-        "steady_at_equal_speed": is_equal if piece_us else None,
+        "steady_at_equal_speed": is_equal if speeds else None,
         "rate_cv_percent": steady.cv_percent,
         "rate_drift_percent": steady.drift_percent,
         "rate_drift_error_percent": steady.drift_error_percent,

@@ -75,5 +75,7 @@ def spread(cpus: Sequence[int]) -> tuple[int, ...]:
 
 
 def _total(line: bytes) -> CpuWork:
-    at_ns, cpu_us, pieces = line.split()
-    return CpuWork(monotonic_ns=int(at_ns), cpu_us_total=float(cpu_us), pieces_total=int(pieces))
+    at_ns, cpu_us, pieces, speed = line.split()
+    return CpuWork(
+        monotonic_ns=int(at_ns), cpu_us_total=float(cpu_us), pieces_total=int(pieces), speed_total=float(speed)
+    )

@@ -1,11 +1,12 @@
-"""A program that repeats the same small piece of work on some CPUs, and prints how much CPU time it took so far.
+"""A program that repeats the same small piece of work on some CPUs, and prints how fast they are.
 
 `runner/host/cpu_work.py` starts it as a process of its own during a trial, with nothing but the standard library:
 the work must not wait for an interpreter that does something else. It takes about 1 % of each CPU. It ends when nobody
 reads its output. It refuses to say how fast a database would be: the work is a loop of Python, to be compared with
 itself a moment later.
 
-Arguments: the numbers of the CPUs. Standard output, ten times a second: "MONOTONIC_NS CPU_US PIECES", totals.
+Arguments: the numbers of the CPUs. Standard output, ten times a second: "MONOTONIC_NS CPU_US PIECES SPEED",
+totals; the speed of a piece is 1 / its CPU time, in pieces a millisecond.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ def piece_us() -> float:
 
 def main(cpus: Sequence[int]) -> None:
     """Works until nobody reads."""
-    total_us, pieces, due = 0.0, 0, time.monotonic_ns()
+    total_us, pieces, speed, due = 0.0, 0, 0.0, time.monotonic_ns()
     while True:
         for cpu in cpus:
             os.sched_setaffinity(0, (cpu,))
-            total_us += piece_us()
-            pieces += 1
+            us = piece_us()
+            total_us, pieces, speed = total_us + us, pieces + 1, speed + 1000 / us
             now = time.monotonic_ns()
             if now >= due:
-                os.write(1, b"%d %.1f %d\n" % (now, total_us, pieces))
+                os.write(1, b"%d %.1f %d %.4f\n" % (now, total_us, pieces, speed))
                 due = now + REPORT_NS
             time.sleep(_REST_S / len(cpus))
 

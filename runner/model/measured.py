@@ -166,8 +166,8 @@ class Measurement:
     preload_raw_bytes_per_row: of the values alone; preload_compression: these bytes for each byte of preload_gb;
     preload_s: until it was at rest; preload_copied: "reflink" or "copy" if the files were loaded for several trials;
     preload_copy_s: for the copy; preload_cached_percent: share of the files in the page cache just before the load.
-    cpu_work_us: CPU time of the same small piece of work on the server's CPUs, more where they are slower;
-    cpu_speed_cv_percent: the spread of their speed from second to second; cpu_speed_slope: by how many percent the rate
+    cpu_speed: how fast the server's CPUs did the same small piece of work, in pieces for each millisecond of CPU time;
+    cpu_speed_cv_percent: its spread from second to second; cpu_speed_slope: by how many percent the rate
     rose where the speed rose by 1 %. steady_at_equal_speed: True if rate_cv_percent to rate_halves_percent are those of
     the rate at an equal speed of the CPUs, because only that was steady.
     rows_compared, tables_compared: whose content was compared with what was sent, by sums. rows_sent: handed to the
@@ -237,7 +237,7 @@ class Measurement:
     rate_low: float | None = None
     rate_high: float | None = None
     server_switches_per_s: float | None = None
-    cpu_work_us: float | None = None
+    cpu_speed: float | None = None
     cpu_speed_cv_percent: float | None = None
     cpu_speed_slope: float | None = None
     steady_at_equal_speed: bool | None = None

@@ -24,12 +24,13 @@ class SubjectSample:
 
 @dataclass(frozen=True, kw_only=True)
 class CpuWork:
-    """How long the same small piece of work took on the server's CPUs, at one time. Totals since the trial's start: CPU
-    time in microseconds, and the number of pieces."""
+    """How fast the server's CPUs did the same small piece of work, at one time. Totals since the trial's start: CPU
+    time in microseconds, the number of pieces, and the sum of their speeds in pieces for each millisecond of it."""
 
     monotonic_ns: int
     cpu_us_total: float
     pieces_total: int
+    speed_total: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +48,7 @@ class Sample:
     it waited for; if the database does not report it, how often a thread was. network_bytes_total: by interface and
     direction ("eth0 sent"), of those with hardware and a speed; network_bytes_per_s: each one's speed.
     cpu_counters_total: cycles, instructions and llc_misses of the server's CPUs; empty if not available. cpu_work: how
-    long the same work took on the server's CPUs, several times since the sample before.
+    fast the server's CPUs did the same work, several times since the sample before.
     """
 
     monotonic_ns: int

@@ -14,7 +14,7 @@ def speed_cautions(run: StoredRun) -> tuple[str, ...]:
     correction = speed_correction(run.results)
     if correction is not None:
         return (_corrected(correction),)
-    known = [us for result in run.results if (us := result.measurement.cpu_work_us) is not None]
+    known = [speed for result in run.results if (speed := result.measurement.cpu_speed) is not None]
     if not known or max(known) < APART * min(known):
         return ()
     return (f"the speed of the CPUs changed: {_span(min(known), max(known))}. {_CAUSE}",)
@@ -22,11 +22,14 @@ def speed_cautions(run: StoredRun) -> tuple[str, ...]:
 
 def _corrected(correction: SpeedCorrection) -> str:
     return (
-        f"the speed of the CPUs changed: {_span(correction.fastest_us, correction.slowest_us)}. {_CAUSE}. The rates of "
-        f"the fit are those at {correction.piece_us:.0f} µs: within the trials the rate rose by "
+        f"the speed of the CPUs changed: {_span(correction.slowest, correction.fastest)}. {_CAUSE}. The rates of "
+        f"the fit are those at {correction.speed:.2f}: within the trials the rate rose by "
         f"{correction.slope:.2f} ± {correction.slope_error:.2f} % where the speed rose by 1 %"
     )
 
 
-def _span(fastest_us: float, slowest_us: float) -> str:
-    return f"the same work took {fastest_us:.0f} to {slowest_us:.0f} µs of CPU time in the windows of the trials"
+def _span(slowest: float, fastest: float) -> str:
+    return (
+        f"in the windows of the trials they did the same work {slowest:.2f} to {fastest:.2f} times in a millisecond of "
+        "CPU time"
+    )

@@ -20,10 +20,10 @@ _CORES, _SYSTEM, _FAULTS = "server_cpu_cores", "server_system_cores", "server_pa
 def pages_between_trials(run: StoredRun) -> tuple[str, ...]:
     """A sentence for each level whose trials had dear and cheap pages: its cheapest and its dearest trial."""
     found: dict[float, dict[str, LoadHalf]] = {}
-    speeds = [us for result in run.on_curve if (us := result.measurement.cpu_work_us) is not None]
-    usual_us = median(speeds) if speeds else 1.0
+    speeds = [speed for result in run.on_curve if (speed := result.measurement.cpu_speed) is not None]
+    usual = median(speeds) if speeds else 1.0
     for result in run.on_curve:
-        used = _used(run, result, usual_us / (result.measurement.cpu_work_us or usual_us))
+        used = _used(run, result, (result.measurement.cpu_speed or usual) / usual)
         if used is not None:
             found.setdefault(result.trial.level, {})[result.trial.trial_id] = used
     axis = load_axis(run.plan.sweep.axis)
@@ -33,7 +33,7 @@ def pages_between_trials(run: StoredRun) -> tuple[str, ...]:
 
 def _used(run: StoredRun, result: TrialResult, speed: float) -> LoadHalf | None:
     """What the server did in the window; None if a second of it was not counted. speed: of its CPUs, by which CPU times
-    are multiplied."""
+    are multiplied: 1 for the usual one."""
     window, rate = window_of(result), result.achieved_per_s
     series = run.timeseries.get(result.trial.trial_id, ())
     if window is None or not rate:

@@ -30,28 +30,29 @@ OURS = sorted(os.sched_getaffinity(0))
 PIECES_PER_S = 20
 
 
-def worked(piece_us):
-    """A sample for each second, with ten totals. piece_us: of each second."""
-    samples, us, pieces = [], 0.0, 0
-    for second, each in enumerate(piece_us):
+def worked(speeds):
+    """A sample for each second, with ten totals. speeds: of each second."""
+    samples, us, pieces, total = [], 0.0, 0, 0.0
+    for second, each in enumerate(speeds):
         totals = []
         for tenth in range(1, 11):
-            us, pieces = us + each * PIECES_PER_S / 10, pieces + PIECES_PER_S // 10
+            us, pieces = us + 1000 / each * PIECES_PER_S / 10, pieces + PIECES_PER_S // 10
+            total += each * PIECES_PER_S / 10
             at_ns = round((second + tenth / 10) * 1e9)
-            totals.append(CpuWork(monotonic_ns=at_ns, cpu_us_total=us, pieces_total=pieces))
+            totals.append(CpuWork(monotonic_ns=at_ns, cpu_us_total=us, pieces_total=pieces, speed_total=total))
         samples.append(replace(sample(second + 1), cpu_work=tuple(totals)))
     return samples
 
 
-def run_of(slope_of_trial, *, kind=BottleneckKind.SERVER_CPU, speeds=(400.0, 560.0)):
+def run_of(slope_of_trial, *, kind=BottleneckKind.SERVER_CPU, speeds=(1.8, 2.5)):
     """A run whose trials had CPUs of different speeds. slope_of_trial: by which their rates followed it, by level."""
     run, chance = synthetic_run(), random.Random(7)
     results = []
     for result in run.results:
-        us, slope = chance.uniform(*speeds), slope_of_trial(result.trial.level)
+        speed, slope = chance.uniform(*speeds), slope_of_trial(result.trial.level)
         m = result.measurement
-        rate = 4e5 * result.trial.level * (400.0 / us) ** slope
-        figures = {"cpu_work_us": us, "cpu_speed_cv_percent": 9.0, "cpu_speed_slope": slope + chance.gauss(0, 0.05)}
+        rate = 4e5 * result.trial.level * (speed / 2.5) ** slope
+        figures = {"cpu_speed": speed, "cpu_speed_cv_percent": 9.0, "cpu_speed_slope": slope + chance.gauss(0, 0.05)}
         m = replace(m, rows_per_s=rate, window_s=20.0, server_cpu_cores=result.trial.level, **figures)
         verdict = Verdict(kind=VerdictKind.VALID, reasons=(), bottleneck=Bottleneck(kind=kind, sentence=""))
         results.append(replace(result, measurement=m, verdict=verdict))
@@ -106,32 +107,32 @@ def test_of_many_cpus_some_are_measured():
 
 
 def test_each_second_has_its_own_speed():
-    totals = WorkTotals(worked([400, 400, 800, 400]))
-    assert totals.piece_us(1e9, 2e9) == pytest.approx(400)
-    assert totals.piece_us(2e9, 3e9) == pytest.approx(800)
-    assert totals.piece_us(1e9, 3e9) == pytest.approx(600)
-    assert totals.piece_us(3e9, 9e9) is None
-    assert totals.of_seconds([interval(s, 1, s) for s in (1, 2, 3, 4)]) == pytest.approx((400, 400, 800, 400))
+    totals = WorkTotals(worked([2.0, 2.0, 1.0, 2.0]))
+    assert totals.speed(1e9, 2e9) == pytest.approx(2.0)
+    assert totals.speed(2e9, 3e9) == pytest.approx(1.0)
+    assert totals.speed(1e9, 3e9) == pytest.approx(1.5)
+    assert totals.speed(3e9, 9e9) is None
+    assert totals.of_seconds([interval(s, 1, s) for s in (1, 2, 3, 4)]) == pytest.approx((2.0, 2.0, 1.0, 2.0))
     assert totals.of_seconds([interval(s, 1, s) for s in (1, 9)]) == ()
     assert WorkTotals([sample(1)]).of_seconds([interval(1, 1, 1)]) == ()
 
 
 def test_a_rate_that_follows_the_speed_is_steady_at_an_equal_one():
-    piece_us = [400.0, 500.0, 800.0, 400.0, 600.0]
-    rates = [4e8 / us for us in piece_us]
-    equal = at_equal_speed(rates, piece_us)
+    speeds = [2.5, 2.0, 1.25, 2.5, 1.7]
+    rates = [1e5 * speed for speed in speeds]
+    equal = at_equal_speed(rates, speeds)
     assert max(equal) == pytest.approx(min(equal))
-    found = rate_and_speed(rates, piece_us)
+    found = rate_and_speed(rates, speeds)
     assert found is not None and found.slope == pytest.approx(1.0)
-    assert rate_and_speed([1e5] * 5, piece_us).slope == pytest.approx(0.0)
-    assert rate_and_speed(rates[:3], piece_us[:3]) is None
-    assert rate_and_speed([0, *rates[1:]], piece_us) is None
-    assert rate_and_speed(rates, [400.0] * 5) is None
+    assert rate_and_speed([1e5] * 5, speeds).slope == pytest.approx(0.0)
+    assert rate_and_speed(rates[:3], speeds[:3]) is None
+    assert rate_and_speed([0, *rates[1:]], speeds) is None
+    assert rate_and_speed(rates, [2.0] * 5) is None
 
 
 def test_a_page_is_not_dearer_on_slower_cpus():
     samples, intervals = recorded(lambda s: 6.0 if s <= 10 else 12.0, user_us=lambda s: 1.6 if s <= 10 else 3.2)
-    works = worked([400.0] * 10 + [800.0] * 10)
+    works = worked([2.0] * 10 + [1.0] * 10)
     slowed = [samples[0], *(replace(s, cpu_work=w.cpu_work) for s, w in zip(samples[1:], works, strict=True))]
     first, second = halves_of(slowed, intervals)
     assert second.fault_us == pytest.approx(first.fault_us, rel=0.01)
@@ -162,7 +163,7 @@ def test_levels_that_follow_the_speed_differently_keep_their_ratio():
     [
         run_of(lambda level: 1.0, kind=BottleneckKind.DISK),
         run_of(lambda level: 0.0),
-        run_of(lambda level: 1.0, speeds=(400.0, 408.0)),
+        run_of(lambda level: 1.0, speeds=(2.0, 2.04)),
         synthetic_run(),
     ],
     ids=["the CPUs were no limit", "the rate does not follow", "equal speeds", "nothing measured"],
@@ -181,7 +182,10 @@ def test_the_fit_says_what_was_corrected():
     assert sentence in fit_again(run).cautions
     assert "The rates of the fit are those at" in sentence and "± 0.0" in sentence
     (other,) = speed_cautions(run_of(lambda level: 0.0))
-    assert other.startswith("the speed of the CPUs changed: the same work took 4") and "The rates" not in other
+    assert (
+        other.startswith("the speed of the CPUs changed: in the windows of the trials they did the same work 1.8")
+        and "The rates" not in other
+    )
     assert speed_cautions(synthetic_run()) == ()
 
 
