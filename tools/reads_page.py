@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from runner.errors import CannotAsk
-from runner.model import Operation, Work
+from runner.model import FILLS, Operation, Work
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import Facts, all_facts
 from runner.work import OPERATIONS, operation_of
@@ -331,6 +331,32 @@ are drawn.
 query or, with `group_by_time`, for each stretch of time. `top = 3` returns the three groups with the greatest values.
 Means are compared within the error of their type, so two means that differ by less may change places.
 
+## Stretches of time without rows
+By itself, `group_by_time` has no row for a stretch of time without rows. With `fill`, it has one: `null` returns NULL,
+`previous` the value of the stretch before it, and `linear` the value on the line between the stretch before it and the
+one after it. Rows are `step_ms` apart, so a shorter `bucket` makes stretches without rows:
+
+```sh
+scale sweep cpu --cores 1..2 --preload 1M --step-ms 10000 --mix group_by_time=1 --operation group_by_time.bucket=5s \\
+  --operation group_by_time.fill=linear --target tdengine,questdb,influxdb
+```
+
+Every stretch of the range that holds a row, or lies between two of them, must be in the answer. Databases differ at the
+two ends of a range, so the check of the answers accepts an answer that lacks the stretches before the first row and
+after the last one. A stretch that is there must be right: NULL, or behind the last row with `previous` the last value.
+
+| database | before the first row and after the last one |
+|---|---|
+| TDengine, InfluxDB, InfluxDB 2, IoTDB | NULL; after the last one with `previous`, its value |
+| PostgreSQL, TimescaleDB (`null` only) | NULL |
+| QuestDB | no row |
+| VictoriaMetrics (`previous` only) | before the first one no row; after the last one, its value |
+| KairosDB, OpenTSDB (`null` only) | NULL or no row |
+
+No rows before or after the range are asked for. `fill` refuses `count` and `count_distinct` (0 in some databases, NULL
+in others), `rate` and `stddev_samp` but with `null` (a stretch of one row has no value), and `linear` between whole
+numbers (databases round differently): use `avg`, or a column of fractions.
+
 ## Sets
 `set` combines two ranges of one device: the first two thirds and the last two thirds of `span`. Their union has all
 rows of the span, their intersection has those of the second third, and their difference has those of the first third.
@@ -378,6 +404,7 @@ _DATA = {"axis.cores": "1", "workload.step_ms": "10000", "preload.rows": "1M"}
 _PARTS = ({"fraction": "1"}, {"fraction": "0.1"}, {"fraction": "0.3"})
 _BOUND = {"bound": "10"}
 _DEVICES = ({"devices": "1"}, {"devices": "2"})
+_FILLED = tuple({"fill": fill, "bucket": "5s"} for fill in FILLS)
 _VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
     "sql": ({"text": "SELECT 1"},),
     "set": tuple({"of": sets} for sets in SETS),
@@ -397,8 +424,8 @@ _VARIANTS: dict[str, tuple[dict[str, str], ...]] = {
     ),
     "aggregate_value": tuple({**_BOUND, "function": name} for name in ("avg", "count")),
     "aggregate_range_value": tuple({**_BOUND, **devices} for devices in _DEVICES),
-    "group_by_time": (*_DEVICES, {"step": "10m"}),
-    "group_by_time_desc": (*_DEVICES, {"step": "10m"}),
+    "group_by_time": (*_DEVICES, {"step": "10m"}, *_FILLED),
+    "group_by_time_desc": (*_DEVICES, {"step": "10m"}, *_FILLED),
     "group_by_time_limit": ({"devices": "all"}, *_DEVICES),
     "group_by_tag": (*_PARTS, {"function": "count"}),
     "aggregate_tag": (*_PARTS, {"fraction": "1", "bucket": "10m"}, {"function": "count"}),

@@ -13,6 +13,8 @@ from typing import Any, Literal
 from runner.model.functions import COUNTS
 
 When = Literal["always", "at", "range", "before"]
+FILL_NULL = "null"
+FILLS = (FILL_NULL, "previous", "linear")
 Cells = tuple[Any, ...]
 ALL_DEVICES, SEVERAL_COLUMNS = "all devices together", "aggregates of several columns"
 EACH_DEVICE, NEWEST_BEFORE = "aggregates of each device", "the newest stretches of time before a time"
@@ -55,7 +57,10 @@ class Query:
     devices: how many; 0: all of them, or those of groups if there is a tag. columns: the returned columns, or the
     aggregated ones. when: of all time, of one moment, of [from, to), or of all time before `to`. function: "" for rows.
     bucket_ms: the aggregate of each stretch of time, whose starts are multiples of it since 1970; 0: of all rows
-    together. bound_column: only rows with a value above the drawn one in this column; "": all rows. is_below: below it
+    together. fill: what a stretch of the range without rows has: NULL, the value of the previous stretch, or one on the
+    line between the previous and the next one; "": it has no row.
+
+    bound_column: only rows with a value above the drawn one in this column; "": all rows. is_below: below it
     instead. conditions: only rows that meet them too. latest: the last row of each device. sets: union, intersect or
     except of two ranges, the first two thirds and the last two thirds of the span; "": one range. text: the user's own,
     with placeholders; the other fields are then not known.
@@ -72,7 +77,8 @@ class Query:
 
     A row of an answer: the time in ms, the device (if there are several), the columns. Of an aggregate: the start
     of the bucket in ms, if there are buckets, the device (by_device) or the value of the tag as a text (each_tag),
-    and of each column the value of each function. Rows are ordered by time, and a stretch without rows has no row.
+    and of each column the value of each function. Rows are ordered by time. A stretch without rows has a row only if it
+    is filled.
 
     more_bounds: further columns that are compared with the same drawn value. is_loose: the answers are counted and not
     compared, so a target may aggregate each device by itself, and begin stretches of time with the range.
@@ -90,6 +96,7 @@ class Query:
     function: str = ""
     more_functions: tuple[str, ...] = ()
     bucket_ms: int = 0
+    fill: str = ""
     bound_column: str = ""
     is_below: bool = False
     more_bounds: tuple[str, ...] = ()

@@ -65,9 +65,9 @@ class Facts:
     wait_events: it reports what its connections wait for. threads_per_process: how many threads of one load process the
     client library serves well; 0: any number. load_generators: load generators that can load it. queries:
     "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk; "": reads
-    cannot be measured. says: which of NEEDS it has words for. functions: which of the FURTHER ones it has. lacks: of
-    other needs and functions, why it has not, as a sentence. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as
-    NAME or NAME=METHOD.
+    cannot be measured. says: which of NEEDS it has words for. functions: which of the FURTHER ones it has. fills: with
+    which of FILLS it fills stretches of time without rows. lacks: of other needs, functions and fills (`fill = NAME`),
+    why it has not, as a sentence. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD.
     iot_benchmark_versions: the names of its other versions there, which are loaded in the same way. takes: which of
     "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the tags of a device are
     stored with its rows. own_columns: that its tables have besides those of the workload.
@@ -123,6 +123,7 @@ class Facts:
     queries: str = ""
     says: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
+    fills: tuple[str, ...] = ()
     lacks: Mapping[str, str] = field(default_factory=dict)
     iot_benchmark: tuple[str, ...] = ()
     iot_benchmark_versions: tuple[str, ...] = ()
@@ -183,6 +184,9 @@ class Facts:
         for kind in map(kind_of, query.functions):
             if kind in FURTHER and kind not in self.functions:
                 raise CannotAsk(self.lacks.get(kind, f"{self.title} has no {kind}"))
+        if query.fill and query.fill not in self.fills:
+            default = f"{self.title} is not asked to fill stretches of time (fill = {query.fill})"
+            raise CannotAsk(self.lacks.get(f"fill = {query.fill}", default))
         module, _, function = self.queries.partition(":")
         text: str = getattr(importlib.import_module(module), function)(replace(query, parts=parts), data, method)
         return text

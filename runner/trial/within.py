@@ -30,7 +30,8 @@ class Within:
 
     def wrong(self) -> str:
         """What is wrong, in a few words; "" if nothing is."""
-        least, more = rows_of(self.query, self.right), self.written if grows(self.query) else 0
+        more = self.right.optional_rows + (self.written if grows(self.query) else 0)
+        least = rows_of(self.query, self.right) - self.right.optional_rows
         if not 0 <= self.answer.rows - least <= more and not is_nothing(self.query, self.right):
             return f"{self.answer.rows:,} rows came while the load ran, {_right_count(least, more)}"
         if self.came is None:
@@ -57,5 +58,5 @@ def numbered(query: Query, came: Sequence[Cells], names: Sequence[str]) -> Seque
 
 
 def _right_count(least: int, more: int) -> str:
-    """The right number of rows: with writes, at least those before the load, at most also all that were sent."""
+    """The right number of rows: more of them may come where the load writes, and where rows are optional."""
     return f"{least:,} to {least + more:,} are right" if more else f"{least:,} are right"

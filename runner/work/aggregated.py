@@ -1,5 +1,5 @@
 """Computes aggregates of rows: of all rows, of each stretch of time, of each group of devices, of each device. Pure.
-NULLs are in no aggregate. Refuses to know a function: computing.py has each of them.
+NULLs are in no aggregate. filled.py fills stretches without rows. Refuses to know a function: computing.py has each.
 """
 
 from __future__ import annotations
@@ -9,31 +9,34 @@ from typing import Any
 
 import numpy as np
 
-from runner.model import Query
+from runner.model import Drawn, Query
 from runner.model.functions import COUNTS
 from runner.work.columns import DOUBLE_ERROR, FLOAT_ERROR, Array, Column, Right, TableRows, as_stored, computed, joined
 from runner.work.computing import value_of
+from runner.work.filled import filled
 
 Known = tuple[Array, Array]  # times, and the values that are no NULL
 
 
-def aggregated(query: Query, parts: Sequence[TableRows]) -> Right:
-    """Of the rows of all devices together: one row, or one for each stretch of time that has rows; a value of each
-    column and function."""
+def aggregated(query: Query, drawn: Drawn, parts: Sequence[TableRows]) -> Right:
+    """Of the rows of all devices together: one row, or one for each stretch of time that has rows, or for each of the
+    range if they are filled; a value of each column and function."""
     form = _stretches if query.bucket_ms else _together
     first, *others = (form(query, column, parts) for column in query.columns)
     keys = 1 if query.bucket_ms else 0
-    return Right(columns=(*first.columns, *(column for right in others for column in right.columns[keys:])))
+    right = Right(columns=(*first.columns, *(column for right in others for column in right.columns[keys:])))
+    return filled(query, drawn, right) if query.fill else right
 
 
-def aggregated_each(query: Query, groups: Mapping[Any, Sequence[TableRows]]) -> Right:
+def aggregated_each(query: Query, drawn: Drawn, groups: Mapping[Any, Sequence[TableRows]]) -> Right:
     """A row for each group that has rows, or for each stretch of time of it: ordered by time, then by the group, which
     is a device or the value of a tag."""
     held = {group: parts for group, parts in sorted(groups.items()) if any(len(part.times) for part in parts)}
-    each = {group: found for group, parts in held.items() if (found := aggregated(query, parts))}
+    each = {group: found for group, parts in held.items() if (found := aggregated(query, drawn, parts))}
     if not each:
         return Right()
     columns = [joined(columns) for columns in zip(*(found.columns for found in each.values()), strict=True)]
+    optional = [found.optional for found in each.values() if found.optional is not None]
     places = np.repeat(np.arange(len(each)), [len(found) for found in each.values()])
     names = np.array(list(each), dtype=object if query.each_tag else np.int64)
     labels = as_stored(names[places])
@@ -41,7 +44,8 @@ def aggregated_each(query: Query, groups: Mapping[Any, Sequence[TableRows]]) -> 
         return Right(columns=(labels, *columns))
     times, *values = columns
     order = np.lexsort((places, -times.values if query.newest_first else times.values))
-    return Right(columns=tuple(column.ordered(order) for column in (times, labels, *values)))
+    right = Right(columns=(times, labels, *values), optional=np.concatenate(optional) if optional else None)
+    return right.ordered(order)
 
 
 def aggregated_groups(query: Query, groups: Mapping[int, Sequence[TableRows]]) -> Right:

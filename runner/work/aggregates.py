@@ -7,11 +7,12 @@ group_by_time_desc Q11. Several devices are aggregated together. Refuses a funct
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from runner.model import Operation, Query, Work
-from runner.model.functions import FURTHER, OF_ONE_DEVICE, PERCENTILE, PLAIN, is_function, wants_number
-from runner.work.read import BOUND, COLUMN, DEVICES, NUMBERS, RANGE, Given, Read
+from runner.model import FILL_NULL, FILLS, Operation, Query, Work
+from runner.model.functions import COUNTS, FURTHER, OF_ONE_DEVICE, PERCENTILE, PLAIN, is_function, wants_number
+from runner.work.filled import STRETCHES_MAX
+from runner.work.read import BOUND, COLUMN, DEVICES, NUMBERS, RANGE, WHOLE, Given, Read
 
 FUNCTIONS = tuple("p1 to p99" if name == PERCENTILE else name for name in (*PLAIN, *FURTHER))
 FUNCTION = {
@@ -21,6 +22,9 @@ FUNCTION = {
 _BUCKET = {"bucket": "length of one stretch of time, like 10m; default 10m"}
 _EACH = {"each": "device, or a tag: the aggregates of each device or value by itself; default: all devices together"}
 _TOP = {"top": "only so many groups of each, with the greatest values first; default: all"}
+_FILL = {"fill": "null, previous or linear: what a stretch without rows has; default: it has no row"}
+_OF_SEVERAL_ROWS = ("rate", "stddev_samp")  # NULL where a stretch has one row
+_EXACT = ("sum", "max", "min", "spread", "first", "last")  # whole numbers of whole numbers
 _LIMIT = {"limit": "the newest so many stretches; default 5"}
 _COLUMNS = {"columns": "several columns, each aggregated, instead of column"}
 
@@ -39,7 +43,9 @@ class _Aggregate(Read):
     def parameters(self) -> Mapping[str, str]:
         """The parameters of an aggregate, and those that restrict its rows."""
         narrow = {**(RANGE if self.is_ranged else {}), **(BOUND if self.is_bound else {})}
-        grouped = {**_BUCKET, **(_LIMIT if self.is_limited else _EACH)} if self.by_time else {**_EACH, **_TOP}
+        grouped = {**_EACH, **_TOP}
+        if self.by_time:
+            grouped = {**_BUCKET, **(_LIMIT if self.is_limited else {**_EACH, **_FILL})}
         return {**DEVICES, **COLUMN, **_COLUMNS, **FUNCTION, **narrow, **grouped}
 
     def query(self, work: Work, operation: Operation) -> Query:
@@ -59,8 +65,31 @@ class _Aggregate(Read):
             many = f"{query.devices or 'all'} devices have rows at the same time"
             raise ValueError(f"function = {end}: {many}; ask for one device")
         query = given.over_range(query) if self.is_ranged else query
-        query = given.newest_before(query) if self.is_limited else query
+        query = given.newest_before(query) if self.is_limited else filled_by(given, query)
         return given.bounded(query) if self.is_bound else query
+
+
+def filled_by(given: Given, query: Query) -> Query:
+    """The query with what its stretches without rows have. Raises ValueError where databases have different values."""
+    fill = given.text("fill", "")
+    if not fill:
+        return query
+    if fill not in FILLS:
+        raise ValueError(f"fill = {fill}: not one of {', '.join(FILLS)}")
+    for function, column in query.values:
+        kind = given.kind_of(column)
+        if function in COUNTS:
+            raise ValueError(f"fill: {function} of no rows is 0 in some databases and NULL in others; leave it out")
+        if kind not in NUMBERS:
+            raise ValueError(f"fill: {column} is {kind}, and only numbers are filled")
+        if fill != FILL_NULL and function in _OF_SEVERAL_ROWS:
+            raise ValueError(f"fill = {fill}: {function} has no value where a stretch has one row; use fill = null")
+        if fill == "linear" and function in _EXACT and kind in WHOLE:
+            sentence = f"databases round the values between two whole numbers of {column} differently"
+            raise ValueError(f"fill = linear: {sentence}; use function = avg, or a column of fractions")
+    if query.span_ms // query.bucket_ms >= STRETCHES_MAX:
+        raise ValueError(f"fill: a range has {STRETCHES_MAX:,} stretches of time at most; make bucket longer")
+    return replace(query, fill=fill)
 
 
 def functions_of(given: Given) -> tuple[str, ...]:

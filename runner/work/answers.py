@@ -108,10 +108,10 @@ def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> R
         return aggregated_groups(query, _by_group(drawn, found))
     if query.is_grouped:
         each = _by_group(drawn, found) if query.each_tag else {device: [rows] for device, rows in found.items()}
-        right = aggregated_each(query, each)
+        right = aggregated_each(query, drawn, each)
         return ranked(query, right) if query.is_ranked else right
     if query.function:
-        right = aggregated(query, list(found.values()))
+        right = aggregated(query, drawn, list(found.values()))
         return right.first(query.limit) if query.limit else right
     if not found:
         return Right()
@@ -142,9 +142,12 @@ def _in_set(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
 
 def difference(query: Query, right: Right, came: Sequence[Cells]) -> str:
     """What is wrong with an answer, in a few words; "" if nothing is. Times, counts and whole numbers must be equal,
-    fractions within the error of their type. An aggregate of no rows may be no row, or an empty one."""
+    fractions within the error of their type. An aggregate of no rows may be no row, or an empty one. Optional rows may
+    be missing."""
     if is_nothing(query, right):
         came, right = [row for row in came if not _holds_nothing(query, row)], Right()
+    if right.optional is not None:
+        right = _without_missing(query, right, came)
     if len(came) != rows_of(query, right):
         return f"{len(came):,} rows came, {rows_of(query, right):,} are right"
     if query.is_ranked:
@@ -159,6 +162,15 @@ def difference(query: Query, right: Right, came: Sequence[Cells]) -> str:
     if number is None:
         return ""
     return f"row {number + 1} of {len(right):,} is {_words(came[number])}, right is {_words(right.row(number))}"
+
+
+def _without_missing(query: Query, right: Right, came: Sequence[Cells]) -> Right:
+    """The right rows without those that are optional and did not come."""
+    keys = {tuple(row[: query.keys]) for row in came}
+    wanted = [number for number in range(len(right)) if right.row(number)[: query.keys] in keys]
+    needed = np.ones(len(right), dtype=bool) if right.optional is None else ~right.optional
+    needed[wanted] = True
+    return right.ordered(np.flatnonzero(needed))
 
 
 def _place_of(query: Query, row: Cells) -> Cells:

@@ -44,10 +44,6 @@ class Column:
         value = value.item() if isinstance(value, np.generic) else value
         return None if isinstance(value, float) and value != value else value
 
-    def first(self, count: int) -> Column:
-        """The first rows."""
-        return replace(self, values=self.values[:count], sizes=None if self.sizes is None else self.sizes[:count])
-
     def ordered(self, order: Array) -> Column:
         """The values in another order."""
         return replace(self, values=self.values[order], sizes=None if self.sizes is None else self.sizes[order])
@@ -86,9 +82,11 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Right:
-    """The rows of a right answer, in order."""
+    """The rows of a right answer, in order. optional: of each row, whether an answer without it is right too; None: of
+    no row."""
 
     columns: tuple[Column, ...] = ()
+    optional: Array | None = None
 
     def __len__(self) -> int:
         return len(self.columns[0].values) if self.columns else 0
@@ -101,9 +99,19 @@ class Right:
         """All rows, for people and tests: many rows take much memory this way."""
         return [self.row(number) for number in range(len(self))]
 
+    @property
+    def optional_rows(self) -> int:
+        """How many rows an answer may lack."""
+        return 0 if self.optional is None else int(np.count_nonzero(self.optional))
+
     def first(self, count: int) -> Right:
         """The first rows."""
-        return Right(columns=tuple(column.first(count) for column in self.columns))
+        return self.ordered(np.arange(min(count, len(self))))
+
+    def ordered(self, order: Array) -> Right:
+        """The rows of these numbers, in this order."""
+        optional = None if self.optional is None else self.optional[order]
+        return Right(columns=tuple(column.ordered(order) for column in self.columns), optional=optional)
 
 
 def as_stored(values: Array) -> Column:

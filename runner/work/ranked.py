@@ -20,7 +20,7 @@ def ranked(query: Query, right: Right) -> Right:
         return right
     column = right.columns[_place(query)]
     sign = -1 if _is_descending(query) else 1
-    ordered = _ordered(right, np.argsort(sign * _numbers(column.values), kind="stable"))
+    ordered = right.ordered(np.argsort(sign * _numbers(column.values), kind="stable"))
     if not query.limit or query.limit >= len(right):
         return ordered
     distances, slack = _beyond_last(query, ordered)
@@ -53,7 +53,7 @@ def misplaced(query: Query, right: Right, came: Sequence[Cells]) -> tuple[str, R
         distances, slack = _beyond_last(query, right)
         if missing := set(np.flatnonzero(distances < -slack).tolist()) - set(chosen):
             return f"a row is missing that comes before the last: {right.row(min(missing))}", right
-    return "", _ordered(right, np.array(chosen))
+    return "", right.ordered(np.array(chosen))
 
 
 def _beyond_last(query: Query, ordered: Right) -> tuple[Array, float]:
@@ -70,10 +70,6 @@ def _beyond_last(query: Query, ordered: Right) -> tuple[Array, float]:
 def _numbers(values: Array) -> Array:
     """Whole numbers keep all their digits."""
     return values if values.dtype.kind in "if" else values.astype(np.float64)
-
-
-def _ordered(right: Right, order: Array) -> Right:
-    return Right(columns=tuple(column.ordered(order) for column in right.columns))
 
 
 def _place(query: Query) -> int:

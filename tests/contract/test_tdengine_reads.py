@@ -11,12 +11,14 @@ from runner.interrupts import Stop
 from runner.trial.run import run_trial
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
 from tests.unit.reading_trials import (
+    FILLED,
     GROUPED,
     KINDS,
     MORE,
     SHAPES,
     WRONG,
     answers_of,
+    filled_order,
     functions_order,
     grouped_order,
     reading_order,
@@ -82,3 +84,14 @@ def test_functions_are_answered_rightly(open_folder, method):
         f"{one}{each}" for one in ("median", "p95", "stddev", "rate", "several") for each in ("", "_each")
     }
     assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
+
+
+@pytest.mark.parametrize(("method", "half"), [("stmt", 0), ("stmt", 1), ("ws", 1)])
+def test_stretches_without_rows_are_filled_rightly(open_folder, method, half):
+    asked = [name for name in FILLED if name != "previous_newest"][half::2]
+    order = filled_order(open_folder, "tdengine", asked, load__method=method)
+    events = list(run_trial(replace(order, home=str(HOME), client_home=str(HOME)), Stop()))
+    result, answers = result_of(events), answers_of(events)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert set(answers) == set(asked)
+    assert all(one["whole"] == 20 and one["compared"] and not one["wrong"] for one in answers.values()), answers

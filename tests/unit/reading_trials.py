@@ -133,6 +133,35 @@ def shapes_order(
     return reading_order(folder, target, ",".join((*asked, *more)), operation=operations, **flags)
 
 
+FILLED = {  # of rows that are 10 s apart
+    "null": "kind=group_by_time fill=null",
+    "previous": "kind=group_by_time fill=previous column=voltage function=max",
+    "linear": "kind=group_by_time fill=linear",
+    "null_newest": "kind=group_by_time_desc fill=null column=voltage function=sum",
+    "previous_newest": "kind=group_by_time_desc fill=previous",
+    "linear_newest": "kind=group_by_time_desc fill=linear",
+    "null_several": "kind=group_by_time fill=null functions=avg,max,spread columns=current,voltage",
+    "linear_several": "kind=group_by_time fill=linear functions=avg,min columns=current,phase",
+    "null_together": "kind=group_by_time fill=null devices=3",
+    "linear_together": "kind=group_by_time fill=linear devices=3",
+    "null_devices": "kind=group_by_time fill=null each=device devices=3",
+    "previous_devices": "kind=group_by_time fill=previous each=device devices=all",
+    "linear_tags": "kind=group_by_time fill=linear each=groupid",
+    "null_uneven": "kind=group_by_time fill=null bucket=7s",
+    "previous_uneven": "kind=group_by_time fill=previous bucket=7s",
+    "linear_uneven": "kind=group_by_time fill=linear bucket=3s",
+    "previous_wide": "kind=group_by_time fill=previous bucket=20s step=20s",
+    "not_filled": "kind=group_by_time function=spread",
+    "not_filled_newest": "kind=group_by_time_desc function=first",
+}
+
+
+def filled_order(folder: Path, target: str, asked: Collection[str], **flags: Any) -> TrialOrder:
+    """Of those of FILLED that are asked: stretches of time, most of them shorter than the time between two rows."""
+    operations = [f"{name}.{one}" for name in asked for one in ("bucket=5s", "span=5m", *FILLED[name].split())]
+    return reading_order(folder, target, ",".join(asked), operation=operations, **flags)
+
+
 def answers_of(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
     """What facts.json says of the answers, by operation."""
     facts = next(json.loads(e.text) for e in events if isinstance(e, ArtifactMade) and e.name == "facts.json")

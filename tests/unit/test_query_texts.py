@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from runner.errors import CannotAsk
-from runner.model import Query
+from runner.model import FILLS, Query
 from runner.model.functions import PLAIN
 from runner.sweep.resolve import resolve_sweep
 from runner.targets import all_facts
@@ -72,8 +72,12 @@ SHAPES = {
         [SPAN, "functions=avg,max"],
         [SPAN, "function=p95"],
         [SPAN, "function=stddev"],
+        *(["bucket=5s", "span=5m", f"fill={fill}"] for fill in FILLS),
+        ["bucket=5s", "span=5m", "fill=linear", "devices=3", "functions=avg,min"],
+        ["bucket=5s", "span=5m", "fill=previous", "each=groupid"],
+        ["bucket=5s", "span=5m"],
     ],
-    "group_by_time_desc": [[SPAN]],
+    "group_by_time_desc": [[SPAN], *(["bucket=5s", "span=5m", f"fill={fill}"] for fill in FILLS)],
     "group_by_time_limit": [["bucket=1m"], ["devices=all", "function=max"]],
     "set": [[], ["of=intersect"], ["of=except", "columns=phase"]],
     "group_by_tag": [[], ["fraction=0.3", "function=sum"]],

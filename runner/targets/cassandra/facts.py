@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import BY_VALUE, EACH_TAG, MORE_BOUNDS, KnobRole, ResourceRange
+from runner.model import BY_VALUE, EACH_TAG, FILLS, MORE_BOUNDS, KnobRole, ResourceRange
 from runner.model.functions import FURTHER
 from runner.targets import Facts, Knob
 from runner.targets.cassandra.sums import SUMS
@@ -22,6 +22,7 @@ FACTS = Facts(
     queries="runner.targets.cassandra.queries:rendered",
     says=(MORE_BOUNDS,),
     lacks={
+        **dict.fromkeys((f"fill = {fill}" for fill in FILLS), "CQL answers with stored rows only"),
         **dict.fromkeys(FURTHER, "CQL has no functions of several rows but count, avg, sum, max and min"),
         BY_VALUE: "CQL orders rows by the columns of the key only",
         EACH_TAG: "CQL groups by the primary key only, and no tag is in it",

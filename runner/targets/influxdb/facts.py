@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import BY_VALUE, NEEDS, KnobRole, ResourceRange
+from runner.model import BY_VALUE, FILLS, NEEDS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 from runner.targets.influxdb.sums import SUMS
 
@@ -65,6 +65,7 @@ FACTS = Facts(
     queries="runner.targets.influxdb.queries:rendered",
     says=SAYS,
     functions=FUNCTIONS,
+    fills=FILLS,
     lacks=LACKS,
     to_install="apt-get install influxdb, or give --home DIR",
 )

@@ -47,7 +47,10 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         label = (f'"{query.each_tag or DEVICE}"',) if query.is_grouped else ()
         bucket = (f"time({query.bucket_ms}ms)",) if query.bucket_ms else ()
         groups = f" GROUP BY {listed((*bucket, *label))}" if bucket or label else ""
-        stretches = f" fill(none){order}{limited(query)}" if bucket else ""
+        if query.fill == "previous" and query.newest_first:
+            sentence = "InfluxQL's fill(previous) takes the later value if the newest comes first"
+            raise CannotAsk(sentence, remedy="kind = group_by_time")
+        stretches = f" fill({query.fill or 'none'}){order}{limited(query)}" if bucket else ""
         return f"SELECT {value} FROM {source}{groups}{stretches}"
     columns = listed(_SQL.columns(query))
     if query.latest:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import KnobRole, ResourceRange, ServerSource
+from runner.model import FILLS, KnobRole, ResourceRange, ServerSource
 from runner.targets import Facts, Knob, series
 from runner.targets.influxdb.facts import FUNCTIONS, LACKS, SAYS
 from runner.targets.influxdb.sums import SUMS
@@ -56,6 +56,7 @@ FACTS = Facts(
     queries="runner.targets.influxdb.queries:rendered",
     says=SAYS,
     functions=FUNCTIONS,
+    fills=FILLS,
     lacks=LACKS,
     image="influxdb",
     image_version="2.7.12",

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from runner.model import EACH_TAG, MORE_BOUNDS, ONE_TAG, SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, KnobRole, ResourceRange
+from runner.model import (
+    EACH_TAG,
+    FILLS,
+    MORE_BOUNDS,
+    ONE_TAG,
+    SEVERAL_COLUMNS,
+    SEVERAL_FUNCTIONS,
+    KnobRole,
+    ResourceRange,
+)
 from runner.targets import Facts, Knob
 from runner.targets.heap import heap
 from runner.targets.iotdb.sums import SUMS
@@ -21,6 +30,7 @@ FACTS = Facts(
     queries="runner.targets.iotdb.queries:rendered",
     says=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, MORE_BOUNDS),
     functions=("stddev", "stddev_samp", "rate"),
+    fills=FILLS,
     lacks={
         **dict.fromkeys((EACH_TAG, ONE_TAG), "IoTDB's devices have no tags here"),
         "median": "IoTDB has percentiles only in a library of functions that is not in the server",

@@ -33,6 +33,7 @@ _AGGREGATES = {
     "min_time": "min_time({0})",
 }
 _SQL = Dialect(aggregates=_AGGREGATES, time="time", column="{0}")
+_FILLS = {"previous": "PREVIOUS", "linear": "LINEAR"}
 _LATEST = "SELECT max_time("
 _SELECTED = re.compile(r"SELECT (.*?) FROM ")
 
@@ -101,5 +102,16 @@ def _aggregate(query: Query, data: Workload, devices: str) -> str:
         sentence = "IoTDB's stretches of time begin with the range, not with a multiple of their length"
         raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
     stretches = f"([{{from}}, {{to}}), {query.bucket_ms}ms)"
+    if query.fill == "previous" and query.newest_first:
+        sentence = "IoTDB's FILL(PREVIOUS) takes the later value if the newest comes first"
+        raise CannotAsk(sentence, remedy="kind = group_by_time")
     order = " ORDER BY TIME DESC" if query.newest_first else ""
-    return f"{selected} GROUP BY {stretches}{order}{apart}"
+    return f"{selected} GROUP BY {stretches}{_filled(query, data)}{order}{apart}"
+
+
+def _filled(query: Query, data: Workload) -> str:
+    """The clause for stretches without rows, with a space before it. By itself, IoTDB answers them with NULL."""
+    if query.fill in _FILLS:
+        return f" FILL({_FILLS[query.fill]})"
+    can_be_empty = query.bucket_ms < data.step_ms and not query.is_loose
+    return f" HAVING count({query.columns[0]}) > 0" if can_be_empty and not query.fill else ""

@@ -20,7 +20,9 @@ FACTS = Facts(
     unanswered=(series.TELNET,),
     queries="runner.targets.kairosdb.queries:rendered",
     functions=("stddev_samp",),
+    fills=("null",),
     lacks={
+        **dict.fromkeys(("fill = previous", "fill = linear"), "KairosDB marks gaps with NULL only"),
         BY_VALUE: "KairosDB orders points by time only",
         "median": "KairosDB has percentiles of a random sample of the points only",
         "percentile": "KairosDB has percentiles of a random sample of the points only",

@@ -18,6 +18,7 @@ from runner.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, joine
 
 QUERY_PATH = "/api/v1/datapoints/query"
 _FUNCTIONS = {name: name for name in ("count", "avg", "sum", "max", "min", "first", "last")} | {"stddev_samp": "dev"}
+_GAPS = "gaps"  # the aggregator that adds NULL where a stretch of time has no point
 _EVER = {"value": 1000, "unit": "years"}
 _FIRST_MS = 86_400_000  # before the first row
 
@@ -91,7 +92,8 @@ def _metric(column: str, query: Query, data: Workload) -> dict[str, Any]:
         aggregators.append(_filter("<" if query.is_below else ">", "<number>"))
     aggregators += [_filter(one.sign, one.value) for one in query.conditions]
     if query.function:
-        aggregators.append(_aggregator(query, data))
+        one = _aggregator(query, data)
+        aggregators += [one, {**one, "name": _GAPS}] if query.fill else [one]
     return {**found, **({"aggregators": aggregators} if aggregators else {})}
 
 

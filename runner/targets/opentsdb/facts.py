@@ -22,7 +22,9 @@ FACTS = Facts(
     unanswered=(series.TELNET,),
     queries="runner.targets.opentsdb.queries:rendered",
     functions=("median", "stddev"),
+    fills=("null",),
     lacks={
+        **dict.fromkeys(("fill = previous", "fill = linear"), "OpenTSDB fills with NULL or with a constant only"),
         **dict.fromkeys((NEWEST_BEFORE, BY_VALUE), "OpenTSDB answers in the order of time, oldest first"),
         MORE_BOUNDS: "OpenTSDB has no condition on values",
         "percentile": "OpenTSDB takes percentiles of n values at n + 1 parts, and not at n - 1",

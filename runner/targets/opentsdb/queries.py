@@ -86,9 +86,9 @@ def metric(column: str) -> str:
     return f"{MEASUREMENT}_{column}"
 
 
-def _number(value: float) -> float:
-    """A value of a downsample is a double; without a fraction, it is a whole number here."""
-    return int(value) if float(value).is_integer() else value
+def _number(value: float | None) -> float | None:
+    """A value of a downsample is a double; without a fraction, it is a whole number here. None: it was filled in."""
+    return int(value) if value is not None and float(value).is_integer() else value
 
 
 def _times(query: Query, data: Workload) -> dict[str, Any]:
@@ -119,7 +119,10 @@ def _series(column: str, query: Query, data: Workload) -> dict[str, Any]:
     if query.when == "range" and query.bucket_ms and not begins_with_bucket(query, data):
         sentence = "OpenTSDB answers with whole stretches of time, so ranges must begin and end with one"
         raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
-    return {**found, "downsample": f"{f'{query.bucket_ms}ms' if query.bucket_ms else _ALL}-{_OF_ONE[query.function]}"}
+    if query.fill and query.devices != 1:
+        raise CannotAsk("OpenTSDB fills the points of each device before it adds them", remedy="devices = 1")
+    stretch = f"{query.bucket_ms}ms" if query.bucket_ms else _ALL
+    return {**found, "downsample": f"{stretch}-{_OF_ONE[query.function]}{f'-{query.fill}' if query.fill else ''}"}
 
 
 def _chosen(query: Query) -> dict[str, Any]:

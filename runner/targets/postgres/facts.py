@@ -102,6 +102,8 @@ FACTS = Facts(
     queries="runner.targets.postgres.queries:rendered",
     says=NEEDS,
     functions=FURTHER,
+    fills=("null",),
+    lacks=dict.fromkeys(("fill = previous", "fill = linear"), "PostgreSQL's window functions cannot skip NULLs"),
     sums=SUMS,
     decimal_methods=(JSONB,),
     keeps_data=True,

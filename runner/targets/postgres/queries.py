@@ -9,7 +9,7 @@ from __future__ import annotations
 from runner.errors import CannotAsk
 from runner.model import Query, Workload
 from runner.targets.postgres.methods import COPY, JSONB
-from runner.targets.sql_queries import Dialect, listed, where
+from runner.targets.sql_queries import Dialect, descending, listed, where
 
 TABLE, DEVICES = "measurement", "device"
 _AGGREGATES = {
@@ -30,11 +30,12 @@ _AGGREGATES = {
     "max_time": "max(time) FILTER (WHERE {0} IS NOT NULL)",
     "min_time": "min(time) FILTER (WHERE {0} IS NOT NULL)",
 }
+_BUCKET = "date_bin('{0} milliseconds', {1}, timestamptz 'epoch')"
 _SQL = Dialect(
     aggregates=_AGGREGATES,
     time="time",
     length="interval '{0} milliseconds'",
-    bucket="date_bin('{0} milliseconds', time, timestamptz 'epoch')",
+    bucket=_BUCKET.format("{0}", "time"),
     value="{0}::float8",
 )
 
@@ -51,6 +52,8 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         groups, source = listed((_tag(query), *_SQL.values(query))), f"{TABLE} JOIN {DEVICES} USING (device_id)"
         return f"SELECT {groups} FROM {source}{where(_groups(query))} GROUP BY 1 ORDER BY 1"
     chosen = where(_chosen(query))
+    if query.fill:
+        return _filled(query, chosen)
     if query.function:
         joined = f" JOIN {DEVICES} USING (device_id)" if query.each_tag else ""
         return _SQL.aggregated(query, f"{TABLE}{joined}{chosen}", "device_id")
@@ -60,6 +63,20 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         return _latest(query, cells, chosen)
     order = "" if query.is_unordered else _SQL.ordered(query)
     return f"SELECT {cells} FROM {TABLE}{chosen}{order}"
+
+
+def _filled(query: Query, chosen: str) -> str:
+    """The aggregates beside every stretch of the range, NULL where it has no rows. Raises CannotAsk."""
+    if query.is_grouped:
+        raise CannotAsk("PostgreSQL fills stretches of all devices together only", remedy="no each")
+    names = tuple(f"v{number}" for number in range(len(query.values)))
+    values = (f"{value} AS {name}" for value, name in zip(_SQL.values(query), names, strict=True))
+    bucket = _SQL.bucket.format(query.bucket_ms)
+    found = f"SELECT {bucket} AS bucket, {listed(values)} FROM {TABLE}{chosen} GROUP BY bucket"
+    first, last = _BUCKET.format(query.bucket_ms, "{from}"), f"{{to}} - {_SQL.length.format(1)}"
+    stretches = f"generate_series({first}, {last}, {_SQL.length.format(query.bucket_ms)}) AS stretch(bucket)"
+    joined = f"{stretches} LEFT JOIN ({found}) AS held USING (bucket)"
+    return f"SELECT {listed(('bucket', *names))} FROM {joined} ORDER BY bucket{descending(query)}"
 
 
 def _latest(query: Query, cells: str, chosen: str) -> str:

@@ -42,6 +42,11 @@ FACTS = Facts(
     queries="runner.targets.postgres.queries:rendered",
     says=NEEDS,
     functions=FURTHER,
+    fills=("null",),
+    lacks=dict.fromkeys(
+        ("fill = previous", "fill = linear"),
+        "TimescaleDB's time_bucket_gapfill counts stretches of time from the year 2000, and not from 1970",
+    ),
     sums=SUMS,
     decimal_methods=(JSONB,),
     at_rest="`VACUUM (ANALYZE)` and `CHECKPOINT` have returned",

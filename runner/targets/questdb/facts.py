@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import NEEDS, KnobRole, ResourceRange
+from runner.model import FILLS, NEEDS, KnobRole, ResourceRange
 from runner.targets import Facts, Knob, series
 from runner.targets.heap import heap
 from runner.targets.questdb.sums import SUMS
@@ -75,6 +75,7 @@ FACTS = Facts(
     queries="runner.targets.questdb.queries:rendered",
     says=NEEDS,
     functions=("stddev", "stddev_samp", "count_distinct", "rate"),
+    fills=FILLS,
     lacks={
         "median": "QuestDB's percentiles are approximate (approx_median)",
         "percentile": "QuestDB's percentiles are approximate (approx_percentile)",

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.errors import CannotAsk
-from runner.model import Query, Workload
+from runner.model import FILLS, Query, Workload
 from runner.targets.questdb.facts import PGWIRE
 from runner.targets.series import DEVICE, MEASUREMENT, columns_of
-from runner.targets.sql_queries import Dialect, listed, where
+from runner.targets.sql_queries import Dialect, descending, listed, where
 
 _TABLE = f'"{MEASUREMENT}_p{{part}}"'
 _MINE, _SAME = f"{DEVICE} = '{{device}}'", f"{DEVICE} = '{{again}}'"
@@ -33,6 +33,7 @@ _AGGREGATES = {
     "max_time": "max(timestamp)",
     "min_time": "min(timestamp)",
 }
+_FILLS = dict(zip(FILLS, ("NULL", "PREV", "LINEAR"), strict=True))
 _SQL = Dialect(
     aggregates=_AGGREGATES,
     time="timestamp",
@@ -52,6 +53,8 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if query.by_tag:
         groups = listed((_number_of(query.tag), *_SQL.values(query)))
         return f"SELECT {groups} FROM {_source(query)} GROUP BY 1 ORDER BY 1"
+    if query.fill:
+        return _filled(query)
     if query.function:
         return _SQL.aggregated(query, _source(query), DEVICE)
     device = (DEVICE,) if query.tells_device else ()
@@ -96,6 +99,18 @@ def _source(query: Query) -> str:
     apart = (*((DEVICE,) if query.by_device else ()), *((_SQL.column.format(tag),) if tag else ()))
     cells = listed(("timestamp", *apart, *_SQL.columns(query)))
     return f"({_all([f'SELECT {cells} FROM {one}' for one in tables])})"
+
+
+def _filled(query: Query) -> str:
+    """The aggregates of each stretch of time, also of those without rows: SAMPLE BY wants rows in the order of time."""
+    label = (_SQL.column.format(query.each_tag),) if query.each_tag else (DEVICE,) if query.by_device else ()
+    source = _source(query)
+    if source.startswith("("):
+        source = f"({source} ORDER BY timestamp) TIMESTAMP(timestamp)"
+    cells = listed(("timestamp", *label, *_SQL.values(query)))
+    order = listed((f"timestamp{descending(query)}", *label))
+    stretches = f"SAMPLE BY {query.bucket_ms}T FILL({_FILLS[query.fill]}) ALIGN TO CALENDAR"
+    return f"SELECT {cells} FROM {source} {stretches} ORDER BY {order}"
 
 
 def _groups(query: Query) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.model import NEEDS, KnobRole, ResourceRange, ServerSource
+from runner.model import FILLS, NEEDS, KnobRole, ResourceRange, ServerSource
 from runner.targets import Facts, Knob
 from runner.units import common_multiple
 from runner.work import sums
@@ -92,6 +92,7 @@ FACTS = Facts(
     queries="runner.targets.tdengine.queries:rendered",
     says=NEEDS,
     functions=("median", "percentile", "stddev", "rate"),
+    fills=FILLS,
     lacks={
         "stddev_samp": "TDengine's STDDEV is that of a population",
         "count_distinct": "TDengine estimates the number of different values (HYPERLOGLOG)",

@@ -8,7 +8,7 @@ tables: the server then chooses the names of tables.
 from __future__ import annotations
 
 from runner.errors import CannotAsk
-from runner.model import Query, Workload
+from runner.model import FILLS, Query, Workload
 from runner.model.functions import percent_of
 from runner.targets.series import columns_of
 from runner.targets.sql_queries import Dialect, descending, limited, listed, where
@@ -28,6 +28,7 @@ _AGGREGATES = {
     "stddev": "STDDEV({0})",
     "rate": "(LAST({0}) - FIRST({0})) / SPREAD(ts) * 1000",
 }
+_FILLS = dict(zip(FILLS, ("NULL", "PREV", "LINEAR"), strict=True))
 _SQL = Dialect(aggregates=_AGGREGATES, time="ts", column="`{0}`", length="{0}a", value="'{0}'")
 
 
@@ -78,7 +79,11 @@ def _aggregate(query: Query, source: str) -> str:
         order = _SQL.ordered(query) if query.by_value else ""
         return f"{found} GROUP BY {listed(label)}{order}" if label else found
     apart = f" PARTITION BY {listed(label)}" if label else ""
-    stretches = f"INTERVAL({query.bucket_ms}a) ORDER BY _wstart{descending(query)}{limited(query)}"
+    if query.fill == "previous" and query.newest_first and not label:
+        sentence = "TDengine's FILL(PREV) takes the later value if the newest comes first"
+        raise CannotAsk(sentence, remedy="kind = group_by_time")
+    fill = f" FILL({_FILLS[query.fill]})" if query.fill else ""
+    stretches = f"INTERVAL({query.bucket_ms}a){fill} ORDER BY _wstart{descending(query)}{limited(query)}"
     return f"SELECT {listed(('_wstart', *label, *values))} FROM {source}{apart} {stretches}"
 
 

@@ -31,7 +31,10 @@ FACTS = Facts(
     queries="runner.targets.victoriametrics.queries:rendered",
     says=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, EACH_TAG, ONE_TAG, MORE_BOUNDS),
     functions=("median", "percentile", "stddev", "count_distinct", "rate"),
+    fills=("previous",),
     lacks={
+        "fill = null": "MetricsQL has no NULL: a stretch of time without samples has no value",
+        "fill = linear": "MetricsQL's interpolate repeats the nearest value at the ends of a range",
         "stddev_samp": "MetricsQL's stddev_over_time is that of a population",
         NEWEST_BEFORE: "MetricsQL has no samples in the order of time, newest first",
     },

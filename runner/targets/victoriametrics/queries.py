@@ -87,7 +87,8 @@ def _aggregate(query: Query, data: Workload) -> str:
     if query.bucket_ms:
         _aligned(query, data)
         window = f"{series}[{query.bucket_ms}ms] offset -{query.bucket_ms - 1}ms"
-        return _moments(form.replace("W", window), query, query.bucket_ms)
+        found = form.replace("W", window)
+        return _moments(f"keep_last_value({found})" if query.fill else found, query, query.bucket_ms)
     is_ranged = query.when == "range"
     shift = " offset 1ms" if is_ranged else ""
     span = query.span_ms if is_ranged else EVER_MS
