@@ -323,6 +323,8 @@ scale sweep cpu --cores 1..2 --preload 1M --step-ms 10000 --values random --mix 
 ## Orders and groups
 `limit = 10` returns the first ten rows of a range, in the order of time or, with `order = "voltage desc"`, of a column.
 Rows with equal values may come in any order, and any of them may be the last: the check of the answers accepts each.
+Databases put NULL first, last, or among the smallest or largest values. An answer is not compared where a value by
+which its rows are ordered is NULL, such as the `rate` of a device with one row.
 
 `tagged = "groupid=3"` asks for all devices with this value of a tag, a whole number or a text, instead of devices that
 are drawn.

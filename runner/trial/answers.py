@@ -23,14 +23,14 @@ from runner.work.answers import (
     Stretch,
     difference,
     draws,
+    known_answer,
     only,
-    right_answer,
     stretches,
     with_groups,
 )
 from runner.work.columns import Right, TableRows
 from runner.work.devices import as_text, from_text
-from runner.work.filters import counted, is_undecided
+from runner.work.filters import counted
 
 TIMES = 20  # queries of each operation at least, enough to find a wrong text
 TIMES_MAX = 200  # at most, where it takes more than TIMES to ask for every device
@@ -216,7 +216,7 @@ def _right(made: _Made, query: Query, work: Work, drawn: Sequence[Drawn]) -> tup
     counts = [(0, 0)]
     for one, some in needed.items():
         held = {stretch[0]: rows[stretch] for stretch in some}
-        answers[one] = None if is_undecided(query, one, held) else right_answer(query, one, held)
+        answers[one] = known_answer(query, one, held)
         counts.append(counted(query, one, held))
     return [answers[one] for one in drawn], (sum(number for number, _ in counts), sum(passed for _, passed in counts))
 

@@ -20,8 +20,8 @@ from runner.model.functions import COUNTS
 from runner.work.aggregated import aggregated, aggregated_each, aggregated_groups
 from runner.work.columns import Right, TableRows, as_stored
 from runner.work.devices import walked
-from runner.work.filters import kept, passed
-from runner.work.ranked import misplaced, ranked, rows_of
+from runner.work.filters import is_undecided, kept, passed
+from runner.work.ranked import has_null, misplaced, ranked, rows_of
 
 Stretch = tuple[int, int, int]  # a range of rows: table, first row, number of rows
 
@@ -98,6 +98,15 @@ def grows(query: Query) -> bool:
     they ask for times before the load, for one row of each device or group, or for one aggregate."""
     is_aggregate = bool(query.function) and not query.bucket_ms
     return query.when == "always" and not (query.latest or query.by_tag or is_aggregate)
+
+
+def known_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> Right | None:
+    """The right answer; None if more than one is right: a value is too near a bound, or NULL where the rows are ordered
+    by it. held: each device's rows."""
+    if is_undecided(query, drawn, held):
+        return None
+    right = right_answer(query, drawn, held)
+    return None if has_null(query, right) else right
 
 
 def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> Right:

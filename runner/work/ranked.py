@@ -15,8 +15,9 @@ from runner.work.columns import Array, Right
 
 
 def ranked(query: Query, right: Right) -> Right:
-    """The rows in the order of the query: as many as are asked for, and those whose value equals that of the last."""
-    if not right:
+    """The rows in the order of the query: as many as are asked for, and those whose value equals that of the last. All
+    rows as they are, if databases order them differently (`has_null`)."""
+    if not right or has_null(query, right):
         return right
     column = right.columns[_place(query)]
     sign = -1 if _is_descending(query) else 1
@@ -25,6 +26,12 @@ def ranked(query: Query, right: Right) -> Right:
         return ordered
     distances, slack = _beyond_last(query, ordered)
     return ordered.first(int(np.count_nonzero(distances <= slack)))
+
+
+def has_null(query: Query, right: Right) -> bool:
+    """Whether a value by which the rows are ordered is NULL: it is the first in some databases, the last in others, and
+    in others the smallest or the largest."""
+    return bool(query.is_ranked and right and np.isnan(right.columns[_place(query)].values.astype(np.float64)).any())
 
 
 def rows_of(query: Query, right: Right) -> int:
@@ -39,9 +46,11 @@ def misplaced(query: Query, right: Right, came: Sequence[Cells]) -> tuple[str, R
         return "", right
     place = _place(query)
     values = [row[place] for row in came]
+    what = query.by_value or "time"
+    if None in values:
+        return f"row {values.index(None) + 1} of {len(came):,} is NULL in {what}, by which the rows are ordered", right
     sign = -1 if _is_descending(query) else 1
     if any(sign * a > sign * b for a, b in zip(values, values[1:], strict=False)):
-        what = query.by_value or "time"
         return f"the rows are not ordered by {what}, {'largest' if sign < 0 else 'smallest'} first", right
     numbers = {right.row(number)[: query.keys]: number for number in range(len(right))}
     found = [numbers.get(tuple(row[: query.keys])) for row in came]

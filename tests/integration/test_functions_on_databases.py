@@ -49,3 +49,25 @@ def test_another_definition_is_found_out(folder, monkeypatch, function, right, w
     result = result_of(list(run_trial(order, Stop())))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     assert result.verdict.reasons[0].startswith("aggregate of device ")
+
+
+def test_a_null_in_the_order_of_the_rows_is_named(folder, monkeypatch):
+    rendered = queries.rendered
+    null = 'SELECT time, nullif("voltage", "voltage") '
+    monkeypatch.setattr(queries, "rendered", lambda *asked: rendered(*asked).replace('SELECT time, "voltage" ', null))
+    operation = ["range.columns=voltage", "range.order=voltage desc", "range.limit=5"]
+    order = reading_order(folder, "postgres", "range", operation=operation)
+    result = result_of(list(run_trial(order, Stop())))
+    assert result.verdict.kind is VerdictKind.WRONG_ANSWER
+    assert "row 1 of 5 is NULL in voltage, by which the rows are ordered" in result.verdict.reasons[0]
+
+
+def test_an_order_of_aggregates_without_a_value_is_not_compared(folder):
+    asked = ["each=device", "devices=all", "top=3", "function=rate", "column=voltage"]
+    operation = [*(f"aggregate.{one}" for one in asked), "aggregate.span=10s"]  # one row of each device
+    operation += ["several.kind=aggregate", *(f"several.{one}" for one in asked), "several.span=1m"]
+    events = here(reading_order(folder, "postgres", "aggregate,several", operation=operation))
+    answers = answers_of(events)
+    assert result_of(events).verdict.kind not in WRONG
+    assert (answers["aggregate"]["whole"], answers["several"]["whole"]) == (0, 20)
+    assert not answers["aggregate"]["wrong"]
