@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from tests.offenders import assert_none
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "loadgen").rglob("*.[ch]"))
@@ -17,26 +18,37 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_a_file_keeps_to_its_size(path: Path):
+def test_files_keep_to_their_size():
+    assert_none(f"{name_of(path)}: {sentence}" for path in FILES for sentence in size_of(path))
+
+
+def size_of(path: Path) -> Iterator[str]:
     lines = path.read_text().splitlines()
-    assert len(lines) <= FILE_LINES_MAX
-    assert max(map(len, lines)) <= WIDTH_MAX
-    assert lines[0].startswith("/* "), "the first lines say why the file exists"
+    if len(lines) > FILE_LINES_MAX:
+        yield f"{len(lines)} lines"
+    if max(map(len, lines)) > WIDTH_MAX:
+        yield f"a line is longer than {WIDTH_MAX} characters"
+    if not lines[0].startswith("/* "):
+        yield "the first lines do not say why the file exists"
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.suffix == ".c"], ids=name_of)
-def test_a_function_keeps_to_its_size(path: Path):
+def test_functions_keep_to_their_size():
+    assert_none(f"{name_of(path)}:{line}" for path in FILES if path.suffix == ".c" for line in long_functions(path))
+
+
+def long_functions(path: Path) -> Iterator[int]:
+    """The lines on which functions that are too long begin."""
     begun = None
     for number, line in enumerate(path.read_text().splitlines()):
         if line == "{":
             begun = number
         elif line == "}" and begun is not None:
-            assert number - begun < FUNCTION_LINES_MAX, f"{path.name}:{begun}"
+            if number - begun >= FUNCTION_LINES_MAX:
+                yield begun
             begun = None
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.parent.name == "drivers"], ids=name_of)
-def test_a_driver_knows_no_threads_clocks_or_histograms(path: Path):
-    includes = [line for line in path.read_text().splitlines() if line.startswith("#include")]
-    assert not [line for line in includes if DRIVER_MAY_NOT.search(line)]
+def test_drivers_know_no_threads_clocks_or_histograms():
+    drivers = [path for path in FILES if path.parent.name == "drivers"]
+    includes = [(path, line) for path in drivers for line in path.read_text().splitlines() if line[:8] == "#include"]
+    assert_none(f"{name_of(path)}: {line}" for path, line in includes if DRIVER_MAY_NOT.search(line))

@@ -19,6 +19,7 @@ from runner.dashboards.targets import announced, running_sweeps, stale
 from runner.dashboards.updown import images_of, page_of, pinned_image
 from runner.errors import PreflightError, ProvisionError, UsageError
 from runner.exporter.names import BY_NAME, COMMON
+from tests.offenders import assert_none
 from tools.dashboards_json import PAGES, text
 
 FOLDER = Path(__file__).resolve().parents[2] / "dashboards"
@@ -95,15 +96,21 @@ def test_queries_ask_for_metrics_and_labels_that_are_served(name):
             assert labels <= {*BY_NAME[base].labels, *COMMON}, f"{selector} in {expr}"
 
 
-@pytest.mark.parametrize("found", PANELS, ids=titled)
-def test_panels_are_described_have_units_and_lie_in_the_grid(found):
-    _, panel = found
-    place = panel["gridPos"]
-    assert panel["description"].endswith(".") and panel["fieldConfig"]["defaults"]["unit"]
-    assert place["x"] + place["w"] <= 24
-    if panel["type"] in ("timeseries", "trend"):
-        assert panel["fieldConfig"]["defaults"]["custom"]["axisLabel"]
-    assert all(t["datasource"]["uid"] == "scale-prometheus" for t in panel["targets"])
+def test_panels_are_described_have_units_and_lie_in_the_grid():
+    assert_none(f"{titled(found)}: {lack}" for found in PANELS for lack in lacks(found[1]))
+
+
+def lacks(panel: dict) -> list[str]:
+    """What a panel does not have."""
+    place, defaults = panel["gridPos"], panel["fieldConfig"]["defaults"]
+    has = {
+        "a description": panel["description"].endswith("."),
+        "a unit": bool(defaults["unit"]),
+        "a place in the grid": place["x"] + place["w"] <= 24,
+        "a label of its axis": panel["type"] not in ("timeseries", "trend") or bool(defaults["custom"]["axisLabel"]),
+        "our data source": all(t["datasource"]["uid"] == "scale-prometheus" for t in panel["targets"]),
+    }
+    return [name for name, is_there in has.items() if not is_there]
 
 
 @pytest.mark.parametrize("name", PAGES)

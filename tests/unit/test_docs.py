@@ -3,13 +3,12 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from runner.cli.commands import COMMANDS
 from runner.errors import ScaleError
 from runner.model import VerdictKind
 from runner.store.texts import COLUMNS_AFTER_KNOBS, COLUMNS_BEFORE_KNOBS
 from runner.targets import all_facts, columns_of
+from tests.offenders import assert_none
 from tools import reads_page
 from tools.settings_page import page
 
@@ -26,14 +25,12 @@ def test_the_page_of_reads_is_that_of_the_operations_and_targets():
     assert DOCS["reads.md"] == reads_page.page(), "run: python tools/reads_page.py > docs/reads.md"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_is_in_the_readme(command):
-    assert f"scale {command}" in README
+def test_every_command_is_in_the_readme():
+    assert_none(command for command in COMMANDS if f"scale {command}" not in README)
 
 
-@pytest.mark.parametrize("kind", VerdictKind)
-def test_every_verdict_is_explained(kind):
-    assert f"`{kind.value}`" in DOCS["method.md"]
+def test_every_verdict_is_explained():
+    assert_none(kind.value for kind in VerdictKind if f"`{kind.value}`" not in DOCS["method.md"])
 
 
 def test_every_column_is_explained():

@@ -14,6 +14,7 @@ from runner.store.codec import parsed
 from runner.store.files import RunFiles
 from runner.store.reader import find_run, read_manifest, read_run, run_paths, series_from_text
 from runner.store.stored import digest_of, is_there, names_of, opened, read_text
+from tests.offenders import assert_none
 from tests.unit.stored_runs import unpacked
 
 RUNNER = Path(__file__).resolve().parents[2] / "runner"
@@ -178,14 +179,13 @@ def _is_of_files(function: ast.Attribute) -> bool:
     return ast.unparse(function.value) in ("self", "self._files")
 
 
-@pytest.mark.parametrize("package", OF_RUNS)
-def test_nothing_else_opens_files_of_a_run(package):
-    found = []
-    for path in sorted((RUNNER / package).rglob("*.py")):
-        name = str(path.relative_to(RUNNER))
-        if name not in OTHERS:
-            found += [f"{name}, line {line}" for line in openings(ast.parse(path.read_text(encoding="utf-8")))]
-    assert not found, f"use runner/store/stored.py: {', '.join(found)}"
+def test_nothing_else_opens_files_of_a_run():
+    paths = [path for package in OF_RUNS for path in sorted((RUNNER / package).rglob("*.py"))]
+    names = {str(path.relative_to(RUNNER)): path for path in paths}
+    assert all((RUNNER / package).is_dir() for package in OF_RUNS)
+    texts = {name: path.read_text(encoding="utf-8") for name, path in names.items() if name not in OTHERS}
+    opened_in = ((name, line) for name, text in texts.items() for line in openings(ast.parse(text)))
+    assert_none((f"{name}, line {line}" for name, line in opened_in), "use runner/store/stored.py")
 
 
 def test_an_opening_is_seen():

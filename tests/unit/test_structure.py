@@ -3,6 +3,7 @@
 import ast
 import functools
 import re
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from runner.axes import AXES
 from runner.runtimes import RUNTIMES
 from runner.targets import TARGETS
+from tests.offenders import assert_none
 
 RUNNER = Path(__file__).resolve().parents[2] / "runner"
 FILES = sorted(RUNNER.rglob("*.py"))
@@ -118,22 +120,28 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(RUNNER))
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_imports_go_one_way(path):
+def refused(check: Callable[[Path], Iterable[str]], paths: Iterable[Path] = FILES) -> list[str]:
+    """What a check finds in each file, with the file's name."""
+    return [f"{name_of(path)}: {sentence}" for path in paths for sentence in check(path)]
+
+
+def test_imports_go_one_way():
+    new = {package_of(path) for path in FILES} - FREE - set(ALLOWED)
+    assert not new, "a new package: say in ALLOWED what it may import"
+    assert_none(refused(forbidden_imports, [path for path in FILES if package_of(path) not in FREE]))
+
+
+def forbidden_imports(path: Path) -> Iterator[str]:
     package = package_of(path)
-    if package in FREE:
-        return
-    assert package in ALLOWED, f"{package} is a new package: say in ALLOWED what it may import"
     for name, _ in imports(path):
         parts = name.split(".")
-        if parts[0] == "runner" and len(parts) > 1 and parts[1] != "__version__":
-            assert parts[1] == package or parts[1] in ALLOWED[package], f"{package} must not import {parts[1]}"
+        if parts[0] == "runner" and len(parts) > 1 and parts[1] not in ("__version__", package, *ALLOWED[package]):
+            yield f"{package} must not import {parts[1]}"
 
 
-@pytest.mark.parametrize("path", [f for f in FILES if package_of(f) in PURE], ids=name_of)
-def test_pure_packages_touch_no_world(path):
-    touched = {name.split(".")[0] for name, _ in imports(path)} & IMPURE_MODULES
-    assert not touched, f"{name_of(path)} imports {touched}"
+def test_pure_packages_touch_no_world():
+    pure = [path for path in FILES if package_of(path) in PURE]
+    assert_none(refused(lambda path: {name.split(".")[0] for name, _ in imports(path)} & IMPURE_MODULES, pure))
 
 
 @pytest.mark.parametrize(("kind", "peers"), [("runtimes", set(RUNTIMES.names())), ("targets", set(TARGETS.names()))])
@@ -146,21 +154,28 @@ def test_siblings_do_not_import_each_other(kind, peers):
                 assert parts[2] == own or parts[2] not in peers, f"{kind}/{own} imports its sibling {parts[2]}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_sizes_and_first_lines(path):
-    text = path.read_text(encoding="utf-8")
+def test_sizes_and_first_lines():
+    assert_none(refused(sizes_and_first_lines))
+
+
+def sizes_and_first_lines(path: Path) -> Iterator[str]:
     tree = nodes_of(path)[0]
     assert isinstance(tree, ast.Module)
-    lines = text.splitlines()
-    assert len(lines) <= LINES_MAX, f"{len(lines)} lines"
-    assert max(map(len, lines), default=0) <= WIDTH_MAX
-    assert ast.get_docstring(tree), "the first lines say why the file exists"
-    for node in ast.walk(tree):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if len(lines) > LINES_MAX:
+        yield f"{len(lines)} lines"
+    if max(map(len, lines), default=0) > WIDTH_MAX:
+        yield f"a line is longer than {WIDTH_MAX} characters"
+    if not ast.get_docstring(tree):
+        yield "the first lines do not say why the file exists"
+    for node in nodes_of(path):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             length = (node.end_lineno or 0) - node.lineno + 1
-            assert length <= FUNCTION_LINES_MAX, f"{node.name} has {length} lines"
-            if not node.name.startswith("_") and node in tree.body and length > UNDOCUMENTED_LINES_MAX:
-                assert ast.get_docstring(node), f"{node.name} has no docstring"
+            if length > FUNCTION_LINES_MAX:
+                yield f"{node.name} has {length} lines"
+            is_open = not node.name.startswith("_") and node in tree.body
+            if is_open and length > UNDOCUMENTED_LINES_MAX and not ast.get_docstring(node):
+                yield f"{node.name} has no docstring"
 
 
 # Words that add nothing to a name. The others are compared without a plural's s.
@@ -189,15 +204,14 @@ def said_by_name(node: ast.AST) -> bool:
     return not words_of(text) - words_of(signature)
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_a_docstring_says_more_than_the_name(path):
+def test_a_docstring_says_more_than_the_name():
     named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    empty = [
-        f"line {node.lineno}: {node.name}"
-        for node in ast.walk(nodes_of(path)[0])
-        if isinstance(node, named) and said_by_name(node)
-    ]
-    assert not empty
+
+    def empty(path: Path) -> list[str]:
+        nodes = [node for node in nodes_of(path) if isinstance(node, named)]
+        return [f"line {node.lineno}: {node.name}" for node in nodes if said_by_name(node)]
+
+    assert_none(refused(empty))
 
 
 def test_docstrings_of_the_names_words_alone_are_found():
@@ -210,17 +224,20 @@ def test_docstrings_of_the_names_words_alone_are_found():
     assert not said_by_name(first('def length(text: str) -> int:\n    """In bytes."""'))
 
 
-@pytest.mark.parametrize("path", [f for f in FILES if package_of(f) != "console"], ids=name_of)
-def test_only_the_console_prints(path):
-    for node in nodes_of(path):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            assert node.func.id != "print", f"line {node.lineno} prints"
+def test_only_the_console_prints():
+    def prints(path: Path) -> list[str]:
+        calls = [node for node in nodes_of(path) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+        return [f"line {call.lineno} prints" for call in calls if call.func.id == "print"]
+
+    assert_none(refused(prints, [path for path in FILES if package_of(path) != "console"]))
 
 
-@pytest.mark.parametrize("path", [f for f in FILES if package_of(f) != "cli"], ids=name_of)
-def test_only_the_command_line_ends_the_process(path):
-    for name, _ in imports(path):
-        assert name != "sys" or "sys.exit" not in path.read_text(encoding="utf-8")
+def test_only_the_command_line_ends_the_process():
+    def ends(path: Path) -> list[str]:
+        is_used = any(name == "sys" for name, _ in imports(path)) and "sys.exit" in path.read_text(encoding="utf-8")
+        return ["calls sys.exit"] if is_used else []
+
+    assert_none(refused(ends, [path for path in FILES if package_of(path) != "cli"]))
 
 
 # What is registered, by the package that may hold its name: the registry itself, or in it the implementation's own module or package.
@@ -237,7 +254,6 @@ OTHER_MEANING = {
     "figures/measure.py": {"disks"},  # a field of Measurement
     "verify/trial.py": {"disks"},  # the same
     "store/texts.py": {"cores", "disks"},  # the same, and columns of points.csv
-    "store/format1.py": {"cores", "disks"},  # fields of stored documents
 }
 
 
@@ -275,12 +291,14 @@ def may_name(path: Path, name: str) -> bool:
     return name in meant or package in REGISTERED and own in ("__init__", name)
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_nothing_is_decided_by_the_name_of_an_implementation(path):
+def test_nothing_is_decided_by_the_name_of_an_implementation():
     names = {name for registry in REGISTERED.values() for name in registry.names()}
-    found = [(name, line) for name, line in decided_by(nodes_of(path)[0]) if name in names]
-    wrong = [f"line {line}: {name!r}" for name, line in found if not may_name(path, name)]
-    assert not wrong, f"ask for its facts or capabilities instead: {', '.join(wrong)}"
+
+    def named(path: Path) -> list[str]:
+        decisions = [(name, line) for name, line in decided_by(nodes_of(path)[0]) if name in names]
+        return [f"line {line}: {name!r}" for name, line in decisions if not may_name(path, name)]
+
+    assert_none(refused(named), "ask for its facts or capabilities instead")
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,8 @@
 
 import re
 
-import pytest
-
-from runner.setting import Setting
 from runner.sweep.settings import SETTINGS
+from tests.offenders import assert_none
 from tests.unit.messages import RUNNER, messages, sources
 from tests.unit.test_words import found_in, prose
 
@@ -18,14 +16,13 @@ def replaced(text: str) -> list[str]:
     return found_in(DOTTED.sub("", FLAG.sub("", prose(text))).replace("\n", " "))
 
 
-@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(RUNNER)))
-def test_messages_and_help_texts_use_the_words_of_the_glossary(path):
-    assert not [f"line {line}: {text!r}: {found}" for line, text in messages(path) if (found := replaced(text))]
+def test_messages_and_help_texts_use_the_words_of_the_glossary():
+    texts = ((path.relative_to(RUNNER), line, text) for path in sources() for line, text in messages(path))
+    assert_none(f"{path}, line {line}: {text!r}: {words}" for path, line, text in texts if (words := replaced(text)))
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.flag)
-def test_a_settings_help_uses_them(setting: Setting):
-    assert not replaced(setting.help)
+def test_the_help_of_settings_uses_them():
+    assert_none(f"{setting.flag}: {words}" for setting in SETTINGS if (words := replaced(setting.help)))
 
 
 def test_replaced_words_are_found_in_messages_and_not_in_flags():
