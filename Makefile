@@ -7,16 +7,19 @@ PORTABLE_PYTHON ?= python3
 DATA ?= $(shell awk -v cpus=$$(nproc) '/^MemAvailable:/ && $$2 >= 4000000 * cpus {print "--data-dir ram"}' /proc/meminfo)
 SOURCES := pyproject.toml CMakeLists.txt tools/setup $(shell find runner loadgen playbooks dashboards images -name '*.py' -o -name '*.yml' -o -name '*.c' -o -name '*.h' -o -name 'CMakeLists.txt' -o -name '*.json' -o -name '*.yaml' -o -name '*.ini' -o -name '*.toml' | grep -v __pycache__)
 
-.PHONY: help sweep test setup check fix fuzz sanitize clean
+.PHONY: help sweep test test-all setup check fix fuzz sanitize clean
 
 help:  ## Show the goals
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 sweep: setup  ## Set up, then sweep CPU cores on the best target this machine offers
 	$(VENV)/bin/scale sweep cpu --quick --cores $(CORES) $(DATA) $(ARGS)
 
-test: $(VENV)/.ready-test  ## Set up, then run all tests
+test: $(VENV)/.ready-test  ## Set up, then run the tests of the code: unit and load generator, under 5 minutes
 	$(VENV)/bin/python tools/run_tests.py $(ARGS)
+
+test-all: $(VENV)/.ready-test  ## Set up, then run all tests, as continuous integration does; about 30 minutes
+	$(VENV)/bin/python tools/run_tests.py --all
 
 setup: $(VENV)/.ready  ## Build the load generator and install `scale` into .venv
 

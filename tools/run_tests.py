@@ -1,11 +1,17 @@
-"""All tests in parts, as fast as two cores allow: integration, disks and slow databases, all others, and a part of the
-load generator's tests under sanitizers beside each other; then `alone`.
+"""The project's tests: those for a person who changed something, or all of them as continuous integration runs them.
 
-Most tests wait for servers and disks, so three processes run beside each other. Each is a plain pytest: some tests
-interrupt their own process, which ends the worker of a distributed run. Tests marked `alone` measure: they run last,
-and nothing beside them. A few tests that failed run once more after all others, and what they say there counts. With
-arguments it is pytest with these arguments. Refuses to hide a part: each one's output is shown whole, and so are the
-names of the tests that ran again.
+    python tools/run_tests.py          unit and load generator, in two processes: a line of progress, then failures
+    python tools/run_tests.py --all    everything
+    python tools/run_tests.py ...      pytest with these arguments
+
+Without arguments, tests that measure (`alone`) and those that draw many samples (`monte_carlo`) are left out.
+
+`--all` runs all tests in parts, as fast as two cores allow: integration, disks and slow databases, all others, and a
+part of the load generator's tests under sanitizers beside each other; then `alone`. Most tests wait for servers and
+disks, so three processes run beside each other. Each is a plain pytest: some tests interrupt their own process, which
+ends the worker of a distributed run. Tests marked `alone` measure: they run last, and nothing beside them. A few tests
+that failed run once more after all others, and what they say there counts. Refuses to hide a part: each one's output is
+shown whole, and so are the names of the tests that ran again.
 """
 
 from __future__ import annotations
@@ -18,12 +24,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+from tools import claimed_tests  # noqa: E402
+
+QUICK = ("tests/loadgen", "tests/unit")  # what a person runs
+PROCESSES = 2
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
 SLOW_DATABASES = ("test_cassandra", "test_iotdb", "test_kairosdb", "test_opentsdb", "test_questdb")
 QUICK_DATABASES = (
@@ -75,9 +87,60 @@ class Part:
 
 
 def main(arguments: list[str]) -> int:
+    """The exit code: 0 when all passed."""
+    if arguments == ["--all"]:
+        return all_tests()
+    return subprocess.call([sys.executable, "-m", "pytest", *arguments]) if arguments else quick_tests()
+
+
+def quick_tests() -> int:
+    """Unit and load generator: the greatest exit code of the processes."""
+    begun = time.monotonic()
+    with ExitStack() as opened:
+        claims = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.claimed_tests", "-p", "no:cacheprovider"]
+        command += ["--no-header", *QUICK, "-m", "not alone and not monte_carlo"]
+        environment = {**os.environ, claimed_tests.CLAIMS: str(claims)}
+        parts = [started(f"process {n + 1}", command, opened, environment) for n in range(PROCESSES)]
+        while any(part.process.poll() is None for part in parts):
+            show_progress(progress(claims), begun)
+            time.sleep(0.5)
+        show_progress(progress(claims), begun, is_last=True)
+        for part in parts:
+            if part.process.returncode:
+                part.output.seek(0)
+                sys.stdout.write(part.output.read())
+        return max(part.process.returncode for part in parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """Numbers of tests. total: 0 while they are collected."""
+
+    ended: int
+    failed: int
+    total: int
+
+
+def progress(claims: Path) -> Progress:
+    """What the processes have noted so far (tools/claimed_tests.py)."""
+    marks = "".join(path.read_text(encoding="utf-8") for path in claims.glob(f"*{claimed_tests.ENDED}"))
+    total = claims / claimed_tests.TOTAL
+    known = total.read_text(encoding="utf-8") if total.exists() else ""
+    return Progress(ended=marks.count("."), failed=marks.count("F"), total=int(known or 0))
+
+
+def show_progress(now: Progress, begun: float, *, is_last: bool = False) -> None:
+    """One line that is written over; where output is no terminal, only the last state."""
+    minutes, seconds = divmod(int(time.monotonic() - begun), 60)
+    counted = f"{now.ended} of {now.total} tests, {now.failed} failed" if now.total else "collecting the tests"
+    if sys.stdout.isatty() or is_last:
+        start = "\r" if sys.stdout.isatty() else ""
+        print(f"{start}{counted}, {minutes} min {seconds:02} s", end="\n" if is_last else "", flush=True)
+
+
+def all_tests() -> int:
     """The exit code of the first part that failed, 0 when all passed."""
-    if arguments:
-        return subprocess.call([sys.executable, "-m", "pytest", *arguments])
     begun = time.monotonic()
     with ExitStack() as opened:
         notes = Path(opened.enter_context(tempfile.TemporaryDirectory()))
@@ -150,10 +213,10 @@ def sanitized(notes: Path, groups: Iterable[str] = SANITIZED, *more: str) -> lis
     return ["sh", "-c", "; ".join(("code=0", *runs, "exit $code"))]
 
 
-def started(name: str, command: list[str], opened: ExitStack) -> Part:
+def started(name: str, command: list[str], opened: ExitStack, environment: Mapping[str, str] = os.environ) -> Part:
     """It runs until it ends or this program does."""
     output = opened.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
-    process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, text=True, env=environment)
     opened.callback(ended, process)
     return Part(name=name, process=process, output=output)
 

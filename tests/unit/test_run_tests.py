@@ -1,0 +1,40 @@
+"""tools/run_tests.py: what two processes claim is run once, failures are counted, and all parts have their tests."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tools import claimed_tests
+from tools.run_tests import Progress, progress
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES, TESTS = 6, 3
+
+
+def test_two_processes_run_each_test_once_and_note_how_it_ended(tmp_path):
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "claims").mkdir()
+    for number in range(FILES):
+        body = f"open({str(tmp_path / 'log')!r}, 'a').write('{number} ' + request.node.name + '\\n')"
+        names = "".join(
+            f"def test_{n}(request):\n    {body}\n    assert ({number}, {n}) != (2, 1)\n" for n in range(TESTS)
+        )
+        (tmp_path / f"suite/test_file_{number}.py").write_text(names)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.claimed_tests", "-p", "no:cacheprovider"]
+    command += ["--rootdir", str(tmp_path), "-c", "/dev/null", str(tmp_path / "suite")]
+    environment = {**os.environ, claimed_tests.CLAIMS: str(tmp_path / "claims"), "PYTHONPATH": str(ROOT)}
+    running = [
+        subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    outputs = [process.communicate(timeout=60)[0] for process in running]
+    assert sorted((tmp_path / "log").read_text().split("\n")[:-1]) == sorted(
+        f"{number} test_{n}" for number in range(FILES) for n in range(TESTS)
+    )
+    assert sorted(process.returncode for process in running) in ([0, 1], [1, 5]), outputs
+    assert progress(tmp_path / "claims") == Progress(ended=FILES * TESTS, failed=1, total=FILES * TESTS)
+    assert "test_file_2.py" in "".join(outputs)
+
+
+def test_before_the_tests_are_collected_nothing_is_known(tmp_path):
+    assert progress(tmp_path) == Progress(ended=0, failed=0, total=0)
