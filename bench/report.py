@@ -32,7 +32,7 @@ def measured(words: list[str]) -> tuple[float, float, float]:
 
 def main() -> None:
     """Makes the run once, then calls the command several times."""
-    from tests.unit.raw_run import raw_run
+    from tests.unit.raw_run import Shape, raw_run
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=1000)
@@ -43,7 +43,9 @@ def main() -> None:
         levels = min(100, given.trials)
         path = Path(
             raw_run(
-                Path(folder), levels=levels, replicates=given.trials // levels, seconds=given.seconds, report=False
+                Path(folder),
+                shape=Shape(levels=levels, replicates=given.trials // levels, seconds=given.seconds),
+                report=False,
             ).path
         )
         for command in ("report", "verify"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from runner.cli.arguments import FAIL_IF_SLOWER, JSON, MORE_BLOCKS, NEW_RESULTS, allowed_of, judged
+from runner.cli.flags import from_flags
 from runner.cli.options import Flags, with_settings
 from runner.cli.sweeps import METRICS_PORT, NO_METRICS, YES, announce, end_if_failed, run_watched, say_if_lost
 from runner.errors import UsageError
@@ -21,25 +22,29 @@ _EXAMPLE = "Example: scale ab cpu --cores 2 --b '--knob synchronous_commit=off' 
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("ab", epilog=_EXAMPLE)(with_settings(ab))
+    app.command("ab", epilog=_EXAMPLE)(with_settings(from_flags(ab)))
 
 
-def ab(
-    flags: Flags,
-    what_a: Annotated[str, typer.Argument(metavar="A", help="Variant A: a kind of sweep (`cpu`) or a sweep file.")],
+@dataclass(frozen=True, kw_only=True)
+class AbRequest:
+    """The variants, and what `scale ab` does with them besides the settings of both."""
+
+    what_a: Annotated[str, typer.Argument(metavar="A", help="Variant A: a kind of sweep (`cpu`) or a sweep file.")]
     what_b: Annotated[
         str | None, typer.Argument(metavar="[B]", help="Variant B, likewise. Default: the same as A.")
-    ] = None,
-    only_a: Annotated[str, typer.Option("--a", metavar="'FLAGS'", help="Flags of A alone, in one argument.")] = "",
-    only_b: Annotated[str, typer.Option("--b", metavar="'FLAGS'", help="Flags of B alone, in one argument.")] = "",
-    blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Blocks of four trials at each level.")] = 5,
-    fail_if_slower: FAIL_IF_SLOWER = None,
-    results: NEW_RESULTS = Path("results"),
-    as_json: JSON = False,
-    yes: YES = False,
-    metrics_port: METRICS_PORT = 9464,
-    no_metrics: NO_METRICS = False,
-) -> None:
+    ] = None
+    only_a: Annotated[str, typer.Option("--a", metavar="'FLAGS'", help="Flags of A alone, in one argument.")] = ""
+    only_b: Annotated[str, typer.Option("--b", metavar="'FLAGS'", help="Flags of B alone, in one argument.")] = ""
+    blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Blocks of four trials at each level.")] = 5
+    fail_if_slower: FAIL_IF_SLOWER = None
+    results: NEW_RESULTS = Path("results")
+    as_json: JSON = False
+    yes: YES = False
+    metrics_port: METRICS_PORT = 9464
+    no_metrics: NO_METRICS = False
+
+
+def ab(flags: Flags, request: AbRequest) -> None:
     """Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.
 
     All other flags apply to both variants. `scale resume` continues an interrupted run, `scale compare RUN` tests a
@@ -49,18 +54,18 @@ def ab(
     from runner.cli import compare_views
     from runner.compare import compare_variants
 
-    allowed = allowed_of(fail_if_slower)
-    a = resolve_sweep(what_a, together(flags, flags_of(only_a, "--a")))
-    b = resolve_sweep(what_b or what_a, together(flags, flags_of(only_b, "--b")))
-    prepared = compose.prepare_ab(a, b, blocks, results)
+    allowed = allowed_of(request.fail_if_slower)
+    a = resolve_sweep(request.what_a, together(flags, flags_of(request.only_a, "--a")))
+    b = resolve_sweep(request.what_b or request.what_a, together(flags, flags_of(request.only_b, "--b")))
+    prepared = compose.prepare_ab(a, b, request.blocks, request.results)
     for name, words in prepared.plan.sweep.variants_ab.items():
         console.say(f"{name}: {words}")
-    announce(prepared, yes)
+    announce(prepared, request.yes)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     console.say(f"results in {writer.path}")
-    stored = run_watched(prepared, writer, 0 if no_metrics else metrics_port)
+    stored = run_watched(prepared, writer, 0 if request.no_metrics else request.metrics_port)
     found = compare_variants(stored, allowed)
-    if as_json:
+    if request.as_json:
         console.show_json({"path": stored.path, **asdict(found)})
     else:
         compare_views.show(found)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from runner.cli.flags import from_flags
 from runner.errors import UsageError
 from runner.units import format_bytes, parse_bytes, parse_count
 
@@ -25,41 +26,46 @@ def register(app: typer.Typer) -> None:
     """Adds the commands."""
     example = "Example: sudo scale disks create --loop 1GiB --count 3 --cap 20MiB/s"
     group = typer.Typer(no_args_is_help=True, help="Make disks for sweeps, list them, remove them.", epilog=example)
-    group.command("create", epilog=example)(create)
+    group.command("create", epilog=example)(from_flags(create))
     group.command("list", epilog="Example: scale disks list --json")(list_)
     group.command("remove", epilog="Example: sudo scale disks remove disks")(remove)
     app.add_typer(group, name="disks")
 
 
-def create(
-    loop: Annotated[str, typer.Option(help="Size of each loop device to make.", metavar="SIZE")] = "",
-    device: Annotated[str, typer.Option(help="Or block devices to use: /dev/sdb,/dev/sdc.", metavar="LIST")] = "",
+@dataclass(frozen=True, kw_only=True)
+class DisksRequest:
+    """The disks to make, in the words of the user."""
+
+    loop: Annotated[str, typer.Option(help="Size of each loop device to make.", metavar="SIZE")] = ""
+    device: Annotated[str, typer.Option(help="Or block devices to use: /dev/sdb,/dev/sdc.", metavar="LIST")] = ""
     count: Annotated[
         str, typer.Option(help="Number of disks. Default with --device: as many as named.", metavar="N")
-    ] = "",
-    cap: Annotated[str, typer.Option(help="Limit of each one's reads and writes, like 20MiB/s.", metavar="RATE")] = "",
-    cap_iops: Annotated[str, typer.Option(help="Limit of each one in operations per second.", metavar="N")] = "",
-    name: Annotated[str, typer.Option(help="Name of the set, for `scale disks remove`.", metavar="NAME")] = "disks",
-    owner: Annotated[str, typer.Option(help="User who may write there.", metavar="USER")] = "root",
-    file_system: Annotated[str, typer.Option(help="ext4 or xfs.", metavar="TYPE")] = "ext4",
-    make_format: Annotated[bool, typer.Option("--format", help="Make file systems on --device.")] = False,
-    wipe: Annotated[bool, typer.Option("--wipe", help="Format a --device even if it holds data.")] = False,
-    base: Annotated[Path | None, typer.Option(help="Directory of the files and mount points.", metavar="DIR")] = None,
-    yes: YES = False,
-    as_json: JSON = False,
-) -> None:
+    ] = ""
+    cap: Annotated[str, typer.Option(help="Limit of each one's reads and writes, like 20MiB/s.", metavar="RATE")] = ""
+    cap_iops: Annotated[str, typer.Option(help="Limit of each one in operations per second.", metavar="N")] = ""
+    name: Annotated[str, typer.Option(help="Name of the set, for `scale disks remove`.", metavar="NAME")] = "disks"
+    owner: Annotated[str, typer.Option(help="User who may write there.", metavar="USER")] = "root"
+    file_system: Annotated[str, typer.Option(help="ext4 or xfs.", metavar="TYPE")] = "ext4"
+    make_format: Annotated[bool, typer.Option("--format", help="Make file systems on --device.")] = False
+    wipe: Annotated[bool, typer.Option("--wipe", help="Format a --device even if it holds data.")] = False
+    base: Annotated[Path | None, typer.Option(help="Directory of the files and mount points.", metavar="DIR")] = None
+    yes: YES = False
+    as_json: JSON = False
+
+
+def create(request: DisksRequest) -> None:
     """Make disks that stay until they are removed, and verify their limits by a measurement. Needs root."""
     from runner import compose, console, disks
 
-    source = _source(loop, device, cap, cap_iops, file_system, make_format, wipe)
-    number = _read("--count", parse_count, count) if count else len(source.devices) or 1
+    source = _source(request)
+    number = _read("--count", parse_count, request.count) if request.count else len(source.devices) or 1
     if number < 1 or (source.devices and number > len(source.devices)):
         raise UsageError(f"--count: {number} of {len(source.devices)} devices named", remedy="as many as are named")
-    place = base or compose.default_data_dir()
+    place = request.base or compose.default_data_dir()
     _warn(disks.check_source(source, number, place))
-    _confirm(source, yes)
-    made, found = disks.create(name, source, number, place, owner)
-    if as_json:
+    _confirm(source, request.yes)
+    made, found = disks.create(request.name, source, number, place, request.owner)
+    if request.as_json:
         console.show_json({"set": asdict(made), "disks": [asdict(d) for d in found]})
         return
     console.show_table("", ["disk", "path", "device", "size", "limit"], [_row(d) for d in found])
@@ -67,22 +73,21 @@ def create(
     console.say(f"Remove them: scale disks remove {made.name}")
 
 
-def _source(
-    loop: str, device: str, cap: str, cap_iops: str, file_system: str, make_format: bool, wipe: bool
-) -> DiskSource:
+def _source(request: DisksRequest) -> DiskSource:
     from runner.model import DiskSource
 
-    if bool(loop) == bool(device):
+    loop, cap, cap_iops = request.loop, request.cap, request.cap_iops
+    if bool(loop) == bool(request.device):
         raise UsageError("say once what the disks are: --loop SIZE or --device LIST")
     return DiskSource(
         kind="loop" if loop else "device",
         loop_bytes=_read("--loop", parse_bytes, loop) if loop else None,
-        devices=tuple(d.strip() for d in device.split(",") if d.strip()),
+        devices=tuple(d.strip() for d in request.device.split(",") if d.strip()),
         cap_bytes_per_s=_read("--cap", parse_bytes, cap.removesuffix("/s")) if cap else None,
         cap_iops=_read("--cap-iops", parse_count, cap_iops) if cap_iops else None,
-        file_system=file_system,
-        format=make_format,
-        wipe=wipe,
+        file_system=request.file_system,
+        format=request.make_format,
+        wipe=request.wipe,
     )
 
 

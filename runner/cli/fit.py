@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from runner.cli.arguments import JSON, NEED, PREDICT, asked_of
+from runner.cli.flags import from_flags
 from runner.errors import UsageError
 from runner.extras import require_extra
 
@@ -23,21 +25,26 @@ _EXAMPLE = "Example: scale fit results/reference/tdengine-cpu.csv --n cores --x 
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("fit", epilog=_EXAMPLE)(fit)
+    app.command("fit", epilog=_EXAMPLE)(from_flags(fit))
 
 
-def fit(
-    file: Annotated[str, typer.Argument(metavar="FILE.csv", help="CSV with a header; - is standard input.")],
-    n: Annotated[str, typer.Option("--n", metavar="COLUMN", help="The level: cores, threads, disks, ...")],
-    x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="The rate that was measured at the level.")],
+@dataclass(frozen=True, kw_only=True)
+class FitRequest:
+    """The file with its columns, and the questions about its curve."""
+
+    file: Annotated[str, typer.Argument(metavar="FILE.csv", help="CSV with a header; - is standard input.")]
+    n: Annotated[str, typer.Option("--n", metavar="COLUMN", help="The level: cores, threads, disks, ...")]
+    x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="The rate that was measured at the level.")]
     group: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Fit one curve for each value of this column.")
-    ] = None,
-    predict: PREDICT = None,
-    need: NEED = None,
-    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write a picture of the curves.")] = None,
-    as_json: JSON = False,
-) -> None:
+    ] = None
+    predict: PREDICT = None
+    need: NEED = None
+    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write a picture of the curves.")] = None
+    as_json: JSON = False
+
+
+def fit(request: FitRequest) -> None:
     """Fit the curve of any data: a CSV file with a level and a rate in each row.
 
     Several rows for a level are replicates. Linear, affine, Amdahl, USL, knee and power are fitted by least squares.
@@ -48,23 +55,23 @@ def fit(
     from runner.report.anydata import fit_document, picture
     from runner.store.outside import write_outside
 
-    if png is not None:
+    if request.png is not None:
         require_extra("png", "--png")
-    levels, rates = asked_of(predict, need)
-    rows = _read(file, Columns(n=n, x=x, group=group))
-    terms = Terms(axis=n, rate="rows/s" if x == "rows_per_s" else x, row="row")
+    levels, rates = asked_of(request.predict, request.need)
+    rows = _read(request.file, Columns(n=request.n, x=request.x, group=request.group))
+    terms = Terms(axis=request.n, rate="rows/s" if request.x == "rows_per_s" else request.x, row="row")
     questions = FitQuestions(predict=levels, need=rates)
     fits = {name: fit_rows(own, terms, questions=questions) for name, own in rows.items()}
-    if as_json:
+    if request.as_json:
         documents = {name: fit_document(found) for name, found in fits.items()}
-        about = {"file": file, "n": n, "x": x, "group": group}
-        console.show_json({**about, "groups": documents} if group is not None else {**about, **documents[""]})
+        about = {"file": request.file, "n": request.n, "x": request.x, "group": request.group}
+        console.show_json({**about, "groups": documents} if request.group is not None else {**about, **documents[""]})
     else:
         for name, found in fits.items():
-            _show(found, f"{group} = {name}" if group is not None else "", terms)
-    if png is not None:
-        write_outside(png, picture(fits, rows, terms))
-        console.say(f"picture in {png}")
+            _show(found, f"{request.group} = {name}" if request.group is not None else "", terms)
+    if request.png is not None:
+        write_outside(request.png, picture(fits, rows, terms))
+        console.say(f"picture in {request.png}")
 
 
 def _read(file: str, columns: Columns) -> RowsByGroup:

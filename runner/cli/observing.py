@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from runner.cli.arguments import JSON
+from runner.cli.flags import from_flags
 from runner.errors import EXIT_INTERRUPTED, UsageError
 
 if TYPE_CHECKING:
@@ -25,53 +26,57 @@ EXAMPLE = "Example: scale observe --port 5432 --duration 10m --disk /var/lib/pos
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("observe", epilog=EXAMPLE)(observe)
+    app.command("observe", epilog=EXAMPLE)(from_flags(observe))
 
 
-def observe(
-    duration: Annotated[str, typer.Option(help="How long, like 10m. Default: until Ctrl-C.", metavar="TIME")] = "",
+@dataclass(frozen=True, kw_only=True)
+class ObserveRequest:
+    """The server and the disks to watch, how often and for how long."""
+
+    duration: Annotated[str, typer.Option(help="How long, like 10m. Default: until Ctrl-C.", metavar="TIME")] = ""
     pid: Annotated[
         list[int] | None, typer.Option(help="A process of the server, with all that it starts. Can be repeated.")
-    ] = None,
+    ] = None
     port: Annotated[
         list[int] | None,
         typer.Option(help="The TCP port where the server listens, in place of --pid. Can be repeated.", metavar="PORT"),
-    ] = None,
+    ] = None
     disk: Annotated[
         list[Path] | None,
         typer.Option(help="A directory on a disk to watch. Can be repeated. Default: the current one.", metavar="DIR"),
-    ] = None,
-    hz: Annotated[float, typer.Option("--sample-hz", help="Samples per second, 0.1 to 10.", metavar="HZ")] = 1.0,
+    ] = None
+    hz: Annotated[float, typer.Option("--sample-hz", help="Samples per second, 0.1 to 10.", metavar="HZ")] = 1.0
     to: Annotated[Path, typer.Option(help="Where the files go: a new folder in it.", metavar="DIR")] = Path(
         "observations"
-    ),
-    metrics_port: Annotated[int, typer.Option(help="Port of the metrics on 127.0.0.1.", metavar="PORT")] = 9464,
-    no_metrics: Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics, so show no dashboard.")] = False,
-    as_json: JSON = False,
-) -> None:
+    )
+    metrics_port: Annotated[int, typer.Option(help="Port of the metrics on 127.0.0.1.", metavar="PORT")] = 9464
+    no_metrics: Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics, so show no dashboard.")] = False
+    as_json: JSON = False
+
+
+def observe(request: ObserveRequest) -> None:
     """Watch this machine without a load, with the files and dashboards of a sweep, until Ctrl-C or for a time."""
     from runner import compose, console, observing
     from runner.interrupts import current
 
-    seconds = _seconds(duration, hz)
-    server = observing.accounting_of(pid or [], port or [])
+    seconds = _seconds(request.duration, request.hz)
+    server = observing.accounting_of(request.pid or [], request.port or [])
     cpus = tuple(sorted(os.sched_getaffinity(0)))
     plan = observing.plan_of(cpus, seconds)
-    disks = _disks(disk or [Path()])
-    folder = to / compose.stamped("observe")
+    disks = _disks(request.disk or [Path()])
+    folder = request.to / compose.stamped("observe")
     facts: dict[str, Any] = {
         "command": sys.argv,
         "pids": list(server.root_pids) if server else [],
         "disks": [asdict(one) for one in disks],
-        "sample_hz": hz,
+        "sample_hz": request.hz,
     }
     with ExitStack() as stack:
-        sinks = [] if no_metrics else [_metrics(folder.name, plan, metrics_port, stack)]
+        sinks = [] if request.no_metrics else [_metrics(folder.name, plan, request.metrics_port, stack)]
         console.say(f"observing into {folder}" + (f" for {seconds:g} s" if seconds else ", until Ctrl-C"))
-        seen = observing.record(
-            folder, plan, server, disks, hz=hz, seconds=seconds, sinks=sinks, stop=current(), facts=facts
-        )
-    _show(seen, as_json)
+        watched = observing.Watched(plan=plan, server=server, disks=disks, hz=request.hz, seconds=seconds)
+        seen = observing.record(folder, watched, sinks, current(), facts)
+    _show(seen, request.as_json)
     if seen.interrupted and seconds:
         raise typer.Exit(EXIT_INTERRUPTED)
 

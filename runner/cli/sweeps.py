@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from runner.cli.arguments import NEW_RESULTS, RESULTS, RUN
+from runner.cli.flags import from_flags
 from runner.cli.options import Flags, with_settings
 from runner.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, PreflightError, UsageError
 from runner.sweep.axis import commands
@@ -49,31 +51,37 @@ ASK_ABOVE_S = 1800.0
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
-    app.command("sweep", epilog="Example: scale sweep cpu --cores 1..4 --replicates 3")(with_settings(sweep))
+    app.command("sweep", epilog="Example: scale sweep cpu --cores 1..4 --replicates 3")(
+        with_settings(from_flags(sweep))
+    )
     app.command("plan", epilog="Example: scale plan cpu --cores 1..12 --vgroups '1..4=4,5..=12'")(with_settings(plan))
     app.command("resume", epilog="Example: scale resume last")(resume)
 
 
-def sweep(
-    flags: Flags,
-    what: WHAT,
-    results: NEW_RESULTS = Path("results"),
-    as_json: JSON = False,
-    yes: YES = False,
-    metrics_port: METRICS_PORT = 9464,
-    no_metrics: NO_METRICS = False,
-    with_dashboards: DASHBOARDS = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SweepRequest:
+    """The sweep, and what is shown while it runs, besides its settings."""
+
+    what: WHAT
+    results: NEW_RESULTS = Path("results")
+    as_json: JSON = False
+    yes: YES = False
+    metrics_port: METRICS_PORT = 9464
+    no_metrics: NO_METRICS = False
+    with_dashboards: DASHBOARDS = False
+
+
+def sweep(flags: Flags, request: SweepRequest) -> None:
     """Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."""
     from runner import compose, console
     from runner.sweep.resolve import resolve_sweep
 
-    prepared = compose.prepare(resolve_sweep(what, flags), results)
-    announce(prepared, yes)
-    _start_dashboards(with_dashboards, metrics_port, no_metrics)
+    prepared = compose.prepare(resolve_sweep(request.what, flags), request.results)
+    announce(prepared, request.yes)
+    _start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     console.say(f"results in {writer.path}")
-    _run(prepared, writer, as_json, 0 if no_metrics else metrics_port)
+    _run(prepared, writer, request.as_json, 0 if request.no_metrics else request.metrics_port)
 
 
 def plan(flags: Flags, what: WHAT, results: NEW_RESULTS = Path("results"), as_json: JSON = False) -> None:

@@ -43,46 +43,55 @@ class Ratios:
         return replace(self, points=points, overall=overall, spread=spread)
 
 
-def assembled(
-    name_a: str,
-    name_b: str,
-    sweep: Sweep,
-    ratios: Ratios,
-    differences: tuple[Differing, ...],
-    allowed: float | None,
-    *,
-    same: bool = False,
-    chance: FalseAlarms | None = None,
-    not_judged_because: str = "",
-    sessions: tuple[int, int] = (1, 1),
-    session_percent: float | None = None,
-) -> Comparison:
-    """The Comparison. sweep: of A. allowed: as a share of A's rate. same: A and B are one run. chance: false alarms of
-    the runs' own noise."""
-    axis = sweep.axis
+@dataclass(frozen=True, kw_only=True)
+class Sides:
+    """What is compared. sweep: of A. allowed: the accepted loss, as a share of A's rate. same: A and B are one run.
+    chance: false alarms of the runs' own noise. sessions: the number of runs of A and of B."""
+
+    name_a: str
+    name_b: str
+    sweep: Sweep
+    differing: tuple[Differing, ...]
+    allowed: float | None
+    same: bool = False
+    chance: FalseAlarms | None = None
+    not_judged_because: str = ""
+    sessions: tuple[int, int] = (1, 1)
+    session_percent: float | None = None
+
+
+def assembled(sides: Sides, ratios: Ratios) -> Comparison:
+    """The Comparison, with its sentence, its cautions and its verdict on what is allowed."""
+    axis, allowed = sides.sweep.axis, sides.allowed
     whole = (*ratios.points, ratios.overall) if ratios.overall is not None else ratios.points
     points = sorted([*ratios.points, *map(_missing, ratios.unpaired)], key=lambda p: (p.level or 0.0, p.variant))
     slower = [p for p in whole if allowed is not None and p.differs and (p.ratio or 1.0) < 1 - allowed]
-    inputs = CautionInputs(spread=ratios.spread, differing=differences, allowed=allowed, same=same, sessions=sessions)
+    inputs = CautionInputs(
+        spread=ratios.spread,
+        differing=sides.differing,
+        allowed=allowed,
+        same=sides.same,
+        sessions=sides.sessions,
+    )
     return Comparison(
-        run_a=name_a,
-        run_b=name_b,
+        run_a=sides.name_a,
+        run_b=sides.name_b,
         axis=axis,
-        rate=sweep.work.rate_words,
+        rate=sides.sweep.work.rate_words,
         confidence_percent=100 * (1 - ALPHA),
         points=tuple(points),
         overall=ratios.overall,
-        differing=differences,
-        false_alarms=chance,
+        differing=sides.differing,
+        false_alarms=sides.chance,
         sentence=sentence(ratios.points, ratios.overall, axis) if ratios.points else nothing_words(ratios.unpaired),
         cautions=cautions(points, whole, inputs),
         allowed_percent=100 * allowed if allowed is not None else None,
         slower=tuple(ALL_POINTS if p.level is None else point_name(p.level, p.variant, axis) for p in slower),
         unjudged=tuple(point_name(u.level, u.variant, axis) for u in ratios.unpaired if u.lost),
-        sessions_a=sessions[0],
-        sessions_b=sessions[1],
-        session_percent=session_percent,
-        not_judged_because=not_judged_because,
+        sessions_a=sides.sessions[0],
+        sessions_b=sides.sessions[1],
+        session_percent=sides.session_percent,
+        not_judged_because=sides.not_judged_because,
     )
 
 

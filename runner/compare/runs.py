@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from runner.compare.assembled import ALPHA, Ratios, assembled
+from runner.compare.assembled import ALPHA, Ratios, Sides, assembled
 from runner.compare.chance import false_alarms, family
 from runner.compare.comparable import check_comparable
 from runner.compare.manifests import differing
@@ -43,17 +43,17 @@ def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Co
         whole = together(tested) if len(paired) > 1 else None
         ratios = ratios.with_tests(tested, whole, family(tested)[0], spread)
     is_single = found is None or found[1] == "seconds"
-    comparison = assembled(
-        name_of(a),
-        name_of(b),
-        a.plan.sweep,
-        ratios,
-        differing(a, b),
-        allowed,
+    sides = Sides(
+        name_a=name_of(a),
+        name_b=name_of(b),
+        sweep=a.plan.sweep,
+        differing=differing(a, b),
+        allowed=allowed,
         same=a.path == b.path,
         chance=false_alarms(paired, ALPHA, allowed) if found else None,
         not_judged_because=f"{SINGLE}, and {ONE_SESSION}" if is_single else ONE_SESSION,
     )
+    comparison = assembled(sides, ratios)
     return replace(comparison, cautions=(*comparison.cautions, *quick_words(a.results, b.results)))
 
 

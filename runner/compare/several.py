@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from runner.compare.assembled import Ratios, assembled
+from runner.compare.assembled import Ratios, Sides, assembled
 from runner.compare.blocks import A, B, BlockPoint, block_points, blocks_left_out, side_of, tested_blocks
 from runner.compare.chance import family
 from runner.compare.comparable import check_comparable
@@ -42,17 +42,17 @@ def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: fl
         found = tested_sessions(sessions.a, sessions.b)
         whole = _at(found, slice(-1, None)) if len(sessions.points) > 1 else None
         ratios = ratios.with_tests(found, whole, adjusted(found, sessions), "sessions")
-    comparison = assembled(
-        ", ".join(map(name_of, a)),
-        ", ".join(map(name_of, b)),
-        a[0].plan.sweep,
-        ratios,
-        differing(a[0], b[0]),
-        allowed,
+    sides = Sides(
+        name_a=", ".join(map(name_of, a)),
+        name_b=", ".join(map(name_of, b)),
+        sweep=a[0].plan.sweep,
+        differing=differing(a[0], b[0]),
+        allowed=allowed,
         sessions=(len(a), len(b)),
         session_percent=session_percent(sessions) if sessions.points else None,
         not_judged_because="" if sessions.points else "no point has VALID trials in every run",
     )
+    comparison = assembled(sides, ratios)
     return _with_doubts(comparison, [r for run in a for r in run.results], [r for run in b for r in run.results])
 
 
@@ -70,15 +70,15 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
         whole = together(found) if len(points) > 1 else None
         ratios = ratios.with_tests(found, whole, family(found)[0], "blocks")
     about = run.plan.sweep.variants_ab
-    comparison = assembled(
-        about[A],
-        about[B],
-        run.plan.sweep,
-        ratios,
-        differing_variants(run, side_of),
-        allowed,
+    sides = Sides(
+        name_a=about[A],
+        name_b=about[B],
+        sweep=run.plan.sweep,
+        differing=differing_variants(run, side_of),
+        allowed=allowed,
         not_judged_because="" if found is not None else ONE_BLOCK,
     )
+    comparison = assembled(sides, ratios)
     left_out = [f"{few} of {many} at {point_name(level, '', axis)}" for level, few, many in blocks_left_out(run)]
     doubt = (f"blocks without VALID trials of both do not count: {', '.join(left_out)}",) if left_out else ()
     if not points and not any(one.open_loop for one in missing):

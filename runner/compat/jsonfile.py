@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from runner.compat.connecting import notes_of_idle, read_connection
@@ -58,21 +59,25 @@ _IDLE_KEYS = {
 }
 
 
-def read_json(
-    document: Mapping[str, Any],
-    given: Mapping[str, str],
-    client: Mapping[str, str],
-    own: ScaleOptions,
-    now_ms: int,
-    password: str,
-    read: ReadBytes,
-    refusals: Refusals,
-) -> Job:
-    """The Job of a file. `given`: the options beside -f. An option that the file also has is refused. read: the content
-    of a file of rows or tags."""
+@dataclass(frozen=True, kw_only=True)
+class Invocation:
+    """What a file is read beside. given: the options beside -f. client: host and port of the client's configuration.
+    now_ms: the time of the first row if the file says none. read: returns the content of a file of rows or tags."""
+
+    given: Mapping[str, str]
+    client: Mapping[str, str]
+    own: ScaleOptions
+    now_ms: int
+    password: str
+    read: ReadBytes
+
+
+def read_json(document: Mapping[str, Any], invocation: Invocation, refusals: Refusals) -> Job:
+    """The Job of a file. An option that the file also has is refused."""
+    given, client = invocation.given, invocation.client
     keys = ObjectReader("", document, refusals)
     _refuse_other_kinds(keys, refusals)
-    common = _common(keys, own, now_ms, read)
+    common = _common(keys, invocation.own, invocation.now_ms, invocation.read)
     threads, create_threads = keys.number("thread_count", 8, "threads"), _create_threads(keys, common.told)
     ask = keys.is_yes("confirm_parameter_prompt", "yes")
     result_file = given.get("output") or keys.text("result_file", "./output.txt")
@@ -81,7 +86,7 @@ def read_json(
         refusals.add("databases", "at least one is needed")
     uses_rest = any(t.method == "rest" for d in databases for t in d.tables)
     usual_port = REST_PORT if uses_rest else int(client.get("port") or 6030)
-    reached = read_connection(keys, given, client, password, usual_port)
+    reached = read_connection(keys, given, client, invocation.password, usual_port)
     keys.finish()
     return Job(
         host=reached.host,

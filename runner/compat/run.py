@@ -20,7 +20,7 @@ from runner.compat import output, spec
 from runner.compat.aggregates import Took, ask_aggregates
 from runner.compat.flags import BESIDE_FILE, read_flags
 from runner.compat.job import Database, Job, Refusals, ScaleOptions, SuperTable
-from runner.compat.jsonfile import read_json
+from runner.compat.jsonfile import Invocation, read_json
 from runner.compat.keys import BYTES_MAX, load_document
 from runner.compat.loading import Say, drain, saying
 from runner.compat.options import name_of, parse
@@ -65,7 +65,10 @@ def read_job(
         document = read_document(given["file"])
         folder, client = beside_file(given, document, refusals)
         now_ms = round(now.timestamp() * 1000)
-        job = read_json(document, given, client, own, now_ms, password, read_rows_file, refusals)
+        invocation = Invocation(
+            given=given, client=client, own=own, now_ms=now_ms, password=password, read=read_rows_file
+        )
+        job = read_json(document, invocation, refusals)
     refusals.raise_any()
     return replace(job, client_config=client_folder(folder))
 

@@ -2,7 +2,7 @@
 server, and to judge what it saw.
 """
 
-from runner.observing.record import Observation, record
+from runner.observing.record import Observation, Watched, record
 from runner.observing.subject import accounting_of, plan_of
 
-__all__ = ["Observation", "accounting_of", "plan_of", "record"]
+__all__ = ["Observation", "Watched", "accounting_of", "plan_of", "record"]

@@ -49,27 +49,31 @@ class Observation:
     missed_ticks: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """What is watched: hz times a second, for so many seconds. seconds 0: until it is stopped. server: None for the
+    machine alone."""
+
+    plan: Plan
+    server: Accounting | None
+    disks: Sequence[DataDisk]
+    hz: float
+    seconds: float
+
+
 def record(
-    folder: Path,
-    plan: Plan,
-    server: Accounting | None,
-    disks: Sequence[DataDisk],
-    *,
-    hz: float,
-    seconds: float,
-    sinks: Sequence[Callable[[Event], None]],
-    stop: Stop,
-    facts: Mapping[str, Any],
+    folder: Path, watched: Watched, sinks: Sequence[Callable[[Event], None]], stop: Stop, facts: Mapping[str, Any]
 ) -> Observation:
-    """Into a new folder. seconds 0: until it is stopped. Raises StoreError where it cannot be written."""
+    """Writes into a new folder. Raises StoreError where it cannot be written."""
+    server = watched.server
     writer = _Writer(folder, facts)
-    trial, cpus = plan.trials[0], plan.trials[0].placement.server_cpus
+    trial, cpus = watched.plan.trials[0], watched.plan.trials[0].placement.server_cpus
     taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
     sampler = Sampler(
         server=server,
         generator=None,
-        disks=disks,
-        hz=hz,
+        disks=watched.disks,
+        hz=watched.hz,
         on_sample=taken.put,
         pids=(lambda: server.root_pids) if server else None,
         cpus=cpus,
@@ -81,7 +85,7 @@ def record(
     interrupted = False
     try:
         with sampler:
-            deadline = time.monotonic() + (seconds or FOREVER_S)
+            deadline = time.monotonic() + (watched.seconds or FOREVER_S)
             while (left := deadline - time.monotonic()) > 0:
                 stop.sleep(min(left, LOOK_S))
                 _drain(taken, writer, sinks, trial.trial_id)

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
+
+
+class Takes(Enum):
+    """What the user gives with a flag: one value, a value each time that the flag is repeated, or no value."""
+
+    VALUE = "value"
+    VALUES = "values"
+    NOTHING = "nothing"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
     """One setting. `read` turns text into the value, and raises ValueError with one sentence.
 
-    default: text as a user would write it; "" means that the target or the machine decides later. switch: a flag
-    without a value; its text is "1".
+    default: text as a user would write it; "" means that the target or the machine decides later. The text of a flag
+    that takes nothing is "1".
     """
 
     key: str
@@ -20,8 +29,17 @@ class Setting:
     default: str
     help: str
     metavar: str = "TEXT"
-    many: bool = False
-    switch: bool = False
+    takes: Takes = Takes.VALUE
+
+    @property
+    def many(self) -> bool:
+        """Whether the flag can be repeated."""
+        return self.takes is Takes.VALUES
+
+    @property
+    def switch(self) -> bool:
+        """Whether the flag has no value."""
+        return self.takes is Takes.NOTHING
 
 
 def setting(
@@ -31,18 +49,7 @@ def setting(
     default: str,
     help_text: str,
     metavar: str = "TEXT",
-    *,
-    many: bool = False,
-    switch: bool = False,
+    takes: Takes = Takes.VALUE,
 ) -> Setting:
     """One row of a table of settings."""
-    return Setting(
-        key=key,
-        flag=flag,
-        read=read,
-        default=default,
-        help=help_text,
-        metavar=metavar,
-        many=many,
-        switch=switch,
-    )
+    return Setting(key=key, flag=flag, read=read, default=default, help=help_text, metavar=metavar, takes=takes)

@@ -7,7 +7,7 @@ lists no knobs. A knob without a role is set by `--knob NAME=VALUE`.
 from __future__ import annotations
 
 from runner.model import KnobRole
-from runner.setting import Setting, readers
+from runner.setting import Setting, Takes, readers
 from runner.setting import setting as _s
 from runner.targets import all_facts
 
@@ -57,7 +57,7 @@ KNOB_SETTINGS: tuple[Setting, ...] = (
         "",
         "Any other setting of the server, NAME=VALUE or NAME=RULE. Can be repeated.",
         "NAME=VALUE",
-        many=True,
+        takes=Takes.VALUES,
     ),
 )
 KNOB_NAMES = tuple(s.key.partition(".")[2] for s in KNOB_SETTINGS if not s.many)

@@ -7,7 +7,7 @@ logic: the package that uses a value interprets it.
 from __future__ import annotations
 
 from runner.axes import all_axes
-from runner.setting import Setting, readers, spans
+from runner.setting import Setting, Takes, readers, spans
 from runner.setting import setting as _s
 from runner.setting.speeds import network_speed
 from runner.sweep.knob_settings import KNOB_SETTINGS
@@ -94,7 +94,7 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "Short windows: 5 s, growing to 10 s; 3 to 5 replicates, as the time allows, and no drift check, unless they "
         "are given. Every number is marked quick, because it may not be the long-run rate.",
-        switch=True,
+        takes=Takes.NOTHING,
     ),
     _s(
         "load.soak",
@@ -166,7 +166,7 @@ SETTINGS: tuple[Setting, ...] = (
         "A second factor, NAME=V1,V2,...: method, rows_per_request, requests_per_table, interlace_rows, tables, "
         "placement, cache or a knob. Can be repeated.",
         "NAME=V1,V2",
-        many=True,
+        takes=Takes.VALUES,
     ),
     _s("method.replicates", "--replicates", readers.at_least(1, parse_count), "3", "Trials of each level.", "N"),
     _s(
@@ -210,7 +210,7 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "Ablation trials: where a rule changes a knob, also measure the level after the change with the old knobs, and "
         "split the gain into hardware and knobs.",
-        switch=True,
+        takes=Takes.NOTHING,
     ),
     _s(
         "method.profile",
@@ -218,7 +218,7 @@ SETTINGS: tuple[Setting, ...] = (
         readers.switch,
         "",
         "Repeat a trial of the lowest and of the highest level with Linux perf, and show which functions use more CPU.",
-        switch=True,
+        takes=Takes.NOTHING,
     ),
     _s(
         "method.equal_durability",
@@ -227,7 +227,7 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "Every target answers a request when its rows are fsynced, if it has a setting for that. The plan says where "
         "the rows are otherwise. Without it, durability is that of --settings. --knob goes before it.",
-        switch=True,
+        takes=Takes.NOTHING,
     ),
     _s(
         "method.connections_check",
@@ -257,7 +257,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Speed of a network interface of this machine, if the kernel does not know it (a virtual machine's), like "
         "eth0=10Gbit. An interface that moves 85 % of its speed is the limit NETWORK. Can be repeated.",
         "IFACE=SPEED",
-        many=True,
+        takes=Takes.VALUES,
     ),
     _s(
         "report.reference",
@@ -284,7 +284,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Rates in rows/s for which the report finds the level: 2000000 or 2M,5M.",
         "RATES",
     ),
-    _s("tags", "--tag", readers.tag, "", "A note for the manifest, key=value. Can be repeated.", "K=V", many=True),
+    _s("tags", "--tag", readers.tag, "", "A note for the manifest, key=value. Can be repeated.", "K=V", Takes.VALUES),
 )
 
 BY_KEY = {s.key: s for s in SETTINGS}

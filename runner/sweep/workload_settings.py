@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.setting import Setting, readers
+from runner.setting import Setting, Takes, readers
 from runner.setting import setting as _s
 from runner.setting.laws import laws, up_to
 from runner.sweep.named_workloads import NAMED
@@ -34,7 +34,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "",
         "A parameter of an operation of the mix, like range.span=1h; repeatable. docs/reads.md lists them.",
         "NAME.PARAMETER=VALUE",
-        many=True,
+        takes=Takes.VALUES,
     ),
     _s(
         "preload.rows",

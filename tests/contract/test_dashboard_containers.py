@@ -25,7 +25,7 @@ from runner.dashboards.updown import PORTS, pinned_image
 from tests.integration import cli
 from tests.integration.observed_sweep import dashboards_room
 from tests.integration.program_image import grafana_image, prometheus_image, require_docker
-from tests.unit.raw_run import raw_run
+from tests.unit.raw_run import Shape, raw_run
 
 RUN = "20260102T030405Z-synthetic-dddddd"
 pytestmark = pytest.mark.docker
@@ -100,7 +100,7 @@ def test_the_password_is_the_one_of_the_file_and_no_other(room: Path) -> None:
 
 
 def test_a_loaded_run_is_seen_through_grafana_after_a_restart_too(room: Path, tmp_path: Path) -> None:
-    stored = raw_run(tmp_path, RUN, levels=3, replicates=1, alpha=0.1)
+    stored = raw_run(tmp_path, RUN, shape=Shape(levels=3, replicates=1, alpha=0.1))
     said = scale(room, "load", RUN, "--results", str(tmp_path))
     assert stored.fit is not None
     expected = {f"{p.level:g}": p.speedup for p in stored.fit.points}

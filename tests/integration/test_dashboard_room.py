@@ -12,14 +12,17 @@ import pytest
 
 from tests.integration import cli
 from tests.integration.panel_queries import BOARDS, Watched, check, scale, targets, up, values_of
-from tests.unit.raw_run import raw_run
+from tests.unit.raw_run import Shape, raw_run
 
 
 def test_the_curve_of_stored_runs_one_over_the_other(dashboards: Path, tmp_path: Path) -> None:
     url = up(dashboards)
     one, other = "20260102T030405Z-synthetic-aaaaaa", "20260102T030405Z-synthetic-bbbbbb"
     alphas = {one: 0.05, other: 0.2}
-    runs = {name: raw_run(tmp_path, name, levels=4, replicates=2, alpha=alpha) for name, alpha in alphas.items()}
+    runs = {
+        name: raw_run(tmp_path, name, shape=Shape(levels=4, replicates=2, alpha=alpha))
+        for name, alpha in alphas.items()
+    }
     for name in runs:
         said = scale(dashboards, "dashboards", "load", name, "--results", str(tmp_path), cwd=tmp_path)
     seen = Watched(prometheus=url, run=one, trial="", at=0, begin=said["from_s"], end=said["to_s"])
@@ -65,7 +68,7 @@ def test_what_runs_is_said_and_stopped_and_the_data_stay(dashboards: Path, tmp_p
 
 def test_a_load_without_prometheus_is_refused(dashboards: Path, tmp_path: Path) -> None:
     cli.run("dashboards", "down", cwd=tmp_path, SCALE_DASHBOARDS_DIR=str(dashboards))
-    raw_run(tmp_path, "20260102T030405Z-synthetic-aaaaaa", levels=2, replicates=1)
+    raw_run(tmp_path, "20260102T030405Z-synthetic-aaaaaa", shape=Shape(levels=2, replicates=1))
     done = cli.run(
         "dashboards", "load", "last", "--results", str(tmp_path), cwd=tmp_path, SCALE_DASHBOARDS_DIR=str(dashboards)
     )

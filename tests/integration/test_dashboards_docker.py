@@ -17,7 +17,7 @@ import pytest
 from tests.integration import cli
 from tests.integration.observed_sweep import dashboards_room
 from tests.integration.program_image import prometheus_image, require_docker
-from tests.unit.raw_run import raw_run
+from tests.unit.raw_run import Shape, raw_run
 
 RUN = "20260102T030405Z-synthetic-cccccc"
 # There is no such image anywhere: what is asked for cannot be had.
@@ -65,7 +65,7 @@ def test_the_container_has_no_rights_and_listens_on_loopback(room):
 
 
 def test_a_stored_run_is_loaded_once_and_outlives_the_container(room, tmp_path):
-    stored = raw_run(tmp_path, RUN, levels=3, replicates=1, alpha=0.1)
+    stored = raw_run(tmp_path, RUN, shape=Shape(levels=3, replicates=1, alpha=0.1))
     first = up(room)["services"]["prometheus"]
     words = ("load", RUN, "--results", str(tmp_path))
     said = scale(room, *words)

@@ -7,7 +7,7 @@ import json
 import math
 import random
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from hdrh.histogram import HdrHistogram
@@ -256,44 +256,53 @@ def manifest_of(plan: Plan) -> dict[str, object]:
     return {**invented, "sweep": asdict(plan.sweep), "status": "running", "method": METHOD}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Shape:
+    """Levels, trials and seconds, and the rates in them. trial_noise: the spread between trials. noise, memory: those of
+    the seconds. ramp_s: so long the rate rises from nothing in each trial's measuring."""
+
+    levels: int = 3
+    replicates: int = 3
+    seconds: int = 12
+    warmup_s: int = 2
+    ramp_s: int = 0
+    gamma: float = 4e5
+    alpha: float = 0.05
+    trial_noise: float = 0.01
+    noise: float = 0.03
+    memory: float = 0.5
+    seed: int = 1
+
+
 def raw_run(
     results: Path,
     name: str = "20260102T030405Z-synthetic-raw-1a2b3c",
     *,
-    levels: int = 3,
-    replicates: int = 3,
-    seconds: int = 12,
-    warmup_s: int = 2,
-    gamma: float = 4e5,
-    alpha: float = 0.05,
-    trial_noise: float = 0.01,
-    noise: float = 0.03,
-    memory: float = 0.5,
-    seed: int = 1,
+    shape: Shape = Shape(),
     interrupted_after: int | None = None,
-    ramp_s: int = 0,
     report: bool = True,
     work: Work | None = None,
     answers: tuple[AnswersChecked, ...] = (),
 ) -> StoredRun:
-    """work: what the trials do, if not to write. answers: of it, those that each trial checked.
-    A run in results/name, with its report. trial_noise: spread between trials; noise, memory: of its seconds.
-    ramp_s: so long the rate rises from nothing in each trial's measuring."""
-    chance = random.Random(seed)
-    order = [(float(n), r) for r in range(1, replicates + 1) for n in range(1, levels + 1)]
-    trials = [synthetic_trial(n, r, at, KNOBS, shared=False) for at, (n, r) in enumerate(order)]
-    sweep = synthetic_sweep(replicates=replicates, levels=tuple(float(n) for n in range(1, levels + 1)), seed=seed)
+    """A run in results/name, with its report. work: what the trials do, if not to write. answers: of it, those that each
+    trial checked."""
+    chance = random.Random(shape.seed)
+    order = [(float(n), r) for r in range(1, shape.replicates + 1) for n in range(1, shape.levels + 1)]
+    trials = [synthetic_trial(n, r, at, KNOBS) for at, (n, r) in enumerate(order)]
+    sweep = synthetic_sweep(
+        replicates=shape.replicates, levels=tuple(float(n) for n in range(1, shape.levels + 1)), seed=shape.seed
+    )
     if work:
         sweep, trials = replace(sweep, work=work), [replace(trial, work=work) for trial in trials]
     plan = Plan(sweep=sweep, trials=tuple(trials), confounds=(), notes=(), seconds_estimated=1.0, knobs=KNOB_COLUMNS)
 
     writer = RunWriter(results / name, plan, manifest_of(plan))
     for trial in trials[:interrupted_after]:
-        rate = rate_of(trial, gamma, alpha) * math.exp(chance.gauss(0, trial_noise))
-        rows = seconds_of(rate, seconds, chance, noise, memory)
-        for second in range(ramp_s):
-            rows[warmup_s + second] = rows[warmup_s + second] * second // ramp_s
-        for event in trial_events(plan, trial, rows, warmup_s, answers):
+        rate = rate_of(trial, shape.gamma, shape.alpha) * math.exp(chance.gauss(0, shape.trial_noise))
+        rows = seconds_of(rate, shape.seconds, chance, shape.noise, shape.memory)
+        for second in range(shape.ramp_s):
+            rows[shape.warmup_s + second] = rows[shape.warmup_s + second] * second // shape.ramp_s
+        for event in trial_events(plan, trial, rows, shape.warmup_s, answers):
             writer(event)
     writer.update_manifest(status="complete" if interrupted_after is None else "interrupted")
     return compose.report(writer) if report else read_run(writer.path)

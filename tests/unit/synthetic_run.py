@@ -50,10 +50,10 @@ def synthetic_sweep(cores: str = "1..4", **changes) -> Sweep:
     )
 
 
-def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str, str], *, shared: bool) -> Trial:
+def synthetic_trial(level: float, replicate: int, order: int, knobs: Mapping[str, str]) -> Trial:
     count = max(math.ceil(level), 1)
     server = tuple(range(count))
-    client = (0, 1) if shared else tuple(range(16, 20))
+    client = tuple(range(16, 20))
     placement = Placement(server_cpus=server, generator_cpus=client)
     return make_trial(
         synthetic_sweep(),
@@ -149,8 +149,6 @@ def synthetic_run(
     *,
     verdicts: Mapping[tuple[float, int], VerdictKind] | None = None,
     knobs: Mapping[float, Mapping[str, str]] | None = None,
-    confounds: Sequence[Confound] = (),
-    shared: bool = False,
     seed: int = 42,
     noise: float = 0.02,
     sweep: Sweep | None = None,
@@ -161,7 +159,7 @@ def synthetic_run(
     parameters = parameters or {"gamma": 4.1e5, "alpha": 0.03}
     plain = {"partitions": "4", "write_threads": "8", "max_wal_size": "4GB"}
     order = [(float(n), r) for r in range(1, replicates + 1) for n in levels]
-    trials = [synthetic_trial(n, r, i, (knobs or {}).get(n, plain), shared=shared) for i, (n, r) in enumerate(order)]
+    trials = [synthetic_trial(n, r, i, (knobs or {}).get(n, plain)) for i, (n, r) in enumerate(order)]
     results = [
         synthetic_result(
             t,
@@ -171,14 +169,11 @@ def synthetic_run(
         )
         for t in trials
     ]
-    notes = (
-        "at 2 cores the load generator shares CPU 0-1 with the server: this machine has too few for both",
-    ) * shared
     plan = Plan(
         sweep=sweep or synthetic_sweep(replicates=replicates, levels=tuple(float(n) for n in levels)),
         trials=tuple(trials),
-        confounds=tuple(confounds),
-        notes=notes,
+        confounds=(),
+        notes=(),
         seconds_estimated=100.0,
         knobs=KNOB_COLUMNS,
     )
@@ -189,7 +184,19 @@ def synthetic_run(
         results=tuple(results),
         timeseries={r.trial.trial_id: synthetic_series(r, chance) for r in results},
     )
-    return replace(run, fit=fit_curve(run.results, confounds=confounds))
+    return replace(run, fit=fit_curve(run.results))
+
+
+def on_shared_cpus(run: StoredRun) -> StoredRun:
+    """The run on a machine where the load generator has no CPUs of its own."""
+
+    def shared(trial: Trial) -> Trial:
+        placement = replace(trial.placement, generator_cpus=(0, 1))
+        return replace(trial, resources=replace(trial.resources, placement=placement))
+
+    notes = ("at 2 cores the load generator shares CPU 0-1 with the server: this machine has too few for both",)
+    plan = replace(run.plan, trials=tuple(map(shared, run.plan.trials)), notes=notes)
+    return replace(run, plan=plan, results=tuple(replace(r, trial=shared(r.trial)) for r in run.results))
 
 
 def synthetic_manifest() -> dict[str, object]:
@@ -241,4 +248,6 @@ def mixed_run(**changes) -> StoredRun:
         (3.0, 3): K.ABORTED,
         (3.0, 1): K.RESOURCE_NOT_SATURATED,
     }
-    return synthetic_run(verdicts=verdicts, knobs=knobs, confounds=[confound], shared=True, **changes)
+    run = on_shared_cpus(synthetic_run(verdicts=verdicts, knobs=knobs, **changes))
+    plan = replace(run.plan, confounds=(confound,))
+    return replace(run, plan=plan, fit=fit_curve(run.results, confounds=[confound]))

@@ -25,7 +25,7 @@ from runner.model import VerdictKind
 from runner.report.overlay import ratio_table
 from runner.store.reader import read_run
 from runner.units import parse_percent
-from tests.unit.raw_run import raw_run
+from tests.unit.raw_run import Shape, raw_run
 from tests.unit.synthetic_run import synthetic_run
 
 CHANCE = np.random.default_rng(7)
@@ -155,12 +155,12 @@ def test_few_residuals_are_not_mistaken_for_trials_without_noise(trials):
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
-    raw_run(folder, "20260101T000000Z-first", seed=1)
-    raw_run(folder, "20260102T000000Z-again", seed=2)
-    raw_run(folder, "20260103T000000Z-slow", seed=3, gamma=3.4e5)
-    raw_run(folder, "20260104T000000Z-single", seed=4, replicates=1, seconds=30)
-    raw_run(folder, "20260105T000000Z-single-slow", seed=5, replicates=1, seconds=30, gamma=3.4e5)
-    raw_run(folder, "20260106T000000Z-later", seed=6, gamma=3.4e5)
+    raw_run(folder, "20260101T000000Z-first", shape=Shape(seed=1))
+    raw_run(folder, "20260102T000000Z-again", shape=Shape(seed=2))
+    raw_run(folder, "20260103T000000Z-slow", shape=Shape(seed=3, gamma=3.4e5))
+    raw_run(folder, "20260104T000000Z-single", shape=Shape(seed=4, replicates=1, seconds=30))
+    raw_run(folder, "20260105T000000Z-single-slow", shape=Shape(seed=5, replicates=1, seconds=30, gamma=3.4e5))
+    raw_run(folder, "20260106T000000Z-later", shape=Shape(seed=6, gamma=3.4e5))
     return folder
 
 

@@ -18,7 +18,7 @@ from runner.report.series import pick, runs_of
 from runner.report.svg import SHAPES, ticks
 from runner.report.table import ordinal, short
 from tests.unit.observing import fit_curve
-from tests.unit.synthetic_run import mixed_run, synthetic_run, synthetic_sweep
+from tests.unit.synthetic_run import mixed_run, on_shared_cpus, synthetic_run, synthetic_sweep
 from tests.unit.test_ab import plan_of, run_of
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
@@ -227,7 +227,7 @@ def test_rows_for_console():
     "run",
     [
         pytest.param(mixed_run(), id="mixed"),
-        pytest.param(synthetic_run((1, 2), 2, shared=True), id="two levels"),
+        pytest.param(on_shared_cpus(synthetic_run((1, 2), 2)), id="two levels"),
         pytest.param(synthetic_run((1,), 1), id="one trial"),
         pytest.param(synthetic_run((0.5, 1, 1.5), 2), id="fractions"),
         pytest.param(synthetic_run((1,), 1, verdicts={(1.0, 1): VerdictKind.ABORTED}), id="aborted"),

@@ -43,7 +43,7 @@ def disk(block_name: str) -> DataDisk:
     )
 
 
-def sample(t_s: float, *, server=None, client=None, disk=None, memory=None, threads=None, host=None, stolen=None):
+def sample(t_s: float, *, server=None, client=None, disk=None, memory=None, host=None, stolen=None):
     return Sample(
         monotonic_ns=round(t_s * 1e9),
         server=SubjectSample(cpu_s_total=server, throttled_s_total=0.0, memory_bytes=memory),
@@ -51,7 +51,7 @@ def sample(t_s: float, *, server=None, client=None, disk=None, memory=None, thre
         disks={} if disk is None else {"d1": disk_sample(disk, t_s)},
         memory_available_bytes=memory,
         psi_some_s_total={},
-        thread_cpu_s_total=threads or {},
+        thread_cpu_s_total={},
         host_cpu_busy_s_total=host,
         host_cpu_stolen_s_total=stolen,
     )
@@ -85,7 +85,10 @@ def test_a_window_that_the_samples_do_not_cover_is_none():
 
 
 def test_extremes_and_threads():
-    samples = [sample(t, memory=m, threads={"vnode-write": 0.8 * t, "wal": 0.1 * t}) for t, m in enumerate((3, 9, 5))]
+    samples = [
+        replace(sample(t, memory=m), thread_cpu_s_total={"vnode-write": 0.8 * t, "wal": 0.1 * t})
+        for t, m in enumerate((3, 9, 5))
+    ]
     use = measure_window(samples, 0, 2 * 10**9)
     assert (use.memory_used_bytes_max, use.memory_available_bytes_min) == (9, 3)
     assert use.threads == {"vnode-write": pytest.approx(0.8), "wal": pytest.approx(0.1)}

@@ -19,7 +19,7 @@ from runner.store import sums
 from runner.store.reader import read_run
 from runner.verify import verify_run
 from runner.verify.figures import differences
-from tests.unit.raw_run import raw_run
+from tests.unit.raw_run import Shape, raw_run
 
 TRIAL = "trials/cores-2-r1"
 RAW = ("loadgen.jsonl", "samples.jsonl", "facts.json", "server.log", "trial.json", "series.csv", "spec")
@@ -174,7 +174,7 @@ def test_a_contradiction_inside_a_raw_file_is_found(run):
 @pytest.fixture
 def ramped(tmp_path):
     """Every trial's rate rises for 8 s after the warm-up; its window is the 10 s after these."""
-    return Path(raw_run(tmp_path, levels=2, seconds=20, ramp_s=8).path)
+    return Path(raw_run(tmp_path, shape=Shape(levels=2, seconds=20, ramp_s=8)).path)
 
 
 def test_a_window_that_moved_is_found_again(ramped):

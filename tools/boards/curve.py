@@ -11,6 +11,7 @@ from tools.boards.panels import (
     ORANGE,
     RUN_VARIABLE,
     SWEEP_VARIABLE,
+    About,
     Json,
     by_level,
     dashboard,
@@ -109,12 +110,14 @@ def throughput() -> Json:
     ]
     small = {**POINTS, "custom__pointSize": 4, "color": fixed(GREY)}
     return by_level(
-        "Throughput",
-        "Rows per second, or requests of a load that reads, at each level: the mean of the VALID trials, the lowest and "
-        "highest trial, and the fitted line; the other run over it.",
-        (0, 0, 14, 9),
+        About(
+            title="Throughput",
+            sentence="Rows per second, or requests of a load that reads, at each level: the mean of the VALID trials, the lowest and "
+            "highest trial, and the fitted line; the other run over it.",
+            place=(0, 0, 14, 9),
+            unit="sishort",
+        ),
         targets,
-        "sishort",
         axis="${unit}/s",
         names=names,
         overrides=[
@@ -139,11 +142,13 @@ def speedup() -> Json:
         target("E", f"{fitted('other')} / {first_rate('other')}", table=True),
     ]
     return by_level(
-        "Speedup",
-        "Throughput over that of the first level; ideal is n over the first n.",
-        (14, 0, 10, 8),
+        About(
+            title="Speedup",
+            sentence="Throughput over that of the first level; ideal is n over the first n.",
+            place=(14, 0, 10, 8),
+            unit="none",
+        ),
         targets,
-        "none",
         axis="times",
         names=names,
         overrides=_styles(names, "C"),
@@ -165,11 +170,13 @@ def efficiency() -> Json:
         target("E", fitted_ratio("other"), table=True),
     ]
     return by_level(
-        "Efficiency",
-        "Speedup over the ideal one: what of each further core or disk arrives.",
-        (14, 8, 10, 9),
+        About(
+            title="Efficiency",
+            sentence="Speedup over the ideal one: what of each further core or disk arrives.",
+            place=(14, 8, 10, 9),
+            unit="percentunit",
+        ),
         targets,
-        "percentunit",
         axis="of ideal",
         names=names,
         overrides=_styles(names, "C"),
@@ -212,12 +219,14 @@ def levels() -> Json:
     hidden = {"Time": True, **{f"Time {i}": True for i in range(1, 7)}}
     return panel(
         "table",
-        "Levels",
-        "The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level. Quick: trials with a "
-        "window under 40 s, which is too short for a claim.",
-        (0, 9, 9, 8),
+        About(
+            title="Levels",
+            sentence="The same as figures: VALID trials, mean and fitted rate, speedup and efficiency of each level. Quick: trials with a "
+            "window under 40 s, which is too short for a claim.",
+            place=(0, 9, 9, 8),
+            unit="sishort",
+        ),
         targets,
-        "sishort",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "right", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
         overrides=[
@@ -248,11 +257,13 @@ def parameters() -> Json:
 
     return panel(
         "table",
-        "Fitted model",
-        "Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate.",
-        (9, 9, 5, 8),
+        About(
+            title="Fitted model",
+            sentence="Parameters of the chosen model: alpha is contention, beta coherency, gamma the ideal rate.",
+            place=(9, 9, 5, 8),
+            unit="none",
+        ),
         [target("A", f"{of('run', 'this')} or {of('other', 'other')}", table=True)],
-        "none",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
         noValue="none: too few VALID trials",

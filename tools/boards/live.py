@@ -16,6 +16,7 @@ from tools.boards.panels import (
     RUN,
     RUN_VARIABLE,
     SWEEP_VARIABLE,
+    About,
     Json,
     dashboard,
     disk_colours,
@@ -51,9 +52,12 @@ def running() -> Json:
     phase = f"max by (trial, phase) (scale_trial_phase{RUN}) == 1 and on (trial) {newest}"
     return panel(
         "stat",
-        "Runs now",
-        "The trial that runs and the phase that it is in.",
-        (0, 0, 7, 3),
+        About(
+            title="Runs now",
+            sentence="The trial that runs and the phase that it is in.",
+            place=(0, 0, 7, 3),
+            unit="none",
+        ),
         [
             target(
                 "A",
@@ -63,7 +67,6 @@ def running() -> Json:
                 instant=True,
             )
         ],
-        "none",
         {**PLAIN, "textMode": "name", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
         color=fixed(BLUE),
     )
@@ -73,11 +76,13 @@ def progress() -> Json:
     """Share of the plan."""
     return panel(
         "bargauge",
-        "Progress",
-        "Share of the plan that is done, the running trial included.",
-        (7, 0, 4, 3),
+        About(
+            title="Progress",
+            sentence="Share of the plan that is done, the running trial included.",
+            place=(7, 0, 4, 3),
+            unit="percentunit",
+        ),
         [target("A", f"max(last_over_time(scale_run_progress_ratio{RUN}[$__range]))", "done", instant=True)],
-        "percentunit",
         {**PLAIN, **BARS, "namePlacement": "hidden", "text": {"valueSize": 30}},
         min=0,
         max=1,
@@ -90,11 +95,13 @@ def left() -> Json:
     """Time."""
     return panel(
         "stat",
-        "Time left",
-        "Estimated time to the end of the sweep.",
-        (11, 0, 4, 3),
+        About(
+            title="Time left",
+            sentence="Estimated time to the end of the sweep.",
+            place=(11, 0, 4, 3),
+            unit="dtdurations",
+        ),
         [target("A", f"min(last_over_time(scale_run_remaining_seconds{RUN}[$__range]))", "left", instant=True)],
-        "dtdurations",
         {**PLAIN, "textMode": "value", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
         color=fixed(BLUE),
         decimals=0,
@@ -115,9 +122,12 @@ def verdicts() -> Json:
     }
     return panel(
         "stat",
-        "Verdicts so far",
-        "How many trials ended with which verdict; only VALID and SOFTWARE_BOTTLENECK ones make the curve.",
-        (15, 0, 9, 3),
+        About(
+            title="Verdicts so far",
+            sentence="How many trials ended with which verdict; only VALID and SOFTWARE_BOTTLENECK ones make the curve.",
+            place=(15, 0, 9, 3),
+            unit="none",
+        ),
         [
             target(
                 "A",
@@ -126,7 +136,6 @@ def verdicts() -> Json:
                 instant=True,
             )
         ],
-        "none",
         {
             **PLAIN,
             "textMode": "value_and_name",
@@ -171,12 +180,14 @@ def bottleneck() -> Json:
     ]
     return panel(
         "bargauge",
-        "What is the bottleneck?",
-        "Use of each resource over its limit in the last ten seconds: the bar that "
-        "is full is the limit, and only if it is the server's is the rate the server's.",
-        (0, 3, 10, 7),
+        About(
+            title="What is the bottleneck?",
+            sentence="Use of each resource over its limit in the last ten seconds: the bar that "
+            "is full is the limit, and only if it is the server's is the rate the server's.",
+            place=(0, 3, 10, 7),
+            unit="percentunit",
+        ),
         [target(ref, expr, name, instant=True) for ref, name, expr in shares],
-        "percentunit",
         {**PLAIN, **BARS, "namePlacement": "top"},
         min=0,
         max=1,
@@ -191,10 +202,13 @@ def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
     """Rows per second against the load generator's ceiling."""
     ceiling = " or ".join(f"max(scale_generator_ceiling_{unit}_per_second{chosen})" for unit in ("rows", "requests"))
     return lines(
-        "Rate",
-        "Rows acknowledged each second, of loads that read also requests answered (right axis), and what was offered; in "
-        "the legend the ceiling, which is what the load generator could make by itself, mostly far above the axis.",
-        place,
+        About(
+            title="Rate",
+            sentence="Rows acknowledged each second, of loads that read also requests answered (right axis), and what was offered; in "
+            "the legend the ceiling, which is what the load generator could make by itself, mostly far above the axis.",
+            place=place,
+            unit="sishort",
+        ),
         [
             target("A", f"max(scale_achieved_rows_per_second{chosen})", "rows"),
             target("B", f"max(scale_offered_rows_per_second{chosen})", "offered"),
@@ -202,7 +216,6 @@ def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
             target("D", f"max(scale_achieved_requests_per_second{chosen})", "requests"),
             target("E", f"max(scale_offered_requests_per_second{chosen})", "requests offered"),
         ],
-        "sishort",
         axis="rows/s",
         last=True,
         overrides=[
@@ -236,11 +249,13 @@ def cores(place: tuple[int, int, int, int], extra: str = "") -> Json:
             limit(f"{side} given", light),
         ]
     return lines(
-        "Cores",
-        "Cores used by the server and by the load generator (solid), and what each was given (dashed).",
-        place,
+        About(
+            title="Cores",
+            sentence="Cores used by the server and by the load generator (solid), and what each was given (dashed).",
+            place=place,
+            unit="none",
+        ),
         targets,
-        "none",
         axis="cores",
         overrides=overrides,
     )
@@ -258,9 +273,12 @@ def disks(place: tuple[int, int, int, int], extra: str = "") -> Json:
         ],
     }
     return lines(
-        "Disks",
-        "Bytes written to each disk of the server, and in a disk sweep the disk's own limit by fio (dashed).",
-        place,
+        About(
+            title="Disks",
+            sentence="Bytes written to each disk of the server, and in a disk sweep the disk's own limit by fio (dashed).",
+            place=place,
+            unit="Bps",
+        ),
         [
             target("A", written, "{{disk}}"),
             target(
@@ -269,7 +287,6 @@ def disks(place: tuple[int, int, int, int], extra: str = "") -> Json:
                 "{{disk}} limit",
             ),
         ],
-        "Bps",
         axis="written",
         overrides=[*disk_colours(), dashed],
     )
@@ -280,14 +297,16 @@ def latency(place: tuple[int, int, int, int], extra: str = "") -> Json:
     colours = {"median": GREEN, "99 %": ORANGE, "longest": RED}
     quantiles = (("A", "0.5", "median"), ("B", "0.99", "99 %"), ("C", "1", "longest"))
     return lines(
-        "Response time",
-        "Time from a request's intended start to its answer: median, 99th percentile, longest.",
-        place,
+        About(
+            title="Response time",
+            sentence="Time from a request's intended start to its answer: median, 99th percentile, longest.",
+            place=place,
+            unit="s",
+        ),
         [
             target(ref, f'max(scale_response_time_seconds{{run="$run",quantile="{q}"{extra}}})', name)
             for ref, q, name in quantiles
         ],
-        "s",
         axis="response time",
         log=True,
         last=True,
@@ -339,11 +358,13 @@ def finished() -> Json:
     ]
     return panel(
         "table",
-        "Trials that ended",
-        "Each trial that ended, the newest first, with its verdict; its name leads to its own page.",
-        (0, 10, 10, 7),
+        About(
+            title="Trials that ended",
+            sentence="Each trial that ended, the newest first, with its verdict; its name leads to its own page.",
+            place=(0, 10, 10, 7),
+            unit="sishort",
+        ),
         targets,
-        "sishort",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
         noValue="none yet",

@@ -10,6 +10,7 @@ from tools.boards.panels import (
     RUN,
     RUN_VARIABLE,
     SWEEP_VARIABLE,
+    About,
     Json,
     dashboard,
     fixed,
@@ -34,11 +35,10 @@ def coloured() -> list[Json]:
 def requests(place: tuple[int, int, int, int]) -> Json:
     """Requests by operation."""
     return lines(
-        "Requests",
-        "Requests of each operation of the mix, each second.",
-        place,
+        About(
+            title="Requests", sentence="Requests of each operation of the mix, each second.", place=place, unit="reqps"
+        ),
         [target("A", f"max by (operation) (rate(scale_operation_requests_total{RUN}[5s]))", "{{operation}}")],
-        "reqps",
         axis="requests/s",
         last=True,
         overrides=coloured(),
@@ -48,9 +48,12 @@ def requests(place: tuple[int, int, int, int]) -> Json:
 def response(place: tuple[int, int, int, int]) -> Json:
     """p99 by operation."""
     return lines(
-        "Response time, 99 %",
-        "99th percentile of the response time of each operation, each second in which it had 1,000 requests.",
-        place,
+        About(
+            title="Response time, 99 %",
+            sentence="99th percentile of the response time of each operation, each second in which it had 1,000 requests.",
+            place=place,
+            unit="s",
+        ),
         [
             target(
                 "A",
@@ -58,7 +61,6 @@ def response(place: tuple[int, int, int, int]) -> Json:
                 "{{operation}}",
             )
         ],
-        "s",
         axis="response time",
         log=True,
         last=True,
@@ -76,11 +78,13 @@ def of_trials(metric: str, more: str = "") -> str:
 def median(place: tuple[int, int, int, int]) -> Json:
     """Over the levels."""
     return over_n(
-        "Median by level",
-        "Median response time of each operation at each level: means over the level's trials that ended.",
-        place,
+        About(
+            title="Median by level",
+            sentence="Median response time of each operation at each level: means over the level's trials that ended.",
+            place=place,
+            unit="s",
+        ),
         of_trials("response_time_seconds", ',quantile="0.5"'),
-        "s",
         name="operation",
         axis="response time",
         log=True,
@@ -98,11 +102,13 @@ def by_level() -> Json:
     )
     return panel(
         "table",
-        "Operations",
-        "Requests per second and response time of each operation at each level: means over the level's trials.",
-        (0, 8, 24, 9),
+        About(
+            title="Operations",
+            sentence="Requests per second and response time of each operation at each level: means over the level's trials.",
+            place=(0, 8, 24, 9),
+            unit="none",
+        ),
         [target(ref, of_trials(metric, more), table=True) for ref, metric, more in wanted],
-        "none",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True, "minWidth": 50},
         overrides=[

@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tools.boards.panels import Json, only_when_empty, override, panel, target
+from tools.boards.panels import About, Json, only_when_empty, override, panel, target
 
 # A name has the same colour in all panels.
 BY_NAME = {"mode": "palette-classic-by-name"}
 
 
 def over_n(
-    title: str,
-    sentence: str,
-    place: tuple[int, int, int, int],
+    about: About,
     expr: str,
-    unit: str,
     *,
     name: str,
     axis: str,
@@ -31,11 +28,8 @@ def over_n(
     matrix = f"level\\{name}"
     return panel(
         "trend",
-        title,
-        sentence,
-        place,
+        about,
         [target("A", expr, table=True)],
-        unit,
         {
             "xField": "n",
             "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},

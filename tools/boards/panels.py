@@ -6,6 +6,7 @@ A panel is declared with its title, its sentence, its place and its queries. Ref
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
@@ -72,13 +73,24 @@ def disk_colours() -> list[Json]:
     ]
 
 
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What every panel has. place: x, y, width, height in Grafana's grid of 24 columns. unit: Grafana's name of it."""
+
+    title: str
+    sentence: str
+    place: tuple[int, int, int, int]
+    unit: str
+
+    def __post_init__(self) -> None:
+        if not self.sentence.endswith(".") or not self.unit:
+            raise ValueError(f"{self.title}: a panel has a sentence and a unit")
+
+
 def panel(
     kind: str,
-    title: str,
-    sentence: str,
-    place: tuple[int, int, int, int],
+    about: About,
     targets: Sequence[Json],
-    unit: str,
     options: Json,
     *,
     custom: Json | None = None,
@@ -86,19 +98,17 @@ def panel(
     transformations: Sequence[Json] = (),
     **defaults: Any,
 ) -> Json:
-    """place: x, y, width, height in Grafana's grid of 24 columns."""
-    if not sentence.endswith(".") or not unit:
-        raise ValueError(f"{title}: a panel has a sentence and a unit")
-    x, y, width, height = place
+    """kind: Grafana's name of the type."""
+    x, y, width, height = about.place
     return {
         "type": kind,
-        "title": title,
-        "description": sentence,
+        "title": about.title,
+        "description": about.sentence,
         "gridPos": {"x": x, "y": y, "w": width, "h": height},
         "datasource": SOURCE,
         "targets": list(targets),
         "fieldConfig": {
-            "defaults": {"unit": unit, **({"custom": custom} if custom else {}), **defaults},
+            "defaults": {"unit": about.unit, **({"custom": custom} if custom else {}), **defaults},
             "overrides": list(overrides),
         },
         "options": options,
@@ -107,11 +117,8 @@ def panel(
 
 
 def lines(
-    title: str,
-    sentence: str,
-    place: tuple[int, int, int, int],
+    about: About,
     targets: Sequence[Json],
-    unit: str,
     *,
     axis: str,
     stacked: bool = False,
@@ -143,17 +150,12 @@ def lines(
     }
     if not log:
         defaults = {"min": 0, **defaults}
-    return panel(
-        "timeseries", title, sentence, place, targets, unit, options, custom=custom, overrides=overrides, **defaults
-    )
+    return panel("timeseries", about, targets, options, custom=custom, overrides=overrides, **defaults)
 
 
 def by_level(
-    title: str,
-    sentence: str,
-    place: tuple[int, int, int, int],
+    about: About,
     targets: Sequence[Json],
-    unit: str,
     *,
     axis: str,
     names: Mapping[str, str],
@@ -196,11 +198,8 @@ def by_level(
     over_n = override("n", unit="none", custom__axisLabel="n, ${axis}", min=None)
     return panel(
         "trend",
-        title,
-        sentence,
-        place,
+        about,
         targets,
-        unit,
         options,
         custom=custom,
         overrides=[over_n, *overrides],

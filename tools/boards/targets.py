@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tools.boards.curve import AXIS, RANGE, UNIT
 from tools.boards.over_levels import over_n
-from tools.boards.panels import RUN, RUN_VARIABLE, SWEEP_VARIABLE, Json, dashboard, override, panel, target
+from tools.boards.panels import RUN, RUN_VARIABLE, SWEEP_VARIABLE, About, Json, dashboard, override, panel, target
 
 # What a line is named after: the variant, without the word that says that targets are varied; without one the target.
 NAME = "of"
@@ -67,12 +67,14 @@ def figures() -> Json:
     )
     return panel(
         "table",
-        "Figures",
-        "Means over a level's trials, whatever their verdict. VALID: the number of trials on the curve. Client CPU: of the "
-        "load generator, for a million rows or requests.",
-        (0, 17, 24, 8),
+        About(
+            title="Figures",
+            sentence="Means over a level's trials, whatever their verdict. VALID: the number of trials on the curve. Client CPU: of the "
+            "load generator, for a million rows or requests.",
+            place=(0, 17, 24, 8),
+            unit="none",
+        ),
         [target(ref, expr, table=True) for ref, expr, _, _ in columns],
-        "none",
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         noValue="–",
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": True, "minWidth": 50},
@@ -104,41 +106,49 @@ def targets() -> Json:
         "Several databases of one sweep side by side.",
         [
             over_n(
-                "Throughput",
-                "Rows per second, or requests of a load that reads: the mean of a level's trials.",
-                (0, 0, 14, 9),
+                About(
+                    title="Throughput",
+                    sentence="Rows per second, or requests of a load that reads: the mean of a level's trials.",
+                    place=(0, 0, 14, 9),
+                    unit="sishort",
+                ),
                 RATE,
-                "sishort",
                 name=NAME,
                 axis="${unit}/s",
                 min=0,
             ),
             over_n(
-                "Per server core",
-                "The rate over the cores that the server used.",
-                (14, 0, 10, 9),
+                About(
+                    title="Per server core",
+                    sentence="The rate over the cores that the server used.",
+                    place=(14, 0, 10, 9),
+                    unit="sishort",
+                ),
                 PER_CORE,
-                "sishort",
                 name=NAME,
                 axis="${unit}/s per core",
                 min=0,
             ),
             over_n(
-                "Response time",
-                "Median of the response times of the window; of a method without answers there is none.",
-                (0, 9, 14, 8),
+                About(
+                    title="Response time",
+                    sentence="Median of the response times of the window; of a method without answers there is none.",
+                    place=(0, 9, 14, 8),
+                    unit="s",
+                ),
                 MEDIAN,
-                "s",
                 name=NAME,
                 axis="response time",
                 min=0,
             ),
             over_n(
-                "Client CPU",
-                "CPU time of the load generator for a million rows, or requests of a load that reads.",
-                (14, 9, 10, 8),
+                About(
+                    title="Client CPU",
+                    sentence="CPU time of the load generator for a million rows, or requests of a load that reads.",
+                    place=(14, 9, 10, 8),
+                    unit="s",
+                ),
                 CLIENT,
-                "s",
                 name=NAME,
                 axis="per million ${unit}",
                 min=0,

@@ -14,6 +14,7 @@ from tools.boards.panels import (
     RUN_VARIABLE,
     SWEEP_VARIABLE,
     WINDOW,
+    About,
     Json,
     dashboard,
     disk_colours,
@@ -40,9 +41,12 @@ def given() -> Json:
     """What the trial was given."""
     return panel(
         "stat",
-        "Given",
-        "What the trial was given: cores, disks and each knob that is a number.",
-        (0, 0, 14, 3),
+        About(
+            title="Given",
+            sentence="What the trial was given: cores, disks and each knob that is a number.",
+            place=(0, 0, 14, 3),
+            unit="string",
+        ),
         [
             target(
                 "A",
@@ -51,7 +55,6 @@ def given() -> Json:
                 instant=True,
             )
         ],
-        "string",
         {
             **PLAIN,
             "textMode": "value_and_name",
@@ -74,11 +77,13 @@ def outcome() -> Json:
     phase = f'label_replace(max by (phase) (scale_trial_phase{TRIAL}) == 1, "state", "runs: $1", "phase", "(.*)")'
     return panel(
         "stat",
-        "Outcome",
-        "The trial's verdict, or the phase that it is in.",
-        (14, 0, 10, 3),
+        About(
+            title="Outcome",
+            sentence="The trial's verdict, or the phase that it is in.",
+            place=(14, 0, 10, 3),
+            unit="none",
+        ),
         [target("A", f"{verdict} or on () {phase}", "{{state}}", instant=True)],
-        "none",
         {**PLAIN, "textMode": "name", "colorMode": "value", "graphMode": "none", "justifyMode": "center"},
         color=fixed(ORANGE),
         overrides=[override("VALID", color=fixed(GREEN)), override("SOFTWARE_BOTTLENECK", color=fixed(BLUE))],
@@ -89,15 +94,17 @@ def outcome() -> Json:
 def pools(place: tuple[int, int, int, int]) -> Json:
     """CPU of the server's threads."""
     return lines(
-        "Server's threads",
-        "Cores used by each of the server's thread pools, by the names that the threads have; the ten busiest.",
-        place,
+        About(
+            title="Server's threads",
+            sentence="Cores used by each of the server's thread pools, by the names that the threads have; the ten busiest.",
+            place=place,
+            unit="none",
+        ),
         [
             target(
                 "A", f"topk(10, max by (pool) (rate(scale_thread_pool_cpu_seconds_total{TRIAL}[5s])) > 0)", "{{pool}}"
             )
         ],
-        "none",
         axis="cores",
         stacked=True,
     )
@@ -106,15 +113,17 @@ def pools(place: tuple[int, int, int, int]) -> Json:
 def memory(place: tuple[int, int, int, int]) -> Json:
     """Of both sides and the host."""
     return lines(
-        "Memory",
-        "Memory of the server and of the load generator without page cache, and what the host can still give (dashed, "
-        "right axis).",
-        place,
+        About(
+            title="Memory",
+            sentence="Memory of the server and of the load generator without page cache, and what the host can still give (dashed, "
+            "right axis).",
+            place=place,
+            unit="bytes",
+        ),
         [
             target("A", f"max by (side) (scale_memory_used_bytes{TRIAL})", "{{side}}"),
             target("B", f"max(scale_host_memory_available_bytes{TRIAL})", "host available"),
         ],
-        "bytes",
         axis="memory",
         overrides=[
             override("server", color=fixed(BLUE)),
@@ -143,14 +152,16 @@ def queues(place: tuple[int, int, int, int]) -> Json:
         ],
     }
     return lines(
-        "Disks: time and queue",
-        "Share of the time in which a disk had requests in flight, and how many on average (dashed, right axis).",
-        place,
+        About(
+            title="Disks: time and queue",
+            sentence="Share of the time in which a disk had requests in flight, and how many on average (dashed, right axis).",
+            place=place,
+            unit="percentunit",
+        ),
         [
             target("A", f"max by (disk) (scale_disk_utilisation_ratio{TRIAL})", "{{disk}} busy"),
             target("B", f"max by (disk) (scale_disk_queue_requests{TRIAL})", "{{disk}} queue"),
         ],
-        "percentunit",
         axis="time busy",
         overrides=[*disk_colours(), right],
     )
@@ -159,15 +170,17 @@ def queues(place: tuple[int, int, int, int]) -> Json:
 def waits(place: tuple[int, int, int, int]) -> Json:
     """Pressure and throttling."""
     return lines(
-        "Waiting",
-        "Share of the time in which some task of the machine waited for CPU, I/O or memory, and in which the "
-        "server was throttled.",
-        place,
+        About(
+            title="Waiting",
+            sentence="Share of the time in which some task of the machine waited for CPU, I/O or memory, and in which the "
+            "server was throttled.",
+            place=place,
+            unit="percentunit",
+        ),
         [
             target("A", f"max by (resource) (rate(scale_pressure_seconds_total{TRIAL}[5s]))", "waits for {{resource}}"),
             target("B", f"max(rate(scale_throttled_seconds_total{TRIAL}[5s]))", "throttled"),
         ],
-        "percentunit",
         axis="of the time",
         overrides=[override("throttled", color=fixed(RED))],
     )
@@ -176,15 +189,17 @@ def waits(place: tuple[int, int, int, int]) -> Json:
 def requests(place: tuple[int, int, int, int]) -> Json:
     """Answers, errors, retries."""
     return lines(
-        "Requests",
-        "Requests answered each second, and those that failed or were sent again.",
-        place,
+        About(
+            title="Requests",
+            sentence="Requests answered each second, and those that failed or were sent again.",
+            place=place,
+            unit="reqps",
+        ),
         [
             target("A", f"max(rate(scale_requests_total{TRIAL}[5s]))", "answered"),
             target("B", f"max(rate(scale_errors_total{TRIAL}[5s]))", "errors"),
             target("C", f"max(rate(scale_retries_total{TRIAL}[5s]))", "retries"),
         ],
-        "reqps",
         axis="requests/s",
         overrides=[
             override("answered", color=fixed(BLUE)),
@@ -198,14 +213,16 @@ def service(place: tuple[int, int, int, int]) -> Json:
     """From the sending."""
     quantiles = (("A", "0.5", "median", GREEN), ("B", "0.99", "99 %", ORANGE), ("C", "1", "longest", RED))
     return lines(
-        "Service time",
-        "Time from the sending of a request to its answer: median, 99th percentile, longest.",
-        place,
+        About(
+            title="Service time",
+            sentence="Time from the sending of a request to its answer: median, 99th percentile, longest.",
+            place=place,
+            unit="s",
+        ),
         [
             target(ref, f'max(scale_service_time_seconds{{run="$run",quantile="{q}"{EXTRA}}})', name)
             for ref, q, name, _ in quantiles
         ],
-        "s",
         axis="service time",
         log=True,
         overrides=[override(n, color=fixed(c)) for _, _, n, c in quantiles],

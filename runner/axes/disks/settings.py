@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.setting import Setting, readers
+from runner.setting import Setting, Takes, readers
 from runner.setting import setting as _s
 from runner.units import parse_bytes, parse_count, parse_levels
 
@@ -47,7 +47,7 @@ SETTINGS: tuple[Setting, ...] = (
         readers.switch,
         "",
         "Make a file system on each --device, after a typed confirmation or with -y.",
-        switch=True,
+        takes=Takes.NOTHING,
     ),
     _s(
         "disks.file_system",
@@ -63,7 +63,7 @@ SETTINGS: tuple[Setting, ...] = (
         readers.switch,
         "",
         "With --format: also format a --device that holds a file system or partitions.",
-        switch=True,
+        takes=Takes.NOTHING,
     ),
     _s(
         "disks.allow_shared_device",
@@ -71,7 +71,7 @@ SETTINGS: tuple[Setting, ...] = (
         readers.switch,
         "",
         "Accept two directories of --dir on one device.",
-        switch=True,
+        takes=Takes.NOTHING,
     ),
     _s(
         "disks.placement",

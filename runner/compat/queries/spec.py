@@ -33,16 +33,26 @@ class QueryLoad:
     times: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Statements:
+    """What one load asks. queries, texts: by the name of the operation. items: what {item} in the texts stands for.
+    progressive: each item once, in order."""
+
+    queries: dict[str, Query]
+    texts: dict[str, str]
+    items: tuple[str, ...] = ()
+    progressive: bool = False
+
+
 def specified_loads(job: QueryJob, own: ScaleOptions, asking: Asking) -> list[QueryLoad]:
     """One after another, a load for each statement; or one in which each thread has its share of them."""
     if asking.mixed:
         texts = tuple(query.text for query in asking.queries)
         every = Query(text="{item}", result="", key=MIXED)
-        return [_load(job, own, asking, {MIXED: every}, {MIXED: "{item}"}, items=texts, progressive=True)]
-    return [
-        _load(job, own, asking, {"query": query}, {"query": plain(query.text)}, first_worker=i * asking.threads)
-        for i, query in enumerate(asking.queries)
-    ]
+        mixed = Statements(queries={MIXED: every}, texts={MIXED: "{item}"}, items=texts, progressive=True)
+        return [_load(job, own, asking, mixed)]
+    each = [Statements(queries={"query": query}, texts={"query": plain(query.text)}) for query in asking.queries]
+    return [_load(job, own, asking, one, first_worker=i * asking.threads) for i, one in enumerate(each)]
 
 
 def subtable_load(job: QueryJob, own: ScaleOptions, asking: Asking, subtables: Sequence[str]) -> QueryLoad:
@@ -50,7 +60,7 @@ def subtable_load(job: QueryJob, own: ScaleOptions, asking: Asking, subtables: S
     queries = {f"query{i}": query for i, query in enumerate(asking.queries)}
     texts = {name: plain(query.text).replace(TABLE_MARK, "{item}") for name, query in queries.items()}
     items = tuple(f"`{job.database}`.`{name}`" for name in subtables)
-    return _load(job, own, asking, queries, texts, items=items)
+    return _load(job, own, asking, Statements(queries=queries, texts=texts, items=items))
 
 
 def subtables_statement(job: QueryJob, supertable: str) -> str:
@@ -66,22 +76,13 @@ def plain(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _load(
-    job: QueryJob,
-    own: ScaleOptions,
-    asking: Asking,
-    queries: dict[str, Query],
-    texts: dict[str, str],
-    *,
-    items: tuple[str, ...] = (),
-    progressive: bool = False,
-    first_worker: int = 0,
-) -> QueryLoad:
+def _load(job: QueryJob, own: ScaleOptions, asking: Asking, statements: Statements, first_worker: int = 0) -> QueryLoad:
+    items = statements.items
     threads = min(asking.threads, len(items)) if items else asking.threads
     spec = {
         **door_spec(job, own, job.method),
         "database": job.database,
-        "operations": ",".join(queries),
+        "operations": ",".join(statements.queries),
         "threads": str(threads),
         "first_worker": str(first_worker),
         "workers_total": str(first_worker + threads),
@@ -90,12 +91,12 @@ def _load(
         "placement": "stock",
         "rounds": str(asking.times),
         "round_interval_s": str(asking.interval_s),
-        "order": "progressive" if progressive else "rotate",
+        "order": "progressive" if statements.progressive else "rotate",
         "check_every": "0",
         "max_errors": str(GO_ON if job.keep_going else 1),
     }
-    for name, query in queries.items():
-        spec[f"ask.{name}.text"] = texts[name]
+    for name, query in statements.queries.items():
+        spec[f"ask.{name}.text"] = statements.texts[name]
         spec[f"ask.{name}.before"] = job.before
         spec[f"ask.{name}.result"] = query.result
-    return QueryLoad(spec=spec, queries=queries, items=items, threads=threads, times=asking.times)
+    return QueryLoad(spec=spec, queries=statements.queries, items=items, threads=threads, times=asking.times)
