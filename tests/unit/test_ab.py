@@ -156,6 +156,7 @@ def test_one_block_has_a_ratio_and_no_verdict():
         compare_variants(StoredRun(path="/x", manifest={}, plan=planned(cores="1"), results=(), timeseries={}))
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize(
     ("levels", "shift", "least", "most"), [(1, 0.0, 0.02, 0.08), (4, 0.0, 0.02, 0.08), (1, math.log(0.95), 0.9, 1.0)]
 )

@@ -29,6 +29,13 @@ from tests.unit.raw_run import Shape, raw_run
 from tests.unit.synthetic_run import synthetic_run
 
 CHANCE = np.random.default_rng(7)
+FIRST_STATE = CHANCE.bit_generator.state
+
+
+@pytest.fixture(autouse=True)
+def same_draws():
+    """Each test draws the same numbers, whichever tests run before it."""
+    CHANCE.bit_generator.state = FIRST_STATE
 
 
 def drawn(draws, points, replicates, spread=0.03, shift=0.0):
@@ -54,6 +61,7 @@ def test_two_points_with_replicates_are_welch_s_test():
     assert found.degrees[0] == pytest.approx(wanted.df)
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize(("points", "a", "b"), [(1, 3, 3), (4, 2, 2), (4, 3, 3), (8, 3, 5), (12, 3, 1)])
 def test_false_alarms_are_near_five_percent(points, a, b):
     sides = drawn(8000, points, a), drawn(8000, points, b)
@@ -65,6 +73,7 @@ def test_false_alarms_are_near_five_percent(points, a, b):
     assert any_alarm > (0.02 if a > 2 else 0.01)  # few replicates cost power, not truth
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize(("phi", "seconds"), [(0.0, 20), (0.5, 20), (0.5, 60), (0.8, 60)])
 def test_seconds_that_hang_together_raise_no_more_false_alarms(phi, seconds):
     alarms, naive, draws = 0, 0, 1200
@@ -81,6 +90,7 @@ def test_seconds_that_hang_together_raise_no_more_false_alarms(phi, seconds):
     assert phi == 0 or naive / draws > 0.15  # what counting every second as independent would do
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize("replicates", [3, 5])
 def test_a_true_difference_of_ten_percent_is_found(replicates):
     sides = drawn(2000, 4, replicates, spread=0.03), drawn(2000, 4, replicates, 0.03, math.log(0.9))
@@ -88,6 +98,7 @@ def test_a_true_difference_of_ten_percent_is_found(replicates):
     assert float((adjusted < 0.05).any(axis=-1).mean()) > 0.95
 
 
+@pytest.mark.monte_carlo
 def test_the_interval_covers_the_true_ratio_nineteen_times_in_twenty():
     sides = drawn(4000, 4, 3), drawn(4000, 4, 3, shift=math.log(0.93))
     found = welch(*sides, *variances(*sides), shared=False)
@@ -99,6 +110,7 @@ def test_the_interval_covers_the_true_ratio_nineteen_times_in_twenty():
     assert 0.93 < inside.mean() < 0.97
 
 
+@pytest.mark.monte_carlo
 def test_a_point_that_is_far_noisier_does_not_raise_alarms_elsewhere_and_stands_alone():
     spread = np.array([0.2] + [0.01] * 11)[:, None]
     sides = [side(CHANCE.normal(0, 1, (4000, 12, 3)) * spread) for _ in range(2)]
@@ -130,6 +142,7 @@ def test_a_window_that_is_too_short_has_no_spread():
     assert window_spread([5.0] * 10).variance == 0
 
 
+@pytest.mark.monte_carlo
 def test_the_false_alarms_said_are_those_of_the_test():
     points = [
         PointLogs(level=n, variant="", a=tuple(CHANCE.normal(0, 0.02, 5)), b=tuple(CHANCE.normal(0, 0.02, 5)))
@@ -140,6 +153,7 @@ def test_the_false_alarms_said_are_those_of_the_test():
     assert said.slower_percent < said.any_percent
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize("trials", [(2, 2), (2, 1), (3, 3)])
 def test_few_residuals_are_not_mistaken_for_trials_without_noise(trials):
     points = [

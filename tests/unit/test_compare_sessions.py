@@ -29,6 +29,7 @@ def sessions(count, session=0.0, first=0, gamma=4.1e5, **changes):
     return [replace(run, path=f"/results/{first + at}") for at, run in enumerate(runs)]
 
 
+@pytest.mark.monte_carlo
 def test_sessions_that_differ_are_not_taken_for_a_difference_of_the_server():
     draws = chance(1)
     honest = sum(between(draws, 4, 3, 0.03, 0.0) for _ in range(400)) / 400
@@ -37,6 +38,7 @@ def test_sessions_that_differ_are_not_taken_for_a_difference_of_the_server():
     assert naive > 0.30, "what one run a side would have called different"
 
 
+@pytest.mark.monte_carlo
 def test_a_slow_down_is_seen_through_the_sessions():
     draws = chance(2)
     assert sum(between(draws, 4, 5, 0.01, math.log(0.95)) for _ in range(100)) > 95
@@ -110,12 +112,14 @@ def test_bartlett_is_scipy_s():
     assert not own_spread(np.zeros(3), np.full(3, 2.0)).any()
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize("noise", [[0.01, 0.02, 0.03, 0.04], [0.01, 0.01, 0.04, 0.04]])
 def test_noise_that_differs_by_level_raises_no_more_false_alarms(noise):
     draws = chance(7)
     assert sum(within(draws, 4, 3, noise, 0.0, 0.0) for _ in range(300)) / 300 < 0.08
 
 
+@pytest.mark.monte_carlo
 def test_drift_within_the_runs_does_not_hide_a_slow_down():
     draws = chance(8)
     assert sum(within(draws, 4, 3, [0.02] * 4, 0.10, math.log(0.95)) for _ in range(60)) > 54

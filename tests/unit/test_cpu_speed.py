@@ -189,6 +189,7 @@ def test_the_fit_says_what_was_corrected():
     assert speed_cautions(synthetic_run()) == ()
 
 
+@pytest.mark.monte_carlo
 def test_random_slopes_are_no_reason_to_correct():
     """Rates that do not follow the speed: the slopes within the trials are noise about 0."""
     run, chance, wrong = run_of(lambda level: 0.0), random.Random(3), 0

@@ -60,6 +60,7 @@ def test_aicc_mostly_picks_the_generating_model(name, truth):
     assert chosen.count(name) >= 15
 
 
+@pytest.mark.monte_carlo
 def test_stated_errors_are_honest():
     """About two thirds of the estimates lie within one standard error of the truth."""
     inside = 0
@@ -70,6 +71,7 @@ def test_stated_errors_are_honest():
     assert 30 <= inside <= 52
 
 
+@pytest.mark.monte_carlo
 def test_band_covers_the_true_curve():
     covered = 0
     for seed in range(40):
@@ -126,6 +128,7 @@ def test_peak_beyond_the_levels_is_called_extrapolated():
     assert "extrapolated beyond the 7 cores measured" in fit.sentence
 
 
+@pytest.mark.monte_carlo
 def test_no_peak_where_its_error_swallows_it():
     for seed in range(20):
         fit = fit_curve(synthetic(range(1, 6), 2, 0.03, seed, gamma=1e6, alpha=0.02, beta=0.0005))

@@ -29,6 +29,7 @@ def law(alpha, beta=0.0):
     return lambda n: n / (1 + alpha * (n - 1) + beta * n * (n - 1))
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize(
     ("verdict", "curve"),
     [

@@ -77,6 +77,7 @@ def test_a_hard_limit_is_seen_and_a_smooth_top_is_none():
     assert many(bends, FALLING, replicates=1, noise=0.02) <= 1
 
 
+@pytest.mark.monte_carlo
 def test_a_rate_that_loses_a_fifth_after_its_peak_is_retrograde_not_a_knee():
     curve = law(0.02, 0.98 / 4**2)
     said = [fit_rows(rows(curve, range(1, 9), 1, 0.02, seed), Terms(), samples=100).verdict for seed in range(8)]
@@ -95,6 +96,7 @@ def test_levels_below_1_are_counted_in_units_of_the_smallest(alpha, verdict):
     assert fit.predictions[0].low < 1e6 * curve(1.25) < fit.predictions[0].high
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize(
     ("curve", "noise"),
     [
@@ -115,6 +117,7 @@ def test_the_interval_at_twice_the_last_level_holds_the_truth(curve, noise):
     assert held >= 5
 
 
+@pytest.mark.monte_carlo
 def test_the_interval_of_a_line_stays_narrow():
     ends = []
     for seed in range(6):
@@ -155,6 +158,7 @@ def test_three_levels_that_fall_are_said_to_fall_without_a_model():
     assert "the rate falls after its peak, beyond the noise" in fit.sentence
 
 
+@pytest.mark.monte_carlo
 def test_where_the_rate_falls_the_one_model_that_is_left_has_a_wider_interval_than_its_own():
     chance = np.random.default_rng(5)
     rows = [

@@ -33,6 +33,7 @@ def with_role(result, role, **fields):
     return replace(result, trial=replace(result.trial, role=role, trial_id=name, **fields))
 
 
+@pytest.mark.monte_carlo
 def test_the_interval_covers_the_truth_as_often_as_it_says():
     chance, covered = random.Random(7), 0
     for _ in range(400):
@@ -42,6 +43,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says():
     assert 0.92 <= covered / 400 <= 0.99
 
 
+@pytest.mark.monte_carlo
 def test_a_difference_of_that_size_is_seen_four_times_in_five():
     chance, seen, degrees = random.Random(3), 0, 6
     size = (student(degrees) + student(degrees, 0.8)) * 0.03 * math.sqrt(2 / 4)

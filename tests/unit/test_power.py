@@ -28,6 +28,7 @@ def chance(*name):
     return np.random.default_rng([SEED, *name])
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize(("levels", "replicates"), [(2, 3), (4, 3), (4, 6)])
 def test_the_smallest_difference_is_seen_four_times_in_five(levels, replicates):
     power = power_of(planned(cores=f"1..{levels}", method__replicates=str(replicates)), TWO)
@@ -60,6 +61,7 @@ def test_a_difference_that_cannot_be_seen_is_refused():
         make_sweep(method__detect="5%", method__replicates="4")
 
 
+@pytest.mark.monte_carlo
 def test_the_blocks_of_an_ab_see_what_they_say():
     blocks = blocks_for(4.0, 1, TWO)
     logs = chance(9).normal(0, STD, (1500, 1, blocks)) + math.log1p(0.04)

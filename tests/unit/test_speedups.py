@@ -61,6 +61,7 @@ def test_levels_that_share_no_block_are_not_paired():
     assert last(observed).speedup_blocks == 0
 
 
+@pytest.mark.monte_carlo
 def test_a_noisy_level_has_the_interval_of_its_own_ratios():
     chance = random.Random(3)
     noise = {1: 0.005, 2: 0.005, 3: 0.005, 4: 0.15}

@@ -55,6 +55,7 @@ def test_a_number_that_is_off_is_seldom_valid(name):
     assert wrong <= 0.1 * FEW
 
 
+@pytest.mark.monte_carlo
 def test_the_rules_of_short_windows_let_a_random_walk_by_most_of_the_time():
     """What the longer window and its rules are for."""
     passed = [
@@ -64,11 +65,13 @@ def test_the_rules_of_short_windows_let_a_random_walk_by_most_of_the_time():
     assert sum(passed) > 0.3 * FEW
 
 
+@pytest.mark.monte_carlo
 def test_the_correlation_of_seconds_is_known_without_bias():
     assert sum(correlation(noisy(40, seed=n)) for n in range(200)) / 200 == pytest.approx(0.5, abs=0.05)
     assert sum(correlation(noisy(40, phi=0.0, seed=n)) for n in range(200)) / 200 == pytest.approx(0.0, abs=0.05)
 
 
+@pytest.mark.monte_carlo
 def test_the_error_of_the_mean_is_that_of_many_windows():
     errors = [steadiness(noisy(40, seed=n)).error_percent for n in range(200)]
     means = [sum(noisy(40, seed=n)) / 40 for n in range(200)]
@@ -78,6 +81,7 @@ def test_the_error_of_the_mean_is_that_of_many_windows():
     assert spread > 1.5 * naive
 
 
+@pytest.mark.monte_carlo
 def test_a_spread_about_the_mean_of_few_independent_seconds_is_too_small():
     windows = [correlated(random.Random(n), 60, 0.9, 0.1) for n in range(400)]
     found = [steadiness(w) for w in windows]
@@ -92,6 +96,7 @@ def test_a_mean_that_one_window_cannot_know_is_said_so():
     assert any("the mean is not known" in reason for reason in troubles(slow, claims=True))
 
 
+@pytest.mark.monte_carlo
 def test_the_error_of_a_trend_knows_the_correlation_and_independent_seconds_do_not():
     found = [steadiness(noisy(40, seed=n)) for n in range(200)]
     drifts = math.sqrt(sum(f.drift_percent**2 for f in found) / 200)
@@ -157,6 +162,7 @@ def test_a_series_that_never_settles_shows_it():
     assert transient([500] * 10 + noisy(50)).told
 
 
+@pytest.mark.monte_carlo
 def test_two_values_are_told_from_noise():
     jumps = [r * f for r, f in zip(noisy(60, phi=0.0, spread=0.02), [0.8, 1.2, 1.2] * 20, strict=True)]
     found = modes(jumps)
