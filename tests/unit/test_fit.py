@@ -54,6 +54,7 @@ def test_finds_the_generating_model_and_its_parameters(name, truth, seed):
         assert abs(estimate.value - value) < 4 * estimate.std_err
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize(("name", "truth"), [("linear", {}), ("amdahl", {"alpha": 0.05}), ("usl", {"beta": 0.01})])
 def test_aicc_mostly_picks_the_generating_model(name, truth):
     chosen = [fit_curve(synthetic(range(1, 9), 2, 0.02, s, gamma=1e6, **truth)).chosen for s in range(20)]

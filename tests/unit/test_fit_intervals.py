@@ -34,6 +34,7 @@ def coverage(model, truth, kind):
     return inside / DRAWS
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize("kind", ["constant", "proportional"])
 @pytest.mark.parametrize("model", ["linear", "amdahl", "usl"])
 def test_coverage_of_the_interval(model, kind):
@@ -41,6 +42,7 @@ def test_coverage_of_the_interval(model, kind):
     assert ((found >= 0.90) & (found <= 0.98)).all(), found
 
 
+@pytest.mark.monte_carlo
 @pytest.mark.parametrize("model", ["knee", "affine", "power"])
 def test_coverage_of_the_other_models(model):
     found = coverage(model, CASES[model], "constant")

@@ -14,7 +14,7 @@ from runner.exporter.values import points_now
 from runner.interrupts import Stop
 from runner.live import LiveState, take
 from runner.model import SampleTaken
-from runner.observing import accounting_of, plan_of, record
+from runner.observing import Watched, accounting_of, plan_of, record
 
 
 class Watcher:
@@ -35,9 +35,8 @@ def observed(folder, *, most=4, seconds=0.0):
     watcher = Watcher(plan, stop, most)
     server = accounting_of([os.getpid()], [])
     with stop.here():
-        seen = record(
-            folder, plan, server, (), hz=10, seconds=seconds, sinks=[watcher], stop=stop, facts={"pids": [os.getpid()]}
-        )
+        watched = Watched(plan=plan, server=server, disks=(), hz=10, seconds=seconds)
+        seen = record(folder, watched, [watcher], stop, {"pids": [os.getpid()]})
     return seen, watcher
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from runner.method import METHOD
 from runner.model import AnswersChecked
 from runner.sweep.resolve import resolve_sweep
 from runner.verify import verify_run
@@ -16,7 +15,6 @@ from tests.unit.raw_run import raw_run
 from tests.unit.test_verify import TRIAL, bless, named
 
 CHECKED = AnswersChecked(operation="range", whole=20, counted=9, compared=7, devices="0-6")
-LATER = ("checked_before", "checked_within", "checked_rows", "checked_devices", "parameters", "passed_percent")
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +64,3 @@ def test_a_count_of_checked_answers_edited_in_the_facts_is_named(run):
     path.write_text(json.dumps(document))
     bless(run)
     assert {f"{TRIAL}/trial.json", "operations.csv"} <= named(run)
-
-
-def test_a_table_of_operations_of_an_older_version_is_read(run):
-    path = run / "manifest.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "method": METHOD - 1}))
-    older = [{name: cell for name, cell in row.items() if name not in LATER} for row in rows_of(run)]
-    write_rows(run, older)
-    assert "operations.csv" not in named(run)
-    older[0]["requests"] = "1"
-    write_rows(run, older)
-    assert "operations.csv" in named(run)
