@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from runner.loadgen.rows import tables_of
@@ -90,11 +91,8 @@ def _stored(
 ) -> Mapping[str, Mapping[str, Any]]:
     """The database's sums, by key. From an answer that holds something else, no figure is a number."""
 
-    def sums() -> Mapping[str, Mapping[str, Any]]:
-        return reached.session.sums(devices)
-
     try:
-        return asked(reached, sums, limit_s)
+        return asked(reached, partial(reached.session.sums, devices), limit_s)
     except (ValueError, TypeError, LookupError, ArithmeticError):
         return {key: dict.fromkeys(figures, UNREADABLE) for key in keys}
 
