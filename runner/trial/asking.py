@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 from runner.errors import TargetError
@@ -62,7 +63,7 @@ def asked(reached: Reached, question: Callable[[], T], limit_s: float, disks: Se
             session.give_up()
     if answer is not None:
         return answer.value
-    what = session.asking or question.__name__
+    what = session.asking or (question.func if isinstance(question, partial) else question).__name__
     words = f"{reached.who} did not answer {what} within {work.waited_s():.0f} s"
     raise TargetError(
         words + (", in which it used no CPU and wrote next to nothing" if work.silent_s() > SILENT_S else ""),
