@@ -95,7 +95,7 @@ void event_hello(const struct driver_setup *setup, const struct driver_ops *ops,
     json_put_text(&json, "version", SCALE_VERSION);
     json_put_text(&json, "driver", ops->name);
     json_put_text(&json, "method", spec->method);
-    event_put_features(&json, "features", driver_find_method(ops, spec->method)->features);
+    event_put_features(&json, "features", setup->method->features);
     put_library(&json, ops, driver);
     json_put_whole(&json, "pid", (uint64_t)getpid());
     json_put_whole(&json, "threads", spec->threads);

@@ -46,6 +46,7 @@ static void check_method(struct job *job, enum verb verb, struct mistakes *mista
     if (!job->spec.method)
         job->spec.method = job->ops->methods[0].name;
     const struct driver_method *method = driver_find_method(job->ops, job->spec.method);
+    job->setup.method = method;
     if (!method)
         mistake_add(mistakes, "method", "driver %s has no method '%s'", job->ops->name,
                     job->spec.method);
@@ -63,9 +64,7 @@ static void check_method(struct job *job, enum verb verb, struct mistakes *mista
 
 bool job_subscribes(const struct job *job)
 {
-    const struct driver_method *method =
-        job->ops ? driver_find_method(job->ops, job->spec.method) : NULL;
-    return method && (method->features & FEATURE_SUBSCRIBES);
+    return job->setup.method && (job->setup.method->features & FEATURE_SUBSCRIBES);
 }
 
 /* What a load that subscribes cannot be. */
@@ -171,6 +170,7 @@ enum exitcode job_read(struct job *job, const char *path, enum verb verb)
         return EXIT_DONE;
     job->setup = (struct driver_setup){.spec = &job->spec,
                                        .schema = &job->schema,
+                                       .method = job->setup.method,
                                        .password = getenv("SCALE_PASSWORD"),
                                        .is_sending_stubbed = job->spec.sending == SENDING_STUBBED};
     if (job->ops->open(&job->setup, &job->driver, &fault) != OUTCOME_OK)

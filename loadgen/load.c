@@ -204,8 +204,7 @@ enum exitcode verb_load(struct job *job)
                         .subscribes = job_subscribes(job),
                         .operations = &job->operations,
                         .turns = &job->turns,
-                        .is_unanswered = driver_find_method(job->ops, job->spec.method)->features &
-                                         FEATURE_UNANSWERED,
+                        .is_unanswered = job->setup.method->features & FEATURE_UNANSWERED,
                         .request_timeout_ns = (uint64_t)(job->spec.request_timeout_s * 1e9),
                         .drain_ns = (uint64_t)(job->spec.drain_s * 1e9),
                         .driver = job->driver,

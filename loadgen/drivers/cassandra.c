@@ -11,8 +11,8 @@
 
 enum { DEFAULT_PORT = 9042, STATEMENT_BYTES = 1 << 19 };
 
-static const struct driver_method methods[] = {{"batch", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {NULL, 0}};
+static const struct driver_method methods[] = {
+    {"batch", FEATURE_DEADLINE | FEATURE_SEPARABLE, NULL}, {NULL, 0, NULL}};
 static const char *const options[] = {"batch_rows", "page_rows", NULL};
 
 static uint64_t row_bytes(const struct driver *d)
@@ -53,7 +53,7 @@ static enum outcome cassandra_open(const struct driver_setup *setup, struct driv
     char why[160];
     struct driver *d = calloc(1, sizeof *d);
     if (!d)
-        return cassandra_no_memory(fault);
+        return fault_no_memory(fault);
     *driver = d;
     d->setup = setup;
     d->host = spec->host ? spec->host : "localhost";
@@ -76,7 +76,7 @@ static enum outcome cassandra_open(const struct driver_setup *setup, struct driv
     }
     if (row_bytes(d) * d->batch_rows > CASSANDRA_BODY_BYTES / 2)
         return refuse(fault, "batch_rows: a batch of so many rows is too long");
-    return write_insert(d) ? OUTCOME_OK : cassandra_no_memory(fault);
+    return write_insert(d) ? OUTCOME_OK : fault_no_memory(fault);
 }
 
 static enum outcome cassandra_place(struct driver *d, uint32_t *partition_of, struct fault *fault)

@@ -114,13 +114,13 @@ enum outcome cassandra_prepare(struct connection *c, uint32_t operation, const c
     char why[160];
     c->asks[operation] = ask;
     if (!ask)
-        return cassandra_no_memory(fault);
+        return fault_no_memory(fault);
     if (!marks_read(&ask->marks, text, why, sizeof why))
         return wrong_text(fault, why);
     ask->is_whole = is_sorted_together(text);
     char *statement = statement_of(&ask->marks);
     if (!statement)
-        return cassandra_no_memory(fault);
+        return fault_no_memory(fault);
     const bool is_answered =
         cql_ask(&c->stream, CQL_PREPARE, statement, strlen(statement), true, &answer);
     free(statement);

@@ -5,12 +5,6 @@
 
 #include "cassandra_parts.h"
 
-enum outcome cassandra_no_memory(struct fault *fault)
-{
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-    return OUTCOME_FATAL;
-}
-
 enum outcome cassandra_broken(const struct stream *stream, struct fault *fault)
 {
     if (stream->is_late)
@@ -69,14 +63,14 @@ enum outcome cassandra_connect(struct driver *d, uint32_t worker, struct connect
     struct connection *c = calloc(1, sizeof *c);
     (void)worker;
     if (!c)
-        return cassandra_no_memory(fault);
+        return fault_no_memory(fault);
     c->driver = d;
     c->stream.fd = -1;
     c->insert.length = 16; /* where nothing is sent */
     c->body = malloc(CASSANDRA_BODY_BYTES);
     if (!c->body) {
         cassandra_disconnect(c);
-        return cassandra_no_memory(fault);
+        return fault_no_memory(fault);
     }
     if (!d->setup->is_sending_stubbed && cassandra_reach(c, fault) != OUTCOME_OK) {
         cassandra_disconnect(c);

@@ -29,8 +29,6 @@ struct connection {
     struct cassandra_ask *asks[OPERATIONS_MAX];
 };
 
-enum outcome cassandra_no_memory(struct fault *fault);
-
 /* Connects and prepares the statement that inserts, where the connection is not there. */
 enum outcome cassandra_reach(struct connection *connection, struct fault *fault);
 

@@ -1,4 +1,4 @@
-/* The door to a database, version 4: one table of functions per driver, checked before use.
+/* The door to a database, version 5: one table of functions per driver, checked before use.
  * A driver knows its client library, which it opens with dlopen, and its own names of tables.
  * It starts no threads, reads no clock, keeps no latencies and prints nothing: it answers with
  * one of three outcomes and says in a fault what went wrong, in the server's words. Where it
@@ -13,37 +13,9 @@
 #include "../marks.h"
 #include "../schema.h"
 #include "../spec.h"
+#include "fault.h"
 
-#define DRIVER_ABI 4u
-
-enum outcome {
-    OUTCOME_OK,
-    OUTCOME_ERROR, /* this request failed; the connection is good for the next one */
-    OUTCOME_FATAL  /* nothing more can be done: the load stops */
-};
-
-enum fault_kind {
-    FAULT_SERVER,  /* the server, or the way to it */
-    FAULT_LIBRARY, /* the client library is missing, or lacks a symbol */
-    FAULT_SPEC     /* the spec asks for what this driver cannot do */
-};
-
-struct fault {
-    enum fault_kind kind;
-    char code[32]; /* the server's own code, as SQLSTATE; a word of ours where it has none */
-    char message[480];
-    bool is_transient; /* passes by itself: worth trying again, whatever `retries` says */
-    bool is_late;      /* no answer by the deadline: the request may be done, or not */
-};
-
-void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* The fault of a request whose answer did not come by its deadline, code "deadline"; `stage` says
- * how far it had come. Returns OUTCOME_FATAL: what the server still does with the request, and
- * which answer would come next, is not known, so the connection is good for `disconnect` only.
- * The rows of the request are unanswered: neither acknowledged nor failed. */
-enum outcome fault_late(struct fault *fault, const char *stage);
+#define DRIVER_ABI 5u
 
 /* What a method can do beyond sending a request and waiting for as long as it takes. */
 enum feature {
@@ -77,11 +49,13 @@ extern const char *const feature_names[FEATURE_COUNT]; /* by bit */
 struct driver_method {
     const char *name;  /* NULL: the end of the list */
     uint32_t features; /* of enum feature */
+    const void *form;  /* what the driver does by this method; of all methods or of none */
 };
 
 struct driver_setup { /* read-only, outlives the driver */
     const struct spec *spec;
     const struct schema *schema;
+    const struct driver_method *method; /* one of the driver's own rows */
     const char *password;    /* from the environment; NULL when there is none */
     bool is_sending_stubbed; /* set for methods with FEATURE_SEPARABLE only */
 };

@@ -53,7 +53,7 @@ static struct packer *gzip_new(struct fault *fault)
     static const char *const usual[] = {"libz.so.1", "libz.so", NULL};
     struct packer *g = calloc(1, sizeof *g);
     if (!g) {
-        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+        fault_no_memory(fault);
         return NULL;
     }
     const struct symbol symbols[] = {

@@ -17,17 +17,13 @@ enum { FIELDS_BYTES = 256 }; /* of a call, without its slices or its text */
 #define FRAME_BYTES ((uint64_t)1 << 28)
 #define FLOWN_BYTES ((uint64_t)1 << 22)
 
-static const struct driver_method methods[] = {{"tablet", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {"tablets", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {"records", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {NULL, 0}};
+#define CALL(method) (&(const enum iotdb_method){method})
+static const struct driver_method methods[] = {
+    {"tablet", FEATURE_DEADLINE | FEATURE_SEPARABLE, CALL(IOTDB_TABLET)},
+    {"tablets", FEATURE_DEADLINE | FEATURE_SEPARABLE, CALL(IOTDB_TABLETS)},
+    {"records", FEATURE_DEADLINE | FEATURE_SEPARABLE, CALL(IOTDB_RECORDS)},
+    {NULL, 0, NULL}};
 static const char *const options[] = {"aligned", "page_rows", NULL};
-
-enum outcome iotdb_no_memory(struct fault *fault)
-{
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-    return OUTCOME_FATAL;
-}
 
 static uint64_t row_bytes(const struct driver *d)
 {
@@ -48,12 +44,10 @@ static enum outcome iotdb_open(const struct driver_setup *setup, struct driver *
     char why[160];
     struct driver *d = calloc(1, sizeof *d);
     if (!d)
-        return iotdb_no_memory(fault);
+        return fault_no_memory(fault);
     *driver = d;
     d->setup = setup;
-    for (uint32_t i = 0; spec->method && methods[i].name; i++)
-        if (strcmp(methods[i].name, spec->method) == 0)
-            d->method = (enum iotdb_method)i;
+    d->method = *(const enum iotdb_method *)setup->method->form;
     d->page_rows = PAGE_ROWS;
     if (!spec_option_whole(spec, "aligned", 0, 1, &is_aligned, why, sizeof why) ||
         !spec_option_whole(spec, "page_rows", 1, PAGE_ROWS_MAX, &d->page_rows, why, sizeof why)) {
@@ -61,7 +55,7 @@ static enum outcome iotdb_open(const struct driver_setup *setup, struct driver *
         return OUTCOME_FATAL;
     }
     if (!iotdb_form_init(&d->form, spec, setup->schema))
-        return iotdb_no_memory(fault);
+        return fault_no_memory(fault);
     d->form.is_aligned = is_aligned;
     const struct column *lacking =
         iotdb_lacks(setup->schema, d->form.first_column, d->form.column_count);
@@ -111,7 +105,7 @@ static enum outcome iotdb_connect(struct driver *d, uint32_t worker, struct conn
     struct connection *c = calloc(1, sizeof *c);
     (void)worker;
     if (!c)
-        return iotdb_no_memory(fault);
+        return fault_no_memory(fault);
     c->driver = d;
     c->session.stream.fd = -1;
     if (!d->setup->is_sending_stubbed && iotdb_reach(&c->session, d->setup, fault) != OUTCOME_OK) {
@@ -176,7 +170,7 @@ static enum outcome send_tablets_apart(struct connection *c, const struct batch 
     for (uint32_t i = 0; i < batch->slice_count; i++) {
         const struct slice *slice = &batch->slices[i];
         if (!iotdb_make_room(c, used + call_bytes(c->driver, 1, slice->rows)))
-            return iotdb_no_memory(fault);
+            return fault_no_memory(fault);
         const struct iotdb_call call = iotdb_call_of(c, batch);
         used = (uint64_t)(iotdb_put_tablet(c->bytes + used, &call, slice) - c->bytes);
         rows += slice->rows;
@@ -196,7 +190,7 @@ static enum outcome send_together(struct connection *c, const struct batch *batc
                                   uint64_t *rows_acked, struct fault *fault)
 {
     if (!iotdb_make_room(c, call_bytes(c->driver, batch->slice_count, batch->rows)))
-        return iotdb_no_memory(fault);
+        return fault_no_memory(fault);
     const struct iotdb_call call = iotdb_call_of(c, batch);
     const uint8_t *end = c->driver->method == IOTDB_RECORDS ? iotdb_put_records(c->bytes, &call)
                                                             : iotdb_put_tablets(c->bytes, &call);
@@ -224,7 +218,7 @@ static enum outcome iotdb_create_tables(struct connection *c, uint32_t first, ui
 {
     enum outcome outcome = iotdb_reach(&c->session, c->driver->setup, fault);
     if (!iotdb_make_room(c, call_bytes(c->driver, DEVICES_MAX, 0)))
-        return iotdb_no_memory(fault);
+        return fault_no_memory(fault);
     while (count > 0 && outcome == OUTCOME_OK) {
         const uint32_t part = count < DEVICES_MAX ? count : DEVICES_MAX;
         const struct iotdb_call call = iotdb_call_of(c, NULL);
@@ -242,7 +236,7 @@ static enum outcome iotdb_sql(struct connection *c, const char *statement,
     if (outcome != OUTCOME_OK)
         return outcome;
     if (!iotdb_make_room(c, call_bytes(c->driver, 0, 0) + strlen(statement)))
-        return iotdb_no_memory(fault);
+        return fault_no_memory(fault);
     const double within_s = c->driver->setup->spec->statement_timeout_s;
     const struct iotdb_statement asked = {.id = c->session.statement_id,
                                           .text = statement,

@@ -35,7 +35,7 @@ enum outcome iotdb_prepare(struct connection *c, uint32_t operation, const char 
     char why[160];
     c->asks[operation] = ask;
     if (!ask)
-        return iotdb_no_memory(fault);
+        return fault_no_memory(fault);
     if (!marks_read(&ask->marks, text, why, sizeof why)) {
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
         return OUTCOME_FATAL;
@@ -43,7 +43,7 @@ enum outcome iotdb_prepare(struct connection *c, uint32_t operation, const char 
     ask->size = strlen(text) + 1 + ask->marks.parameter_count * VALUE_BYTES;
     ask->text = malloc(ask->size);
     return ask->text && iotdb_make_room(c, ask->size + CALL_BYTES) ? OUTCOME_OK
-                                                                   : iotdb_no_memory(fault);
+                                                                   : fault_no_memory(fault);
 }
 
 void iotdb_free_asks(struct connection *c)

@@ -26,8 +26,6 @@ struct connection {
     struct iotdb_ask *asks[OPERATIONS_MAX];
 };
 
-enum outcome iotdb_no_memory(struct fault *fault);
-
 /* Room for the request, with what is written there already. */
 bool iotdb_make_room(struct connection *connection, uint64_t bytes);
 

@@ -3,7 +3,10 @@
 #ifndef SCALE_LIBRARY_H
 #define SCALE_LIBRARY_H
 
-#include "driver.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "fault.h"
 
 struct symbol {
     const char *name;

@@ -14,16 +14,6 @@
 #include "lines.h"
 #include "posts.h"
 
-static const struct driver_method methods[] = {
-    {"http", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-    {"gzip", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-    {"tcp", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED},
-    {NULL, 0},
-};
-static const char *const options[] = {"write_path",    "parted",      "query_path",
-                                      "query_posted",  "query_plain", "answer_rows",
-                                      "answer_column", "auth_scheme", NULL};
-
 static void drop(void *form)
 {
     lines_free(form);
@@ -51,7 +41,7 @@ static void *make(const struct driver_setup *setup, struct fault *fault)
     if (lines && lines_init(lines, spec, setup->schema, spec->table ? spec->table : "measurement",
                             is_parted))
         return lines;
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+    fault_no_memory(fault);
     if (lines)
         drop(lines);
     return NULL;
@@ -94,17 +84,19 @@ static size_t name(const void *form, uint32_t table, char out[DRIVER_NAME_MAX])
      .put = put,                                                                                   \
      __VA_ARGS__}
 
-static const struct post_form forms[] = {
-    FORM(8086, PLAIN, .packing = NULL),
-    FORM(8086, PLAIN "Content-Encoding: gzip\r\n", .packing = &packing_gzip),
-    FORM(9009, "", .is_unanswered = true),
+static const struct driver_method methods[] = {
+    {"http", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     &(const struct post_form)FORM(8086, PLAIN, .packing = NULL)},
+    {"gzip", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     &(const struct post_form)FORM(8086, PLAIN "Content-Encoding: gzip\r\n",
+                                   .packing = &packing_gzip)},
+    {"tcp", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED,
+     &(const struct post_form)FORM(9009, "", .is_unanswered = true)},
+    {NULL, 0, NULL},
 };
-
-static enum outcome lines_open(const struct driver_setup *setup, struct driver **driver,
-                               struct fault *fault)
-{
-    return posts_open(&forms[posts_form_of(methods, setup)], setup, driver, fault);
-}
+static const char *const options[] = {"write_path",    "parted",      "query_path",
+                                      "query_posted",  "query_plain", "answer_rows",
+                                      "answer_column", "auth_scheme", NULL};
 
 extern const struct driver_ops driver_lines;
 const struct driver_ops driver_lines = {
@@ -112,7 +104,7 @@ const struct driver_ops driver_lines = {
     .name = "lines",
     .methods = methods,
     .options = options,
-    .open = lines_open,
+    .open = posts_open,
     .place = posts_place,
     .connect = posts_connect,
     .send = posts_send,

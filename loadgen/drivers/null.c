@@ -32,8 +32,8 @@ struct connection {
     FILE *dump;
 };
 
-static const struct driver_method methods[] = {{"discard", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {NULL, 0}};
+static const struct driver_method methods[] = {
+    {"discard", FEATURE_DEADLINE | FEATURE_SEPARABLE, NULL}, {NULL, 0, NULL}};
 static const char *const options[] = {
     "dump", "null_latency_us", "null_fail_every", "null_fatal_after", "null_answer_rows", NULL};
 
@@ -57,10 +57,8 @@ static enum outcome null_open(const struct driver_setup *setup, struct driver **
                               struct fault *fault)
 {
     struct driver *d = calloc(1, sizeof *d);
-    if (!d) {
-        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-        return OUTCOME_FATAL;
-    }
+    if (!d)
+        return fault_no_memory(fault);
     d->setup = setup;
     *driver = d;
     return read_options(d, setup->spec, fault) ? OUTCOME_OK : OUTCOME_FATAL;
@@ -79,10 +77,8 @@ static enum outcome null_connect(struct driver *driver, uint32_t worker,
                                  struct connection **connection, struct fault *fault)
 {
     struct connection *c = calloc(1, sizeof *c);
-    if (!c) {
-        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-        return OUTCOME_FATAL;
-    }
+    if (!c)
+        return fault_no_memory(fault);
     c->driver = driver;
     if (driver->dump) {
         char path[4096];

@@ -8,8 +8,8 @@
 
 enum { DEFAULT_PORT = 5432 };
 
-static const struct driver_method methods[] = {{"insert", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {NULL, 0}};
+static const struct driver_method methods[] = {
+    {"insert", FEATURE_DEADLINE | FEATURE_SEPARABLE, NULL}, {NULL, 0, NULL}};
 static const char *const options[] = {"parted", NULL};
 
 static enum outcome refuse(struct fault *fault, const char *why)
@@ -28,7 +28,7 @@ static enum outcome take_columns(struct driver *d, struct fault *fault)
         spec->partial_columns ? (uint32_t)spec->partial_columns : schema->column_count;
     d->columns = calloc(d->column_count, sizeof *d->columns);
     if (!d->columns)
-        return pgwire_no_memory(fault);
+        return fault_no_memory(fault);
     for (uint32_t i = 0; i < d->column_count; i++) {
         struct column *column = &d->columns[i];
         *column = schema->columns[d->first_column + i];
@@ -52,7 +52,7 @@ static enum outcome pgwire_open(const struct driver_setup *setup, struct driver 
     char why[160];
     struct driver *d = calloc(1, sizeof *d);
     if (!d)
-        return pgwire_no_memory(fault);
+        return fault_no_memory(fault);
     *driver = d;
     d->setup = setup;
     d->host = spec->host ? spec->host : "localhost";
@@ -70,7 +70,7 @@ static enum outcome pgwire_open(const struct driver_setup *setup, struct driver 
     if (2 + (uint64_t)setup->schema->tag_count + d->column_count > PGWIRE_PARAMETERS_MAX)
         return refuse(fault, "columns: more than one statement has parameters for");
     if (!pgwire_make_heads(d))
-        return pgwire_no_memory(fault);
+        return fault_no_memory(fault);
     if (pgwire_row_bytes(d) > PGWIRE_STATEMENT_BYTES)
         return refuse(fault, "columns: a row is longer than the server reads at once");
     return OUTCOME_OK;
@@ -100,7 +100,7 @@ static enum outcome pgwire_connect(struct driver *d, uint32_t worker,
     struct connection *c = calloc(1, sizeof *c);
     (void)worker;
     if (!c)
-        return pgwire_no_memory(fault);
+        return fault_no_memory(fault);
     c->driver = d;
     c->stream.fd = -1;
     c->body = malloc(PGWIRE_WINDOW_BYTES);
@@ -108,7 +108,7 @@ static enum outcome pgwire_connect(struct driver *d, uint32_t worker,
     c->is_present = calloc(d->parts, sizeof *c->is_present);
     if (!c->body || !c->is_prepared || !c->is_present) {
         pgwire_disconnect(c);
-        return pgwire_no_memory(fault);
+        return fault_no_memory(fault);
     }
     if (!d->setup->is_sending_stubbed && pgwire_reach(c, fault) != OUTCOME_OK) {
         pgwire_disconnect(c);

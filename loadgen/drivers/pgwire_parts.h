@@ -57,8 +57,6 @@ struct connection {
 enum { PGWIRE_MARK_BYTES = 5 };
 extern const uint8_t pgwire_flush[PGWIRE_MARK_BYTES], pgwire_sync[PGWIRE_MARK_BYTES];
 
-enum outcome pgwire_no_memory(struct fault *fault);
-
 /* The way to the server failed. */
 enum outcome pgwire_broken(const struct stream *stream, struct fault *fault);
 

@@ -11,12 +11,6 @@ const uint8_t pgwire_sync[PGWIRE_MARK_BYTES] = {'S', 0, 0, 0, 4};
 
 enum { VERSION_3 = 196608, LOGIN_DONE = 0, LOGIN_CLEAR = 3, WORD_BYTES = 256 };
 
-enum outcome pgwire_no_memory(struct fault *fault)
-{
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-    return OUTCOME_FATAL;
-}
-
 enum outcome pgwire_broken(const struct stream *stream, struct fault *fault)
 {
     if (stream->is_late)
@@ -171,7 +165,7 @@ enum outcome pgwire_prepare(struct connection *c, uint32_t part, uint32_t size, 
     const struct driver *d = c->driver;
     uint8_t *const text = malloc(pgwire_parse_bytes(d));
     if (!text)
-        return pgwire_no_memory(fault);
+        return fault_no_memory(fault);
     const uint8_t *const end = pgwire_put_parse(d, part, size, text);
     const enum outcome outcome = prepare(c, text, end, 1, mark, fault);
     free(text);

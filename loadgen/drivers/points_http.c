@@ -11,15 +11,6 @@
 #include "points.h"
 #include "posts.h"
 
-static const struct driver_method methods[] = {
-    {"put", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-    {"datapoints", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-    {"gzip", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-    {"telnet", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED},
-    {NULL, 0}};
-static const char *const options[] = {"write_path",  "in_seconds",  "query_path",    "query_posted",
-                                      "query_plain", "answer_rows", "answer_column", NULL};
-
 static void drop(void *form)
 {
     points_free(form);
@@ -47,7 +38,7 @@ static void *make(const struct driver_setup *setup, enum points_form form, struc
     if (points && points_init(points, form, in_seconds, spec, setup->schema,
                               spec->table ? spec->table : "measurement"))
         return points;
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+    fault_no_memory(fault);
     if (points)
         drop(points);
     return NULL;
@@ -107,18 +98,20 @@ static size_t name(const void *form, uint32_t table, char out[DRIVER_NAME_MAX])
      .put = put,                                                                                   \
      __VA_ARGS__}
 
-static const struct post_form forms[] = {
-    FORM(JSON, "/api/put", 4242, make_put, .packing = NULL),
-    FORM(JSON, "/api/v1/datapoints", 8080, make_series, .packing = NULL),
-    FORM(GZIP, "/api/v1/datapoints", 8080, make_series, .packing = &packing_gzip),
-    FORM("", "", 4242, make_telnet, .is_unanswered = true),
+static const struct driver_method methods[] = {
+    {"put", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     &(const struct post_form)FORM(JSON, "/api/put", 4242, make_put, .packing = NULL)},
+    {"datapoints", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     &(const struct post_form)FORM(JSON, "/api/v1/datapoints", 8080, make_series, .packing = NULL)},
+    {"gzip", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     &(const struct post_form)FORM(GZIP, "/api/v1/datapoints", 8080, make_series,
+                                   .packing = &packing_gzip)},
+    {"telnet", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED,
+     &(const struct post_form)FORM("", "", 4242, make_telnet, .is_unanswered = true)},
+    {NULL, 0, NULL},
 };
-
-static enum outcome points_open(const struct driver_setup *setup, struct driver **driver,
-                                struct fault *fault)
-{
-    return posts_open(&forms[posts_form_of(methods, setup)], setup, driver, fault);
-}
+static const char *const options[] = {"write_path",  "in_seconds",  "query_path",    "query_posted",
+                                      "query_plain", "answer_rows", "answer_column", NULL};
 
 extern const struct driver_ops driver_points;
 const struct driver_ops driver_points = {
@@ -126,7 +119,7 @@ const struct driver_ops driver_points = {
     .name = "points",
     .methods = methods,
     .options = options,
-    .open = points_open,
+    .open = posts_open,
     .place = posts_place,
     .connect = posts_connect,
     .send = posts_send,

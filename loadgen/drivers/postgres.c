@@ -12,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of enum postgres_method. */
-static const struct driver_method methods[] = {{"copy", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {"insert", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {"upsert", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {"jsonb", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-                                               {NULL, 0}};
+#define FORM(method) (&(const enum postgres_method){method})
+static const struct driver_method methods[] = {
+    {"copy", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_COPY)},
+    {"insert", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_INSERT)},
+    {"upsert", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_UPSERT)},
+    {"jsonb", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_JSONB)},
+    {NULL, 0, NULL}};
 static const char *const options[] = {NULL};
 
 /* COPY's list of columns; false when they do not fit. */
@@ -74,15 +75,12 @@ static enum outcome postgres_open(const struct driver_setup *setup, struct drive
                                   struct fault *fault)
 {
     struct driver *d = calloc(1, sizeof *d);
-    if (!d) {
-        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-        return OUTCOME_FATAL;
-    }
+    if (!d)
+        return fault_no_memory(fault);
     *driver = d;
     d->setup = setup;
     d->table = setup->spec->table ? setup->spec->table : "measurement";
-    while (setup->spec->method && strcmp(methods[d->method].name, setup->spec->method) != 0)
-        d->method++; /* the core has checked that it is one of them */
+    d->method = *(const enum postgres_method *)setup->method->form;
     return check_row(d, fault) ? open_method(d, fault) : OUTCOME_FATAL;
 }
 
@@ -129,8 +127,7 @@ enum outcome postgres_connect(struct driver *driver, uint32_t worker,
     struct connection *c = calloc(1, sizeof *c);
     if (!c || !(c->buffer = aligned_alloc(64, POSTGRES_BUFFER_SPACE))) {
         free(c);
-        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-        return OUTCOME_FATAL;
+        return fault_no_memory(fault);
     }
     c->driver = driver;
     if (driver->setup->is_sending_stubbed) {

@@ -146,8 +146,7 @@ enum outcome postgres_open_insert(struct driver *d, struct fault *fault)
         write_statement(d, &text);
         return OUTCOME_OK;
     }
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-    return OUTCOME_FATAL;
+    return fault_no_memory(fault);
 }
 
 static void put_start(uint8_t *out, unsigned element, bool has_nulls, uint32_t rows)
@@ -277,10 +276,8 @@ enum outcome postgres_send_insert(struct connection *c, const struct batch *batc
                                   uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
 {
     const struct driver *d = c->driver;
-    if (!c->arrays && !(c->arrays = make_arrays(d))) {
-        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-        return OUTCOME_FATAL;
-    }
+    if (!c->arrays && !(c->arrays = make_arrays(d)))
+        return fault_no_memory(fault);
     put_arrays(d, batch, c->arrays);
     *rows_acked = batch->rows;
     if (d->setup->is_sending_stubbed)

@@ -36,10 +36,8 @@ enum outcome postgres_open_json(struct driver *d, struct fault *fault)
 {
     const struct schema *schema = d->setup->schema;
     d->json = calloc(1, sizeof *d->json);
-    if (!d->json) {
-        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-        return OUTCOME_FATAL;
-    }
+    if (!d->json)
+        return fault_no_memory(fault);
     for (uint32_t i = 0; i < schema->column_count; i++) {
         const struct column *column = &schema->columns[i];
         struct member *member = &d->json->members[i];

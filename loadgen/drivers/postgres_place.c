@@ -135,7 +135,7 @@ static void place_anywhere(struct driver *driver, uint32_t *partition_of)
 enum outcome postgres_place(struct driver *driver, uint32_t *partition_of, struct fault *fault)
 {
     struct connection *c = NULL;
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+    fault_no_memory(fault);
     driver->device_of = calloc(driver->setup->spec->tables, sizeof *driver->device_of);
     if (driver->device_of && driver->setup->is_sending_stubbed) {
         place_anywhere(driver, partition_of);

@@ -10,21 +10,6 @@
 
 enum { BODY_BYTES = 1 << 23, FINISH_S = 20, WORDS_BYTES = 400 };
 
-enum outcome posts_no_memory(struct fault *fault)
-{
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-    return OUTCOME_FATAL;
-}
-
-size_t posts_form_of(const struct driver_method *methods, const struct driver_setup *setup)
-{
-    const char *method = setup->spec->method;
-    for (size_t i = 0; method && methods[i].name; i++)
-        if (strcmp(method, methods[i].name) == 0)
-            return i;
-    return 0;
-}
-
 /* The header lines of rows and queries. False where the password cannot be in one. Without a
  * password there is none: rows that are only printed need none. */
 static bool make_headers(struct driver *d, struct fault *fault)
@@ -45,14 +30,15 @@ static bool make_headers(struct driver *d, struct fault *fault)
     return true;
 }
 
-enum outcome posts_open(const struct post_form *form, const struct driver_setup *setup,
-                        struct driver **driver, struct fault *fault)
+enum outcome posts_open(const struct driver_setup *setup, struct driver **driver,
+                        struct fault *fault)
 {
+    const struct post_form *form = setup->method->form;
     const struct spec *spec = setup->spec;
     const char *path = spec_option(spec, "write_path");
     struct driver *d = calloc(1, sizeof *d);
     if (!d)
-        return posts_no_memory(fault);
+        return fault_no_memory(fault);
     *driver = d;
     d->setup = setup;
     d->form = form;
@@ -122,7 +108,7 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
     struct connection *c = calloc(1, sizeof *c);
     (void)worker;
     if (!c)
-        return posts_no_memory(fault);
+        return fault_no_memory(fault);
     if (spec_option(d->setup->spec, "auth_scheme") && !*d->authorization &&
         !d->setup->is_sending_stubbed) {
         fault_set(fault, FAULT_SPEC, "SPEC", "auth_scheme: the environment has no SCALE_PASSWORD");
@@ -136,7 +122,7 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
     c->place = calloc(1, d->form->place_bytes);
     if (!c->body || !c->place) {
         posts_disconnect(c);
-        return posts_no_memory(fault);
+        return fault_no_memory(fault);
     }
     if (d->form->packing && !(c->packer = d->form->packing->make(fault))) {
         posts_disconnect(c);
@@ -200,7 +186,7 @@ static enum outcome deliver(struct connection *c, size_t length, struct fault *f
     if (c->packer)
         text = d->form->packing->pack(c->packer, c->body, length, &length);
     if (!text)
-        return posts_no_memory(fault);
+        return fault_no_memory(fault);
     if (d->setup->is_sending_stubbed)
         return OUTCOME_OK;
     return (d->form->is_unanswered ? pour : post)(c, text, length, fault);

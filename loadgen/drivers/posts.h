@@ -31,13 +31,9 @@ struct post_form {
                  uint32_t *rows);
 };
 
-/* Which of the driver's methods the spec names: the form's place where forms stand in their order.
- */
-size_t posts_form_of(const struct driver_method *methods, const struct driver_setup *setup);
-
-/* The functions of a driver: its own `open` calls posts_open. */
-enum outcome posts_open(const struct post_form *form, const struct driver_setup *setup,
-                        struct driver **driver, struct fault *fault);
+/* The functions of a driver whose methods have a `post_form`. */
+enum outcome posts_open(const struct driver_setup *setup, struct driver **driver,
+                        struct fault *fault);
 enum outcome posts_place(struct driver *driver, uint32_t *partition_of, struct fault *fault);
 enum outcome posts_connect(struct driver *driver, uint32_t worker, struct connection **connection,
                            struct fault *fault);

@@ -92,7 +92,7 @@ enum outcome posts_prepare(struct connection *c, uint32_t operation, const char 
     struct posts_ask *ask = calloc(1, sizeof *ask);
     c->asks[operation] = ask;
     if (!ask)
-        return posts_no_memory(fault);
+        return fault_no_memory(fault);
     if (!marks_read(&ask->marks, text, why, sizeof why)) {
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
         return OUTCOME_FATAL;
@@ -105,7 +105,7 @@ enum outcome posts_prepare(struct connection *c, uint32_t operation, const char 
     }
     ask->is_posted = is_posted;
     ask->as_it_is = is_posted ? NULL : option_or(c->driver, "query_plain", "");
-    return encode(ask, c->driver, text) ? OUTCOME_OK : posts_no_memory(fault);
+    return encode(ask, c->driver, text) ? OUTCOME_OK : fault_no_memory(fault);
 }
 
 void posts_free_asks(struct connection *c)

@@ -31,8 +31,6 @@ struct connection {
     struct posts_ask *asks[OPERATIONS_MAX];
 };
 
-enum outcome posts_no_memory(struct fault *fault);
-
 /* Connects where the connection is not there. */
 enum outcome posts_reach(struct connection *connection, struct fault *fault);
 

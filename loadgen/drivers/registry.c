@@ -1,9 +1,6 @@
 /* The list of drivers compiled in, and the checks at the door; see driver.h. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "../utf8.h"
 #include "driver.h"
 
 extern const struct driver_ops driver_cassandra;
@@ -35,9 +32,13 @@ const struct driver_ops *driver_find(const char *name)
 /* What the features of its methods and its optional functions lack of each other. */
 static const char *lacks_together(const struct driver_ops *ops)
 {
-    uint32_t features = 0;
-    for (const struct driver_method *m = ops->methods; m->name; m++)
+    uint32_t features = 0, methods = 0, forms = 0;
+    for (const struct driver_method *m = ops->methods; m->name; m++, methods++) {
         features |= m->features;
+        forms += m->form != NULL;
+    }
+    if (forms && forms != methods)
+        return "form of a method: all methods have one, or none";
     if (features & ~(uint32_t)FEATURES_ALL)
         return "features of this program only";
     if ((features & FEATURE_DEPTH) && !ops->submit)
@@ -98,27 +99,4 @@ const struct driver_method *driver_find_method(const struct driver_ops *ops, con
         if (strcmp(m->name, name) == 0)
             return m;
     return NULL;
-}
-
-void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format, ...)
-{
-    va_list arguments;
-    fault->kind = kind;
-    fault->is_transient = fault->is_late = false;
-    snprintf(fault->code, sizeof fault->code, "%s", code);
-    va_start(arguments, format);
-    vsnprintf(fault->message, sizeof fault->message, format, arguments);
-    va_end(arguments);
-    for (size_t end = strlen(fault->message); end > 0 && fault->message[end - 1] == '\n';)
-        fault->message[--end] = '\0';
-    utf8_mend(fault->message, strlen(fault->message));
-    utf8_mend(fault->code, strlen(fault->code));
-}
-
-enum outcome fault_late(struct fault *fault, const char *stage)
-{
-    fault_set(fault, FAULT_SERVER, "deadline", "no answer by the deadline of the request: %s",
-              stage);
-    fault->is_late = true;
-    return OUTCOME_FATAL;
 }

@@ -8,14 +8,6 @@
 #include "posts.h"
 #include "samples.h"
 
-static const struct driver_method methods[] = {
-    {"remote-write", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-    {"import", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-    {NULL, 0}};
-static const char *const options[] = {"write_path",  "query_path",  "query_posted",
-                                      "query_plain", "answer_rows", "answer_column",
-                                      NULL};
-
 static void drop(void *form)
 {
     samples_free(form);
@@ -43,7 +35,7 @@ static void *make(const struct driver_setup *setup, const struct samples_form *f
     if (samples &&
         samples_init(samples, form, spec, setup->schema, spec->table ? spec->table : "measurement"))
         return samples;
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+    fault_no_memory(fault);
     if (samples)
         drop(samples);
     return NULL;
@@ -99,18 +91,20 @@ static size_t name(const void *form, uint32_t table, char out[DRIVER_NAME_MAX])
         .put = put,                                                                                \
     }
 
-static const struct post_form forms[] = {
-    FORM("/api/v1/write", make_protobuf, &packing_snappy,
+static const struct driver_method methods[] = {
+    {"remote-write", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     &(const struct post_form)FORM(
+         "/api/v1/write", make_protobuf, &packing_snappy,
          "Content-Type: application/x-protobuf\r\nContent-Encoding: snappy\r\n"
-         "X-Prometheus-Remote-Write-Version: 0.1.0\r\n"),
-    FORM("/api/v1/import", make_json, NULL, "Content-Type: application/json\r\n"),
+         "X-Prometheus-Remote-Write-Version: 0.1.0\r\n")},
+    {"import", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     &(const struct post_form)FORM("/api/v1/import", make_json, NULL,
+                                   "Content-Type: application/json\r\n")},
+    {NULL, 0, NULL},
 };
-
-static enum outcome samples_open(const struct driver_setup *setup, struct driver **driver,
-                                 struct fault *fault)
-{
-    return posts_open(&forms[posts_form_of(methods, setup)], setup, driver, fault);
-}
+static const char *const options[] = {"write_path",  "query_path",  "query_posted",
+                                      "query_plain", "answer_rows", "answer_column",
+                                      NULL};
 
 extern const struct driver_ops driver_samples;
 const struct driver_ops driver_samples = {
@@ -118,7 +112,7 @@ const struct driver_ops driver_samples = {
     .name = "samples",
     .methods = methods,
     .options = options,
-    .open = samples_open,
+    .open = posts_open,
     .place = posts_place,
     .connect = posts_connect,
     .send = posts_send,

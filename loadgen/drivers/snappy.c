@@ -135,7 +135,7 @@ static struct packer *snappy_new(struct fault *fault)
 {
     struct packer *p = calloc(1, sizeof *p);
     if (!p)
-        fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
+        fault_no_memory(fault);
     return p;
 }
 

@@ -76,7 +76,7 @@ enum outcome adapter_connect(struct connection *c, struct fault *fault)
     char *answer;
     struct adapter *a = c->adapter = calloc(1, sizeof *a);
     if (!a)
-        return tdengine_no_memory(fault);
+        return fault_no_memory(fault);
     a->rest.fd = a->ws.fd = -1;
     if (d->setup->is_sending_stubbed)
         return OUTCOME_OK;
@@ -239,7 +239,7 @@ enum outcome adapter_route(struct connection *c, struct taos_route *route, struc
     rows = answer_member(answer, "data");
     tell_rows(rows, &sink);
     if (list.is_full)
-        return tdengine_no_memory(fault);
+        return fault_no_memory(fault);
     for (int32_t i = 0; i < route->count; i++)
         route->ranges[i].begin = (uint32_t)i * (UINT32_MAX / (uint32_t)route->count);
     return OUTCOME_OK;
@@ -251,7 +251,7 @@ enum outcome adapter_table_vgroups(struct connection *c, const char *const *tabl
     char path[sizeof c->adapter->path + 8], *answer, *body = malloc(count * (TABLE_NAME_MAX + 3));
     char *out = body;
     if (!body)
-        return tdengine_no_memory(fault);
+        return fault_no_memory(fault);
     snprintf(path, sizeof path, "%s/vgid", c->adapter->path);
     for (uint32_t i = 0; i < count; i++)
         out += sprintf(out, "%s\"%s\"", i ? "," : "[", tables[i]);

@@ -72,7 +72,7 @@ static enum outcome make_room(struct adapter *a, const struct driver *d, uint32_
     free(a->block);
     a->block = malloc(most);
     a->block_size = a->block ? most : 0;
-    return a->block ? OUTCOME_OK : tdengine_no_memory(fault);
+    return a->block ? OUTCOME_OK : fault_no_memory(fault);
 }
 
 static enum outcome send_slices(struct connection *c, const struct batch *batch,

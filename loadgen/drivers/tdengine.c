@@ -13,31 +13,23 @@
 #include "tdengine_ask.h"
 #include "tdengine_topics.h"
 
-/* In the order of enum method. */
+#define FORM(its_method) (&(const enum method){its_method})
 static const struct driver_method methods[] = {
-    {"stmt", 0}, /* libtaos cannot be interrupted, and encodes inside of its own send */
-    {"sql", 0},
-    {"sml-line", 0},
-    {"sml-telnet", 0},
-    {"sml-json", 0},
-    {"rest", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-    {"ws", FEATURE_DEADLINE | FEATURE_SEPARABLE},
-    {"tmq", FEATURE_SUBSCRIBES},
-    {NULL, 0}};
+    {"stmt", 0,
+     FORM(METHOD_STMT)}, /* libtaos cannot be interrupted, and encodes inside of its own send */
+    {"sql", 0, FORM(METHOD_SQL)},
+    {"sml-line", 0, FORM(METHOD_LINE)},
+    {"sml-telnet", 0, FORM(METHOD_TELNET)},
+    {"sml-json", 0, FORM(METHOD_JSON)},
+    {"rest", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_REST)},
+    {"ws", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_WS)},
+    {"tmq", FEATURE_SUBSCRIBES, FORM(METHOD_TMQ)},
+    {NULL, 0, NULL}};
 static const char *const options[] = {
     "client_config",   "table_prefix", "adapter_port", "consumer",    "poll_ms", "expect_rows",
     "commit_messages", "row_times",    "first_table",  "auto_create", NULL};
 
 enum { DEFAULT_PORT = 6030, ADAPTER_ABOVE = 11 };
-
-static enum method method_of(const char *name)
-{
-    enum method method = METHOD_STMT;
-    for (size_t i = 0; name && methods[i].name; i++)
-        if (strcmp(methods[i].name, name) == 0)
-            method = (enum method)i;
-    return method;
-}
 
 static bool is_schemaless(enum method method)
 {
@@ -148,10 +140,10 @@ static enum outcome tdengine_open(const struct driver_setup *setup, struct drive
     const char *prefix = spec_option(spec, "table_prefix");
     struct driver *d = calloc(1, sizeof *d);
     if (!d)
-        return tdengine_no_memory(fault);
+        return fault_no_memory(fault);
     *driver = d;
     d->setup = setup;
-    d->method = method_of(spec->method);
+    d->method = *(const enum method *)setup->method->form;
     d->database = spec->database;
     d->table = spec->table ? spec->table : "meters";
     d->prefix = prefix ? prefix : "d";

@@ -35,7 +35,7 @@ enum outcome tdengine_prepare(struct connection *c, uint32_t operation, const ch
         return topics_prepare(c, text, fault);
     ask = calloc(1, sizeof *ask);
     if (!ask)
-        return tdengine_no_memory(fault);
+        return fault_no_memory(fault);
     c->asks[operation] = ask;
     if (!marks_read(&ask->marks, text, why, sizeof why)) {
         fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);

@@ -42,12 +42,12 @@ enum outcome tdengine_connect(struct driver *d, uint32_t worker, struct connecti
     struct connection *c = calloc(1, sizeof *c);
     enum outcome outcome = OUTCOME_OK;
     if (!c)
-        return tdengine_no_memory(fault);
+        return fault_no_memory(fault);
     c->driver = d;
     c->text = malloc(TEXT_BYTES);
     c->binds = calloc(d->column_count + 1, sizeof *c->binds);
     if (!c->text || !c->binds)
-        outcome = tdengine_no_memory(fault);
+        outcome = fault_no_memory(fault);
     else if (d->method == METHOD_REST || d->method == METHOD_WS)
         outcome = adapter_connect(c, fault);
     else if (d->method == METHOD_TMQ)

@@ -32,9 +32,3 @@ enum outcome tdengine_fault(int code, const char *words, struct fault *fault)
     fault->is_transient = is_transient(low);
     return fault->is_transient ? OUTCOME_ERROR : OUTCOME_FATAL;
 }
-
-enum outcome tdengine_no_memory(struct fault *fault)
-{
-    fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");
-    return OUTCOME_FATAL;
-}

@@ -136,8 +136,6 @@ enum outcome tdengine_load_library(struct libtaos *taos, const char *wanted, str
 
 /* A TDengine error code and its words as a fault, and what it means for the load. */
 enum outcome tdengine_fault(int code, const char *words, struct fault *fault);
-enum outcome tdengine_no_memory(struct fault *fault);
-
 enum outcome tdengine_connect(struct driver *driver, uint32_t worker,
                               struct connection **connection, struct fault *fault);
 void tdengine_disconnect(struct connection *connection);

@@ -144,7 +144,7 @@ static enum outcome confirm_tables(struct connection *c, const struct taos_route
 {
     const uint32_t tables = (uint32_t)c->driver->setup->spec->tables;
     struct names *names = malloc(sizeof *names);
-    enum outcome outcome = names ? OUTCOME_OK : tdengine_no_memory(fault);
+    enum outcome outcome = names ? OUTCOME_OK : fault_no_memory(fault);
     for (uint32_t first = 0, n; outcome == OUTCOME_OK && first < tables; first += n) {
         n = tables - first < TABLES_AT_ONCE ? tables - first : TABLES_AT_ONCE;
         for (uint32_t i = 0; i < n; i++) {
@@ -209,7 +209,7 @@ enum outcome tdengine_place(struct driver *d, uint32_t *partition_of, struct fau
         for (uint32_t t = 0; t < spec->tables; t++)
             partition_of[t] = partition_of_number(&h, d->first_table + t);
     else if (!choose_names(d, &h, partition_of))
-        return tdengine_no_memory(fault);
+        return fault_no_memory(fault);
     if (d->setup->is_sending_stubbed)
         return OUTCOME_OK;
     enum outcome outcome = tdengine_connect(d, 0, &c, fault);

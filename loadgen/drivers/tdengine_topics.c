@@ -45,7 +45,7 @@ enum outcome topics_open(struct driver *d, struct fault *fault)
     struct topics_library *t = calloc(1, sizeof *t);
     char why[160];
     if (!t)
-        return tdengine_no_memory(fault);
+        return fault_no_memory(fault);
     d->topics = t;
     t->poll_ms = waits_on ? POLL_FOREVER : DEFAULT_POLL_MS;
     if ((waits_on ||
@@ -133,7 +133,7 @@ enum outcome topics_connect(struct connection *c, uint32_t worker, struct fault 
     void *conf = t->conf_new();
     c->consumer = calloc(1, sizeof *c->consumer);
     if (!conf || !c->consumer)
-        return tdengine_no_memory(fault);
+        return fault_no_memory(fault);
     snprintf(port, sizeof port, "%u", d->port);
     const bool ok = set(t, conf, "td.connect.ip", d->host, worker, fault) &&
                     set(t, conf, "td.connect.port", port, worker, fault) &&
@@ -167,7 +167,7 @@ enum outcome topics_prepare(struct connection *c, const char *text, struct fault
         t->list_free(list);
     free(copy);
     if (!copy || !list)
-        return tdengine_no_memory(fault);
+        return fault_no_memory(fault);
     if (code == 0)
         return OUTCOME_OK;
     tdengine_fault(code, t->words(code), fault);

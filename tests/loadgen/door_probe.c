@@ -5,10 +5,17 @@
 
 #include "drivers/driver.h"
 
-static const struct driver_method methods[] = {{"none", FEATURE_DEADLINE}, {NULL, 0}};
-static const struct driver_method deep[] = {{"none", 0}, {"deep", FEATURE_DEPTH}, {NULL, 0}};
-static const struct driver_method foreign[] = {{"none", 1u << FEATURE_COUNT}, {NULL, 0}};
-static const struct driver_method nothing[] = {{NULL, 0}};
+static const struct driver_method methods[] = {{"none", FEATURE_DEADLINE, NULL}, {NULL, 0, NULL}};
+static const struct driver_method deep[] = {
+    {"none", 0, NULL}, {"deep", FEATURE_DEPTH, NULL}, {NULL, 0, NULL}};
+static const struct driver_method foreign[] = {{"none", 1u << FEATURE_COUNT, NULL},
+                                               {NULL, 0, NULL}};
+static const struct driver_method nothing[] = {{NULL, 0, NULL}};
+static const struct driver_method formed[] = {{"one", 0, "1"}, {"two", 0, "2"}, {NULL, 0, NULL}};
+static const struct driver_method formless_last[] = {
+    {"one", 0, "1"}, {"two", 0, NULL}, {NULL, 0, NULL}};
+static const struct driver_method formless_first[] = {
+    {"one", 0, NULL}, {"two", 0, "2"}, {NULL, 0, NULL}};
 
 static enum outcome open_it(const struct driver_setup *s, struct driver **d, struct fault *f)
 {
@@ -120,6 +127,9 @@ static void features_and_functions_belong_together(void)
 {
     EXPECT_WITH("features of this program only", .methods = foreign);
     EXPECT_WITH("methods", .methods = nothing);
+    EXPECT_WITH("form of a method", .methods = formless_last);
+    EXPECT_WITH("form of a method", .methods = formless_first);
+    EXPECT_WITH(NULL, .methods = formed);
     EXPECT_WITH("submit that its feature depth needs", .methods = deep);
     EXPECT_WITH("submit that its feature depth needs", .methods = deep, .complete = complete);
     EXPECT_WITH("complete that its feature depth needs", .methods = deep, .submit = submit);

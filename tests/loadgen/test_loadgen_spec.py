@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+LOADGEN = Path(__file__).resolve().parents[2] / "loadgen"
 
 
 def test_all_mistakes_are_told_at_once(run):
@@ -210,5 +214,37 @@ def test_bad_usage_is_code_2(program: Path, arguments):
 
 
 def test_the_door_refuses_an_incomplete_driver_by_name(build):
-    done = subprocess.run([build("door_probe.c", "drivers/registry.c")], capture_output=True, text=True)
+    done = subprocess.run(
+        [build("door_probe.c", "drivers/registry.c", "drivers/fault.c")], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout
+
+
+def test_a_method_without_its_form_does_not_compile(tmp_path: Path):
+    """The flags of CMakeLists.txt that a missing member of a row fails by; the whole row compiles."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    source = tmp_path / "methods.c"
+    command = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-c", source, "-o", tmp_path / "methods.o"]
+    for row, compiles in (('{"x", 0, NULL}', True), ('{"x", 0}', False)):
+        lines = (
+            f'#include "{LOADGEN / "drivers" / "driver.h"}"',
+            "extern const struct driver_method methods[];",
+            f"const struct driver_method methods[] = {{{row}, {{NULL, 0, NULL}}}};",
+        )
+        source.write_text("\n".join(lines) + "\n")
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert (done.returncode == 0) == compiles, done.stderr
+    assert "missing-field-initializers" in done.stderr
+
+
+def test_the_documents_name_the_version_of_the_door_and_the_drivers_that_ask(program: Path):
+    (version,) = re.findall(r"#define DRIVER_ABI (\d+)u", (LOADGEN / "drivers" / "driver.h").read_text())
+    docs = LOADGEN.parent / "docs"
+    page = (docs / "loadgen.md").read_text()
+    assert f"defines the interface, version {version}:" in page
+    assert f"(ABI {version})" in (docs / "architecture.md").read_text()
+    listed = subprocess.run([program, "drivers"], capture_output=True, text=True, check=True).stdout
+    (silent,) = [driver["driver"] for driver in json.loads(listed) if not driver["ask"]]
+    assert f"All drivers have them except `{silent}`" in page

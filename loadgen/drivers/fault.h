@@ -1,0 +1,40 @@
+/* The outcome of a call through the driver door, and the fault that says why it is not OK: for
+ * drivers and for what they share. It prints nothing and counts nothing. */
+#ifndef SCALE_FAULT_H
+#define SCALE_FAULT_H
+
+#include <stdbool.h>
+
+enum outcome {
+    OUTCOME_OK,
+    OUTCOME_ERROR, /* this request failed; the connection is good for the next one */
+    OUTCOME_FATAL  /* nothing more can be done: the load stops */
+};
+
+enum fault_kind {
+    FAULT_SERVER,  /* the server, or the way to it */
+    FAULT_LIBRARY, /* the client library is missing, or lacks a symbol */
+    FAULT_SPEC     /* the spec asks for what this driver cannot do */
+};
+
+struct fault {
+    enum fault_kind kind;
+    char code[32]; /* the server's own code, as SQLSTATE; a word of ours where it has none */
+    char message[480];
+    bool is_transient; /* passes by itself: worth trying again, whatever `retries` says */
+    bool is_late;      /* no answer by the deadline: the request may be done, or not */
+};
+
+void fault_set(struct fault *fault, enum fault_kind kind, const char *code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The fault of a request whose answer did not come by its deadline, code "deadline"; `stage` says
+ * how far it had come. Returns OUTCOME_FATAL: what the server still does with the request, and
+ * which answer would come next, is not known, so the connection is good for `disconnect` only.
+ * The rows of the request are unanswered: neither acknowledged nor failed. */
+enum outcome fault_late(struct fault *fault, const char *stage);
+
+/* The fault of an allocation that failed. Returns OUTCOME_FATAL. */
+enum outcome fault_no_memory(struct fault *fault);
+
+#endif
