@@ -3,7 +3,9 @@
 #ifndef SCALE_PACKING_H
 #define SCALE_PACKING_H
 
-#include "driver.h"
+#include <stddef.h>
+
+#include "fault.h"
 
 struct packer; /* of one connection, each kind's own: what it keeps between two bodies */
 
@@ -15,7 +17,8 @@ struct packing {
     const char *(*pack)(struct packer *packer, const char *text, size_t length, size_t *packed);
 };
 
-extern const struct packing packing_gzip;   /* by the zlib of the machine, opened when needed */
-extern const struct packing packing_snappy; /* snappy's block format, by snappy.c itself */
+/* By libraries of the machine, which `make` opens. */
+extern const struct packing packing_gzip;   /* zlib's fastest level */
+extern const struct packing packing_snappy; /* libsnappy: snappy's block format */
 
 #endif

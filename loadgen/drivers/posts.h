@@ -7,6 +7,7 @@
 #ifndef SCALE_POSTS_H
 #define SCALE_POSTS_H
 
+#include "driver.h"
 #include "packing.h"
 
 struct post_form {

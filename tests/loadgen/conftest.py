@@ -89,7 +89,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         program = folder / Path(probe).stem
         flags = os.environ.get("SCALE_PROBE_CFLAGS", "").split()
         files = [Path(__file__).parent / probe, *(LOADGEN / source for source in sources)]
-        command = [compiler, "-std=gnu11", "-O1", "-I", LOADGEN, *flags, *files]
+        command = [compiler, "-std=gnu11", "-O1", "-D_GNU_SOURCE", "-I", LOADGEN, *flags, *files]
         subprocess.run([*command, "-o", program, "-lm"], check=True)
         return program
 

@@ -19,7 +19,8 @@ const struct harness fuzz_harnesses[] = {
      fuzz_driver},
     {"lines-tcp", "driver=lines\nmethod=tcp\n" WRITES ALL_TYPES, fuzz_driver},
     {"points", "driver=points\nquery_path=/q?\nquery_posted=1\n" WRITES NUMBERS READS, fuzz_driver},
-    {"samples", "driver=samples\nquery_path=/q?\nanswer_column=__name__\n" WRITES NUMBERS READS,
+    {"samples",
+     "driver=samples\nmethod=import\nquery_path=/q?\nanswer_column=__name__\n" WRITES NUMBERS READS,
      fuzz_driver},
     {"pgwire", "driver=pgwire\nparted=1\npartitions=2\n" WRITES ALL_TYPES, fuzz_driver},
     {"postgres", "driver=postgres\n" WRITES ALL_TYPES READS, fuzz_driver},
@@ -30,7 +31,6 @@ const struct harness fuzz_harnesses[] = {
     {"tdengine-block", NULL, fuzz_raw_block},
     {"spec", NULL, fuzz_spec_text},
     {"words", NULL, fuzz_words},
-    {"snappy", NULL, fuzz_snappy},
     {NULL, NULL, NULL},
 };
 

@@ -37,7 +37,6 @@ void fuzz_driver(const struct harness *harness); /* all calls of a driver, its s
 void fuzz_spec_text(const struct harness *harness);
 void fuzz_raw_block(const struct harness *harness);
 void fuzz_words(const struct harness *harness);
-void fuzz_snappy(const struct harness *harness);
 
 /* Puts a libpq into a driver of PostgreSQL whose answers are the tape. */
 void fuzz_give_libpq(struct driver *driver);

@@ -1,9 +1,8 @@
-/* Harnesses of single parts: the reader of specs, raw blocks of TDengine, texts that a server words
- * as they become JSON, and the packer of snappy, whose blocks are unpacked again and compared. */
+/* Harnesses of single parts: the reader of specs, raw blocks of TDengine, and texts that a server
+ * words as they become JSON. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/packing.h"
 #include "drivers/tdengine_ask.h"
 #include "fuzz.h"
 #include "json.h"
@@ -65,74 +64,4 @@ void fuzz_words(const struct harness *harness)
             abort();
     json_free(&json);
     free(text);
-}
-
-/* One element of a block of snappy; its end, NULL if it is not one. */
-static const uint8_t *unpack_one(const uint8_t *at, const uint8_t *end, uint8_t *out, size_t *used,
-                                 size_t size)
-{
-    const uint8_t tag = *at++;
-    size_t length = (size_t)(tag >> 2) + 1, distance = 0;
-    if ((tag & 3) == 0) {
-        const size_t more = length > 60 ? length - 60 : 0;
-        if (more > (size_t)(end - at))
-            return NULL;
-        length = more ? 1 : length;
-        for (size_t i = 0; i < more; i++)
-            length += (size_t)*at++ << 8 * i;
-        if (length > (size_t)(end - at) || length > size - *used)
-            return NULL;
-        memcpy(out + *used, at, length);
-        *used += length;
-        return at + length;
-    }
-    const size_t bytes = (tag & 3) == 1 ? 1 : (tag & 3) == 2 ? 2 : 4;
-    if (bytes > (size_t)(end - at))
-        return NULL;
-    for (size_t i = 0; i < bytes; i++)
-        distance |= (size_t)*at++ << 8 * i;
-    if (bytes == 1) {
-        length = (tag >> 2 & 7) + 4;
-        distance |= (size_t)(tag >> 5) << 8;
-    }
-    if (distance == 0 || distance > *used || length > size - *used)
-        return NULL;
-    for (; length > 0; length--, ++*used)
-        out[*used] = out[*used - distance];
-    return at;
-}
-
-static void compare(const uint8_t *text, size_t length, const uint8_t *packed, size_t packed_length)
-{
-    const uint8_t *at = packed, *const end = packed + packed_length;
-    size_t said = 0, used = 0;
-    uint8_t *out = malloc(length + 1);
-    for (int shift = 0; at < end; shift += 7) {
-        said |= (size_t)(*at & 127) << shift;
-        if (!(*at++ & 128))
-            break;
-    }
-    while (out && at && at < end)
-        at = unpack_one(at, end, out, &used, length);
-    if (!out || !at || said != length || used != length ||
-        (length && memcmp(out, text, length) != 0))
-        abort();
-    free(out);
-}
-
-void fuzz_snappy(const struct harness *harness)
-{
-    struct fault fault;
-    struct packer *packer = packing_snappy.make(&fault);
-    (void)harness;
-    while (packer && fuzz_left()) { /* several texts, by one packer */
-        size_t length, packed;
-        const size_t most = fuzz_take8() % 2 ? SIZE_MAX : fuzz_take32() % 4096;
-        uint8_t *text = fuzz_take_bytes(most, 0, &length);
-        const char *out = packing_snappy.pack(packer, (char *)text, length, &packed);
-        if (out)
-            compare(text, length, (const uint8_t *)out, packed);
-        free(text);
-    }
-    packing_snappy.drop(packer);
 }
