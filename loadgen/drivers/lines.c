@@ -1,10 +1,17 @@
-/* Rows as lines; see lines.h. */
-#include "lines.h"
-
+/* The driver of databases that take the InfluxDB line protocol, written without printf on the way:
+ *     measurement,device=d7,location=north current=10.1,voltage=221i 1500000000000
+ * A table of the load is a series: its number and its tags are the tags of its lines. A NULL is
+ * left out of its line; a row of nothing but NULLs keeps its first value, for a line without a
+ * value is no row. Methods: `http`; `gzip`, the same compressed; `tcp`, over a bare connection
+ * without answers. Options: those of posts.h, where write_path is /write by default and `precision`
+ * of the spec must be what it says, and parted=1: table t is of measurement <table>_p<t mod
+ * partitions>. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../tags.h"
+#include "ahead.h"
+#include "posts.h"
 
 enum { COPY_BYTES = 16, TIME_BYTES = 24, ESCAPED = 2 };
 
@@ -13,12 +20,25 @@ struct line_field {
     uint32_t length;
 };
 
-const struct column *lines_lack(const struct schema *schema, uint32_t first, uint32_t count)
+struct lines { /* the names in the lines of all tables; read-only once made */
+    const struct spec *spec;
+    const struct schema *schema;
+    const char *table;   /* the measurement */
+    bool is_parted;      /* table t is of measurement <table>_p<t mod partitions> */
+    char *heads;         /* of all tables, one behind the other: measurement and tags */
+    uint64_t *head_at;   /* tables + 1 */
+    uint32_t head_bytes; /* of the longest */
+    struct line_field *fields; /* one per column of the schema */
+};
+
+struct line_place {
+    struct post_place at;
+    struct ahead ahead;
+};
+
+static bool has_type(enum type type)
 {
-    for (const struct column *c = schema->columns + first; count > 0; c++, count--)
-        if (c->type == TYPE_UBIGINT || c->type == TYPE_VARBINARY || c->type == TYPE_GEOMETRY)
-            return c;
-    return NULL;
+    return type != TYPE_UBIGINT && type != TYPE_VARBINARY && type != TYPE_GEOMETRY;
 }
 
 /* Copies in steps of COPY_BYTES: up to so many bytes more are written. */
@@ -94,10 +114,14 @@ static bool make_heads(struct lines *l)
     return true;
 }
 
-bool lines_init(struct lines *l, const struct spec *spec, const struct schema *schema,
-                const char *table, bool is_parted)
+static bool init(void *encoder, const struct post_names *names)
 {
-    *l = (struct lines){.spec = spec, .schema = schema, .table = table, .is_parted = is_parted};
+    const struct schema *schema = names->schema;
+    struct lines *l = encoder;
+    *l = (struct lines){.spec = names->spec,
+                        .schema = schema,
+                        .table = names->measurement,
+                        .is_parted = names->is_switched};
     l->fields = calloc(schema->column_count, sizeof *l->fields);
     if (!l->fields)
         return false;
@@ -107,15 +131,17 @@ bool lines_init(struct lines *l, const struct spec *spec, const struct schema *s
     return make_heads(l);
 }
 
-void lines_free(struct lines *l)
+static void drop(void *encoder)
 {
+    struct lines *l = encoder;
     free(l->heads);
     free(l->head_at);
     free(l->fields);
 }
 
-uint64_t lines_row_bytes(const struct lines *l, uint32_t first, uint32_t count)
+static uint64_t row_bytes(const void *encoder, uint32_t first, uint32_t count)
 {
+    const struct lines *l = encoder;
     uint64_t bytes = l->head_bytes + TIME_BYTES + COPY_BYTES;
     for (uint32_t i = first; i < first + count; i++) {
         const struct column *c = &l->schema->columns[i];
@@ -222,11 +248,16 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-char *lines_put(const struct lines *l, const struct batch *batch, struct line_place *place,
-                char *out, uint64_t room, uint32_t *rows)
+/* The last line may be followed by bytes of no meaning within `room`. */
+static char *put(const void *encoder, const struct batch *batch, void *next, char *out,
+                 uint64_t room, uint32_t *rows)
 {
-    const uint64_t most = lines_row_bytes(l, batch->first_column, batch->column_count);
-    struct ahead *const ahead = &place->ahead;
+    const struct lines *l = encoder;
+    const uint64_t most = row_bytes(l, batch->first_column, batch->column_count);
+    struct post_place *const place = next;
+    struct ahead *const ahead = &((struct line_place *)next)->ahead;
+    if (place->slice == 0 && place->row == 0)
+        ahead->end = 0;
     for (*rows = 0; place->slice < batch->slice_count; place->slice++, place->row = 0) {
         const struct slice *slice = &batch->slices[place->slice];
         const char *const head = l->heads + l->head_at[slice->table];
@@ -248,3 +279,32 @@ char *lines_put(const struct lines *l, const struct batch *batch, struct line_pl
     }
     return out;
 }
+
+static const struct post_kind kind = {
+    .has = has_type,
+    .lacks = "lines have no way to write",
+    .switch_name = "parted",
+    .encoder_bytes = sizeof(struct lines),
+    .place_bytes = sizeof(struct line_place),
+    .init = init,
+    .drop = drop,
+    .row_bytes = row_bytes,
+    .put = put,
+};
+
+#define PLAIN "Content-Type: text/plain; charset=utf-8\r\n"
+#define FORM(...) (&(const struct post_form){.kind = &kind, .path = "/write", __VA_ARGS__})
+static const struct driver_method methods[] = {
+    {"http", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(.port = 8086, .header = PLAIN)},
+    {"gzip", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     FORM(.port = 8086, .header = PLAIN "Content-Encoding: gzip\r\n", .packing = &packing_gzip)},
+    {"tcp", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED,
+     FORM(.port = 9009, .header = "", .is_unanswered = true)},
+    {NULL, 0, NULL},
+};
+static const char *const options[] = {POSTS_OPTIONS, "parted", "auth_scheme", NULL};
+
+extern const struct driver_ops driver_lines;
+const struct driver_ops driver_lines = {
+    POSTS_FUNCTIONS, .name = "lines", .methods = methods, .options = options, .has_parts = true,
+};

@@ -1,13 +1,24 @@
-/* Rows as points; see points.h. */
-#include "points.h"
-
+/* The driver of databases that take points, one for each column of a row, as text, written without
+ * printf on the way. Three forms:
+ *     PUT     {"metric":"m_current","tags":{"device":"d7"},"timestamp":1500000000000,"value":10.1}
+ *     SERIES  {"name":"m_current","tags":{"device":"d7"},"datapoints":[[1500000000000,10.1],...]}
+ *     TELNET  put m_current 1500000000000 10.1 device=d7
+ * A table of the load is a series: its number and its tags are the tags of its points. Characters
+ * that such databases have no place for in a tag become "_". A boolean is 0 or 1; a number of a
+ * column of fractions always has its point, for these databases keep whole numbers apart. A NULL is
+ * left out; a row of nothing but NULLs keeps its first value.
+ * Methods: `put`, points one by one as JSON over HTTP; `datapoints`, points by series; `gzip`,
+ * the same compressed; `telnet`, points one by one as lines over a bare connection without answers.
+ * Options: those of posts.h, and in_seconds=1: times are whole seconds, not as `precision` says. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../tags.h"
 #include "cells.h"
+#include "posts.h"
 
+enum points_form { POINTS_PUT, POINTS_SERIES, POINTS_TELNET };
 enum { NAME_BYTES = 2 * NAME_MAX_BYTES, FRAME_BYTES = 64, TIME_BYTES = 24 };
 
 struct point_name {
@@ -15,12 +26,20 @@ struct point_name {
     uint32_t length;
 };
 
-const struct column *points_lack(const struct schema *schema, uint32_t first, uint32_t count)
+struct points { /* the names in the points of all tables; read-only once made */
+    const struct spec *spec;
+    const struct schema *schema;
+    enum points_form form;
+    int64_t divisor;   /* of a time before it is written: 1, or that to whole seconds */
+    char *tags;        /* of all tables, one behind the other: "device":"d7","groupid":"3" */
+    uint64_t *tags_at; /* tables + 1 */
+    uint32_t tags_bytes; /* of the longest */
+    struct point_name *names; /* one per column of the schema */
+};
+
+static bool has_type(enum type type)
 {
-    for (const struct column *c = schema->columns + first; count > 0; c++, count--)
-        if (type_is_text(c->type) || c->type == TYPE_UBIGINT || c->type == TYPE_GEOMETRY)
-            return c;
-    return NULL;
+    return !type_is_text(type) && type != TYPE_UBIGINT && type != TYPE_GEOMETRY;
 }
 
 static char *put_text(char *out, const char *text, size_t length)
@@ -105,21 +124,25 @@ static uint32_t put_name(struct point_name *name, enum points_form form, const c
                               NAME_MAX_BYTES - 1, measurement, column, end);
 }
 
-bool points_init(struct points *p, enum points_form form, bool in_seconds, const struct spec *spec,
-                 const struct schema *schema, const char *measurement)
+static bool init(void *encoder, const struct post_names *names)
 {
-    *p = (struct points){.spec = spec, .schema = schema, .form = form};
-    p->divisor = in_seconds ? 1000 * spec_units_per_ms(spec) : 1;
+    const struct schema *schema = names->schema;
+    const enum points_form form = *(const enum points_form *)names->variant;
+    struct points *p = encoder;
+    *p = (struct points){.spec = names->spec, .schema = schema, .form = form};
+    p->divisor = names->is_switched ? 1000 * spec_units_per_ms(names->spec) : 1;
     p->names = calloc(schema->column_count, sizeof *p->names);
     if (!p->names)
         return false;
     for (uint32_t i = 0; i < schema->column_count; i++)
-        p->names[i].length = put_name(&p->names[i], form, measurement, schema->columns[i].name);
+        p->names[i].length =
+            put_name(&p->names[i], form, names->measurement, schema->columns[i].name);
     return make_tags(p);
 }
 
-void points_free(struct points *p)
+static void drop(void *encoder)
 {
+    struct points *p = encoder;
     free(p->tags);
     free(p->tags_at);
     free(p->names);
@@ -131,10 +154,11 @@ static uint64_t point_bytes(const struct points *p)
     return NAME_BYTES + 2 * FRAME_BYTES + p->tags_bytes + TIME_BYTES + NUMBER_BYTES;
 }
 
-uint64_t points_row_bytes(const struct points *p, uint32_t first, uint32_t count)
+/* With the brackets around it. */
+static uint64_t row_bytes(const void *encoder, uint32_t first, uint32_t count)
 {
     (void)first;
-    return count * point_bytes(p) + 2;
+    return count * point_bytes(encoder) + 2;
 }
 
 static char *with_point(char *begin, char *end)
@@ -189,8 +213,8 @@ static char *put_point(const struct points *p, const struct batch *batch, struct
 
 /* The points of one column of a slice, from place->row on; it has not reached the slice's end when
  * the room has ended. */
-static char *put_series(const struct points *p, const struct batch *batch,
-                        struct point_place *place, char *out, const char *end, uint32_t *rows)
+static char *put_series(const struct points *p, const struct batch *batch, struct post_place *place,
+                        char *out, const char *end, uint32_t *rows)
 {
     const struct slice *slice = &batch->slices[place->slice];
     const uint32_t c = batch->first_column + place->column;
@@ -215,9 +239,12 @@ static char *put_series(const struct points *p, const struct batch *batch,
     return out;
 }
 
-char *points_put(const struct points *p, const struct batch *batch, struct point_place *place,
-                 char *out, uint64_t room, uint32_t *rows)
+/* Column by column of each slice; a row is complete when its last column was put. */
+static char *put(const void *encoder, const struct batch *batch, void *next, char *out,
+                 uint64_t room, uint32_t *rows)
 {
+    const struct points *p = encoder;
+    struct post_place *const place = next;
     char *const begin = out;
     const char *const end = out + room - 1;
     const bool is_json = p->form != POINTS_TELNET;
@@ -240,3 +267,42 @@ char *points_put(const struct points *p, const struct batch *batch, struct point
         out[-1] = ']'; /* for the last comma */
     return out;
 }
+
+static const struct post_kind kind = {
+    .has = has_type,
+    .lacks = "points have no number for",
+    .switch_name = "in_seconds",
+    .encoder_bytes = sizeof(struct points),
+    .place_bytes = sizeof(struct post_place),
+    .init = init,
+    .drop = drop,
+    .row_bytes = row_bytes,
+    .put = put,
+};
+
+#define JSON "Content-Type: application/json\r\n"
+#define GZIP "Content-Type: application/gzip\r\n" /* as KairosDB names JSON that is compressed */
+#define FORM(its_form, ...)                                                                        \
+    (&(const struct post_form){                                                                    \
+        .kind = &kind, .variant = &(const enum points_form){its_form}, __VA_ARGS__})
+static const struct driver_method methods[] = {
+    {"put", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     FORM(POINTS_PUT, .port = 4242, .path = "/api/put", .header = JSON)},
+    {"datapoints", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     FORM(POINTS_SERIES, .port = 8080, .path = "/api/v1/datapoints", .header = JSON)},
+    {"gzip", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     FORM(POINTS_SERIES, .port = 8080, .path = "/api/v1/datapoints", .header = GZIP,
+          .packing = &packing_gzip)},
+    {"telnet", FEATURE_DEADLINE | FEATURE_SEPARABLE | FEATURE_UNANSWERED,
+     FORM(POINTS_TELNET, .port = 4242, .path = "", .header = "", .is_unanswered = true)},
+    {NULL, 0, NULL},
+};
+static const char *const options[] = {POSTS_OPTIONS, "in_seconds", NULL};
+
+extern const struct driver_ops driver_points;
+const struct driver_ops driver_points = {
+    POSTS_FUNCTIONS,
+    .name = "points",
+    .methods = methods,
+    .options = options,
+};

@@ -1,14 +1,59 @@
-/* Rows posted over HTTP; see posts.h. */
-#include "posts_parts.h"
+/* Rows posted over HTTP, and queries; see posts.h. What is held of an answer at once is all of it,
+ * up to what http.c takes. A digest has times as the server writes them, so that it compares with
+ * the same server's only. */
+#include "posts.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../deadline.h"
-#include "packing.h"
+#include "../digest.h"
+#include "../marks.h"
+#include "http.h"
+#include "numbers.h"
+#include "sink_values.h"
 
-enum { BODY_BYTES = 1 << 23, FINISH_S = 20, WORDS_BYTES = 400 };
+enum {
+    BODY_BYTES = 1 << 23,
+    FINISH_S = 20,
+    WORDS_BYTES = 400,
+    HEADER_BYTES = 1024,
+    VALUE_BYTES = 3 * 64,
+    HEAD_BYTES = 512
+};
+
+struct driver {
+    const struct driver_setup *setup;
+    const struct post_form *form;
+    void *encoder; /* by the form's kind */
+    const char *host, *path;
+    char authorization[HEADER_BYTES / 2]; /* a header line with its CR LF; "" where none is asked */
+    char header[HEADER_BYTES]; /* of rows: the form's header lines and authorization */
+    char ask_header[HEADER_BYTES]; /* the same of queries that are posted */
+    uint16_t port;
+    uint32_t first_column, column_count;
+};
+
+struct posts_ask {
+    struct marks marks;
+    char *plain; /* all pieces, encoded, one behind the other */
+    uint32_t ends[PIECES_MAX];
+    bool is_posted;
+    const char *as_it_is; /* characters that are not encoded; NULL: all */
+    char *request; /* with space for all parameters */
+};
+
+struct connection {
+    const struct driver *driver;
+    struct stream stream;
+    struct post_place *place; /* of the request */
+    char *body;
+    uint64_t body_size;
+    struct packer *packer; /* NULL where nothing is compressed */
+    struct posts_ask *asks[OPERATIONS_MAX];
+};
 
 /* The header lines of rows and queries. False where the password cannot be in one. Without a
  * password there is none: rows that are only printed need none. */
@@ -30,6 +75,49 @@ static bool make_headers(struct driver *d, struct fault *fault)
     return true;
 }
 
+static bool refuse(struct fault *fault, const char *why)
+{
+    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    return false;
+}
+
+/* What the kind of the driver cannot do of what the spec asks for. */
+static bool check_kind(const struct driver *d, bool *is_switched, struct fault *fault)
+{
+    const struct post_kind *kind = d->form->kind;
+    const struct spec *spec = d->setup->spec;
+    const struct column *columns = d->setup->schema->columns;
+    uint64_t value = 0;
+    char why[160];
+    if (kind->switch_name &&
+        !spec_option_whole(spec, kind->switch_name, 0, 1, &value, why, sizeof why))
+        return refuse(fault, why);
+    *is_switched = value;
+    for (uint32_t c = d->first_column; c < d->first_column + d->column_count; c++)
+        if (!kind->has(columns[c].type)) {
+            fault_set(fault, FAULT_SPEC, "SPEC", "columns: %s %s:%s", kind->lacks, columns[c].name,
+                      type_name(columns[c].type));
+            return false;
+        }
+    return !kind->ms_only || spec->precision == PRECISION_MS || refuse(fault, kind->ms_only);
+}
+
+static bool make_encoder(struct driver *d, struct fault *fault)
+{
+    const struct spec *spec = d->setup->spec;
+    struct post_names names = {.spec = spec,
+                               .schema = d->setup->schema,
+                               .measurement = spec->table ? spec->table : "measurement",
+                               .variant = d->form->variant};
+    if (!check_kind(d, &names.is_switched, fault))
+        return false;
+    d->encoder = calloc(1, d->form->kind->encoder_bytes);
+    if (d->encoder && d->form->kind->init(d->encoder, &names))
+        return true;
+    fault_no_memory(fault);
+    return false;
+}
+
 enum outcome posts_open(const struct driver_setup *setup, struct driver **driver,
                         struct fault *fault)
 {
@@ -48,8 +136,7 @@ enum outcome posts_open(const struct driver_setup *setup, struct driver **driver
     d->first_column = (uint32_t)spec->partial_from;
     d->column_count =
         spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
-    d->made = form->make(setup, fault);
-    if (!d->made || !make_headers(d, fault))
+    if (!make_encoder(d, fault) || !make_headers(d, fault))
         return OUTCOME_FATAL;
     if (posts_row_bytes(d) > BODY_BYTES) {
         fault_set(fault, FAULT_SPEC, "SPEC", "columns: a row takes more than %d bytes", BODY_BYTES);
@@ -69,7 +156,7 @@ enum outcome posts_place(struct driver *d, uint32_t *partition_of, struct fault 
 
 /* The way to the server fails. Whether it has the rows of the request is not known, so that they
  * are not sent again unless the spec says so. */
-enum outcome posts_broken(const struct stream *stream, struct fault *fault)
+static enum outcome broken(const struct stream *stream, struct fault *fault)
 {
     if (stream->is_late)
         return fault_late(fault, "the server has not answered all of it");
@@ -77,14 +164,25 @@ enum outcome posts_broken(const struct stream *stream, struct fault *fault)
     return OUTCOME_ERROR;
 }
 
-enum outcome posts_reach(struct connection *c, struct fault *fault)
+static enum outcome reach(struct connection *c, struct fault *fault)
 {
     const struct driver *d = c->driver;
     if (c->stream.fd >= 0 || stream_open(&c->stream, d->host, d->port))
         return OUTCOME_OK;
-    const enum outcome outcome = posts_broken(&c->stream, fault);
+    const enum outcome outcome = broken(&c->stream, fault);
     fault->is_transient = outcome == OUTCOME_ERROR; /* nothing was sent */
     return outcome;
+}
+
+static void free_asks(struct connection *c)
+{
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
+        if (c->asks[i]) {
+            free(c->asks[i]->plain);
+            free(c->asks[i]->request);
+        }
+        free(c->asks[i]);
+    }
 }
 
 void posts_disconnect(struct connection *c)
@@ -94,7 +192,7 @@ void posts_disconnect(struct connection *c)
     stream_free(&c->stream);
     if (c->driver->form->packing)
         c->driver->form->packing->drop(c->packer);
-    posts_free_asks(c);
+    free_asks(c);
     free(c->place);
     free(c->body);
     free(c);
@@ -119,7 +217,7 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
     c->stream.fd = -1;
     c->body_size = rows < BODY_BYTES / row ? (rows + 1) * row : BODY_BYTES;
     c->body = malloc(c->body_size);
-    c->place = calloc(1, d->form->place_bytes);
+    c->place = calloc(1, d->form->kind->place_bytes);
     if (!c->body || !c->place) {
         posts_disconnect(c);
         return fault_no_memory(fault);
@@ -128,7 +226,7 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
         posts_disconnect(c);
         return OUTCOME_FATAL;
     }
-    if (!d->setup->is_sending_stubbed && posts_reach(c, fault) != OUTCOME_OK) {
+    if (!d->setup->is_sending_stubbed && reach(c, fault) != OUTCOME_OK) {
         posts_disconnect(c);
         return OUTCOME_FATAL;
     }
@@ -141,11 +239,11 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
 static enum outcome pour(struct connection *c, const char *text, size_t length, struct fault *fault)
 {
     struct stream *s = &c->stream;
-    const enum outcome outcome = posts_reach(c, fault);
+    const enum outcome outcome = reach(c, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
     if (!stream_hear(s) || !stream_write(s, text, length, NULL, 0))
-        return posts_broken(s, fault);
+        return broken(s, fault);
     if (s->end == s->begin)
         return OUTCOME_OK;
     const size_t said = s->end - s->begin;
@@ -155,7 +253,7 @@ static enum outcome pour(struct connection *c, const char *text, size_t length, 
     return OUTCOME_ERROR;
 }
 
-enum outcome posts_refused(const struct http_reply *reply, struct fault *fault)
+static enum outcome refused(const struct http_reply *reply, struct fault *fault)
 {
     char code[32];
     snprintf(code, sizeof code, "HTTP%d", reply->status);
@@ -168,14 +266,14 @@ static enum outcome post(struct connection *c, const char *text, size_t length, 
 {
     const struct driver *d = c->driver;
     struct http_reply reply;
-    const enum outcome outcome = posts_reach(c, fault);
+    const enum outcome outcome = reach(c, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
     if (!http_post(&c->stream, d->host, d->path, d->header, text, length, &reply))
-        return posts_broken(&c->stream, fault);
+        return broken(&c->stream, fault);
     if (reply.status >= 200 && reply.status < 300)
         return OUTCOME_OK;
-    return posts_refused(&reply, fault);
+    return refused(&reply, fault);
 }
 
 /* One piece in the form in which it goes out; nothing goes out where sending is stubbed. */
@@ -198,10 +296,11 @@ enum outcome posts_send(struct connection *c, const struct batch *batch, uint64_
     const struct driver *d = c->driver;
     enum outcome outcome = OUTCOME_OK;
     uint32_t rows;
-    d->form->begin(c->place);
+    c->place->slice = c->place->column = c->place->row = 0;
     stream_deadline(&c->stream, deadline_ns);
     for (*rows_acked = 0; outcome == OUTCOME_OK && *rows_acked < batch->rows;) {
-        const char *end = d->form->put(d->made, batch, c->place, c->body, c->body_size, &rows);
+        const char *end =
+            d->form->kind->put(d->encoder, batch, c->place, c->body, c->body_size, &rows);
         if (end > c->body)
             outcome = deliver(c, (size_t)(end - c->body), fault);
         if (outcome == OUTCOME_OK)
@@ -212,12 +311,289 @@ enum outcome posts_send(struct connection *c, const struct batch *batch, uint64_
 
 void posts_close(struct driver *d)
 {
-    if (d->made)
-        d->form->drop(d->made);
+    if (d->encoder)
+        d->form->kind->drop(d->encoder);
+    free(d->encoder);
     free(d);
 }
 
 uint64_t posts_row_bytes(const struct driver *d)
 {
-    return d->form->row_bytes(d->made, d->first_column, d->column_count);
+    return d->form->kind->row_bytes(d->encoder, d->first_column, d->column_count);
+}
+
+/* The rows of an answer in JSON: counted, and put into a digest where one is wanted. */
+struct posts_answer {
+    const char *rows; /* members of this name hold rows, each a list of values */
+    /* A string of this name tells which column the rows behind it are of: those of other columns
+     * than the first are no rows of their own. NULL: all are. */
+    const char *column;
+};
+
+struct word { /* of the text, without quotes; NULL: none */
+    const char *at;
+    size_t length;
+};
+
+struct scan {
+    const char *at;
+    struct answer *answer;
+    struct word column, first_column;
+    bool has_first;
+    const char *error; /* the value of a member of this name */
+};
+
+static const char *behind_string(const char *at) /* at its opening quote */
+{
+    for (at++; *at && *at != '"'; at++)
+        if (*at == '\\' && at[1])
+            at++;
+    return *at ? at + 1 : at;
+}
+
+static const char *behind_value(const char *at) /* that is neither a list nor an object */
+{
+    return *at == '"' ? behind_string(at) : at + strcspn(at, ",]} \t\r\n");
+}
+
+static uint64_t digest_value(uint64_t digest, const char *at, const char *end)
+{
+    const size_t length = (size_t)(end - at);
+    if (*at == '"')
+        return digest_text(digest, at + 1, length - 2);
+    if (*at == 'n')
+        return digest_word(digest, DIGEST_NULL);
+    if (*at == 't' || *at == 'f')
+        return digest_word(digest, *at == 't');
+    if (memchr(at, '.', length) || memchr(at, 'e', length))
+        return digest_real(digest, strtod(at, NULL));
+    return digest_word(digest, (uint64_t)strtoll(at, NULL, 10));
+}
+
+/* A list of rows, from its bracket on. On anything else than lists of plain values it ends early.
+ */
+static void count_rows(struct scan *s)
+{
+    struct answer *answer = s->answer;
+    uint32_t depth = 0;
+    do {
+        s->at += strspn(s->at, ", \t\r\n");
+        if (*s->at == '[') {
+            depth++;
+            s->at++;
+        } else if (*s->at == ']') {
+            answer->rows += depth == 2;
+            if (depth == 2 && answer->wants_digest)
+                answer->digest = digest_word(answer->digest, DIGEST_ROW);
+            depth--;
+            s->at++;
+        } else {
+            const char *end = behind_value(s->at);
+            if (end == s->at || !*end)
+                return;
+            answer->values++;
+            if (answer->wants_digest)
+                answer->digest = digest_value(answer->digest, s->at, end);
+            s->at = end;
+        }
+    } while (depth > 0);
+}
+
+static bool is_named(struct word name, const char *wanted)
+{
+    return wanted && strlen(wanted) == name.length && memcmp(name.at, wanted, name.length) == 0;
+}
+
+/* The lists of a member: rows, or more values of those that were counted already. */
+static void take_rows(struct scan *s)
+{
+    const uint64_t before = s->answer->rows;
+    if (!s->has_first)
+        s->first_column = s->column;
+    s->has_first = true;
+    count_rows(s);
+    if (s->column.length != s->first_column.length ||
+        (s->column.length && memcmp(s->column.at, s->first_column.at, s->column.length) != 0))
+        s->answer->rows = before;
+    s->column = (struct word){0};
+}
+
+/* `text` ends with a zero byte. Returns the first quote of the member `error`, NULL when there is
+ * none. Text that is something else has fewer rows. */
+static const char *count_answer(const struct posts_answer *form, const char *text,
+                                struct answer *answer)
+{
+    struct scan s = {.at = text, .answer = answer};
+    while (*(s.at += strcspn(s.at, "\""))) {
+        struct word name = {s.at + 1, 0};
+        s.at = behind_string(s.at);
+        name.length = (size_t)(s.at - name.at) - 1;
+        s.at += strspn(s.at, " \t\r\n");
+        if (*s.at != ':')
+            continue;
+        s.at += 1 + strspn(s.at + 1, " \t\r\n");
+        if (is_named(name, form->rows) && *s.at == '[')
+            take_rows(&s);
+        else if (is_named(name, "error") && *s.at == '"')
+            s.error = s.at;
+        else if (is_named(name, form->column) && *s.at == '"' && !s.column.at)
+            s.column = (struct word){s.at + 1, (size_t)(behind_string(s.at) - s.at) - 1};
+    }
+    return s.error;
+}
+
+static const char *option_or(const struct driver *d, const char *name, const char *otherwise)
+{
+    const char *value = spec_option(d->setup->spec, name);
+    return value ? value : otherwise;
+}
+
+static char *put_encoded(char *out, const char *text, size_t length, const char *plain)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    if (!plain) {
+        memcpy(out, text, length);
+        return out + length;
+    }
+    for (size_t i = 0; i < length; i++) {
+        const uint8_t c = (uint8_t)text[i];
+        if (isalnum(c) || (c && (strchr("-._~", c) || strchr(plain, c)))) {
+            *out++ = (char)c;
+            continue;
+        }
+        *out++ = '%';
+        *out++ = digits[c >> 4];
+        *out++ = digits[c & 15];
+    }
+    return out;
+}
+
+static bool encode(struct posts_ask *ask, const struct driver *d, const char *text)
+{
+    const size_t most = 3 * strlen(text) + 1;
+    ask->plain = malloc(most);
+    ask->request =
+        malloc(most + ask->marks.parameter_count * VALUE_BYTES + HEAD_BYTES +
+               strlen(option_or(d, "query_path", "")) + strlen(d->host) + strlen(d->authorization));
+    char *out = ask->plain;
+    for (uint32_t i = 0; out && i < ask->marks.count; i++) {
+        out = put_encoded(out, ask->marks.pieces[i].plain, ask->marks.pieces[i].length,
+                          ask->as_it_is);
+        ask->ends[i] = (uint32_t)(out - ask->plain);
+    }
+    return ask->plain && ask->request;
+}
+
+enum outcome posts_check_ask(const struct driver *d, const struct marks *marks, const char *text,
+                             struct fault *fault)
+{
+    const struct spec *spec = d->setup->spec;
+    uint64_t is_posted = 0;
+    char why[160];
+    (void)marks, (void)text;
+    if (d->form->is_unanswered)
+        fault_set(fault, FAULT_SPEC, "SPEC", "a method without answers cannot ask");
+    else if (!spec_option(spec, "query_path"))
+        fault_set(fault, FAULT_SPEC, "SPEC", "query_path is needed: where queries are asked");
+    else if (!spec_option_whole(spec, "query_posted", 0, 1, &is_posted, why, sizeof why))
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    else
+        return OUTCOME_OK;
+    return OUTCOME_FATAL;
+}
+
+enum outcome posts_prepare(struct connection *c, uint32_t operation, const char *text,
+                           struct fault *fault)
+{
+    char why[160];
+    struct posts_ask *ask = calloc(1, sizeof *ask);
+    c->asks[operation] = ask;
+    if (!ask)
+        return fault_no_memory(fault);
+    if (!marks_read(&ask->marks, text, why, sizeof why)) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        return OUTCOME_FATAL;
+    }
+    uint64_t is_posted = 0;
+    if (!spec_option_whole(c->driver->setup->spec, "query_posted", 0, 1, &is_posted, why,
+                           sizeof why)) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        return OUTCOME_FATAL;
+    }
+    ask->is_posted = is_posted;
+    ask->as_it_is = is_posted ? NULL : option_or(c->driver, "query_plain", "");
+    return encode(ask, c->driver, text) ? OUTCOME_OK : fault_no_memory(fault);
+}
+
+size_t posts_table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
+{
+    (void)d;
+    out[0] = 'd';
+    return (size_t)(numbers_put_unsigned(out + 1, table) - out);
+}
+
+/* A table's name, a time in units of the precision, a number. */
+static char *put_parameter(char *out, const struct posts_ask *ask, const struct driver *d,
+                           const struct parameter *parameter)
+{
+    const char *plain = ask->is_posted ? NULL : "";
+    char text[DRIVER_NAME_MAX];
+    int64_t time;
+    double value;
+    if (parameter->is_part)
+        return numbers_put_unsigned(out, parameter->table % (uint32_t)d->setup->spec->partitions);
+    if (parameter->is_table)
+        return put_encoded(out, text, posts_table_name(d, parameter->table, text), plain);
+    memcpy(&time, parameter->value, sizeof time);
+    memcpy(&value, parameter->value, sizeof value);
+    const char *end = parameter->type == TYPE_TIMESTAMP ? numbers_put_whole(text, time)
+                                                        : numbers_put_double(text, value);
+    return put_encoded(out, text, (size_t)(end - text), plain);
+}
+
+static size_t fill(const struct posts_ask *ask, const struct driver *d,
+                   const struct parameter *parameters)
+{
+    char *out = ask->request;
+    uint32_t begin = 0;
+    if (!ask->is_posted)
+        out += sprintf(out, "GET %s", option_or(d, "query_path", ""));
+    for (uint32_t i = 0; i < ask->marks.count; begin = ask->ends[i++]) {
+        memcpy(out, ask->plain + begin, ask->ends[i] - begin);
+        out += ask->ends[i] - begin;
+        if (ask->marks.pieces[i].mark != MARK_NONE)
+            out = put_parameter(out, ask, d, parameters++);
+    }
+    if (!ask->is_posted)
+        out += sprintf(out, " HTTP/1.1\r\nHost: %s\r\n%s\r\n", d->host, d->authorization);
+    return (size_t)(out - ask->request);
+}
+
+enum outcome posts_ask(struct connection *c, uint32_t operation, const struct parameter *parameters,
+                       uint64_t deadline_ns, struct answer *answer, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    struct posts_ask *ask = c->asks[operation];
+    const size_t length = fill(ask, d, parameters);
+    struct http_reply reply;
+    stream_deadline(&c->stream, deadline_ns);
+    const enum outcome outcome = reach(c, fault);
+    if (outcome != OUTCOME_OK)
+        return outcome;
+    if (!(ask->is_posted ? http_post(&c->stream, d->host, option_or(d, "query_path", ""),
+                                     d->ask_header, ask->request, length, &reply)
+                         : http_ask(&c->stream, ask->request, length, &reply)))
+        return broken(&c->stream, fault);
+    if (reply.status < 200 || reply.status >= 300)
+        return refused(&reply, fault);
+    const struct posts_answer members = {option_or(d, "answer_rows", "values"),
+                                         spec_option(d->setup->spec, "answer_column")};
+    answer->bytes = reply.length;
+    const char *error = count_answer(&members, reply.body, answer);
+    if (!error) {
+        sink_body(answer, reply.body, reply.length);
+        return OUTCOME_OK;
+    }
+    fault_set(fault, FAULT_SERVER, "QUERY", "%.*s", (int)(behind_string(error) - error), error);
+    return OUTCOME_ERROR;
 }

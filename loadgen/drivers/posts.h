@@ -1,38 +1,70 @@
-/* Rows posted over HTTP/1.1, and queries asked by GET, for drivers whose requests are
- * bodies of one form: no client library, one connection that is kept. A request of more than 8 MiB
- * is posted in several pieces. Its rows count when the server has answered each piece with a status
- * of 200 to 299. Where the form is unanswered, the same text goes over a bare TCP connection. Its
- * rows count when they are sent. What the server says all the same is an error, in its words.
- * It knows no form: a driver says it in a `post_form`. */
+/* Rows posted over HTTP/1.1, and queries asked by GET or POST: a driver of databases that take
+ * texts of one form is a `post_kind`, and each of its methods a `post_form`. No client library, one
+ * connection that is kept. A request of more than 8 MiB is posted in several pieces. Its rows count
+ * when the server has answered each piece with a status of 200 to 299. Where a form is unanswered,
+ * the same text goes over a bare TCP connection. Its rows count when they are sent; what the server
+ * says all the same is an error, in its words. It knows no form of rows.
+ * Options of each such driver, besides its own:
+ *   write_path=     where rows are posted
+ *   query_path=     where queries are asked, the text behind it; {device} is d<table>
+ *   query_posted=1  texts are posted as JSON to query_path instead
+ *   query_plain=    characters of a text that go as they are, not encoded
+ *   answer_rows=    members of an answer that hold rows (values)
+ *   answer_column=  strings of an answer that tell which column the next rows are of
+ *   auth_scheme=    Token: the password goes with each request; only if the driver lists it */
 #ifndef SCALE_POSTS_H
 #define SCALE_POSTS_H
 
 #include "driver.h"
+#include "kept_time.h"
 #include "packing.h"
 
-struct post_form {
-    bool is_unanswered; /* over bare TCP; header and path are not used */
+#define POSTS_OPTIONS                                                                              \
+    "write_path", "query_path", "query_posted", "query_plain", "answer_rows", "answer_column"
+
+struct post_place { /* where in a batch the next row, or value of a column, comes from */
+    uint32_t slice, column, row; /* row: within the slice; column: within the request */
+    struct kept_time time;
+};
+
+struct post_names { /* what is known of rows before the first one; `variant` is the form's own */
+    const struct spec *spec;
+    const struct schema *schema;
+    const char *measurement;
+    const void *variant;
+    bool is_switched; /* the driver's own switch */
+};
+
+struct post_kind { /* what the methods of a driver share */
+    bool (*has)(enum type type);
+    const char *lacks;       /* what a fault says before the column whose type it lacks */
+    const char *switch_name; /* an option of its own that is 0 or 1; NULL: none */
+    const char *ms_only;     /* why times must be in ms; NULL: they need not */
+    size_t encoder_bytes;    /* of what `init` fills: the driver's names, read-only then */
+    size_t place_bytes;      /* of its place, which begins with a post_place */
+
+    /* False when memory is short; `drop` is called then too. */
+    bool (*init)(void *encoder, const struct post_names *names);
+    void (*drop)(void *encoder);
+    /* The most bytes that a row takes, and a body in which it is the only one. */
+    uint64_t (*row_bytes)(const void *encoder, uint32_t first_column, uint32_t column_count);
+    /* Puts rows of the batch from `place` on, as many as fit into `room` bytes; returns the end of
+     * the text, which is `out` where there is nothing to post. *rows: how many it completes. */
+    char *(*put)(const void *encoder, const struct batch *batch, void *place, char *out,
+                 uint64_t room, uint32_t *rows);
+};
+
+struct post_form { /* of a method */
+    const struct post_kind *kind;
+    const void *variant; /* for `init` */
+    bool is_unanswered;  /* over bare TCP; header and path are not used */
     const struct packing *packing; /* of the body, as the header says; NULL: none */
     const char *header; /* what the body is, as header lines with their CR LF */
     const char *path;   /* where it is posted unless the spec has write_path */
     uint16_t port;
-    /* What stands for a table in a query; NULL where none are asked. */
-    size_t (*name)(const void *form, uint32_t table, char out[DRIVER_NAME_MAX]);
-    uint32_t place_bytes; /* of what `put` keeps on a connection */
-
-    /* `form` is what `make` made; `fault` says what the spec asks for that it cannot do. */
-    void *(*make)(const struct driver_setup *setup, struct fault *fault);
-    void (*drop)(void *form);
-    /* The most bytes that a row takes, and a body in which it is the only one. */
-    uint64_t (*row_bytes)(const void *form, uint32_t first_column, uint32_t column_count);
-    void (*begin)(void *place); /* of a request: the next row is its first */
-    /* Puts rows of the batch from `place` on, as many as fit into `room` bytes; returns the end of
-     * the text, which is `out` where there is nothing to post. *rows: how many it completes. */
-    char *(*put)(const void *form, const struct batch *batch, void *place, char *out, uint64_t room,
-                 uint32_t *rows);
 };
 
-/* The functions of a driver whose methods have a `post_form`. */
+/* The functions of such a driver. */
 enum outcome posts_open(const struct driver_setup *setup, struct driver **driver,
                         struct fault *fault);
 enum outcome posts_place(struct driver *driver, uint32_t *partition_of, struct fault *fault);
@@ -43,8 +75,6 @@ enum outcome posts_send(struct connection *connection, const struct batch *batch
 void posts_disconnect(struct connection *connection);
 void posts_close(struct driver *driver);
 uint64_t posts_row_bytes(const struct driver *driver);
-
-/* Queries, for a form that has names: see posts_ask.c. */
 size_t posts_table_name(const struct driver *driver, uint32_t table, char out[DRIVER_NAME_MAX]);
 enum outcome posts_check_ask(const struct driver *driver, const struct marks *marks,
                              const char *text, struct fault *fault);
@@ -53,5 +83,11 @@ enum outcome posts_prepare(struct connection *connection, uint32_t operation, co
 enum outcome posts_ask(struct connection *connection, uint32_t operation,
                        const struct parameter *parameters, uint64_t deadline_ns,
                        struct answer *answer, struct fault *fault);
+
+#define POSTS_FUNCTIONS                                                                            \
+    .abi = DRIVER_ABI, .open = posts_open, .place = posts_place, .connect = posts_connect,         \
+    .send = posts_send, .disconnect = posts_disconnect, .close = posts_close,                      \
+    .row_bytes = posts_row_bytes, .table_name = posts_table_name, .check_ask = posts_check_ask,    \
+    .prepare = posts_prepare, .ask = posts_ask
 
 #endif

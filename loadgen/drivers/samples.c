@@ -1,10 +1,248 @@
-/* Rows as series of samples: their labels, and what fits into a body; see samples.h. */
-#include "samples.h"
-
+/* The driver of databases that take series of samples over HTTP, written without printf on the way:
+ * each column of a table is a series, and each of its values is a sample, a double with its time in
+ * milliseconds. Two methods:
+ *     remote-write  the WriteRequest of Prometheus' remote write 1.0, compressed as a block of
+ * snappy: message TimeSeries { repeated Label labels = 1; repeated Sample samples = 2; } message
+ * Label { string name = 1, value = 2; } message Sample { double value = 1; int64 timestamp = 2; }
+ *     import        {"metric":{"__name__":"m_current","device":"d7"},"values":[10.1,10.2],
+ *                   "timestamps":[1500000000000,1500000000001]}, one series in a line
+ * The labels of a series are its name, the number of its table and the tags of the table, in the
+ * order of their names. A tag without text is left out. Series of a slice that does not fit into a
+ * body go on in the next one. NULLs are left out; a row of nothing but NULLs keeps its first value.
+ * Options: those of posts.h; `precision` of the spec must be ms. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../tags.h"
+#include "cells.h"
+#include "doubles.h"
+#include "posts.h"
+
+struct run { /* successive rows of one column of one table */
+    const struct batch *batch;
+    uint32_t column, first, rows; /* first: of the batch */
+    const char *labels; /* encoded; those before the name, and those behind it */
+    uint32_t before, behind;
+    const char *name; /* the label with the name of the series, encoded */
+    uint32_t name_bytes;
+    struct kept_time *time;
+};
+
+struct samples_form {
+    uint32_t frame_bytes; /* most that a series has beside labels and samples */
+    uint32_t sample_bytes; /* most that a sample takes */
+    char *(*put_label)(char *out, const char *name, const char *value, size_t length);
+    uint32_t (*label_bytes)(size_t name, size_t value); /* the most that a label takes */
+    /* Puts the samples of the run as one series; `out` where all of them are left out. */
+    char *(*put_run)(const struct run *run, char *out);
+};
+
+/* Lines of JSON. */
+
+enum { TIME_BYTES = 24, ESCAPE_BYTES = 6, FRAME_BYTES = 64 };
+
+static char *put_text(char *out, const char *text, size_t length)
+{
+    memcpy(out, text, length);
+    return out + length;
+}
+
+#define PUT(out, literal) put_text(out, literal, sizeof(literal) - 1)
+
+static char *put_escaped(char *out, const char *text, size_t length)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        if (c < ' ') {
+            out = PUT(out, "\\u00");
+            *out++ = digits[c >> 4];
+            *out++ = digits[c & 15];
+            continue;
+        }
+        if (c == '"' || c == '\\')
+            *out++ = '\\';
+        *out++ = (char)c;
+    }
+    return out;
+}
+
+static char *json_label(char *out, const char *name, const char *value, size_t length)
+{
+    *out++ = '"';
+    out = put_text(out, name, strlen(name)); /* a plain name */
+    out = PUT(out, "\":\"");
+    out = put_escaped(out, value, length);
+    return PUT(out, "\",");
+}
+
+static uint32_t json_label_bytes(size_t name, size_t value)
+{
+    return (uint32_t)(6 + name + ESCAPE_BYTES * value);
+}
+
+static char *json_value(char *out, enum type type, const struct column_data *data, uint32_t row)
+{
+    if (type == TYPE_FLOAT)
+        return put_float(out, ((const float *)data->values)[row]);
+    if (type == TYPE_DOUBLE)
+        return put_double(out, ((const double *)data->values)[row]);
+    return put_whole(out, cell_whole(type, data->values, row));
+}
+
+static char *json_values(const struct run *run, char *out)
+{
+    const struct batch *batch = run->batch;
+    const struct column_data *data = &batch->columns[run->column];
+    const enum type type = batch->schema->columns[run->column].type;
+    for (uint32_t row = run->first; row < run->first + run->rows; row++)
+        if (!cell_is_left_out(batch, run->column, row)) {
+            out = json_value(out, type, data, row);
+            *out++ = ',';
+        }
+    return out;
+}
+
+static char *json_times(const struct run *run, char *out)
+{
+    for (uint32_t row = run->first; row < run->first + run->rows; row++)
+        if (!cell_is_left_out(run->batch, run->column, row)) {
+            out = put_time(run->time, out, run->batch->times[row]);
+            *out++ = ',';
+        }
+    return out;
+}
+
+static char *json_run(const struct run *run, char *out)
+{
+    char *const begin = out;
+    out = PUT(out, "{\"metric\":{");
+    out = put_text(out, run->labels, run->before);
+    out = put_text(out, run->name, run->name_bytes);
+    out = put_text(out, run->labels + run->before, run->behind);
+    out = PUT(out - 1, "},\"values\":["); /* for the last comma */
+    char *const values = out;
+    out = json_values(run, out);
+    if (out == values)
+        return begin;
+    out = PUT(out - 1, "],\"timestamps\":[");
+    out = json_times(run, out);
+    return PUT(out - 1, "]}\n");
+}
+
+static const struct samples_form form_json = {
+    .frame_bytes = FRAME_BYTES,
+    .sample_bytes = NUMBER_BYTES + TIME_BYTES,
+    .put_label = json_label,
+    .label_bytes = json_label_bytes,
+    .put_run = json_run,
+};
+
+/* Protobuf. A field is its key (number << 3 | how it is written) and its value: 1 eight bytes, 2 a
+ * length and so many bytes, 0 a varint. */
+
+enum {
+    LENGTH_BYTES = 4, /* of a body of less than 2^28 bytes */
+    VARINT_BYTES = 10,
+    KEY_1_DOUBLE = 1 << 3 | 1,
+    KEY_1_BYTES = 1 << 3 | 2,
+    KEY_2_BYTES = 2 << 3 | 2,
+    KEY_2_VARINT = 2 << 3,
+    SAMPLE_BYTES = 3 + 1 + 8 + VARINT_BYTES,
+    CHUNK = 64 /* values that are made doubles at a time */
+};
+
+static char *put_varint(char *out, uint64_t value)
+{
+    for (; value >= 128; value >>= 7)
+        *out++ = (char)(value | 128);
+    *out++ = (char)value;
+    return out;
+}
+
+static char *protobuf_bytes(char *out, char key, const char *text, size_t length)
+{
+    *out++ = key;
+    out = put_varint(out, length);
+    memcpy(out, text, length);
+    return out + length;
+}
+
+static uint32_t varint_bytes(uint64_t value)
+{
+    uint32_t bytes = 1;
+    while (value >>= 7)
+        bytes++;
+    return bytes;
+}
+
+static char *protobuf_label(char *out, const char *name, const char *value, size_t length)
+{
+    const size_t named = strlen(name);
+    *out++ = KEY_1_BYTES;
+    out = put_varint(out, 2 + varint_bytes(named) + named + varint_bytes(length) + length);
+    out = protobuf_bytes(out, KEY_1_BYTES, name, named);
+    return protobuf_bytes(out, KEY_2_BYTES, value, length);
+}
+
+static uint32_t protobuf_label_bytes(size_t name, size_t value)
+{
+    return (uint32_t)(3 + 3 * LENGTH_BYTES + name + value);
+}
+
+static inline char *protobuf_sample(char *out, double value, int64_t time)
+{
+    out[0] = KEY_2_BYTES;
+    out[2] = KEY_1_DOUBLE;
+    memcpy(out + 3, &value, sizeof value);
+    out[11] = KEY_2_VARINT;
+    char *const end = put_varint(out + 12, (uint64_t)time);
+    out[1] = (char)(end - (out + 2));
+    return end;
+}
+
+static char *protobuf_samples(const struct run *run, char *out)
+{
+    const struct batch *batch = run->batch;
+    const struct column_data *data = &batch->columns[run->column];
+    const enum type type = batch->schema->columns[run->column].type;
+    double values[CHUNK];
+    for (uint32_t done = 0, n; done < run->rows; done += n) {
+        const uint32_t first = run->first + done;
+        n = run->rows - done < CHUNK ? run->rows - done : CHUNK;
+        doubles_read(values, type, data->values, first, n);
+        for (uint32_t i = 0; i < n; i++)
+            if (!data->nulls || !cell_is_left_out(batch, run->column, first + i))
+                out = protobuf_sample(out, values[i], batch->times[first + i]);
+    }
+    return out;
+}
+
+/* The length stands before what it is the length of, and takes more or less bytes: the series is
+ * put behind the most that it takes, and moved. */
+static char *protobuf_run(const struct run *run, char *out)
+{
+    char *const series = out + 1 + LENGTH_BYTES;
+    char *at = put_text(series, run->labels, run->before);
+    at = put_text(at, run->name, run->name_bytes);
+    at = put_text(at, run->labels + run->before, run->behind);
+    const char *const end = protobuf_samples(run, at);
+    if (end == at)
+        return out;
+    const size_t length = (size_t)(end - series);
+    *out++ = KEY_1_BYTES;
+    out = put_varint(out, length);
+    memmove(out, series, length);
+    return out + length;
+}
+
+static const struct samples_form form_protobuf = {
+    .frame_bytes = 1 + LENGTH_BYTES,
+    .sample_bytes = SAMPLE_BYTES,
+    .put_label = protobuf_label,
+    .label_bytes = protobuf_label_bytes,
+    .put_run = protobuf_run,
+};
 
 enum { NAME_BYTES = 2 * NAME_MAX_BYTES, LABEL_BYTES = 8 * NAME_BYTES };
 
@@ -18,16 +256,24 @@ struct label { /* of a table */
     uint32_t tag; /* or the number of tags: its device */
 };
 
-static const char series_name[] = "__name__";
+struct samples { /* the labels of all series; read-only once made */
+    const struct spec *spec;
+    const struct schema *schema;
+    const struct samples_form *form;
+    char *labels; /* of all tables, one behind the other */
+    uint64_t *labels_at; /* tables + 1 */
+    uint32_t *names_at; /* of each table: how many bytes of its labels are before the name */
+    uint32_t labels_bytes; /* of the longest, with the name */
+    struct sample_name *names; /* one per column of the schema */
+};
 
-const struct column *samples_lack(const struct schema *schema, uint32_t first, uint32_t count)
+static bool has_type(enum type type)
 {
-    for (const struct column *c = schema->columns + first; count > 0; c++, count--)
-        if (type_is_text(c->type) || c->type == TYPE_BIGINT || c->type == TYPE_UBIGINT ||
-            c->type == TYPE_TIMESTAMP || c->type == TYPE_GEOMETRY)
-            return c;
-    return NULL;
+    return !type_is_text(type) && type != TYPE_BIGINT && type != TYPE_UBIGINT &&
+           type != TYPE_TIMESTAMP && type != TYPE_GEOMETRY;
 }
+
+static const char series_name[] = "__name__";
 
 static int by_name(const void *a, const void *b)
 {
@@ -117,25 +363,27 @@ static uint32_t put_name(const struct samples *s, char *out, const char *measure
     return (uint32_t)(s->form->put_label(out, series_name, name, (size_t)length) - out);
 }
 
-bool samples_init(struct samples *s, const struct samples_form *form, const struct spec *spec,
-                  const struct schema *schema, const char *measurement)
+static bool init(void *encoder, const struct post_names *names)
 {
-    *s = (struct samples){.spec = spec, .schema = schema, .form = form};
+    const struct schema *schema = names->schema;
+    struct samples *s = encoder;
+    *s = (struct samples){.spec = names->spec, .schema = schema, .form = names->variant};
     s->names = calloc(schema->column_count, sizeof *s->names);
     if (!s->names || !make_labels(s))
         return false;
     uint32_t longest = 0;
     for (uint32_t i = 0; i < schema->column_count; i++) {
         struct sample_name *name = &s->names[i];
-        name->length = put_name(s, name->label, measurement, schema->columns[i].name);
+        name->length = put_name(s, name->label, names->measurement, schema->columns[i].name);
         longest = name->length > longest ? name->length : longest;
     }
     s->labels_bytes += longest;
     return true;
 }
 
-void samples_free(struct samples *s)
+static void drop(void *encoder)
 {
+    struct samples *s = encoder;
     free(s->labels);
     free(s->labels_at);
     free(s->names_at);
@@ -147,13 +395,16 @@ static uint32_t series_bytes(const struct samples *s) /* without samples */
     return s->form->frame_bytes + s->labels_bytes;
 }
 
-uint64_t samples_row_bytes(const struct samples *s, uint32_t count)
+/* Each sample with its series. */
+static uint64_t row_bytes(const void *encoder, uint32_t first, uint32_t count)
 {
+    const struct samples *s = encoder;
+    (void)first;
     return (uint64_t)count * (series_bytes(s) + s->form->sample_bytes);
 }
 
 static struct run run_of(const struct samples *s, const struct batch *batch,
-                         struct sample_place *place, uint32_t rows)
+                         struct post_place *place, uint32_t rows)
 {
     const struct slice *slice = &batch->slices[place->slice];
     const uint32_t column = batch->first_column + place->column;
@@ -173,9 +424,12 @@ static struct run run_of(const struct samples *s, const struct batch *batch,
     };
 }
 
-char *samples_put(const struct samples *s, const struct batch *batch, struct sample_place *place,
-                  char *out, uint64_t room, uint32_t *rows)
+/* Column by column of each slice; a row is complete when its last column was put. */
+static char *put(const void *encoder, const struct batch *batch, void *next, char *out,
+                 uint64_t room, uint32_t *rows)
 {
+    const struct samples *s = encoder;
+    struct post_place *const place = next;
     const char *const end = out + room;
     *rows = 0;
     while (place->slice < batch->slice_count) {
@@ -199,3 +453,36 @@ char *samples_put(const struct samples *s, const struct batch *batch, struct sam
     }
     return out;
 }
+
+static const struct post_kind kind = {
+    .has = has_type,
+    .lacks = "a sample is a double, which cannot hold",
+    .ms_only = "precision: a sample has a time in ms only",
+    .encoder_bytes = sizeof(struct samples),
+    .place_bytes = sizeof(struct post_place),
+    .init = init,
+    .drop = drop,
+    .row_bytes = row_bytes,
+    .put = put,
+};
+
+#define FORM(its_variant, ...)                                                                     \
+    (&(const struct post_form){.kind = &kind, .variant = &(its_variant), .port = 8428, __VA_ARGS__})
+static const struct driver_method methods[] = {
+    {"remote-write", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     FORM(form_protobuf, .path = "/api/v1/write", .packing = &packing_snappy,
+          .header = "Content-Type: application/x-protobuf\r\nContent-Encoding: snappy\r\n"
+                    "X-Prometheus-Remote-Write-Version: 0.1.0\r\n")},
+    {"import", FEATURE_DEADLINE | FEATURE_SEPARABLE,
+     FORM(form_json, .path = "/api/v1/import", .header = "Content-Type: application/json\r\n")},
+    {NULL, 0, NULL},
+};
+static const char *const options[] = {POSTS_OPTIONS, NULL};
+
+extern const struct driver_ops driver_samples;
+const struct driver_ops driver_samples = {
+    POSTS_FUNCTIONS,
+    .name = "samples",
+    .methods = methods,
+    .options = options,
+};
