@@ -1,23 +1,581 @@
 /* The driver of Cassandra, by CQL's native protocol version 4: no client library. A request's rows
  * go as unlogged batches of one prepared statement, each of one device and so of one partition; all
- * batches of a request are in flight on its connection before the first answer is waited for.
- * Options: batch_rows=100, the most rows of a batch; page_rows=5000, those of a page of an answer.
+ * batches of a request are in flight on its connection before the first answer is waited for. A
+ * NULL is a value that is not set, so that no tombstone is written for it. Each operation that asks
+ * is a prepared statement whose marks are bound values; its answer comes in pages, all of which are
+ * read. Options: batch_rows=100, the most rows of a batch; page_rows=5000, those of a page of an
+ * answer.
  */
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cassandra_parts.h"
-#include "cassandra_rows.h"
+#include "../batch.h"
+#include "../marks.h"
+#include "answer_value.h"
+#include "cql.h"
+#include "driver.h"
+#include "numbers.h"
+
+enum { COLUMNS_ANSWERED_MAX = 4096 };
+
+struct cassandra_columns {
+    uint32_t count;
+    uint16_t types[COLUMNS_ANSWERED_MAX]; /* of enum cql_type, or another one */
+};
+
+enum { BODY_BYTES = 1 << 22, IN_FLIGHT_MAX = 1024 };
+
+struct driver {
+    const struct driver_setup *setup;
+    const char *host;
+    uint16_t port;
+    uint32_t first_column, column_count;
+    uint64_t batch_rows, page_rows;
+    char *insert;
+};
+
+struct connection {
+    const struct driver *driver;
+    struct stream stream;
+    struct cql_id insert; /* the prepared statement */
+    uint8_t *body; /* of a request */
+    uint32_t flown; /* batches of this piece of the request */
+    uint32_t rows[IN_FLIGHT_MAX]; /* of each of them */
+    struct cassandra_ask *asks[OPERATIONS_MAX];
+};
+
+#define NOT_SET ((uint32_t)-2)
+
+/* NULL, or the first column whose values CQL has no type for. */
+static const struct column *lacking_column(const struct schema *schema, uint32_t first,
+                                           uint32_t count)
+{
+    for (const struct column *c = schema->columns + first; count > 0; c++, count--)
+        if (c->type == TYPE_UBIGINT || c->type == TYPE_VARBINARY || c->type == TYPE_GEOMETRY)
+            return c;
+    return NULL;
+}
+
+/* The most bytes of one row's values. */
+static uint64_t row_values_bytes(const struct schema *schema, uint32_t first, uint32_t count)
+{
+    uint64_t bytes = 2 + 4 + 1 + NUMBER_BYTES + 4 + 8;
+    for (const struct column *c = schema->columns + first; count > 0; c++, count--)
+        bytes += 4 + (type_is_text(c->type) ? c->width : 8);
+    return bytes;
+}
+
+static uint8_t *put8(uint8_t *out, uint8_t value)
+{
+    out = cql_put32(out, 1);
+    *out = value;
+    return out + 1;
+}
+
+static uint8_t *put16(uint8_t *out, int16_t value)
+{
+    return cql_put16(cql_put32(out, 2), (uint16_t)value);
+}
+
+static uint8_t *put32(uint8_t *out, int32_t value)
+{
+    return cql_put32(cql_put32(out, 4), (uint32_t)value);
+}
+
+static uint8_t *put64(uint8_t *out, int64_t value)
+{
+    return cql_put64(cql_put32(out, 8), (uint64_t)value);
+}
+
+static uint8_t *put_bytes(uint8_t *out, const void *bytes, uint32_t length)
+{
+    out = cql_put32(out, length);
+    memcpy(out, bytes, length);
+    return out + length;
+}
+
+#define VALUE(ctype) (((const ctype *)data->values)[row])
+
+/* An unsigned number becomes the next larger signed one. */
+static uint8_t *put_value(uint8_t *out, const struct column *column, const struct column_data *data,
+                          uint32_t row)
+{
+    switch (column->type) {
+    case TYPE_BOOL:
+    case TYPE_TINYINT:
+        return put8(out, VALUE(uint8_t));
+    case TYPE_SMALLINT:
+        return put16(out, VALUE(int16_t));
+    case TYPE_UTINYINT:
+        return put16(out, VALUE(uint8_t));
+    case TYPE_INT:
+    case TYPE_FLOAT: /* its bits */
+        return put32(out, VALUE(int32_t));
+    case TYPE_USMALLINT:
+        return put32(out, VALUE(uint16_t));
+    case TYPE_UINT:
+        return put64(out, VALUE(uint32_t));
+    case TYPE_BINARY:
+    case TYPE_NCHAR:
+        return put_bytes(out, (const uint8_t *)data->values + (size_t)row * column->width,
+                         (uint32_t)data->lengths[row]);
+    default: /* bigint, timestamp, and the bits of a double */
+        return put64(out, VALUE(int64_t));
+    }
+}
+
+/* Values of a row of `table`: the device, the time in milliseconds, and the batch's columns. */
+static uint8_t *put_row(uint8_t *out, const struct batch *batch, uint32_t table, uint32_t row)
+{
+    char device[NUMBER_BYTES + 1] = "d";
+    const char *end = numbers_put_unsigned(device + 1, table);
+    out = cql_put16(out, (uint16_t)(2 + batch->column_count));
+    out = put_bytes(out, device, (uint32_t)(end - device));
+    out = put64(out, batch->times[row]);
+    for (uint32_t i = 0; i < batch->column_count; i++) {
+        const uint32_t c = batch->first_column + i;
+        const struct column_data *data = &batch->columns[c];
+        out = data->nulls && data->nulls[row]
+                  ? cql_put32(out, NOT_SET)
+                  : put_value(out, &batch->schema->columns[c], data, row);
+    }
+    return out;
+}
+
+static uint32_t bytes_of(uint16_t type)
+{
+    switch (type) {
+    case CQL_BOOLEAN:
+    case CQL_TINYINT:
+        return 1;
+    case CQL_SMALLINT:
+        return 2;
+    case CQL_INT:
+    case CQL_FLOAT:
+        return 4;
+    case CQL_BIGINT:
+    case CQL_COUNTER:
+    case CQL_DOUBLE:
+    case CQL_TIMESTAMP:
+        return 8;
+    default:
+        return 0; /* any number */
+    }
+}
+
+/* value NULL: an SQL NULL; else it has the length of its type. */
+static struct answer_value decode(uint16_t type, const uint8_t *value, uint32_t length)
+{
+    struct cql_reader reader = {value, value + length, false};
+    const uint32_t four = length == 4 ? cql_read32(&reader) : 0;
+    const uint64_t eight = length == 8 ? cql_read64(&reader) : 0;
+    struct answer_value found = {.kind = ANSWER_WHOLE, .whole = (int64_t)eight};
+    float small;
+    if (!value)
+        return (struct answer_value){.kind = ANSWER_NULL};
+    switch (type) {
+    case CQL_BOOLEAN:
+        found.whole = *value != 0;
+        break;
+    case CQL_TINYINT:
+        found.whole = *value < 128 ? *value : *value - 256;
+        break;
+    case CQL_SMALLINT:
+        found.whole = (int16_t)cql_read16(&reader);
+        break;
+    case CQL_INT:
+        found.whole = (int32_t)four;
+        break;
+    case CQL_FLOAT:
+        memcpy(&small, &four, sizeof small);
+        found.kind = ANSWER_FLOAT;
+        found.real = (double)small;
+        break;
+    case CQL_DOUBLE:
+        memcpy(&found.real, &eight, sizeof found.real);
+        found.kind = ANSWER_DOUBLE;
+        break;
+    case CQL_TIMESTAMP:
+        found.whole = (int64_t)(eight * 1000000);
+        break;
+    case CQL_BIGINT:
+    case CQL_COUNTER:
+        break;
+    default:
+        found = (struct answer_value){
+            .kind = ANSWER_TEXT, .text = (const char *)value, .length = length};
+    }
+    return found;
+}
+
+/* Reads this many rows. False: they are not what was announced. */
+static bool take_rows(const struct cassandra_columns *columns, struct cql_reader *reader,
+                      uint32_t rows, struct answer *answer)
+{
+    const bool is_read = answer_is_read(answer);
+    for (uint32_t r = 0; r < rows; r++) {
+        answer_begin_row(answer);
+        for (uint32_t i = 0; i < columns->count; i++) {
+            const int32_t length = (int32_t)cql_read32(reader);
+            const uint8_t *value = length < 0 ? NULL : cql_read_bytes(reader, (size_t)length);
+            const uint32_t wanted = bytes_of(columns->types[i]);
+            if (reader->is_short || (value && wanted && wanted != (uint32_t)length))
+                return false;
+            if (is_read) {
+                const struct answer_value found =
+                    decode(columns->types[i], value, value ? (uint32_t)length : 0);
+                answer_take(answer, &found);
+            }
+        }
+        answer->rows++;
+        answer->values += columns->count;
+        answer_end_row(answer);
+    }
+    return reader->at == reader->end;
+}
+
+/* The way to the server failed. */
+static enum outcome broken(const struct stream *stream, struct fault *fault)
+{
+    if (stream->is_late)
+        return fault_late(fault, "the server has not answered all that it was sent");
+    fault_set(fault, FAULT_SERVER, "CONNECTION", "%s", stream->problem);
+    return OUTCOME_ERROR;
+}
+
+/* What the server said instead of what was expected. */
+static enum outcome refused(const struct cql_answer *answer, struct fault *fault)
+{
+    char code[16];
+    snprintf(code, sizeof code, "0x%04X", answer->code);
+    if (answer->opcode == CQL_ERROR)
+        fault_set(fault, FAULT_SERVER, code, "%s", answer->words);
+    else
+        fault_set(fault, FAULT_SERVER, "PROTOCOL", "an answer of kind 0x%02X was not expected",
+                  answer->opcode);
+    return OUTCOME_ERROR;
+}
+
+/* Connects and prepares the statement that inserts, where the connection is not there. */
+static enum outcome reach(struct connection *c, struct fault *fault)
+{
+    static const char startup[] = "\0\1\0\13CQL_VERSION\0\0053.0.0";
+    const struct driver *d = c->driver;
+    struct cql_answer answer;
+    struct cql_reader reader;
+    if (c->stream.fd >= 0)
+        return OUTCOME_OK;
+    if (!stream_open(&c->stream, d->host, d->port) ||
+        !cql_ask(&c->stream, CQL_STARTUP, startup, sizeof startup - 1, false, &answer)) {
+        const enum outcome outcome = broken(&c->stream, fault);
+        fault->is_transient = outcome == OUTCOME_ERROR; /* no row was sent */
+        return outcome;
+    }
+    if (answer.opcode == CQL_READY) {
+        if (!cql_ask(&c->stream, CQL_PREPARE, d->insert, strlen(d->insert), true, &answer))
+            return broken(&c->stream, fault);
+        if (cql_prepared(&answer, &c->insert, &reader))
+            return OUTCOME_OK;
+    }
+    stream_close(&c->stream);
+    return refused(&answer, fault);
+}
+
+static void free_asks(struct connection *c)
+{
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++)
+        free(c->asks[i]);
+}
+
+static void cassandra_disconnect(struct connection *c)
+{
+    free_asks(c);
+    stream_free(&c->stream);
+    free(c->body);
+    free(c);
+}
+
+static enum outcome cassandra_connect(struct driver *d, uint32_t worker,
+                                      struct connection **connection, struct fault *fault)
+{
+    struct connection *c = calloc(1, sizeof *c);
+    (void)worker;
+    if (!c)
+        return fault_no_memory(fault);
+    c->driver = d;
+    c->stream.fd = -1;
+    c->insert.length = 16; /* where nothing is sent */
+    c->body = malloc(BODY_BYTES);
+    if (!c->body) {
+        cassandra_disconnect(c);
+        return fault_no_memory(fault);
+    }
+    if (!d->setup->is_sending_stubbed && reach(c, fault) != OUTCOME_OK) {
+        cassandra_disconnect(c);
+        return OUTCOME_FATAL;
+    }
+    *connection = c;
+    return OUTCOME_OK;
+}
+
+enum { VALUES = 1, SKIP_METADATA = 2, PAGE_SIZE = 4, PAGING_STATE = 8, CONSISTENCY_ONE = 1 };
+
+enum { POSITION_MAX = 1 << 20 };
+
+struct cassandra_ask { /* one operation on one connection */
+    struct cql_id id;
+    bool is_whole; /* the server refuses pages of its answer */
+    struct marks marks;
+    uint16_t bound[PARAMETERS_MAX]; /* of enum cql_type */
+    struct cassandra_columns columns; /* of the answer */
+};
+
+static size_t cassandra_table_name(const struct driver *d, uint32_t table,
+                                   char out[DRIVER_NAME_MAX])
+{
+    (void)d;
+    return (size_t)snprintf(out, DRIVER_NAME_MAX, "d%" PRIu32, table);
+}
+
+static enum outcome wrong_text(struct fault *fault, const char *why)
+{
+    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    return OUTCOME_FATAL;
+}
+
+/* The statement with a question mark for each mark; NULL when memory is short. */
+static char *statement_of(const struct marks *marks)
+{
+    size_t size = 1, used = 0;
+    for (uint32_t i = 0; i < marks->count; i++)
+        size += marks->pieces[i].length + 1;
+    char *text = malloc(size);
+    for (uint32_t i = 0; text && i < marks->count; i++) {
+        memcpy(text + used, marks->pieces[i].plain, marks->pieces[i].length);
+        used += marks->pieces[i].length;
+        if (marks->pieces[i].mark != MARK_NONE)
+            text[used++] = '?';
+    }
+    if (text)
+        text[used] = '\0';
+    return text;
+}
+
+/* Cassandra sorts the rows of several partitions, and then refuses to page them. */
+static bool is_sorted_together(const char *text)
+{
+    return strcasestr(text, " IN (") && strcasestr(text, " ORDER BY ");
+}
+
+/* Whether a mark's value can be bound as this type. */
+static bool fits(enum mark mark, uint16_t type)
+{
+    if (mark == MARK_DEVICE || mark == MARK_AGAIN)
+        return type == CQL_VARCHAR || type == CQL_ASCII;
+    if (mark != MARK_VALUE)
+        return type == CQL_TIMESTAMP || type == CQL_BIGINT;
+    return type == CQL_DOUBLE || type == CQL_FLOAT || type == CQL_BIGINT || type == CQL_INT ||
+           type == CQL_SMALLINT || type == CQL_TINYINT;
+}
+
+/* The types of what is bound and of what is answered. */
+static const char *read_types(struct cassandra_ask *ask, struct cql_reader *reader)
+{
+    bool are_named;
+    uint32_t n = 0;
+    struct cql_metadata found = cql_read_metadata(reader, true, &are_named);
+    if (reader->is_short || found.count != ask->marks.parameter_count)
+        return "the server counts other parameters than the text has marks";
+    for (uint32_t i = 0; i < ask->marks.count; i++) {
+        const enum mark mark = ask->marks.pieces[i].mark;
+        if (mark == MARK_NONE)
+            continue;
+        ask->bound[n] = cql_read_column(reader, are_named);
+        if (!reader->is_short && !fits(mark, ask->bound[n]))
+            return "a mark stands for a value of a type that it cannot have";
+        n++;
+    }
+    found = cql_read_metadata(reader, false, &are_named);
+    ask->columns.count = found.has_types ? found.count : 0;
+    if (reader->is_short || ask->columns.count == 0)
+        return "the statement answers no rows";
+    if (ask->columns.count > COLUMNS_ANSWERED_MAX)
+        return "the answer has too many columns";
+    for (uint32_t i = 0; i < ask->columns.count; i++)
+        ask->columns.types[i] = cql_read_column(reader, are_named);
+    return reader->is_short ? "the answer to PREPARE ends too early" : NULL;
+}
+
+static enum outcome cassandra_check_ask(const struct driver *d, const struct marks *marks,
+                                        const char *text, struct fault *fault)
+{
+    (void)d, (void)text;
+    if (marks_count(marks, MARK_ITEM) || marks_count(marks, MARK_PART))
+        return wrong_text(fault, "a prepared statement has no {item} and no {part}");
+    return OUTCOME_OK;
+}
+
+static enum outcome cassandra_prepare(struct connection *c, uint32_t operation, const char *text,
+                                      struct fault *fault)
+{
+    struct cassandra_ask *ask = calloc(1, sizeof *ask);
+    struct cql_answer answer;
+    struct cql_reader reader;
+    char why[160];
+    c->asks[operation] = ask;
+    if (!ask)
+        return fault_no_memory(fault);
+    if (!marks_read(&ask->marks, text, why, sizeof why))
+        return wrong_text(fault, why);
+    ask->is_whole = is_sorted_together(text);
+    char *statement = statement_of(&ask->marks);
+    if (!statement)
+        return fault_no_memory(fault);
+    const bool is_answered =
+        cql_ask(&c->stream, CQL_PREPARE, statement, strlen(statement), true, &answer);
+    free(statement);
+    if (!is_answered)
+        return broken(&c->stream, fault);
+    if (!cql_prepared(&answer, &ask->id, &reader)) {
+        refused(&answer, fault);
+        return OUTCOME_FATAL;
+    }
+    const char *wrong = read_types(ask, &reader);
+    return wrong ? wrong_text(fault, wrong) : OUTCOME_OK;
+}
+
+/* Above a bound lie the same whole numbers as above the whole number below it. */
+static int64_t whole_below(double value, int bits)
+{
+    const double low = floor(value), most = ldexp(1, bits - 1);
+    return low < -most   ? INT64_MIN >> (64 - bits)
+           : low >= most ? INT64_MAX >> (64 - bits)
+                         : (int64_t)low;
+}
+
+static uint8_t *put_bound(uint8_t *out, uint16_t type, double value)
+{
+    const float small = (float)value;
+    uint32_t four;
+    uint64_t eight;
+    memcpy(&four, &small, sizeof four);
+    memcpy(&eight, &value, sizeof eight);
+    switch (type) {
+    case CQL_FLOAT:
+        return cql_put32(cql_put32(out, 4), four);
+    case CQL_INT:
+        return cql_put32(cql_put32(out, 4), (uint32_t)whole_below(value, 32));
+    case CQL_SMALLINT:
+        return cql_put16(cql_put32(out, 2), (uint16_t)whole_below(value, 16));
+    case CQL_TINYINT:
+        out = cql_put32(out, 1);
+        *out = (uint8_t)whole_below(value, 8);
+        return out + 1;
+    case CQL_BIGINT:
+        eight = (uint64_t)whole_below(value, 64);
+        break;
+    default:
+        break;
+    }
+    return cql_put64(cql_put32(out, 8), eight);
+}
+
+static uint8_t *put_parameter(uint8_t *out, uint16_t type, const struct parameter *parameter)
+{
+    char device[NUMBER_BYTES + 1] = "d";
+    int64_t time;
+    double value;
+    if (parameter->is_table) {
+        const size_t length = (size_t)(numbers_put_unsigned(device + 1, parameter->table) - device);
+        out = cql_put32(out, (uint32_t)length);
+        memcpy(out, device, length);
+        return out + length;
+    }
+    memcpy(&time, parameter->value, sizeof time);
+    memcpy(&value, parameter->value, sizeof value);
+    if (parameter->type == TYPE_TIMESTAMP)
+        return cql_put64(cql_put32(out, 8), (uint64_t)time);
+    return put_bound(out, type, value);
+}
+
+/* A frame that asks for the first page, or for that at the position. Returns its length. */
+static size_t put_request(const struct connection *c, const struct cassandra_ask *ask,
+                          const struct parameter *parameters, const struct cql_metadata *page)
+{
+    uint8_t *out = c->body + CQL_HEAD_BYTES;
+    const int pages = (ask->is_whole ? 0 : PAGE_SIZE) | (page->position ? PAGING_STATE : 0);
+    out = cql_put16(cql_put_id(out, &ask->id), CONSISTENCY_ONE);
+    *out++ = (uint8_t)(VALUES | SKIP_METADATA | pages);
+    out = cql_put16(out, (uint16_t)ask->marks.parameter_count);
+    for (uint32_t i = 0; i < ask->marks.parameter_count; i++)
+        out = put_parameter(out, ask->bound[i], &parameters[i]);
+    if (!ask->is_whole)
+        out = cql_put32(out, (uint32_t)c->driver->page_rows);
+    if (page->position) {
+        out = cql_put32(out, page->position_length);
+        memcpy(out, page->position, page->position_length);
+        out += page->position_length;
+    }
+    const size_t length = (size_t)(out - c->body);
+    cql_head(c->body, CQL_EXECUTE, 0, (uint32_t)(length - CQL_HEAD_BYTES));
+    return length;
+}
+
+/* Reads one page; *page says whether there is another one. */
+static enum outcome take_page(struct connection *c, const struct cassandra_ask *ask,
+                              struct cql_metadata *page, struct answer *answer, struct fault *fault)
+{
+    struct cql_answer said;
+    struct cql_reader reader;
+    bool are_named;
+    if (!cql_read(&c->stream, &said))
+        return broken(&c->stream, fault);
+    if (!cql_result(&said, CQL_ROWS, &reader))
+        return refused(&said, fault);
+    answer->bytes += said.length;
+    *page = cql_read_metadata(&reader, false, &are_named);
+    for (uint32_t i = 0; page->has_types && i < page->count && !reader.is_short; i++)
+        cql_read_column(&reader, are_named);
+    const uint32_t rows = cql_read32(&reader);
+    if (!reader.is_short && page->count == ask->columns.count &&
+        page->position_length <= POSITION_MAX && !(page->position && ask->is_whole) &&
+        take_rows(&ask->columns, &reader, rows, answer))
+        return OUTCOME_OK;
+    stream_fail(&c->stream, "the server's rows are not what their head announces");
+    return broken(&c->stream, fault);
+}
+
+static enum outcome cassandra_ask(struct connection *c, uint32_t operation,
+                                  const struct parameter *parameters, uint64_t deadline_ns,
+                                  struct answer *answer, struct fault *fault)
+{
+    const struct cassandra_ask *ask = c->asks[operation];
+    struct cql_metadata page = {0};
+    stream_deadline(&c->stream, deadline_ns);
+    enum outcome outcome = reach(c, fault);
+    do {
+        if (outcome != OUTCOME_OK)
+            return outcome;
+        if (!stream_write(&c->stream, c->body, put_request(c, ask, parameters, &page), NULL, 0))
+            return broken(&c->stream, fault);
+        outcome = take_page(c, ask, &page, answer, fault);
+    } while (outcome != OUTCOME_OK || page.position);
+    answer->is_handed = answer->sink != NULL;
+    return outcome;
+}
 
 enum { DEFAULT_PORT = 9042, STATEMENT_BYTES = 1 << 19 };
 
 static const struct driver_method methods[] = {
     {"batch", FEATURE_DEADLINE | FEATURE_SEPARABLE, NULL}, {NULL, 0, NULL}};
+
 static const char *const options[] = {"batch_rows", "page_rows", NULL};
 
 static uint64_t row_bytes(const struct driver *d)
 {
-    return 3 + CQL_ID_MAX + cassandra_row_bytes(d->setup->schema, d->first_column, d->column_count);
+    return 3 + CQL_ID_MAX + row_values_bytes(d->setup->schema, d->first_column, d->column_count);
 }
 
 /* INSERT INTO table (device, ts, "c", ...) VALUES (?, ?, ?, ...) */
@@ -68,13 +626,13 @@ static enum outcome cassandra_open(const struct driver_setup *setup, struct driv
         return refuse(fault, why);
     if (spec->precision != PRECISION_MS)
         return refuse(fault, "precision: a timestamp of CQL has milliseconds only");
-    const struct column *lacking = cassandra_lacks(setup->schema, d->first_column, d->column_count);
+    const struct column *lacking = lacking_column(setup->schema, d->first_column, d->column_count);
     if (lacking) {
         fault_set(fault, FAULT_SPEC, "SPEC", "columns: CQL has no type for %s:%s", lacking->name,
                   type_name(lacking->type));
         return OUTCOME_FATAL;
     }
-    if (row_bytes(d) * d->batch_rows > CASSANDRA_BODY_BYTES / 2)
+    if (row_bytes(d) * d->batch_rows > BODY_BYTES / 2)
         return refuse(fault, "batch_rows: a batch of so many rows is too long");
     return write_insert(d) ? OUTCOME_OK : fault_no_memory(fault);
 }
@@ -98,8 +656,7 @@ static uint8_t *put_batch(struct connection *c, const struct batch *batch,
     out = cql_put16(out, (uint16_t)rows);
     for (uint32_t i = 0; i < rows; i++) {
         *out++ = 1; /* a prepared statement */
-        out = cassandra_put_row(cql_put_id(out, &c->insert), batch, slice->table,
-                                slice->offset + first + i);
+        out = put_row(cql_put_id(out, &c->insert), batch, slice->table, slice->offset + first + i);
     }
     out = cql_put16(out, 1); /* consistency ONE */
     *out++ = 0;              /* no flags */
@@ -118,16 +675,16 @@ static enum outcome fly(struct connection *c, size_t length, uint64_t *rows_acke
     uint64_t rows = 0;
     c->flown = 0;
     if (!c->driver->setup->is_sending_stubbed) {
-        outcome = cassandra_reach(c, fault);
+        outcome = reach(c, fault);
         if (outcome != OUTCOME_OK)
             return outcome;
         if (!stream_write(&c->stream, c->body, length, NULL, 0))
-            return cassandra_broken(&c->stream, fault);
+            return broken(&c->stream, fault);
         for (uint32_t i = 0; i < flown; i++) {
             if (!cql_read(&c->stream, &answer))
-                return cassandra_broken(&c->stream, fault);
+                return broken(&c->stream, fault);
             if (answer.opcode != CQL_RESULT || answer.number >= flown)
-                outcome = cassandra_refused(&answer, fault);
+                outcome = refused(&answer, fault);
         }
     }
     for (uint32_t i = 0; i < flown; i++)
@@ -150,8 +707,7 @@ static enum outcome cassandra_send(struct connection *c, const struct batch *bat
         for (uint32_t first = 0; first < slice->rows;) {
             const uint32_t left = slice->rows - first;
             const uint32_t rows = left < batch_rows ? left : (uint32_t)batch_rows;
-            if ((uint64_t)(c->body + CASSANDRA_BODY_BYTES - out) < most ||
-                c->flown == CASSANDRA_IN_FLIGHT_MAX) {
+            if ((uint64_t)(c->body + BODY_BYTES - out) < most || c->flown == IN_FLIGHT_MAX) {
                 const enum outcome outcome = fly(c, (size_t)(out - c->body), rows_acked, fault);
                 if (outcome != OUTCOME_OK)
                     return outcome;
@@ -171,6 +727,7 @@ static void cassandra_close(struct driver *d)
 }
 
 extern const struct driver_ops driver_cassandra;
+
 const struct driver_ops driver_cassandra = {
     .abi = DRIVER_ABI,
     .name = "cassandra",
