@@ -17,7 +17,99 @@
 #include "../marks.h"
 #include "../tags.h"
 #include "driver.h"
-#include "null_dump.h"
+
+/* What the null driver writes to its dump: each row, and each query with its parameters, as a line
+ * of text. */
+
+static void dump_text(FILE *file, const struct column *column, const void *value, int32_t length)
+{
+    const unsigned char *bytes = value;
+    if (column->type == TYPE_BINARY || column->type == TYPE_NCHAR)
+        fwrite(value, 1, (size_t)length, file);
+    else
+        for (int32_t i = 0; i < length; i++)
+            fprintf(file, "%02x", bytes[i]);
+}
+
+#define DUMP_AS(c_type, format, shown)                                                             \
+    do {                                                                                           \
+        c_type v;                                                                                  \
+        memcpy(&v, value, sizeof v);                                                               \
+        fprintf(file, format, (shown)v);                                                           \
+    } while (0)
+
+static void dump_fixed(FILE *file, enum type type, const void *value)
+{
+    switch (type) {
+    case TYPE_BOOL:
+    case TYPE_UTINYINT:
+        DUMP_AS(uint8_t, "%u", unsigned);
+        break;
+    case TYPE_TINYINT:
+        DUMP_AS(int8_t, "%d", int);
+        break;
+    case TYPE_SMALLINT:
+        DUMP_AS(int16_t, "%d", int);
+        break;
+    case TYPE_USMALLINT:
+        DUMP_AS(uint16_t, "%u", unsigned);
+        break;
+    case TYPE_INT:
+        DUMP_AS(int32_t, "%" PRId32, int32_t);
+        break;
+    case TYPE_UINT:
+        DUMP_AS(uint32_t, "%" PRIu32, uint32_t);
+        break;
+    case TYPE_UBIGINT:
+        DUMP_AS(uint64_t, "%" PRIu64, uint64_t);
+        break;
+    case TYPE_FLOAT:
+        DUMP_AS(float, "%.9g", double);
+        break;
+    case TYPE_DOUBLE:
+        DUMP_AS(double, "%.17g", double);
+        break;
+    default:
+        DUMP_AS(int64_t, "%" PRId64, int64_t);
+        break;
+    }
+}
+
+/* Row `i` of the slice. */
+static void dump_row(FILE *file, const struct batch *batch, const struct slice *slice, uint32_t i)
+{
+    const uint32_t at = slice->offset + i;
+    fprintf(file, "%" PRIu32 ",%" PRIu64 ",%" PRId64, slice->table, slice->first_row + i,
+            batch->times[at]);
+    for (uint32_t c = batch->first_column; c < batch->first_column + batch->column_count; c++) {
+        const struct column *column = &batch->schema->columns[c];
+        const struct column_data *data = &batch->columns[c];
+        const char *value = (const char *)data->values + (size_t)at * column->width;
+        fputc(',', file);
+        if (data->nulls && data->nulls[at])
+            fputs("NULL", file);
+        else if (type_is_text(column->type))
+            dump_text(file, column, value, data->lengths[at]);
+        else
+            dump_fixed(file, column->type, value);
+    }
+    fputc('\n', file);
+}
+
+static void dump_ask(FILE *file, uint32_t operation, const struct parameter *parameters,
+                     uint32_t count)
+{
+    fprintf(file, "ask,%" PRIu32, operation);
+    for (const struct parameter *p = parameters; p < parameters + count; p++) {
+        fputs(p->is_table ? ",d" : ",", file);
+        if (p->type == TYPE_BINARY) {
+            fwrite(p->value, 1, (size_t)p->length, file);
+            continue;
+        }
+        dump_fixed(file, p->is_table ? TYPE_UINT : p->type, p->is_table ? &p->table : p->value);
+    }
+    fputc('\n', file);
+}
 
 struct driver {
     const struct driver_setup *setup;
@@ -34,6 +126,7 @@ struct connection {
 
 static const struct driver_method methods[] = {
     {"discard", FEATURE_DEADLINE | FEATURE_SEPARABLE, NULL}, {NULL, 0, NULL}};
+
 static const char *const options[] = {
     "dump", "null_latency_us", "null_fail_every", "null_fatal_after", "null_answer_rows", NULL};
 
@@ -121,10 +214,11 @@ static enum outcome null_send(struct connection *c, const struct batch *batch, u
         return outcome;
     for (uint32_t s = 0; c->dump && s < batch->slice_count; s++)
         for (uint32_t i = 0; i < batch->slices[s].rows; i++)
-            null_dump_row(c->dump, batch, &batch->slices[s], i);
+            dump_row(c->dump, batch, &batch->slices[s], i);
     *rows_acked = batch->rows;
     return OUTCOME_OK;
 }
+
 static size_t null_table_name(const struct driver *driver, uint32_t table,
                               char out[DRIVER_NAME_MAX])
 {
@@ -164,7 +258,7 @@ static enum outcome null_ask(struct connection *c, uint32_t operation,
     const uint32_t count = c->parameters[operation];
     const enum outcome outcome = pretend(c, deadline_ns, fault);
     if (outcome == OUTCOME_OK && c->dump)
-        null_dump_ask(c->dump, operation, parameters, count);
+        dump_ask(c->dump, operation, parameters, count);
     answer->rows = d->answer_rows;
     answer->values = d->answer_rows * (d->setup->schema->column_count + 1);
     answer->bytes = d->answer_rows * schema_row_bytes(d->setup->schema);
