@@ -1,15 +1,728 @@
 /* The driver of databases that take INSERT by the PostgreSQL protocol and have no COPY: no client
- * library. Method: `insert`; see pgwire_send.c. Options:
+ * library. Method: `insert`, a request as one transaction. Options:
  *   parted=1  table t is of the SQL table <table>_p<t mod partitions>
  * A table of the load is a device: its name d<t> and its tags are columns of text. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "pgwire_parts.h"
+#include "../tags.h"
+#include "driver.h"
+#include "pg_values.h"
+#include "stream.h"
+
+enum {
+    /* Of a transaction, sent before their answers are read: what the server says to them fits into
+     * the buffers of two sockets, so that neither side waits for the other. */
+    WINDOW_STATEMENTS = 2048,
+    WINDOW_BYTES = 1 << 20,
+    STATEMENT_BYTES = 1 << 18, /* of its values: the server reads a message as a whole */
+    STATEMENT_ROWS = 100,
+    STATEMENT_VALUES_MAX = INT16_MAX,
+    SIZES = 3 /* of statements of each part, the largest first; the last has one row */
+};
+
+struct driver {
+    const struct driver_setup *setup;
+    const char *host, *table, *user, *database;
+    uint16_t port;
+    bool is_parted; /* table t is of the SQL table <table>_p<t mod partitions> */
+    uint32_t first_column, column_count, parts;
+    struct column *columns; /* of a request; a timestamp is a whole number here */
+    uint32_t sizes[SIZES];
+    uint8_t *heads; /* of all tables: the first values of its rows, device and tags */
+    uint64_t *head_at; /* tables + 1 */
+    uint32_t head_bytes; /* of the longest */
+};
+
+struct pgwire_answer { /* one message of the server */
+    char kind; /* its first byte */
+    const uint8_t *bytes; /* until the next one is read */
+    uint32_t length;
+};
+
+struct pgwire_row { /* of a batch */
+    uint32_t table, row;
+};
+
+struct connection {
+    const struct driver *driver;
+    struct stream stream;
+    uint8_t *body, *out; /* of a window, and the end of what it holds */
+    uint32_t due; /* answers to it: statements that are completed */
+    bool *is_prepared; /* parts x SIZES */
+    bool *is_present; /* parts: the request has rows of it */
+    struct pgwire_row rows[STATEMENT_ROWS]; /* of one part, not yet in a statement */
+    uint32_t row_count;
+};
+
+/* Without parameters: Flush, which asks for all answers, and Sync, the end of what belongs
+ * together; after an error the server reads on from there. */
+enum { MARK_BYTES = 5 };
+
+static const uint8_t flush_mark[MARK_BYTES] = {'H', 0, 0, 0, 4};
+
+static inline uint32_t part_of(const struct driver *d, uint32_t table)
+{
+    return d->is_parted ? table % d->parts : 0;
+}
+
+/* A connection by version 3 of the PostgreSQL protocol: its login with a password in clear text,
+ * the statements that it prepares, the server's messages and faults. It refuses other ways of
+ * login: servers that need one are reached by libpq. */
+
+static const uint8_t sync_mark[MARK_BYTES] = {'S', 0, 0, 0, 4};
+
+enum { VERSION_3 = 196608, LOGIN_DONE = 0, LOGIN_CLEAR = 3, WORD_BYTES = 256 };
+
+/* The way to the server failed. */
+static enum outcome broken(const struct stream *stream, struct fault *fault)
+{
+    if (stream->is_late)
+        return fault_late(fault, "the server has not answered all that it was sent");
+    fault_set(fault, FAULT_SERVER, "CONNECTION", "%s", stream->problem);
+    return OUTCOME_ERROR;
+}
+
+/* A field of an error, "" where it has none. Each is a letter and a text with a zero behind it. */
+static const char *field(const struct pgwire_answer *answer, uint8_t letter)
+{
+    const uint8_t *at = answer->bytes, *const end = at + answer->length;
+    while (at < end && *at) {
+        const uint8_t *zero = memchr(at, 0, (size_t)(end - at));
+        if (!zero)
+            break;
+        if (*at == letter)
+            return (const char *)at + 1;
+        at = zero + 1;
+    }
+    return "";
+}
+
+/* An error in the server's words, with its code; for any other message that it was not expected.
+ */
+static enum outcome refused(const struct pgwire_answer *answer, struct fault *fault)
+{
+    if (answer->kind != 'E') {
+        fault_set(fault, FAULT_SERVER, "PROTOCOL", "a message of kind 0x%02X was not expected",
+                  (unsigned)(uint8_t)answer->kind);
+        return OUTCOME_ERROR;
+    }
+    const char *code = field(answer, 'C'), *words = field(answer, 'M');
+    char short_code[16];
+    snprintf(short_code, sizeof short_code, "%.15s", *code ? code : "REFUSED");
+    fault_set(fault, FAULT_SERVER, short_code, "%.450s", *words ? words : "an error without words");
+    return OUTCOME_ERROR;
+}
+
+/* The next message but notices and reports of parameters. */
+static bool read_answer(struct stream *s, struct pgwire_answer *answer)
+{
+    do {
+        if (!stream_need(s, 5))
+            return false;
+        const uint32_t length = be32toh(get_u32((const uint8_t *)s->bytes + s->begin + 1));
+        if (length < 4) {
+            stream_fail(s, "a message that is shorter than its own length");
+            return false;
+        }
+        if (!stream_need(s, 1 + (size_t)length))
+            return false;
+        answer->kind = s->bytes[s->begin];
+        answer->bytes = (const uint8_t *)s->bytes + s->begin + 5;
+        answer->length = length - 4;
+        s->begin += 1 + (size_t)length;
+    } while (answer->kind == 'N' || answer->kind == 'S');
+    return true;
+}
+
+static bool put_login_words(uint8_t **out, const uint8_t *end, const char *name, const char *value)
+{
+    for (const char *word = name; word; word = word == name ? value : NULL) {
+        const size_t bytes = strlen(word) + 1;
+        if (bytes > (size_t)(end - *out))
+            return false;
+        memcpy(*out, word, bytes);
+        *out += bytes;
+    }
+    return true;
+}
+
+static bool send_startup(struct connection *c)
+{
+    const struct driver *d = c->driver;
+    uint8_t message[4 * WORD_BYTES], *out = message + 8;
+    const uint8_t *const end = message + sizeof message - 1;
+    if (!put_login_words(&out, end, "user", d->user) ||
+        !put_login_words(&out, end, "database", d->database) ||
+        !put_login_words(&out, end, "application_name", "scale-loadgen"))
+        return stream_fail(&c->stream, "the names of user and database are too long");
+    *out++ = 0;
+    put_u32(message, (uint32_t)(out - message));
+    put_u32(message + 4, VERSION_3);
+    return stream_write(&c->stream, message, (size_t)(out - message), NULL, 0);
+}
+
+static bool send_password(struct connection *c)
+{
+    const char *password = c->driver->setup->password ? c->driver->setup->password : "";
+    const size_t bytes = strlen(password) + 1;
+    uint8_t head[5] = {'p'};
+    put_u32(head + 1, (uint32_t)(4 + bytes));
+    return stream_write(&c->stream, head, sizeof head, password, bytes);
+}
+
+/* One message of the login; *is_ready: the server waits for statements. */
+static enum outcome take_login(struct connection *c, const struct pgwire_answer *answer,
+                               bool *is_ready, struct fault *fault)
+{
+    if (answer->kind == 'R' && answer->length >= 4) {
+        const uint32_t way = be32toh(get_u32(answer->bytes));
+        if (way == LOGIN_CLEAR)
+            return send_password(c) ? OUTCOME_OK : broken(&c->stream, fault);
+        if (way == LOGIN_DONE)
+            return OUTCOME_OK;
+        fault_set(fault, FAULT_SERVER, "LOGIN",
+                  "the server asks for login %u; this driver has a password in clear text only",
+                  (unsigned)way);
+        return OUTCOME_ERROR;
+    }
+    *is_ready = answer->kind == 'Z';
+    return *is_ready || answer->kind == 'K' ? OUTCOME_OK : refused(answer, fault);
+}
+
+static enum outcome login(struct connection *c, struct fault *fault)
+{
+    struct pgwire_answer answer;
+    bool is_ready = false;
+    if (!send_startup(c))
+        return broken(&c->stream, fault);
+    while (!is_ready) {
+        if (!read_answer(&c->stream, &answer))
+            return broken(&c->stream, fault);
+        const enum outcome outcome = take_login(c, &answer, &is_ready, fault);
+        if (outcome != OUTCOME_OK)
+            return outcome;
+    }
+    return OUTCOME_OK;
+}
+
+/* Sends messages that prepare `count` statements, with a mark behind them, and reads the answers:
+ * until the server waits for more, where the mark asks for that. */
+static enum outcome prepare(struct connection *c, const uint8_t *text, const uint8_t *end,
+                            uint32_t count, const uint8_t *mark, struct fault *fault)
+{
+    struct pgwire_answer answer;
+    if (!stream_write(&c->stream, text, (size_t)(end - text), mark, MARK_BYTES))
+        return broken(&c->stream, fault);
+    const bool is_sync = mark[0] == sync_mark[0];
+    for (uint32_t done = 0; done < count || is_sync;) {
+        if (!read_answer(&c->stream, &answer))
+            return broken(&c->stream, fault);
+        if (answer.kind == 'Z')
+            break;
+        if (answer.kind != '1')
+            return refused(&answer, fault);
+        done++;
+    }
+    return OUTCOME_OK;
+}
+
+static uint32_t parameters_of_row(const struct driver *d)
+{
+    return 2 + d->setup->schema->tag_count + d->column_count;
+}
+
+static uint64_t parse_bytes(const struct driver *d)
+{
+    const uint64_t names = d->setup->schema->tag_count + d->column_count;
+    const uint64_t parameters = (uint64_t)d->sizes[0] * parameters_of_row(d);
+    return 256 + strlen(d->table) + names * (NAME_MAX_BYTES + 4) + parameters * (8 + 4) +
+           4 * (uint64_t)d->sizes[0];
+}
+
+static unsigned oid_of(enum type type)
+{
+    switch (type) {
+    case TYPE_BOOL:
+        return OID_BOOL;
+    case TYPE_TINYINT:
+    case TYPE_UTINYINT:
+    case TYPE_SMALLINT:
+        return OID_INT2;
+    case TYPE_USMALLINT:
+    case TYPE_INT:
+        return OID_INT4;
+    case TYPE_UINT:
+    case TYPE_BIGINT:
+        return OID_INT8;
+    case TYPE_FLOAT:
+        return OID_FLOAT4;
+    case TYPE_DOUBLE:
+        return OID_FLOAT8;
+    default:
+        return OID_VARCHAR;
+    }
+}
+
+/* A message whose length is not known before its end. */
+static uint8_t *end_message(uint8_t *begin, char kind, uint8_t *out)
+{
+    *begin = (uint8_t)kind;
+    put_u32(begin + 1, (uint32_t)(out - begin - 1));
+    return out;
+}
+
+__attribute__((format(printf, 2, 3))) static uint8_t *put_words(uint8_t *out, const char *format,
+                                                                ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    out += vsprintf((char *)out, format, arguments);
+    va_end(arguments);
+    return out;
+}
+
+static uint8_t *put_statement_name(const struct driver *d, uint32_t part, uint32_t size,
+                                   uint8_t *out)
+{
+    return put_words(out, "p%u_%u", (unsigned)part, (unsigned)d->sizes[size]) + 1;
+}
+
+/* INSERT INTO "table" (device, tags, columns, timestamp) VALUES ($1, $2, ...), ... */
+static uint8_t *put_statement(const struct driver *d, uint32_t part, uint32_t size, uint8_t *out)
+{
+    const struct schema *schema = d->setup->schema;
+    const uint32_t count = parameters_of_row(d);
+    out = put_words(out, "INSERT INTO \"%s", d->table);
+    if (d->is_parted)
+        out = put_words(out, "_p%u", (unsigned)part);
+    out = put_words(out, "\" (device");
+    for (uint32_t i = 0; i < schema->tag_count; i++)
+        out = put_words(out, ", \"%s\"", schema->tags[i].name);
+    for (uint32_t i = 0; i < d->column_count; i++)
+        out = put_words(out, ", \"%s\"", d->columns[i].name);
+    out = put_words(out, ", timestamp) VALUES ");
+    for (uint32_t i = 0; i < d->sizes[size] * count; i++)
+        out = put_words(out, "%s$%u", i % count ? ", " : i ? "), (" : "(", (unsigned)i + 1);
+    return put_words(out, ")") + 1;
+}
+
+/* The message that prepares a statement; returns its end. */
+static uint8_t *put_parse(const struct driver *d, uint32_t part, uint32_t size, uint8_t *out)
+{
+    const uint32_t tags = d->setup->schema->tag_count, count = parameters_of_row(d);
+    uint8_t *const begin = out;
+    out = put_statement(d, part, size, put_statement_name(d, part, size, out + 5));
+    put_u16(out, (uint16_t)(d->sizes[size] * count));
+    out += 2;
+    for (uint32_t i = 0; i < d->sizes[size] * count; i++, out += 4) {
+        const uint32_t n = i % count;
+        put_u32(out, n <= tags        ? OID_VARCHAR
+                     : n + 1 == count ? OID_TIMESTAMP
+                                      : oid_of(d->columns[n - 1 - tags].type));
+    }
+    return end_message(begin, 'P', out);
+}
+
+/* Prepares the statement of a part that inserts so many rows. `mark`: MARK_BYTES. */
+static enum outcome prepare_insert(struct connection *c, uint32_t part, uint32_t size,
+                                   const uint8_t *mark, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    uint8_t *const text = malloc(parse_bytes(d));
+    if (!text)
+        return fault_no_memory(fault);
+    const uint8_t *const end = put_parse(d, part, size, text);
+    const enum outcome outcome = prepare(c, text, end, 1, mark, fault);
+    free(text);
+    c->is_prepared[part * SIZES + size] = outcome == OUTCOME_OK;
+    return outcome;
+}
+
+/* The same for a statement without parameters. */
+static uint8_t *put_parse_of(uint8_t *out, const char *name, const char *statement)
+{
+    uint8_t *const begin = out;
+    out = put_words(put_words(out + 5, "%s", name) + 1, "%s", statement) + 1;
+    put_u16(out, 0);
+    return end_message(begin, 'P', out + 2);
+}
+
+/* What each transaction needs, and of each part the statement of one row: it says at the start
+ * whether the table fits. */
+static enum outcome prepare_all(struct connection *c, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    uint8_t text[256], *end = put_parse_of(text, "begin", "BEGIN");
+    end = put_parse_of(end, "commit", "COMMIT");
+    end = put_parse_of(end, "rollback", "ROLLBACK");
+    memset(c->is_prepared, 0, (size_t)d->parts * SIZES * sizeof *c->is_prepared);
+    enum outcome outcome = prepare(c, text, end, 3, sync_mark, fault);
+    for (uint32_t part = 0; outcome == OUTCOME_OK && part < d->parts; part++)
+        outcome = prepare_insert(c, part, SIZES - 1, sync_mark, fault);
+    return outcome;
+}
+
+/* Connects, logs in and prepares what each transaction needs, where the connection is not there.
+ */
+static enum outcome reach(struct connection *c, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    if (c->stream.fd >= 0)
+        return OUTCOME_OK;
+    if (!stream_open(&c->stream, d->host, d->port)) {
+        const enum outcome outcome = broken(&c->stream, fault);
+        fault->is_transient = outcome == OUTCOME_ERROR; /* no row was sent */
+        return outcome;
+    }
+    enum outcome outcome = login(c, fault);
+    if (outcome == OUTCOME_OK)
+        outcome = prepare_all(c, fault);
+    if (outcome != OUTCOME_OK)
+        stream_close(&c->stream);
+    return outcome;
+}
+
+/* Rows as messages of the PostgreSQL protocol: the values of some rows are bound to a prepared
+ * INSERT with so many rows of VALUES, and it is executed. What the rows of a table have in common,
+ * the device and its tags, stands in the head of the table, made once. Nothing is allocated for a
+ * row. */
+
+enum {
+    MESSAGE_BYTES = 96, /* around the values of a statement, at most */
+    DEVICE_BYTES = 16,
+    TIME_BYTES = 4 + 8
+};
+
+static uint8_t *put_bytes(uint8_t *out, const void *bytes, size_t length)
+{
+    memcpy(out, bytes, length);
+    return out + length;
+}
+
+/* A parameter of text, with its length. */
+static uint8_t *put_text(uint8_t *out, const char *text, size_t length)
+{
+    put_u32(out, (uint32_t)length);
+    return put_bytes(out + 4, text, length);
+}
+
+/* Of a tag's SQL literal the text without its quotes. */
+static uint8_t *put_tag(uint8_t *out, const struct driver *d, uint32_t tag, uint32_t table)
+{
+    char literal[TAG_TEXT_MAX];
+    const char *text = literal;
+    uint32_t length = tag_literal(d->setup->spec, d->setup->schema, tag, table, literal);
+    if (length >= 2 && *text == '\'') {
+        text++;
+        length -= 2;
+    }
+    return put_text(out, text, length);
+}
+
+static size_t pgwire_table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
+{
+    (void)d;
+    return (size_t)snprintf(out, DRIVER_NAME_MAX, "d%u", (unsigned)table);
+}
+
+static uint8_t *put_head(uint8_t *out, const struct driver *d, uint32_t table)
+{
+    char device[DRIVER_NAME_MAX];
+    out = put_text(out, device, pgwire_table_name(NULL, table, device));
+    for (uint32_t i = 0; i < d->setup->schema->tag_count; i++)
+        out = put_tag(out, d, i, table);
+    return out;
+}
+
+static uint64_t row_values_bytes(const struct driver *d)
+{
+    uint64_t bytes = d->head_bytes + TIME_BYTES;
+    for (uint32_t i = 0; i < d->column_count; i++)
+        bytes += 4 + pg_wire_bytes(&d->columns[i]);
+    return bytes;
+}
+
+/* As many rows as a message holds, a tenth of them, and one. */
+static void choose_sizes(struct driver *d)
+{
+    const uint64_t by_bytes = STATEMENT_BYTES / row_values_bytes(d);
+    const uint32_t by_count = STATEMENT_VALUES_MAX / parameters_of_row(d);
+    uint32_t most = by_bytes < by_count ? (uint32_t)by_bytes : by_count;
+    most = most > STATEMENT_ROWS ? STATEMENT_ROWS : most;
+    for (uint32_t i = 0; i < SIZES; i++, most /= 10)
+        d->sizes[i] = most > 1 && i + 1 < SIZES ? most : 1;
+}
+
+/* The first values of each table's rows, and the sizes of statements. False:
+ * memory is short. */
+static bool make_heads(struct driver *d)
+{
+    const struct spec *spec = d->setup->spec;
+    const size_t most = 4 + DEVICE_BYTES + (size_t)d->setup->schema->tag_count * (4 + TAG_TEXT_MAX);
+    size_t used = 0, size = 0;
+    d->head_at = calloc(spec->tables + 1, sizeof *d->head_at);
+    if (!d->head_at)
+        return false;
+    for (uint32_t table = 0; table < spec->tables; table++) {
+        if (used + most > size) {
+            size = 2 * size + most;
+            uint8_t *larger = realloc(d->heads, size);
+            if (!larger)
+                return false;
+            d->heads = larger;
+        }
+        const uint32_t length = (uint32_t)(put_head(d->heads + used, d, table) - d->heads - used);
+        d->head_bytes = length > d->head_bytes ? length : d->head_bytes;
+        d->head_at[table + 1] = used += length;
+    }
+    choose_sizes(d);
+    return true;
+}
+
+static uint64_t insert_bytes(const struct driver *d, uint32_t size)
+{
+    return MESSAGE_BYTES + d->sizes[size] * row_values_bytes(d);
+}
+
+static uint8_t *put_execute(uint8_t *out)
+{
+    static const uint8_t execute[] = {'E', 0, 0, 0, 9, 0, 0, 0, 0, 0};
+    return put_bytes(out, execute, sizeof execute);
+}
+
+/* The messages that execute a statement: without parameters, or with the values of sizes[size]
+ * rows. */
+static uint8_t *put_run(uint8_t *out, const char *name)
+{
+    uint8_t *const begin = out;
+    out[5] = 0; /* the portal without a name */
+    out = put_words(out + 6, "%s", name) + 1;
+    memset(out, 0, 6); /* no formats, no parameters, no formats of an answer */
+    return put_execute(end_message(begin, 'B', out + 6));
+}
+
+static uint8_t *put_row(const struct driver *d, const struct us_ratio *us,
+                        const struct batch *batch, const struct pgwire_row *row, uint8_t *out)
+{
+    const uint64_t head = d->head_at[row->table];
+    out = put_bytes(out, d->heads + head, (size_t)(d->head_at[row->table + 1] - head));
+    for (uint32_t i = 0; i < d->column_count; i++)
+        out = pg_put_field(us, out, &d->columns[i], &batch->columns[batch->first_column + i],
+                           row->row);
+    put_u32(out, 8);
+    put_u64(out + 4, (uint64_t)pg_us(us, batch->times[row->row]));
+    return out + TIME_BYTES;
+}
+
+static uint8_t *put_insert(const struct driver *d, const struct batch *batch, uint32_t part,
+                           uint32_t size, const struct pgwire_row *rows, uint8_t *out)
+{
+    const struct us_ratio us = pg_us_ratio(d->setup->spec);
+    uint8_t *const begin = out;
+    out[5] = 0; /* the portal without a name */
+    out = put_statement_name(d, part, size, out + 6);
+    put_u16(out, 1);
+    put_u16(out + 2, FORMAT_BINARY);
+    put_u16(out + 4, (uint16_t)(d->sizes[size] * parameters_of_row(d)));
+    out += 6;
+    for (uint32_t i = 0; i < d->sizes[size]; i++)
+        out = put_row(d, &us, batch, &rows[i], out);
+    put_u16(out, 0);
+    return put_execute(end_message(begin, 'B', out + 2));
+}
+
+/* A request as one transaction: BEGIN, its rows by prepared INSERTs of up to a hundred rows of one
+ * SQL table, COMMIT and Sync, without waiting between them. The rows are acknowledged when the
+ * COMMIT is answered; after an error the transaction is rolled back, and none of them is there. */
+
+/* The number behind "INSERT 0 "; 0 for other statements. */
+static uint64_t rows_of(const struct pgwire_answer *answer)
+{
+    static const char insert[] = "INSERT 0 ";
+    uint64_t rows = 0;
+    uint32_t at = sizeof insert - 1;
+    if (answer->length <= at || memcmp(answer->bytes, insert, at) != 0)
+        return 0;
+    for (; at < answer->length && answer->bytes[at] >= '0' && answer->bytes[at] <= '9'; at++)
+        rows = 10 * rows + (uint64_t)(answer->bytes[at] - '0');
+    return rows;
+}
+
+static enum outcome roll_back(struct connection *c, struct fault *fault)
+{
+    struct pgwire_answer answer;
+    uint8_t text[64];
+    const uint8_t *const end = put_run(text, "rollback");
+    if (!stream_write(&c->stream, text, (size_t)(end - text), sync_mark, MARK_BYTES))
+        return broken(&c->stream, fault);
+    do
+        if (!read_answer(&c->stream, &answer))
+            return broken(&c->stream, fault);
+    while (answer.kind != 'Z');
+    return OUTCOME_ERROR;
+}
+
+/* After an error, which `fault` has: reads until the server waits for more, and ends the
+ * transaction where it is still open. */
+static enum outcome recover(struct connection *c, bool is_synced, struct fault *fault)
+{
+    struct pgwire_answer answer;
+    if (!is_synced && !stream_write(&c->stream, sync_mark, MARK_BYTES, NULL, 0))
+        return broken(&c->stream, fault);
+    do
+        if (!read_answer(&c->stream, &answer))
+            return broken(&c->stream, fault);
+    while (answer.kind != 'Z');
+    const bool is_open = answer.length == 1 && answer.bytes[0] != 'I';
+    return is_open ? roll_back(c, fault) : OUTCOME_ERROR;
+}
+
+/* A message that is no answer to a statement. */
+static enum outcome fail(struct connection *c, const struct pgwire_answer *answer, bool is_synced,
+                         struct fault *fault)
+{
+    refused(answer, fault);
+    if (answer->kind == 'E')
+        return recover(c, is_synced, fault);
+    stream_close(&c->stream);
+    return OUTCOME_ERROR;
+}
+
+/* Sends what the window holds, with a mark behind it, and reads the answers. */
+static enum outcome fly(struct connection *c, const uint8_t *mark, uint64_t *acked,
+                        struct fault *fault)
+{
+    struct pgwire_answer answer;
+    const bool is_sync = mark == sync_mark;
+    const size_t length = (size_t)(c->out - c->body);
+    const uint32_t due = c->due;
+    c->out = c->body;
+    c->due = 0;
+    if (c->driver->setup->is_sending_stubbed)
+        return OUTCOME_OK;
+    if (!stream_write(&c->stream, c->body, length, mark, MARK_BYTES))
+        return broken(&c->stream, fault);
+    for (uint32_t done = 0; is_sync || done < due;) {
+        if (!read_answer(&c->stream, &answer))
+            return broken(&c->stream, fault);
+        if (answer.kind == 'C') {
+            done++;
+            *acked += rows_of(&answer);
+        } else if (answer.kind == 'Z') {
+            break;
+        } else if (answer.kind != '2') {
+            return fail(c, &answer, is_sync, fault);
+        }
+    }
+    return OUTCOME_OK;
+}
+
+/* Makes room for a statement, which is prepared then. */
+static enum outcome make_ready(struct connection *c, uint32_t part, uint32_t size, uint64_t *acked,
+                               struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    const bool is_new = !c->is_prepared[part * SIZES + size] && !d->setup->is_sending_stubbed;
+    const uint64_t room = (uint64_t)(c->body + WINDOW_BYTES - c->out);
+    enum outcome outcome = OUTCOME_OK;
+    if (is_new || c->due == WINDOW_STATEMENTS || room < 2 * insert_bytes(d, size))
+        outcome = fly(c, flush_mark, acked, fault);
+    if (outcome != OUTCOME_OK || !is_new)
+        return outcome;
+    outcome = prepare_insert(c, part, size, flush_mark, fault);
+    return outcome == OUTCOME_ERROR && c->stream.fd >= 0 ? recover(c, false, fault) : outcome;
+}
+
+/* Statements of the rows that wait: those of the largest size, and with is_end all of them. */
+static enum outcome put_rows(struct connection *c, const struct batch *batch, uint32_t part,
+                             bool is_end, uint64_t *acked, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    uint32_t done = 0;
+    for (uint32_t size = 0; size < (is_end ? SIZES : 1u); size++)
+        while (c->row_count - done >= d->sizes[size]) {
+            const enum outcome outcome = make_ready(c, part, size, acked, fault);
+            if (outcome != OUTCOME_OK)
+                return outcome;
+            c->out = put_insert(d, batch, part, size, c->rows + done, c->out);
+            c->due++;
+            done += d->sizes[size];
+            *acked += d->setup->is_sending_stubbed ? d->sizes[size] : 0;
+        }
+    c->row_count -= done;
+    memmove(c->rows, c->rows + done, c->row_count * sizeof *c->rows);
+    return OUTCOME_OK;
+}
+
+static enum outcome put_part(struct connection *c, const struct batch *batch, uint32_t part,
+                             uint64_t *acked, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    enum outcome outcome = OUTCOME_OK;
+    c->row_count = 0;
+    for (const struct slice *s = batch->slices; s < batch->slices + batch->slice_count; s++)
+        for (uint32_t i = 0; part_of(d, s->table) == part && i < s->rows; i++) {
+            c->rows[c->row_count++] = (struct pgwire_row){s->table, s->offset + i};
+            if (c->row_count == d->sizes[0])
+                outcome = put_rows(c, batch, part, false, acked, fault);
+            if (outcome != OUTCOME_OK)
+                return outcome;
+        }
+    return put_rows(c, batch, part, true, acked, fault);
+}
+
+static enum outcome send_rows(struct connection *c, const struct batch *batch, uint64_t *acked,
+                              struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    enum outcome outcome = OUTCOME_OK;
+    memset(c->is_present, 0, d->parts * sizeof *c->is_present);
+    for (const struct slice *s = batch->slices; s < batch->slices + batch->slice_count; s++)
+        c->is_present[part_of(d, s->table)] = true;
+    c->out = put_run(c->body, "begin");
+    c->due = 1;
+    for (uint32_t part = 0; outcome == OUTCOME_OK && part < d->parts; part++)
+        if (c->is_present[part])
+            outcome = put_part(c, batch, part, acked, fault);
+    if (outcome != OUTCOME_OK)
+        return outcome;
+    c->out = put_run(c->out, "commit");
+    c->due++;
+    return fly(c, sync_mark, acked, fault);
+}
+
+/* One request as a transaction; see pgwire_send.c. */
+static enum outcome pgwire_send(struct connection *c, const struct batch *batch,
+                                uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
+{
+    enum outcome outcome = OUTCOME_OK;
+    uint64_t acked = 0;
+    *rows_acked = 0;
+    stream_deadline(&c->stream, deadline_ns);
+    if (!c->driver->setup->is_sending_stubbed)
+        outcome = reach(c, fault);
+    if (outcome == OUTCOME_OK)
+        outcome = send_rows(c, batch, &acked, fault);
+    if (outcome != OUTCOME_OK)
+        return outcome;
+    if (acked == batch->rows) {
+        *rows_acked = acked;
+        return OUTCOME_OK;
+    }
+    fault_set(fault, FAULT_SERVER, "COUNT",
+              "the server says that it inserted %" PRIu64 " of %" PRIu32 " rows", acked,
+              batch->rows);
+    return OUTCOME_ERROR;
+}
 
 enum { DEFAULT_PORT = 5432 };
 
 static const struct driver_method methods[] = {
     {"insert", FEATURE_DEADLINE | FEATURE_SEPARABLE, NULL}, {NULL, 0, NULL}};
+
 static const char *const options[] = {"parted", NULL};
 
 static enum outcome refuse(struct fault *fault, const char *why)
@@ -67,11 +780,11 @@ static enum outcome pgwire_open(const struct driver_setup *setup, struct driver 
     const enum outcome outcome = take_columns(d, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
-    if (2 + (uint64_t)setup->schema->tag_count + d->column_count > PGWIRE_PARAMETERS_MAX)
+    if (2 + (uint64_t)setup->schema->tag_count + d->column_count > STATEMENT_VALUES_MAX)
         return refuse(fault, "columns: more than one statement has parameters for");
-    if (!pgwire_make_heads(d))
+    if (!make_heads(d))
         return fault_no_memory(fault);
-    if (pgwire_row_bytes(d) > PGWIRE_STATEMENT_BYTES)
+    if (row_values_bytes(d) > STATEMENT_BYTES)
         return refuse(fault, "columns: a row is longer than the server reads at once");
     return OUTCOME_OK;
 }
@@ -103,14 +816,14 @@ static enum outcome pgwire_connect(struct driver *d, uint32_t worker,
         return fault_no_memory(fault);
     c->driver = d;
     c->stream.fd = -1;
-    c->body = malloc(PGWIRE_WINDOW_BYTES);
-    c->is_prepared = calloc((size_t)d->parts * PGWIRE_SIZES, sizeof *c->is_prepared);
+    c->body = malloc(WINDOW_BYTES);
+    c->is_prepared = calloc((size_t)d->parts * SIZES, sizeof *c->is_prepared);
     c->is_present = calloc(d->parts, sizeof *c->is_present);
     if (!c->body || !c->is_prepared || !c->is_present) {
         pgwire_disconnect(c);
         return fault_no_memory(fault);
     }
-    if (!d->setup->is_sending_stubbed && pgwire_reach(c, fault) != OUTCOME_OK) {
+    if (!d->setup->is_sending_stubbed && reach(c, fault) != OUTCOME_OK) {
         pgwire_disconnect(c);
         return OUTCOME_FATAL;
     }
@@ -127,6 +840,7 @@ static void pgwire_close(struct driver *d)
 }
 
 extern const struct driver_ops driver_pgwire;
+
 const struct driver_ops driver_pgwire = {
     .abi = DRIVER_ABI,
     .name = "pgwire",
@@ -138,6 +852,6 @@ const struct driver_ops driver_pgwire = {
     .send = pgwire_send,
     .disconnect = pgwire_disconnect,
     .close = pgwire_close,
-    .row_bytes = pgwire_row_bytes,
+    .row_bytes = row_values_bytes,
     .table_name = pgwire_table_name,
 };
