@@ -4,25 +4,341 @@
  * all slices in one call; `records` the same rows one by one. Options: aligned=1, where the devices
  * are; page_rows=5000, rows of an answer that are asked for at once. The verb `tables` makes
  * devices of the template that is set on the database. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "../deadline.h"
-#include "iotdb_answer.h"
+#include "../marks.h"
+#include "answer_value.h"
+#include "iotdb_frames.h"
+#include "iotdb_session.h"
+#include "numbers.h"
+
+enum iotdb_method { IOTDB_TABLET, IOTDB_TABLETS, IOTDB_RECORDS };
+
+struct driver {
+    const struct driver_setup *setup;
+    struct iotdb_form form;
+    enum iotdb_method method;
+    uint64_t page_rows;
+};
+
+struct connection {
+    const struct driver *driver;
+    struct iotdb_session session;
+    uint8_t *bytes; /* grows to the largest request */
+    uint64_t size;
+    struct iotdb_ask *asks[OPERATIONS_MAX];
+};
+
+/* Queries of IoTDB: the text of an operation with its marks filled in, its answer in pages of
+ * page_rows. Values are read where a digest or the content is wanted; nothing is allocated for
+ * each. */
+
+enum { VALUE_BYTES = DRIVER_NAME_MAX, CALL_BYTES = THRIFT_HEAD_BYTES + 256 };
+
+#define WITHIN_MS 3600000 /* the server ends a query then */
+
+struct iotdb_ask { /* one operation on one connection */
+    struct marks marks;
+    char *text; /* with space for all parameters */
+    size_t size;
+};
+
+static enum outcome iotdb_check_ask(const struct driver *d, const struct marks *marks,
+                                    const char *text, struct fault *fault)
+{
+    (void)d, (void)text;
+    if (!marks_count(marks, MARK_ITEM))
+        return OUTCOME_OK;
+    fault_set(fault, FAULT_SPEC, "SPEC", "IoTDB has no {item}");
+    return OUTCOME_FATAL;
+}
+
+/* Keeps what is written already. */
+static bool iotdb_make_room(struct connection *c, uint64_t bytes)
+{
+    if (bytes <= c->size)
+        return true;
+    uint8_t *larger = realloc(c->bytes, bytes);
+    if (!larger)
+        return false;
+    c->bytes = larger;
+    c->size = bytes;
+    return true;
+}
+
+static enum outcome iotdb_prepare(struct connection *c, uint32_t operation, const char *text,
+                                  struct fault *fault)
+{
+    struct iotdb_ask *ask = calloc(1, sizeof *ask);
+    char why[160];
+    c->asks[operation] = ask;
+    if (!ask)
+        return fault_no_memory(fault);
+    if (!marks_read(&ask->marks, text, why, sizeof why)) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        return OUTCOME_FATAL;
+    }
+    ask->size = strlen(text) + 1 + ask->marks.parameter_count * VALUE_BYTES;
+    ask->text = malloc(ask->size);
+    return ask->text && iotdb_make_room(c, ask->size + CALL_BYTES) ? OUTCOME_OK
+                                                                   : fault_no_memory(fault);
+}
+
+static void iotdb_free_asks(struct connection *c)
+{
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++) {
+        if (c->asks[i])
+            free(c->asks[i]->text);
+        free(c->asks[i]);
+    }
+}
+
+static size_t iotdb_table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
+{
+    uint8_t name[4 + DRIVER_NAME_MAX];
+    const uint8_t *end = iotdb_put_device(name, &d->form, table);
+    memcpy(out, name + 4, (size_t)(end - name) - 4);
+    return (size_t)(end - name) - 4;
+}
+
+static char *put_parameter(char *out, const struct driver *d, const struct parameter *parameter)
+{
+    int64_t time;
+    double value;
+    if (parameter->is_table)
+        return out + iotdb_table_name(d, parameter->table, out);
+    memcpy(&time, parameter->value, sizeof time);
+    memcpy(&value, parameter->value, sizeof value);
+    return parameter->type == TYPE_TIMESTAMP ? numbers_put_whole(out, time)
+                                             : numbers_put_double(out, value);
+}
+
+static void fill(const struct iotdb_ask *ask, const struct driver *d,
+                 const struct parameter *parameters)
+{
+    char *out = ask->text;
+    for (uint32_t i = 0; i < ask->marks.count; i++) {
+        const struct text_piece *piece = &ask->marks.pieces[i];
+        memcpy(out, piece->plain, piece->length);
+        out += piece->length;
+        if (piece->mark != MARK_NONE)
+            out = put_parameter(out, d, parameters++);
+    }
+    *out = '\0';
+}
+
+/* In the precision of the server. */
+static struct answer_value time_of(int64_t ms)
+{
+    return (struct answer_value){.kind = ANSWER_WHOLE, .whole = ms * 1000000};
+}
+
+static struct answer_value found_of(enum iotdb_kind kind, const struct iotdb_value *value)
+{
+    switch (kind) {
+    case IOTDB_FLOAT:
+        return (struct answer_value){.kind = ANSWER_FLOAT, .real = value->real};
+    case IOTDB_DOUBLE:
+        return (struct answer_value){.kind = ANSWER_DOUBLE, .real = value->real};
+    case IOTDB_TEXT:
+    case IOTDB_BYTES:
+        return (struct answer_value){
+            .kind = ANSWER_TEXT, .text = value->text.bytes, .length = value->text.length};
+    case IOTDB_TIME:
+        return time_of(value->whole);
+    default:
+        return (struct answer_value){.kind = ANSWER_WHOLE, .whole = value->whole};
+    }
+}
+
+/* False where a value is not there, or of a type that is not read here. */
+static bool take_rows(struct iotdb_set *set, uint64_t rows, struct answer *answer)
+{
+    for (uint64_t row = 0; row < rows; row++) {
+        answer_begin_row(answer);
+        if (set->has_times) {
+            const struct answer_value time = time_of((int64_t)thrift_take64(&set->times));
+            answer_take(answer, &time);
+        }
+        for (uint32_t i = 0; i < set->column_count; i++) {
+            struct iotdb_value value = {0};
+            struct answer_value found = {.kind = ANSWER_NULL};
+            if (iotdb_is_present(&set->columns[i], row)) {
+                if (!iotdb_take_value(&set->columns[i], &value))
+                    return false;
+                found = found_of(set->columns[i].kind, &value);
+            }
+            answer_take(answer, &found);
+        }
+        answer_end_row(answer);
+    }
+    return true;
+}
+
+static bool count(struct iotdb_set *set, struct answer *answer)
+{
+    const uint64_t rows = iotdb_set_rows(set);
+    answer->rows += rows;
+    answer->values += rows * (set->column_count + (set->has_times ? 1 : 0));
+    answer->bytes += iotdb_set_bytes(set);
+    return !answer_is_read(answer) || take_rows(set, rows, answer);
+}
+
+/* The next call of the connection. */
+static struct iotdb_call iotdb_call_of(struct connection *c, const struct batch *batch)
+{
+    return (struct iotdb_call){.form = &c->driver->form,
+                               .batch = batch,
+                               .session = c->session.id,
+                               .number = c->session.calls++};
+}
+
+/* The first page of the statement's answer, where the set is {0}, or else the next one; has_more of
+ * the set says whether to go on. Room for the call is made already. */
+static enum outcome iotdb_ask_page(struct connection *c, const struct iotdb_statement *asked,
+                                   struct iotdb_set *set, struct fault *fault)
+{
+    const bool is_first = !set->has_more;
+    const struct iotdb_call call = iotdb_call_of(c, NULL);
+    const uint8_t *end = is_first ? iotdb_put_statement(c->bytes, &call, asked)
+                                  : iotdb_put_fetch(c->bytes, &call, asked, set->query);
+    if (!stream_write(&c->session.stream, c->bytes, (size_t)(end - c->bytes), NULL, 0))
+        return iotdb_broken(&c->session, fault);
+    return is_first ? iotdb_read_set(&c->session, call.number, set, fault)
+                    : iotdb_read_more(&c->session, call.number, asked->rows_max, set, fault);
+}
+
+static enum outcome iotdb_ask(struct connection *c, uint32_t operation,
+                              const struct parameter *parameters, uint64_t deadline_ns,
+                              struct answer *answer, struct fault *fault)
+{
+    const struct iotdb_ask *ask = c->asks[operation];
+    struct iotdb_set set = {0};
+    stream_deadline(&c->session.stream, deadline_ns);
+    enum outcome outcome = iotdb_reach(&c->session, c->driver->setup, fault);
+    if (outcome != OUTCOME_OK)
+        return outcome;
+    fill(ask, c->driver, parameters);
+    const struct iotdb_statement asked = {.id = c->session.statement_id,
+                                          .text = ask->text,
+                                          .rows_max = (uint32_t)c->driver->page_rows,
+                                          .within_ms = WITHIN_MS};
+    do {
+        outcome = iotdb_ask_page(c, &asked, &set, fault);
+        if (outcome == OUTCOME_OK && !count(&set, answer))
+            outcome = iotdb_cut(&c->session, fault);
+    } while (outcome == OUTCOME_OK && set.has_more);
+    iotdb_free_set(&set);
+    answer->is_handed = answer->sink && outcome == OUTCOME_OK;
+    return outcome;
+}
+
+enum { TEXT_BYTES = 40, NAME_BYTES = 256 };
+
+static void tell_number(const struct result_sink *sink, double value, int digits)
+{
+    char text[TEXT_BYTES];
+    const int length = snprintf(text, sizeof text, "%.*g", digits, value);
+    sink->value(sink->context, text, (size_t)length, isfinite(value));
+}
+
+static void tell_whole(const struct result_sink *sink, int64_t value)
+{
+    char text[TEXT_BYTES];
+    const int length = snprintf(text, sizeof text, "%" PRId64, value);
+    sink->value(sink->context, text, (size_t)length, true);
+}
+
+/* False for a value that is not there, or of a type that is not read here. */
+static bool tell_value(struct iotdb_column *column, const struct result_sink *sink)
+{
+    struct iotdb_value value = {0};
+    if (!iotdb_take_value(column, &value) || column->kind == IOTDB_BYTES)
+        return false;
+    if (column->kind == IOTDB_FLOAT)
+        tell_number(sink, value.real, 9);
+    else if (column->kind == IOTDB_DOUBLE)
+        tell_number(sink, value.real, 17);
+    else if (column->kind == IOTDB_BOOL)
+        sink->value(sink->context, value.whole ? "true" : "false", value.whole ? 4 : 5, false);
+    else if (column->kind == IOTDB_TEXT)
+        sink->value(sink->context, value.text.bytes, value.text.length, false);
+    else
+        tell_whole(sink, value.whole);
+    return true;
+}
+
+static void tell_columns(const struct iotdb_set *set, const struct result_sink *sink)
+{
+    char name[NAME_BYTES];
+    if (set->has_times)
+        sink->column(sink->context, "Time");
+    for (uint32_t i = 0; i < set->column_count; i++) {
+        const struct thrift_text *said = &set->columns[i].name;
+        snprintf(name, sizeof name, "%.*s",
+                 (int)(said->length < sizeof name ? said->length : NAME_BYTES - 1), said->bytes);
+        sink->column(sink->context, name);
+    }
+}
+
+static bool tell_rows(struct iotdb_set *set, const struct result_sink *sink)
+{
+    const uint64_t rows = iotdb_set_rows(set);
+    for (uint64_t row = 0; row < rows; row++) {
+        sink->row(sink->context);
+        if (set->has_times)
+            tell_whole(sink, (int64_t)thrift_take64(&set->times));
+        for (uint32_t i = 0; i < set->column_count; i++)
+            if (!iotdb_is_present(&set->columns[i], row))
+                sink->value(sink->context, NULL, 0, false);
+            else if (!tell_value(&set->columns[i], sink))
+                return false;
+    }
+    return true;
+}
+
+/* Asks the statement and tells the sink the rows of its answer, page by page. */
+static enum outcome iotdb_tell_answer(struct connection *c, const struct iotdb_statement *asked,
+                                      const struct result_sink *sink, struct fault *fault)
+{
+    struct iotdb_set set = {0};
+    enum outcome outcome;
+    do {
+        const bool is_first = !set.has_more;
+        outcome = iotdb_ask_page(c, asked, &set, fault);
+        if (outcome != OUTCOME_OK || set.part_count == 0)
+            break;
+        if (is_first)
+            tell_columns(&set, sink);
+        if (!tell_rows(&set, sink))
+            outcome = iotdb_cut(&c->session, fault);
+    } while (outcome == OUTCOME_OK && set.has_more);
+    iotdb_free_set(&set);
+    return outcome;
+}
 
 enum { IN_FLIGHT_MAX = 128, DEVICES_MAX = 1000, PAGE_ROWS = 5000, PAGE_ROWS_MAX = 1000000 };
+
 enum { FIELDS_BYTES = 256 }; /* of a call, without its slices or its text */
 
 /* A server takes frames of 512 MiB. Tablets of so many bytes are in flight at once, and one more.
  */
 #define FRAME_BYTES ((uint64_t)1 << 28)
+
 #define FLOWN_BYTES ((uint64_t)1 << 22)
 
 #define CALL(method) (&(const enum iotdb_method){method})
+
 static const struct driver_method methods[] = {
     {"tablet", FEATURE_DEADLINE | FEATURE_SEPARABLE, CALL(IOTDB_TABLET)},
     {"tablets", FEATURE_DEADLINE | FEATURE_SEPARABLE, CALL(IOTDB_TABLETS)},
     {"records", FEATURE_DEADLINE | FEATURE_SEPARABLE, CALL(IOTDB_RECORDS)},
     {NULL, 0, NULL}};
+
 static const char *const options[] = {"aligned", "page_rows", NULL};
 
 static uint64_t row_bytes(const struct driver *d)
@@ -83,14 +399,6 @@ static enum outcome iotdb_place(struct driver *d, uint32_t *partition_of, struct
     return OUTCOME_OK;
 }
 
-size_t iotdb_table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
-{
-    uint8_t name[4 + DRIVER_NAME_MAX];
-    const uint8_t *end = iotdb_put_device(name, &d->form, table);
-    memcpy(out, name + 4, (size_t)(end - name) - 4);
-    return (size_t)(end - name) - 4;
-}
-
 static void iotdb_disconnect(struct connection *c)
 {
     iotdb_leave(&c->session);
@@ -114,27 +422,6 @@ static enum outcome iotdb_connect(struct driver *d, uint32_t worker, struct conn
     }
     *connection = c;
     return OUTCOME_OK;
-}
-
-/* Keeps what is written already. */
-bool iotdb_make_room(struct connection *c, uint64_t bytes)
-{
-    if (bytes <= c->size)
-        return true;
-    uint8_t *larger = realloc(c->bytes, bytes);
-    if (!larger)
-        return false;
-    c->bytes = larger;
-    c->size = bytes;
-    return true;
-}
-
-struct iotdb_call iotdb_call_of(struct connection *c, const struct batch *batch)
-{
-    return (struct iotdb_call){.form = &c->driver->form,
-                               .batch = batch,
-                               .session = c->session.id,
-                               .number = c->session.calls++};
 }
 
 /* Sends what is written, and waits for the answers to the last `count` calls. All of them are read,
@@ -253,6 +540,7 @@ static void iotdb_close(struct driver *d)
 }
 
 extern const struct driver_ops driver_iotdb;
+
 const struct driver_ops driver_iotdb = {
     .abi = DRIVER_ABI,
     .name = "iotdb",

@@ -1,4 +1,6 @@
-/* A session of IoTDB over Thrift: opened and closed, its calls numbered, their status read. */
+/* A session of IoTDB over Thrift: opened and closed, its calls numbered, their status read; and a
+ * set of rows as IoTDB answers it, column by column (TSQueryDataSet): the answer to a statement,
+ * and what follows where it has more rows than were asked for at once. */
 #ifndef SCALE_IOTDB_SESSION_H
 #define SCALE_IOTDB_SESSION_H
 
@@ -18,26 +20,69 @@ struct iotdb_status {
     char words[400];
 };
 
-/* Each returns an outcome: OUTCOME_ERROR for what the server refused, with its code and words, and
- * for a broken connection, which is closed then and opened by the next iotdb_reach. */
-
 /* Opens a session unless one is open; a fault of it is transient, since nothing was sent. */
 enum outcome iotdb_reach(struct iotdb_session *session, const struct driver_setup *setup,
                          struct fault *fault);
 void iotdb_leave(struct iotdb_session *session);
-
-/* The answer to the call of this number, which returns a structure: its reader, or the status that
- * it is. */
-enum outcome iotdb_read(struct iotdb_session *session, uint32_t number, struct thrift_in *in,
-                        struct fault *fault);
 enum outcome iotdb_read_status(struct iotdb_session *session, uint32_t number, struct fault *fault);
-
-/* Of a structure TSStatus that the reader is in. */
-void iotdb_take_status(struct thrift_in *in, struct iotdb_status *status);
-enum outcome iotdb_judge(const struct iotdb_status *status, struct fault *fault);
 
 /* What an answer that ends too early is. */
 enum outcome iotdb_cut(struct iotdb_session *session, struct fault *fault);
 enum outcome iotdb_broken(const struct iotdb_session *session, struct fault *fault);
+
+enum iotdb_kind {
+    IOTDB_UNKNOWN,
+    IOTDB_WHOLE32,
+    IOTDB_WHOLE64,
+    IOTDB_TIME, /* in the precision of the server, which is a millisecond */
+    IOTDB_FLOAT,
+    IOTDB_DOUBLE,
+    IOTDB_BOOL,
+    IOTDB_TEXT,
+    IOTDB_BYTES
+};
+
+struct iotdb_column {
+    struct thrift_text name; /* until the next answer is read */
+    enum iotdb_kind kind;
+    uint32_t place;             /* of its part */
+    struct thrift_in values;    /* of the rows that have one */
+    struct thrift_text present; /* bit 7 of byte 0 is the first row's */
+};
+
+struct iotdb_set {
+    struct iotdb_status status;
+    int64_t query; /* by the server */
+    struct iotdb_column *columns;
+    struct iotdb_part *parts;
+    uint32_t column_count, part_count; /* no part: no rows */
+    struct thrift_in times;
+    bool has_times;
+    bool has_more; /* another page may follow */
+    bool is_short; /* of memory */
+};
+
+struct iotdb_value {
+    int64_t whole;
+    double real;
+    struct thrift_text text;
+};
+
+/* The answer to the executeStatement of this number, then to each fetchResults for `rows_max` rows
+ * more of it. The set is to be freed whatever they return. */
+enum outcome iotdb_read_set(struct iotdb_session *session, uint32_t number, struct iotdb_set *set,
+                            struct fault *fault);
+enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, uint32_t rows_max,
+                             struct iotdb_set *set, struct fault *fault);
+void iotdb_free_set(struct iotdb_set *set);
+
+/* Of the page that was read last: as many rows as there are times; if there are none, as their
+ * bitmaps say; 0 where nothing came. */
+uint64_t iotdb_set_rows(const struct iotdb_set *set);
+uint64_t iotdb_set_bytes(const struct iotdb_set *set); /* of its times and values */
+bool iotdb_is_present(const struct iotdb_column *column, uint64_t row);
+
+/* The value of the column's next row that has one. False: there is none, or its type is unknown. */
+bool iotdb_take_value(struct iotdb_column *column, struct iotdb_value *value);
 
 #endif

@@ -1,0 +1,66 @@
+/* Requests as calls of IoTDB: rows as one tablet, as several tablets, or as records one by one;
+ * devices of a template; statements. Rows go in columns, each as an array of values in network
+ * order with a bitmap of its NULLs, or row by row, each value after its type. A row with NULLs only
+ * keeps its first value, since IoTDB stores no row without a value. */
+#ifndef SCALE_IOTDB_FRAMES_H
+#define SCALE_IOTDB_FRAMES_H
+
+#include "../batch.h"
+#include "../spec.h"
+#include "thrift.h"
+
+struct iotdb_form { /* what all requests of a load say of their columns */
+    const struct schema *schema;
+    uint32_t first_column, column_count;
+    const char *database; /* root.scale: a table is the device root.scale.d7 */
+    size_t database_length;
+    bool is_aligned;
+    uint8_t *names, *types; /* of all columns, as lists of Thrift */
+    size_t names_length, types_length;
+};
+
+/* NULL, or the first column whose values IoTDB has no type for. */
+const struct column *iotdb_lacks(const struct schema *schema, uint32_t first, uint32_t count);
+
+/* False: memory is short. */
+bool iotdb_form_init(struct iotdb_form *form, const struct spec *spec, const struct schema *schema);
+void iotdb_form_free(struct iotdb_form *form);
+
+/* The most bytes of one row in a tablet, and as a record; and of all else that a slice takes. */
+uint64_t iotdb_row_bytes(const struct iotdb_form *form);
+uint64_t iotdb_record_bytes(const struct iotdb_form *form);
+uint64_t iotdb_slice_bytes(const struct iotdb_form *form);
+uint8_t *iotdb_put_device(uint8_t *out, const struct iotdb_form *form, uint32_t table);
+
+struct iotdb_call { /* what each of the calls says */
+    const struct iotdb_form *form;
+    const struct batch *batch;
+    int64_t session;
+    uint32_t number;
+};
+
+/* Each writes the frame of one call into room for iotdb_call_bytes, and returns its end. */
+uint8_t *iotdb_put_tablet(uint8_t *frame, const struct iotdb_call *call, const struct slice *slice);
+uint8_t *iotdb_put_tablets(uint8_t *frame, const struct iotdb_call *call);
+uint8_t *iotdb_put_records(uint8_t *frame, const struct iotdb_call *call);
+
+/* createTimeseriesUsingSchemaTemplate for `count` tables from `first` on. */
+uint8_t *iotdb_put_devices(uint8_t *frame, const struct iotdb_call *call, uint32_t first,
+                           uint32_t count);
+
+struct iotdb_statement {
+    int64_t id; /* by the server */
+    const char *text;
+    uint32_t rows_max;
+    int64_t within_ms; /* the server ends it then */
+};
+
+/* executeStatement. */
+uint8_t *iotdb_put_statement(uint8_t *frame, const struct iotdb_call *call,
+                             const struct iotdb_statement *asked);
+
+/* fetchResults: as many rows more of the answer that the server numbered `query`. */
+uint8_t *iotdb_put_fetch(uint8_t *frame, const struct iotdb_call *call,
+                         const struct iotdb_statement *asked, int64_t query);
+
+#endif
