@@ -1,24 +1,671 @@
 /* The driver of PostgreSQL, through libpq. A request is one statement; what counts as acknowledged
  * is the number in the server's "COPY n" or "INSERT 0 n". Methods: `copy`, which is
  * COPY table (time, device_id, columns...) FROM STDIN (FORMAT binary); `jsonb`, the same with all
- * columns in one of the type jsonb; `insert` and `upsert`, see postgres_insert.c. A table of the
+ * columns in one of the type jsonb; `insert` and `upsert`, see postgres_rows.c. A table of the
  * load is a device_id; the SQL table, its partitions and its key are made by others. Options: none.
  */
 #include "postgres.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../digest.h"
+#include "../marks.h"
+#include "pg_values.h"
+#include "sink_values.h"
+
+enum { NUMERIC_NEGATIVE = 0x4000, NUMERIC_TEXT = 512 };
+
+static uint64_t read_bytes(const char *value, int length)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < length; i++)
+        bits = bits << 8 | (uint8_t)value[i];
+    return bits;
+}
+
+static int16_t read_i16(const char *value)
+{
+    return (int16_t)read_bytes(value, 2);
+}
+
+/* A numeric: four numbers of 16 bits, then digits to the base 10,000, of which the first has the
+ * weight 10,000^weight. One that is not a number, or too long, is a text. */
+static void hand_numeric(const struct result_sink *sink, const char *value, int length)
+{
+    const bool is_whole = length >= 8;
+    const int digits = is_whole ? read_i16(value) : 0, weight = is_whole ? read_i16(value + 2) : 0;
+    const int sign = is_whole ? (int)read_bytes(value + 4, 2) : 0;
+    const int scale = is_whole ? read_i16(value + 6) : 0;
+    char text[NUMERIC_TEXT];
+    if (!is_whole || length < 8 + 2 * digits || (sign != 0 && sign != NUMERIC_NEGATIVE) ||
+        weight > 50 || scale > 200) {
+        sink_text(sink, "numeric", 7);
+        return;
+    }
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", sign ? "-" : "");
+    const size_t begin = used;
+    for (int i = 0; i <= weight; i++) {
+        const int digit = i < digits ? read_i16(value + 8 + 2 * i) : 0;
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, used > begin ? "%04d" : "%d", digit);
+    }
+    if (weight < 0)
+        text[used++] = '0';
+    if (scale > 0)
+        text[used++] = '.';
+    const size_t point = used;
+    for (int i = weight + 1; (int)(used - point) < scale; i++) {
+        const int digit = i >= 0 && i < digits ? read_i16(value + 8 + 2 * i) : 0;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%04d", digit);
+    }
+    sink->value(sink->context, text, scale > 0 ? point + (size_t)scale : used, true);
+}
+
+static void hand_value(const struct result_sink *sink, unsigned type, const char *value, int length)
+{
+    const uint64_t bits = length <= 8 ? read_bytes(value, length) : 0;
+    const uint32_t low = (uint32_t)bits;
+    double real;
+    float small;
+    switch (type) {
+    case OID_BOOL:
+        sink_whole(sink, bits != 0);
+        break;
+    case OID_INT2:
+        sink_whole(sink, (int16_t)bits);
+        break;
+    case OID_INT4:
+        sink_whole(sink, (int32_t)low);
+        break;
+    case OID_INT8:
+        sink_whole(sink, (int64_t)bits);
+        break;
+    case OID_FLOAT4:
+        memcpy(&small, &low, sizeof small);
+        sink_float(sink, small);
+        break;
+    case OID_FLOAT8:
+        memcpy(&real, &bits, sizeof real);
+        sink_double(sink, real);
+        break;
+    case OID_NUMERIC:
+        hand_numeric(sink, value, length);
+        break;
+    case OID_TIMESTAMP:
+    case OID_TIMESTAMPTZ:
+        sink_whole(sink, (int64_t)((bits + EPOCH_US) * 1000));
+        break;
+    default:
+        sink_text(sink, value, (size_t)length);
+    }
+}
+
+static void postgres_hand_rows(const struct libpq *p, const PGresult *result,
+                               const struct result_sink *sink)
+{
+    const int rows = p->row_count(result), columns = p->column_count(result);
+    for (int r = 0; r < rows; r++) {
+        sink->row(sink->context);
+        for (int i = 0; i < columns; i++)
+            if (p->is_null(result, r, i))
+                sink_null(sink);
+            else
+                hand_value(sink, p->column_type(result, i), p->value(result, r, i),
+                           p->length(result, r, i));
+    }
+}
+
+/* Queries through libpq: each operation is a prepared statement whose marks are $1, $2, ..., and
+ * parameters and answers are binary. Of a value its length is read and, for a digest, its bytes;
+ * nothing is allocated here but at `prepare`. What libpq holds of an answer at once is bounded: an
+ * operation that may have large ones is read row by row. */
+
+enum {
+    WHOLE_ROWS_MAX = 10000 /* an answer is taken in whole where the last was no longer */
+};
+
+#define GRACE_NS 1000000000ull /* for the server to say that it has ended a query */
+
+struct postgres_ask { /* one operation on one connection */
+    char name[16];
+    bool is_whole; /* its answers are taken in whole */
+    int count;
+    uint8_t bytes[PARAMETERS_MAX][8]; /* of the parameters, most significant first */
+    const char *values[PARAMETERS_MAX];
+    int lengths[PARAMETERS_MAX], formats[PARAMETERS_MAX];
+    unsigned types[PARAMETERS_MAX];
+};
+
+static unsigned type_of(enum mark mark)
+{
+    if (mark == MARK_DEVICE || mark == MARK_AGAIN)
+        return OID_INT4;
+    return mark == MARK_VALUE ? OID_FLOAT8 : OID_TIMESTAMPTZ;
+}
+
+/* The statement with $n for its marks; NULL when memory is short. */
+static char *fill(struct postgres_ask *ask, const struct marks *marks)
+{
+    size_t size = 1, used = 0;
+    for (uint32_t i = 0; i < marks->count; i++)
+        size += marks->pieces[i].length + 8;
+    char *text = malloc(size);
+    for (uint32_t i = 0; text && i < marks->count; i++) {
+        const struct text_piece *piece = &marks->pieces[i];
+        memcpy(text + used, piece->plain, piece->length);
+        used += piece->length;
+        if (piece->mark == MARK_NONE)
+            continue;
+        const int n = ask->count++;
+        ask->types[n] = type_of(piece->mark);
+        ask->lengths[n] = ask->types[n] == OID_INT4 ? 4 : 8;
+        ask->formats[n] = FORMAT_BINARY;
+        ask->values[n] = (const char *)ask->bytes[n];
+        used += (size_t)sprintf(text + used, "$%d", ask->count);
+    }
+    if (text)
+        text[used] = '\0';
+    return text;
+}
+
+/* Lets the server end a query that is late: then the connection stays good. */
+static enum outcome limit_time(struct connection *c, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    const double ms = c->driver->setup->spec->request_timeout_s * 1e3;
+    char text[64];
+    snprintf(text, sizeof text, "SET statement_timeout = %.0f", ms > 1 ? ms : 1);
+    PGresult *result = p->exec(c->conn, text);
+    const enum outcome outcome = p->result_status(result) == RES_COMMAND
+                                     ? OUTCOME_OK
+                                     : postgres_fault(p, c->conn, result, fault);
+    p->clear(result);
+    return outcome;
+}
+
+static enum outcome postgres_check_ask(const struct driver *d, const struct marks *marks,
+                                       const char *text, struct fault *fault)
+{
+    (void)d, (void)text;
+    if (!marks_count(marks, MARK_ITEM))
+        return OUTCOME_OK;
+    fault_set(fault, FAULT_SPEC, "SPEC",
+              "{item}: a prepared statement has no text of each request");
+    return OUTCOME_FATAL;
+}
+
+static enum outcome postgres_prepare(struct connection *c, uint32_t operation, const char *text,
+                                     struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    struct marks *marks = malloc(sizeof *marks);
+    struct postgres_ask *ask = calloc(1, sizeof *ask);
+    char why[128] = "out of memory", *statement = NULL;
+    enum outcome outcome = OUTCOME_FATAL;
+    c->asks[operation] = ask;
+    if (marks && ask && marks_read(marks, text, why, sizeof why))
+        statement = fill(ask, marks);
+    free(marks);
+    if (!statement) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        return outcome;
+    }
+    snprintf(ask->name, sizeof ask->name, "ask%u", (unsigned)operation);
+    PGresult *result = p->prepare(c->conn, ask->name, statement, ask->count, ask->types);
+    outcome = p->result_status(result) == RES_COMMAND ? OUTCOME_OK
+                                                      : postgres_fault(p, c->conn, result, fault);
+    p->clear(result);
+    free(statement);
+    if (outcome == OUTCOME_OK && c->driver->setup->spec->request_timeout_s > 0)
+        outcome = limit_time(c, fault);
+    return outcome;
+}
+
+static void bind(const struct connection *c, struct postgres_ask *ask,
+                 const struct parameter *parameters)
+{
+    const struct us_ratio us = pg_us_ratio(c->driver->setup->spec);
+    for (int i = 0; i < ask->count; i++) {
+        const struct parameter *parameter = &parameters[i];
+        uint64_t bits;
+        if (parameter->is_table) {
+            put_u32(ask->bytes[i], c->driver->device_of[parameter->table]);
+            continue;
+        }
+        memcpy(&bits, parameter->value, sizeof bits);
+        if (parameter->type == TYPE_TIMESTAMP)
+            bits = (uint64_t)pg_us(&us, (int64_t)bits);
+        put_u64(ask->bytes[i], bits);
+    }
+}
+
+static uint64_t digest_value(uint64_t digest, unsigned type, const char *value, int length)
+{
+    uint64_t eight = 0;
+    uint32_t four = 0;
+    uint16_t two = 0;
+    double real;
+    float small;
+    memcpy(&eight, value, length == 8 ? 8 : 0);
+    memcpy(&four, value, length == 4 ? 4 : 0);
+    memcpy(&two, value, length == 2 ? 2 : 0);
+    eight = be64toh(eight);
+    four = be32toh(four);
+    switch (type) {
+    case OID_BOOL:
+        return digest_word(digest, (uint8_t)*value);
+    case OID_INT2:
+        return digest_word(digest, (uint64_t)(int16_t)be16toh(two));
+    case OID_INT4:
+        return digest_word(digest, (uint64_t)(int32_t)four);
+    case OID_INT8:
+        return digest_word(digest, eight);
+    case OID_FLOAT4:
+        memcpy(&small, &four, sizeof small);
+        return digest_real(digest, (double)small);
+    case OID_FLOAT8:
+        memcpy(&real, &eight, sizeof real);
+        return digest_real(digest, real);
+    case OID_TIMESTAMP:
+    case OID_TIMESTAMPTZ:
+        return digest_word(digest, (eight + EPOCH_US) * 1000);
+    default:
+        return digest_text(digest, value, (size_t)length);
+    }
+}
+
+static void digest_rows(const struct libpq *p, const PGresult *result, int rows, int columns,
+                        struct answer *answer)
+{
+    for (int r = 0; r < rows; r++) {
+        for (int i = 0; i < columns; i++)
+            answer->digest = p->is_null(result, r, i)
+                                 ? digest_word(answer->digest, DIGEST_NULL)
+                                 : digest_value(answer->digest, p->column_type(result, i),
+                                                p->value(result, r, i), p->length(result, r, i));
+        answer->digest = digest_word(answer->digest, DIGEST_ROW);
+    }
+}
+
+static void count_rows(const struct libpq *p, const PGresult *result, struct answer *answer)
+{
+    const int rows = p->row_count(result), columns = p->column_count(result);
+    uint64_t bytes = 0;
+    for (int r = 0; r < rows; r++)
+        for (int i = 0; i < columns; i++)
+            bytes += (uint64_t)p->length(result, r, i);
+    answer->rows += (uint64_t)rows;
+    answer->values += (uint64_t)rows * (uint64_t)columns;
+    answer->bytes += bytes;
+    if (answer->wants_digest)
+        digest_rows(p, result, rows, columns, answer);
+    if (answer->sink)
+        postgres_hand_rows(p, result, answer->sink);
+}
+
+/* Reads everything off the connection, so that it is good for the next query. */
+static enum outcome take_answer(struct connection *c, struct answer *answer, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    enum outcome outcome = OUTCOME_OK;
+    PGresult *result;
+    while ((result = postgres_next_result(c)) != NULL) {
+        const int status = p->result_status(result);
+        if (status == RES_TUPLES || status == RES_SINGLE_TUPLE)
+            count_rows(p, result, answer);
+        else if (status != RES_COMMAND && outcome == OUTCOME_OK)
+            outcome = postgres_fault(p, c->conn, result, fault);
+        p->clear(result);
+    }
+    if (c->is_late)
+        return fault_late(fault, "the query was sent, and its answer did not end");
+    if (p->status(c->conn) == CONNECTION_GOOD)
+        return outcome;
+    return outcome == OUTCOME_OK ? postgres_fault(p, c->conn, NULL, fault) : OUTCOME_FATAL;
+}
+
+static enum outcome postgres_ask(struct connection *c, uint32_t operation,
+                                 const struct parameter *parameters, uint64_t deadline_ns,
+                                 struct answer *answer, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    struct postgres_ask *ask = c->asks[operation];
+    bind(c, ask, parameters);
+    if (!postgres_begin(c, deadline_ns ? deadline_ns + GRACE_NS : 0) ||
+        !p->send_prepared(c->conn, ask->name, ask->count, ask->values, ask->lengths, ask->formats,
+                          FORMAT_BINARY))
+        return postgres_fault(p, c->conn, NULL, fault);
+    if (!ask->is_whole)
+        p->single_row(c->conn);
+    if (!postgres_flush(c)) {
+        if (c->is_late)
+            return fault_late(fault, "the server did not take the query");
+        return postgres_fault(p, c->conn, NULL, fault);
+    }
+    answer->is_handed = answer->sink != NULL;
+    const enum outcome outcome = take_answer(c, answer, fault);
+    ask->is_whole = answer->rows <= WHOLE_ROWS_MAX;
+    return outcome;
+}
+
+static size_t postgres_table_name(const struct driver *driver, uint32_t table,
+                                  char out[DRIVER_NAME_MAX])
+{
+    return (size_t)snprintf(out, DRIVER_NAME_MAX, "%" PRIu32, driver->device_of[table]);
+}
+
+static void postgres_free_asks(struct connection *c)
+{
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++)
+        free(c->asks[i]);
+}
+
+/* Placement: asks the server's own hash in which partition each device_id falls, and chooses
+ * ids so that every partition gets as many tables as any other, or one less. */
+
+enum { PAGE_IDS = 8192, PAGES_MAX = 200000 };
+
+/* One SELECT, with a row at least; NULL after telling the fault. */
+static PGresult *select_rows(struct connection *c, const char *query, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    PGresult *result = p->exec(c->conn, query);
+    const bool has_rows = p->result_status(result) == RES_TUPLES;
+    if (has_rows && p->row_count(result) > 0 && p->column_count(result) > 0)
+        return result;
+    if (has_rows)
+        fault_set(fault, FAULT_SERVER, "PLACE", "the server answered no rows: %.100s", query);
+    else
+        postgres_fault(p, c->conn, result, fault);
+    p->clear(result);
+    return NULL;
+}
+
+/* The number of leaves of a hash-partitioned table, 0 for a plain table. */
+static bool count_leaves(struct connection *c, uint64_t *leaves, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    char query[512];
+    snprintf(query, sizeof query,
+             "SELECT count(i.inhrelid) FROM pg_class c"
+             " LEFT JOIN pg_partitioned_table t ON t.partrelid = c.oid AND t.partstrat = 'h'"
+             " LEFT JOIN pg_inherits i ON i.inhparent = t.partrelid"
+             " WHERE c.oid = '%s'::regclass",
+             c->driver->table);
+    PGresult *result = select_rows(c, query, fault);
+    if (!result)
+        return false;
+    *leaves = strtoull(p->value(result, 0, 0), NULL, 10);
+    p->clear(result);
+    return true;
+}
+
+static bool page_of_ids(struct connection *c, uint64_t first_id, uint64_t partitions,
+                        uint32_t *partition_of_id, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    char query[512];
+    snprintf(query, sizeof query,
+             "SELECT (SELECT r FROM generate_series(0, %" PRIu64 ") r WHERE"
+             " satisfies_hash_partition('%s'::regclass, %" PRIu64 ", r, d) LIMIT 1)"
+             " FROM generate_series(%" PRIu64 "::int4, %" PRIu64 "::int4) d ORDER BY d",
+             partitions - 1, c->driver->table, partitions, first_id, first_id + PAGE_IDS - 1);
+    PGresult *result = select_rows(c, query, fault);
+    if (!result)
+        return false;
+    const int rows = p->row_count(result);
+    for (int i = 0; i < rows && i < PAGE_IDS; i++)
+        partition_of_id[i] = (uint32_t)strtoul(p->value(result, i, 0), NULL, 10);
+    p->clear(result);
+    if (rows != PAGE_IDS)
+        fault_set(fault, FAULT_SERVER, "PLACE", "the server answered %d rows for %d device ids",
+                  rows, PAGE_IDS);
+    return rows == PAGE_IDS;
+}
+
+/* Table t shall live in partition t mod partitions: gives each partition's ids, in their order,
+ * to its tables. next_table[p] is the next table of partition p that has no id. */
+static bool choose_ids(struct connection *c, uint32_t *next_table, struct fault *fault)
+{
+    const struct spec *spec = c->driver->setup->spec;
+    uint32_t *device_of = c->driver->device_of;
+    uint32_t *page = malloc(PAGE_IDS * sizeof *page);
+    uint64_t left = spec->tables;
+    bool ok = page != NULL;
+    for (uint32_t p = 0; p < spec->partitions; p++)
+        next_table[p] = p;
+    for (uint64_t n = 0; ok && left > 0 && n < PAGES_MAX; n++) {
+        const uint64_t first_id = 1 + n * PAGE_IDS;
+        ok = page_of_ids(c, first_id, spec->partitions, page, fault);
+        for (uint32_t i = 0; ok && i < PAGE_IDS && left > 0; i++) {
+            const uint32_t partition = page[i];
+            if (partition >= spec->partitions || next_table[partition] >= spec->tables)
+                continue;
+            device_of[next_table[partition]] = (uint32_t)(first_id + i);
+            next_table[partition] += (uint32_t)spec->partitions;
+            left--;
+        }
+    }
+    if (ok && left > 0) {
+        fault_set(fault, FAULT_SERVER, "PLACE", "no device ids found for %" PRIu64 " tables", left);
+        ok = false;
+    }
+    free(page);
+    return ok;
+}
+
+static bool place_with(struct connection *c, uint32_t *partition_of, struct fault *fault)
+{
+    const struct spec *spec = c->driver->setup->spec;
+    uint64_t leaves = 0;
+    if (!count_leaves(c, &leaves, fault))
+        return false;
+    if (leaves != spec->partitions && !(leaves == 0 && spec->partitions == 1)) {
+        fault_set(fault, FAULT_SERVER, "PLACE",
+                  "table %s has %" PRIu64 " hash partitions, the spec says partitions=%" PRIu64,
+                  c->driver->table, leaves, spec->partitions);
+        return false;
+    }
+    for (uint32_t t = 0; t < spec->tables; t++) {
+        partition_of[t] = t % (uint32_t)spec->partitions;
+        c->driver->device_of[t] = t + 1;
+    }
+    if (leaves == 0)
+        return true;
+    uint32_t *next_table = calloc(spec->partitions, sizeof *next_table);
+    const bool ok = next_table && choose_ids(c, next_table, fault);
+    free(next_table);
+    return ok;
+}
+
+/* Without a server: as evenly as the server would place them. */
+static void place_anywhere(struct driver *driver, uint32_t *partition_of)
+{
+    const struct spec *spec = driver->setup->spec;
+    for (uint32_t t = 0; t < spec->tables; t++) {
+        driver->device_of[t] = t + 1;
+        partition_of[t] = (uint32_t)(t % spec->partitions);
+    }
+}
+
+static void postgres_disconnect(struct connection *c)
+{
+    if (c->conn)
+        c->driver->libpq.finish(c->conn);
+    postgres_free_asks(c);
+    postgres_free_arrays(c);
+    free(c->buffer);
+    free(c);
+}
+
+static enum outcome postgres_connect(struct driver *driver, uint32_t worker,
+                                     struct connection **connection, struct fault *fault)
+{
+    const struct spec *spec = driver->setup->spec;
+    char port[8] = "", timeout[16];
+    (void)worker;
+    snprintf(timeout, sizeof timeout, "%.0f", ceil(spec->connect_timeout_s));
+    if (spec->port)
+        snprintf(port, sizeof port, "%u", (unsigned)spec->port);
+    const char *const keys[] = {
+        "host", "port", "user", "dbname", "password", "application_name", "connect_timeout", NULL};
+    const char *const values[] = {spec->socket_dir ? spec->socket_dir : spec->host,
+                                  port,
+                                  spec->user,
+                                  spec->database,
+                                  driver->setup->password,
+                                  "scale-loadgen",
+                                  timeout,
+                                  NULL};
+    struct connection *c = calloc(1, sizeof *c);
+    if (!c || !(c->buffer = aligned_alloc(64, POSTGRES_BUFFER_SPACE))) {
+        free(c);
+        return fault_no_memory(fault);
+    }
+    c->driver = driver;
+    if (driver->setup->is_sending_stubbed) {
+        c->way = WAY_NOWHERE;
+        *connection = c;
+        return OUTCOME_OK;
+    }
+    c->conn = driver->libpq.connect(keys, values, 0);
+    if (c->conn && driver->libpq.status(c->conn) == CONNECTION_GOOD) {
+        *connection = c;
+        return OUTCOME_OK;
+    }
+    fault_set(fault, FAULT_SERVER, "CONNECT", "%s",
+              c->conn ? driver->libpq.error(c->conn) : "out of memory");
+    postgres_disconnect(c);
+    return OUTCOME_FATAL;
+}
+
+static enum outcome postgres_place(struct driver *driver, uint32_t *partition_of,
+                                   struct fault *fault)
+{
+    struct connection *c = NULL;
+    fault_no_memory(fault);
+    driver->device_of = calloc(driver->setup->spec->tables, sizeof *driver->device_of);
+    if (driver->device_of && driver->setup->is_sending_stubbed) {
+        place_anywhere(driver, partition_of);
+        return OUTCOME_OK;
+    }
+    if (!driver->device_of || postgres_connect(driver, 0, &c, fault) != OUTCOME_OK)
+        return OUTCOME_FATAL;
+    const bool ok = place_with(c, partition_of, fault);
+    postgres_disconnect(c);
+    return ok ? OUTCOME_OK : OUTCOME_FATAL;
+}
+
+/* Object ids of the types whose text is also a JSON number. */
+static bool is_number_type(unsigned type)
+{
+    switch (type) {
+    case 20:   /* int8 */
+    case 21:   /* int2 */
+    case 23:   /* int4 */
+    case 26:   /* oid */
+    case 700:  /* float4 */
+    case 701:  /* float8 */
+    case 1700: /* numeric */
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void tell_columns(const struct libpq *p, PGresult *result, const struct result_sink *sink)
+{
+    const int columns = p->column_count(result);
+    for (int i = 0; i < columns; i++)
+        sink->column(sink->context, p->column_name(result, i));
+}
+
+static void tell_rows(const struct libpq *p, PGresult *result, const struct result_sink *sink)
+{
+    const int rows = p->row_count(result), columns = p->column_count(result);
+    for (int r = 0; r < rows; r++) {
+        sink->row(sink->context);
+        for (int i = 0; i < columns; i++) {
+            const char *text = p->is_null(result, r, i) ? NULL : p->value(result, r, i);
+            /* NaN and Infinity are no JSON */
+            const bool is_number = text && is_number_type(p->column_type(result, i)) &&
+                                   !isalpha((unsigned char)text[text[0] == '-']);
+            sink->value(sink->context, text, text ? (size_t)p->length(result, r, i) : 0, is_number);
+        }
+    }
+}
+
+/* One of a statement's results. */
+static enum outcome take_result(struct connection *c, PGresult *result, bool *has_columns,
+                                const struct result_sink *sink, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    switch (p->result_status(result)) {
+    case RES_SINGLE_TUPLE:
+    case RES_TUPLES:
+        if (!*has_columns)
+            tell_columns(p, result, sink);
+        *has_columns = true;
+        tell_rows(p, result, sink);
+        return OUTCOME_OK;
+    case RES_COMMAND:
+        sink->affected(sink->context, strtoull(p->tuples_done(result), NULL, 10));
+        return OUTCOME_OK;
+    case RES_EMPTY:
+        return OUTCOME_OK;
+    case RES_COPY_OUT:
+        fault_set(fault, FAULT_SERVER, "COPY", "sql takes no rows of COPY ... TO STDOUT");
+        return OUTCOME_ERROR;
+    default:
+        return postgres_fault(p, c->conn, result, fault);
+    }
+}
+
+/* Reads off what a COPY TO STDOUT sends, so that the connection is good for the next statement. */
+static void drop_copy(struct connection *c)
+{
+    const struct libpq *p = &c->driver->libpq;
+    char *row = NULL;
+    while (p->get_data(c->conn, &row, 0) > 0)
+        p->free_data(row);
+}
+
+static enum outcome postgres_sql(struct connection *c, const char *statement,
+                                 const struct result_sink *sink, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    enum outcome outcome = OUTCOME_OK;
+    bool has_columns = false;
+    PGresult *result;
+    if (!p->send_query(c->conn, statement))
+        return postgres_fault(p, c->conn, NULL, fault);
+    p->single_row(c->conn);
+    while ((result = p->get_result(c->conn)) != NULL) {
+        if (p->result_status(result) == RES_COPY_IN)
+            p->put_end(c->conn, "sql sends no rows");
+        if (p->result_status(result) == RES_COPY_OUT)
+            drop_copy(c);
+        if (outcome == OUTCOME_OK)
+            outcome = take_result(c, result, &has_columns, sink, fault);
+        p->clear(result);
+    }
+    return outcome;
+}
+
 #define FORM(method) (&(const enum postgres_method){method})
+
 static const struct driver_method methods[] = {
     {"copy", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_COPY)},
     {"insert", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_INSERT)},
     {"upsert", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_UPSERT)},
     {"jsonb", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_JSONB)},
     {NULL, 0, NULL}};
+
 static const char *const options[] = {NULL};
 
 /* COPY's list of columns; false when they do not fit. */
@@ -87,94 +734,6 @@ static enum outcome postgres_open(const struct driver_setup *setup, struct drive
 static enum outcome load_library(struct driver *d, struct fault *fault)
 {
     return postgres_load_library(&d->libpq, d->setup->spec->library, fault);
-}
-
-enum outcome postgres_fault(const struct libpq *p, PGconn *conn, const PGresult *result,
-                            struct fault *fault)
-{
-    const char *state = result ? p->result_field(result, FIELD_SQLSTATE) : NULL;
-    const char *message = result ? p->result_error(result) : NULL;
-    const bool is_broken = p->status(conn) != CONNECTION_GOOD;
-    if (!message || !*message)
-        message = p->error(conn);
-    fault_set(fault, FAULT_SERVER,
-              state       ? state
-              : is_broken ? "CONNECTION"
-                          : "LIBPQ",
-              "%s", message && *message ? message : "no answer that libpq understands");
-    return is_broken ? OUTCOME_FATAL : OUTCOME_ERROR;
-}
-
-enum outcome postgres_connect(struct driver *driver, uint32_t worker,
-                              struct connection **connection, struct fault *fault)
-{
-    const struct spec *spec = driver->setup->spec;
-    char port[8] = "", timeout[16];
-    (void)worker;
-    snprintf(timeout, sizeof timeout, "%.0f", ceil(spec->connect_timeout_s));
-    if (spec->port)
-        snprintf(port, sizeof port, "%u", (unsigned)spec->port);
-    const char *const keys[] = {
-        "host", "port", "user", "dbname", "password", "application_name", "connect_timeout", NULL};
-    const char *const values[] = {spec->socket_dir ? spec->socket_dir : spec->host,
-                                  port,
-                                  spec->user,
-                                  spec->database,
-                                  driver->setup->password,
-                                  "scale-loadgen",
-                                  timeout,
-                                  NULL};
-    struct connection *c = calloc(1, sizeof *c);
-    if (!c || !(c->buffer = aligned_alloc(64, POSTGRES_BUFFER_SPACE))) {
-        free(c);
-        return fault_no_memory(fault);
-    }
-    c->driver = driver;
-    if (driver->setup->is_sending_stubbed) {
-        c->way = WAY_NOWHERE;
-        *connection = c;
-        return OUTCOME_OK;
-    }
-    c->conn = driver->libpq.connect(keys, values, 0);
-    if (c->conn && driver->libpq.status(c->conn) == CONNECTION_GOOD) {
-        *connection = c;
-        return OUTCOME_OK;
-    }
-    fault_set(fault, FAULT_SERVER, "CONNECT", "%s",
-              c->conn ? driver->libpq.error(c->conn) : "out of memory");
-    postgres_disconnect(c);
-    return OUTCOME_FATAL;
-}
-
-void postgres_disconnect(struct connection *c)
-{
-    if (c->conn)
-        c->driver->libpq.finish(c->conn);
-    postgres_free_asks(c);
-    postgres_free_arrays(c);
-    free(c->buffer);
-    free(c);
-}
-
-enum outcome postgres_take_answer(struct connection *c, uint64_t *rows_acked, struct fault *fault)
-{
-    const struct libpq *p = &c->driver->libpq;
-    enum outcome outcome = OUTCOME_ERROR;
-    bool has_fault = false;
-    PGresult *result;
-    while ((result = postgres_next_result(c)) != NULL) {
-        if (p->result_status(result) == RES_COMMAND) {
-            *rows_acked = strtoull(p->tuples_done(result), NULL, 10);
-            outcome = OUTCOME_OK;
-        } else if (!has_fault) {
-            outcome = postgres_fault(p, c->conn, result, fault);
-            has_fault = true;
-        }
-        p->clear(result);
-    }
-    if (outcome == OUTCOME_ERROR && !has_fault)
-        outcome = postgres_fault(p, c->conn, NULL, fault);
-    return p->status(c->conn) == CONNECTION_GOOD ? outcome : OUTCOME_FATAL;
 }
 
 /* The COPY statement, until the server asks for rows. */

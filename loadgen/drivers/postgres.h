@@ -1,5 +1,6 @@
 /* What the files of the PostgreSQL driver share: the functions of libpq that we use, and the
- * process's and the workers' parts. Nothing outside drivers/postgres*.c reads this. */
+ * process's and the workers' parts. postgres_libpq.c and postgres_rows.c have the functions. Only
+ * the driver reads this, and its fuzzing harness. */
 #ifndef SCALE_POSTGRES_H
 #define SCALE_POSTGRES_H
 
@@ -7,10 +8,15 @@
 
 /* libpq's own types and numbers, as its documented interface gives them. */
 typedef struct pg_conn PGconn;
+
 typedef struct pg_result PGresult;
+
 enum { CONNECTION_GOOD = 0 };
+
 enum { RES_EMPTY = 0, RES_COMMAND = 1, RES_TUPLES = 2, RES_COPY_OUT = 3, RES_COPY_IN = 4 };
+
 enum { RES_SINGLE_TUPLE = 9 };
+
 enum { FIELD_SQLSTATE = 'C' };
 
 struct libpq {
@@ -67,8 +73,9 @@ struct driver {
     struct postgres_json *json; /* names of the members; NULL: another method */
 };
 
-struct postgres_ask;    /* see postgres_ask.c */
-struct postgres_arrays; /* see postgres_insert.c */
+struct postgres_ask;    /* see postgres.c */
+
+struct postgres_arrays; /* see postgres_rows.c */
 
 struct connection {
     struct driver *driver;
@@ -85,30 +92,9 @@ struct connection {
 /* Opens the library and finds all its functions; a fault names what is missing. */
 enum outcome postgres_load_library(struct libpq *libpq, const char *wanted, struct fault *fault);
 
-/* Fills device_of and partition_of from what the server's hash says. */
-enum outcome postgres_place(struct driver *driver, uint32_t *partition_of, struct fault *fault);
-
 /* The worst of the error of a result (NULL: of the connection) as a fault. */
 enum outcome postgres_fault(const struct libpq *libpq, PGconn *conn, const PGresult *result,
                             struct fault *fault);
-
-enum outcome postgres_connect(struct driver *driver, uint32_t worker,
-                              struct connection **connection, struct fault *fault);
-void postgres_disconnect(struct connection *connection);
-
-enum outcome postgres_sql(struct connection *connection, const char *statement,
-                          const struct result_sink *sink, struct fault *fault);
-
-/* As the driver door has them. */
-enum outcome postgres_check_ask(const struct driver *driver, const struct marks *marks,
-                                const char *text, struct fault *fault);
-enum outcome postgres_prepare(struct connection *connection, uint32_t operation, const char *text,
-                              struct fault *fault);
-enum outcome postgres_ask(struct connection *connection, uint32_t operation,
-                          const struct parameter *parameters, uint64_t deadline_ns,
-                          struct answer *answer, struct fault *fault);
-size_t postgres_table_name(const struct driver *driver, uint32_t table, char out[DRIVER_NAME_MAX]);
-void postgres_free_asks(struct connection *connection);
 
 /* One request's waits, all within its deadline: false or NULL when it has passed (is_late), or when
  * the connection is broken. `begin` comes first; `flush` waits until the server has taken what was
@@ -124,10 +110,9 @@ enum {
     POSTGRES_ROWS_PLACE = 64,
     POSTGRES_BUFFER_SPACE = POSTGRES_ROWS_PLACE + POSTGRES_BUFFER_BYTES + 64
 };
-/* Sends a piece of the data of COPY, once the server has asked for it. POSTGRES_FRAME_BYTES before
- * it are overwritten. */
+
+/* Before a piece of the data of COPY so many bytes are overwritten. */
 enum { POSTGRES_FRAME_BYTES = 5 };
-bool postgres_put_data(struct connection *connection, uint8_t *data, size_t bytes);
 
 uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
 bool postgres_send_rows(struct connection *connection, const struct batch *batch);
@@ -137,18 +122,15 @@ bool postgres_send_rows(struct connection *connection, const struct batch *batch
 enum outcome postgres_take_answer(struct connection *connection, uint64_t *rows_acked,
                                   struct fault *fault);
 
-/* Rows as the parameters of one prepared INSERT; see postgres_insert.c. `open` makes its text. */
+/* Rows as the parameters of one prepared INSERT. `open` makes its text. */
 enum outcome postgres_open_insert(struct driver *driver, struct fault *fault);
 enum outcome postgres_send_insert(struct connection *connection, const struct batch *batch,
                                   uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault);
 void postgres_free_arrays(struct connection *connection);
 
-/* A row's values as one field of the type jsonb; see postgres_jsonb.c. `put` returns the field's
- * end. */
+/* A row's values as one field of the type jsonb. */
 enum outcome postgres_open_json(struct driver *driver, struct fault *fault);
 uint64_t postgres_json_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
-uint8_t *postgres_put_json(const struct postgres_json *json, const struct batch *batch,
-                           uint32_t row, uint8_t *out);
 
 /* The columns of a request: all, or those that the spec names. */
 static inline uint32_t postgres_first_column(const struct driver *driver)

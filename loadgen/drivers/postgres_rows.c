@@ -1,12 +1,111 @@
-/* Rows in the binary format of COPY: a count of fields, then each field's length and bytes, most
- * significant byte first. Rows of fixed length are laid out over a template that holds all counts
- * and lengths and is filled once in a connection, a block of rows at a time, column by column;
- * rows with NULLs or text, and those of jsonb, are written one after another. Nothing is allocated
- * here. */
-#include <string.h>
-
-#include "pg_values.h"
+/* Rows on their way to PostgreSQL: in the binary format of COPY, as jsonb in it, and as the arrays
+ * of a prepared INSERT. */
 #include "postgres.h"
+
+#include <dlfcn.h>
+#include <endian.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "../deadline.h"
+#include "numbers.h"
+#include "pg_values.h"
+
+/* Data of COPY to the server. Where the connection is neither under TLS nor under GSS, its frames
+ * go straight into the socket, without the copy that libpq makes of them: after the answer to COPY
+ * libpq has sent all of its own, and in the state of COPY it keeps no account of the data. All
+ * before and after the data is libpq's, and everything that is read. */
+
+typedef int in_use_function(PGconn *);
+
+/* Whether both functions are there and say that nothing is encrypted. */
+static bool is_plain(const struct connection *c)
+{
+    in_use_function *tls = NULL, *gss = NULL;
+    void *const handle = c->driver->libpq.handle;
+    *(void **)&tls = dlsym(handle, "PQsslInUse");
+    *(void **)&gss = dlsym(handle, "PQgssEncInUse");
+    return tls && gss && !tls(c->conn) && !gss(c->conn);
+}
+
+/* The stream broke in a frame: no byte must follow. libpq gets the end of the data, so that it
+ * looks for the server's last words. */
+static bool cut(struct connection *c, int fd)
+{
+    shutdown(fd, SHUT_WR);
+    (void)c->driver->libpq.put_end(c->conn, NULL);
+    return false;
+}
+
+/* Waits for room; what the server says meanwhile is read, so that it can go on. */
+static bool wait_for_room(struct connection *c, int fd)
+{
+    const short ready = deadline_poll(c->deadline_ns, fd, POLLIN | POLLOUT);
+    c->is_late = ready == 0;
+    if (ready & POLLIN)
+        return c->driver->libpq.consume(c->conn) || cut(c, fd);
+    return !c->is_late;
+}
+
+static bool send_frame(struct connection *c, const uint8_t *frame, size_t bytes)
+{
+    const int fd = c->driver->libpq.socket(c->conn);
+    while (bytes > 0) {
+        const ssize_t sent = send(fd, frame, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent >= 0) {
+            frame += sent;
+            bytes -= (size_t)sent;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (!wait_for_room(c, fd))
+                return false;
+        } else if (errno != EINTR) {
+            return cut(c, fd);
+        }
+    }
+    return true;
+}
+
+static bool postgres_put_data(struct connection *c, uint8_t *data, size_t bytes)
+{
+    const struct libpq *p = &c->driver->libpq;
+    const uint32_t length = htobe32((uint32_t)bytes + 4);
+    if (c->way == WAY_NOWHERE) /* sending is stubbed: the rows are made and dropped */
+        return true;
+    if (c->way == WAY_UNKNOWN)
+        c->way = is_plain(c) ? WAY_SOCKET : WAY_LIBRARY;
+    if (c->way == WAY_SOCKET && p->flush(c->conn) == 0) {
+        data[-POSTGRES_FRAME_BYTES] = 'd';
+        memcpy(data - 4, &length, sizeof length);
+        return send_frame(c, data - POSTGRES_FRAME_BYTES, bytes + POSTGRES_FRAME_BYTES);
+    }
+    return postgres_flush(c) && /* the piece before, so that libpq keeps one at most */
+           p->put_data(c->conn, (const char *)data, (int)bytes) == 1;
+}
+
+/* All values of a row as one JSON object, in the binary format of the type jsonb: a byte with the
+ * version, then the text. NULL is null, a time is a whole number in the units of the spec.
+ * Nothing is allocated here but at `open`. */
+
+enum { JSONB_VERSION = 1, MEMBER_BYTES = NAME_MAX_BYTES + 8, LEFT_TO_WRITE = 8 };
+
+struct postgres_json {
+    struct member {
+        char text[MEMBER_BYTES]; /* ,"current": */
+        uint32_t length;
+    } members[COLUMNS_MAX];
+};
+
+/* The number of bytes of a value's text is not known before it is written. */
+static uint64_t value_bytes(const struct column *column)
+{
+    return type_is_text(column->type) ? 2 * (uint64_t)column->length + 2 : NUMBER_BYTES;
+}
 
 enum {
     HEADER_BYTES = 19,
@@ -17,14 +116,6 @@ enum {
     BLOCK_BYTES = 16384, /* rows laid out at once: they stay in the first cache */
 };
 
-struct writer { /* one request's way into the buffer */
-    struct connection *c;
-    const struct batch *batch;
-    struct us_ratio us;
-    uint8_t *start; /* the header, when it goes first, else the first row */
-    size_t used;
-};
-
 uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count)
 {
     uint64_t bytes = ROW_START_BYTES;
@@ -33,8 +124,121 @@ uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_
     return bytes;
 }
 
+uint64_t postgres_json_row_bytes(const struct schema *schema, uint32_t first, uint32_t count)
+{
+    uint64_t bytes = postgres_row_bytes(schema, 0, 0) + 4 + 1 + 2 + LEFT_TO_WRITE;
+    for (uint32_t i = first; i < first + count; i++)
+        bytes += strlen(schema->columns[i].name) + 4 + value_bytes(&schema->columns[i]);
+    return bytes;
+}
+
+enum outcome postgres_open_json(struct driver *d, struct fault *fault)
+{
+    const struct schema *schema = d->setup->schema;
+    d->json = calloc(1, sizeof *d->json);
+    if (!d->json)
+        return fault_no_memory(fault);
+    for (uint32_t i = 0; i < schema->column_count; i++) {
+        const struct column *column = &schema->columns[i];
+        struct member *member = &d->json->members[i];
+        if (column->type == TYPE_VARBINARY || column->type == TYPE_GEOMETRY) {
+            fault_set(fault, FAULT_SPEC, "COLUMNS", "columns: %s: JSON has no type %s",
+                      column->name, type_name(column->type));
+            return OUTCOME_FATAL;
+        }
+        member->length =
+            (uint32_t)snprintf(member->text, sizeof member->text,
+                               "%c\"%.*s\":", i == postgres_first_column(d) ? '{' : ',',
+                               NAME_MAX_BYTES - 1, column->name);
+    }
+    return OUTCOME_OK;
+}
+
+static char *put_quoted(char *out, const uint8_t *text, uint32_t length)
+{
+    *out++ = '"';
+    for (uint32_t i = 0; i < length; i++) {
+        if (text[i] == '"' || text[i] == '\\')
+            *out++ = '\\';
+        *out++ = (char)text[i];
+    }
+    *out++ = '"';
+    return out;
+}
+
+static char *put_text(char *out, const char *text, size_t length)
+{
+    memcpy(out, text, length);
+    return out + length;
+}
+
+#define VALUE(ctype) (((const ctype *)data->values)[row])
+
+static char *put_value(char *out, const struct column *column, const struct column_data *data,
+                       uint32_t row)
+{
+    switch (column->type) {
+    case TYPE_BOOL:
+        return VALUE(int8_t) ? put_text(out, "true", 4) : put_text(out, "false", 5);
+    case TYPE_FLOAT:
+        return put_float(out, VALUE(float));
+    case TYPE_DOUBLE:
+        return put_double(out, VALUE(double));
+    case TYPE_TINYINT:
+        return put_whole(out, VALUE(int8_t));
+    case TYPE_SMALLINT:
+        return put_whole(out, VALUE(int16_t));
+    case TYPE_INT:
+        return put_whole(out, VALUE(int32_t));
+    case TYPE_UTINYINT:
+        return put_unsigned(out, VALUE(uint8_t));
+    case TYPE_USMALLINT:
+        return put_unsigned(out, VALUE(uint16_t));
+    case TYPE_UINT:
+        return put_unsigned(out, VALUE(uint32_t));
+    case TYPE_UBIGINT:
+        return put_unsigned(out, VALUE(uint64_t));
+    case TYPE_BIGINT:
+    case TYPE_TIMESTAMP:
+        return put_whole(out, VALUE(int64_t));
+    default: /* text */
+        return put_quoted(out, (const uint8_t *)data->values + (size_t)row * column->width,
+                          (uint32_t)data->lengths[row]);
+    }
+}
+
+static uint8_t *postgres_put_json(const struct postgres_json *json, const struct batch *b,
+                                  uint32_t row, uint8_t *out)
+{
+    char *at = (char *)out + 5;
+    out[4] = JSONB_VERSION;
+    for (uint32_t c = b->first_column; c < b->first_column + b->column_count; c++) {
+        const struct column_data *data = &b->columns[c];
+        at = put_text(at, json->members[c].text, json->members[c].length);
+        at = data->nulls && data->nulls[row] ? put_text(at, "null", 4)
+                                             : put_value(at, &b->schema->columns[c], data, row);
+    }
+    *at++ = '}';
+    put_u32(out, (uint32_t)(at - (char *)out) - 4);
+    return (uint8_t *)at;
+}
+
+/* Rows in the binary format of COPY: a count of fields, then each field's length and bytes, most
+ * significant byte first. Rows of fixed length are laid out over a template that holds all counts
+ * and lengths and is filled once in a connection, a block of rows at a time, column by column;
+ * rows with NULLs or text, and those of jsonb, are written one after another. Nothing is allocated
+ * here. */
+
+struct writer { /* one request's way into the buffer */
+    struct connection *c;
+    const struct batch *batch;
+    struct us_ratio us;
+    uint8_t *start; /* the header, when it goes first, else the first row */
+    size_t used;
+};
+
 /* Sends what is written, and what comes next begins at the first row's place. */
-static bool flush(struct writer *w)
+static bool flush_rows(struct writer *w)
 {
     const bool ok = postgres_put_data(w->c, w->start, w->used);
     w->start = w->c->buffer + POSTGRES_ROWS_PLACE;
@@ -111,7 +315,7 @@ static bool put_fixed(struct writer *w)
     w->c->has_template = true;
     for (uint32_t at = 0, held = 0, n; at < b->rows; at += n, held += n) {
         if (held == room) {
-            if (!flush(w))
+            if (!flush_rows(w))
                 return false;
             held = 0;
         }
@@ -145,7 +349,7 @@ static bool put_varied(struct writer *w)
     const size_t most = w->c->driver->row_bytes;
     for (const struct slice *s = b->slices; s < b->slices + b->slice_count; s++)
         for (uint32_t i = 0; i < s->rows; i++) {
-            if (POSTGRES_BUFFER_BYTES - w->used < most && !flush(w))
+            if (POSTGRES_BUFFER_BYTES - w->used < most && !flush_rows(w))
                 return false;
             put_row(w, s->offset + i, w->c->driver->device_of[s->table]);
         }
@@ -175,7 +379,297 @@ bool postgres_send_rows(struct connection *c, const struct batch *batch)
     const uint16_t covered = get_u16(end); /* of the template; the buffer has room behind rows */
     put_u16(end, UINT16_MAX);
     w.used += 2;
-    const bool ok = flush(&w);
+    const bool ok = flush_rows(&w);
     memcpy(end, &covered, sizeof covered);
     return ok;
+}
+
+/* Methods `insert` and `upsert`: a request is one prepared INSERT, whose parameters are arrays in
+ * the binary format, one for each column; the server makes rows of them by unnest. So a request
+ * has any number of rows (a statement has 65,535 parameters at most), is stored whole or not at
+ * all, and is parsed once in a connection. `upsert` replaces the row that has the same device and
+ * time; PostgreSQL refuses a statement that meets a row twice, so one that may is told to take
+ * the devices and times once.
+ *
+ * The lengths of elements of fixed size are written once in a connection. Memory is allocated by
+ * the first request. */
+
+enum {
+    ARRAY_START_BYTES = 20,
+    FIXED_ARRAYS = 2, /* time and device_id */
+    ARRAYS_MAX = FIXED_ARRAYS + 1600,
+    DEVICE_BYTES = 4,
+    TIME_BYTES = 8,
+    REQUEST_BYTES_MAX = 1000000000 /* the server takes no message of 1 GiB */
+};
+
+#define STATEMENT "scale_rows"
+
+struct postgres_arrays { /* of one connection */
+    bool is_prepared;
+    int count;
+    const char *values[ARRAYS_MAX];
+    int lengths[ARRAYS_MAX], formats[ARRAYS_MAX];
+    uint8_t *bytes;
+};
+
+struct array_type {
+    unsigned element;
+    const char *name;
+};
+
+static struct array_type array_type(enum type type)
+{
+    switch (type) {
+    case TYPE_BOOL:
+        return (struct array_type){OID_BOOL, "boolean[]"};
+    case TYPE_TINYINT:
+    case TYPE_UTINYINT:
+    case TYPE_SMALLINT:
+        return (struct array_type){OID_INT2, "smallint[]"};
+    case TYPE_USMALLINT:
+    case TYPE_INT:
+        return (struct array_type){OID_INT4, "integer[]"};
+    case TYPE_UINT:
+    case TYPE_BIGINT:
+    case TYPE_UBIGINT:
+        return (struct array_type){OID_INT8, "bigint[]"};
+    case TYPE_FLOAT:
+        return (struct array_type){OID_FLOAT4, "real[]"};
+    case TYPE_DOUBLE:
+        return (struct array_type){OID_FLOAT8, "double precision[]"};
+    case TYPE_TIMESTAMP:
+        return (struct array_type){OID_TIMESTAMPTZ, "timestamptz[]"};
+    case TYPE_VARBINARY:
+    case TYPE_GEOMETRY:
+        return (struct array_type){OID_BYTEA, "bytea[]"};
+    default:
+        return (struct array_type){OID_TEXT, "text[]"};
+    }
+}
+
+/* The size of an array of so many elements, at most. */
+static uint64_t array_bytes(uint32_t element_bytes, uint64_t rows)
+{
+    return ARRAY_START_BYTES + rows * (4 + (uint64_t)element_bytes);
+}
+
+static uint64_t request_bytes(const struct driver *d)
+{
+    const uint64_t rows = d->setup->spec->rows_per_request;
+    const uint32_t first = postgres_first_column(d), count = postgres_column_count(d);
+    uint64_t bytes = array_bytes(TIME_BYTES, rows) + array_bytes(DEVICE_BYTES, rows);
+    for (uint32_t i = first; i < first + count; i++)
+        bytes += array_bytes(pg_wire_bytes(&d->setup->schema->columns[i]), rows);
+    return bytes;
+}
+
+struct text {
+    char *bytes;
+    size_t used, size;
+};
+
+__attribute__((format(printf, 2, 3))) static void add_text(struct text *text, const char *format,
+                                                           ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    text->used +=
+        (size_t)vsnprintf(text->bytes + text->used, text->size - text->used, format, arguments);
+    va_end(arguments);
+}
+
+/* Whether a request may have two rows of one device and time. */
+static bool may_repeat(const struct spec *spec)
+{
+    return spec->disorder_ratio > 0 && spec->disorder_mode == DISORDER_POISSON;
+}
+
+static void write_statement(const struct driver *d, struct text *text)
+{
+    const struct column *columns = d->setup->schema->columns + postgres_first_column(d);
+    const uint32_t count = postgres_column_count(d);
+    const bool is_upsert = d->method == METHOD_UPSERT;
+    add_text(text, "PREPARE " STATEMENT " (timestamptz[], integer[]");
+    for (uint32_t i = 0; i < count; i++)
+        add_text(text, ", %s", array_type(columns[i].type).name);
+    add_text(text, ") AS INSERT INTO %s (time, device_id", d->table);
+    for (uint32_t i = 0; i < count; i++)
+        add_text(text, ", \"%s\"", columns[i].name);
+    add_text(text, ") SELECT %s* FROM unnest($1, $2",
+             is_upsert && may_repeat(d->setup->spec) ? "DISTINCT ON (d, t) " : "");
+    for (uint32_t i = 0; i < count; i++)
+        add_text(text, ", $%" PRIu32, FIXED_ARRAYS + i + 1);
+    add_text(text, ") AS u (t, d)");
+    if (!is_upsert)
+        return;
+    add_text(text, " ON CONFLICT (device_id, time) DO UPDATE SET ");
+    for (uint32_t i = 0; i < count; i++)
+        add_text(text, "%s\"%s\" = excluded.\"%s\"", i ? ", " : "", columns[i].name,
+                 columns[i].name);
+}
+
+enum outcome postgres_open_insert(struct driver *d, struct fault *fault)
+{
+    const uint64_t bytes = request_bytes(d);
+    if (bytes > REQUEST_BYTES_MAX) {
+        fault_set(fault, FAULT_SPEC, "SPEC",
+                  "rows_per_request: a request of %" PRIu64 " bytes; one INSERT has at most %d",
+                  bytes, REQUEST_BYTES_MAX);
+        return OUTCOME_FATAL;
+    }
+    struct text text = {.size = 512 + strlen(d->table) +
+                                (size_t)postgres_column_count(d) * (3 * NAME_MAX_BYTES + 64)};
+    text.bytes = malloc(text.size);
+    d->insert = text.bytes;
+    if (text.bytes) {
+        write_statement(d, &text);
+        return OUTCOME_OK;
+    }
+    return fault_no_memory(fault);
+}
+
+static void put_array_start(uint8_t *out, unsigned element, bool has_nulls, uint32_t rows)
+{
+    put_u32(out, 1); /* dimension */
+    put_u32(out + 4, has_nulls);
+    put_u32(out + 8, element);
+    put_u32(out + 12, rows);
+    put_u32(out + 16, 1); /* the first index */
+}
+
+static void put_lengths(uint8_t *out, uint32_t element_bytes, uint64_t rows)
+{
+    for (uint64_t i = 0; i < rows; i++, out += 4 + element_bytes)
+        put_u32(out, element_bytes);
+}
+
+/* The place of one array, with the lengths of elements that have a fixed size; returns its end. */
+static uint8_t *place_array(struct postgres_arrays *a, uint32_t array, uint8_t *at, uint32_t size,
+                            uint64_t rows)
+{
+    a->values[array] = (const char *)at;
+    a->formats[array] = FORMAT_BINARY;
+    put_lengths(at + ARRAY_START_BYTES, size, rows);
+    return at + array_bytes(size, rows);
+}
+
+static struct postgres_arrays *make_arrays(const struct driver *d)
+{
+    const uint64_t rows = d->setup->spec->rows_per_request;
+    const struct column *columns = d->setup->schema->columns + postgres_first_column(d);
+    struct postgres_arrays *a = calloc(1, sizeof *a);
+    if (!a || !(a->bytes = malloc(request_bytes(d)))) {
+        free(a);
+        return NULL;
+    }
+    const uint32_t count = postgres_column_count(d);
+    uint8_t *at = place_array(a, 0, a->bytes, TIME_BYTES, rows);
+    at = place_array(a, 1, at, DEVICE_BYTES, rows);
+    for (uint32_t i = 0; i < count; i++)
+        at = place_array(a, FIXED_ARRAYS + i, at, pg_wire_bytes(&columns[i]), rows);
+    a->count = (int)(FIXED_ARRAYS + count);
+    return a;
+}
+
+void postgres_free_arrays(struct connection *c)
+{
+    if (c->arrays)
+        free(c->arrays->bytes);
+    free(c->arrays);
+}
+
+static void put_array_devices(const struct driver *d, const struct batch *b, uint8_t *out)
+{
+    for (const struct slice *s = b->slices; s < b->slices + b->slice_count; s++)
+        for (uint32_t i = 0; i < s->rows; i++)
+            put_u32(out + (size_t)(s->offset + i) * (4 + DEVICE_BYTES), d->device_of[s->table]);
+}
+
+/* The array of one column; returns its size. */
+static size_t put_array(const struct us_ratio *us, const struct column *column,
+                        const struct column_data *data, uint32_t rows, uint8_t *out)
+{
+    const uint32_t size = pg_wire_bytes(column);
+    uint8_t *at = out + ARRAY_START_BYTES;
+    put_array_start(out, array_type(column->type).element, data->nulls != NULL, rows);
+    if (!data->nulls && !data->lengths) {
+        pg_put_column(us, at + 4, 4 + size, column, data->values, rows);
+        return array_bytes(size, rows);
+    }
+    for (uint32_t row = 0; row < rows; row++)
+        at = pg_put_field(us, at, column, data, row);
+    return (size_t)(at - out);
+}
+
+static void put_arrays(const struct driver *d, const struct batch *b, struct postgres_arrays *a)
+{
+    static const struct column time = {.type = TYPE_TIMESTAMP};
+    const struct us_ratio us = pg_us_ratio(d->setup->spec);
+    const struct column_data times = {.values = b->times};
+    uint8_t *const devices = (uint8_t *)a->values[1];
+    a->lengths[0] = (int)put_array(&us, &time, &times, b->rows, (uint8_t *)a->values[0]);
+    put_array_start(devices, OID_INT4, false, b->rows);
+    put_array_devices(d, b, devices + ARRAY_START_BYTES + 4);
+    a->lengths[1] = (int)array_bytes(DEVICE_BYTES, b->rows);
+    for (uint32_t i = 0; i < b->column_count; i++) {
+        const uint32_t c = b->first_column + i;
+        const int place = FIXED_ARRAYS + (int)i;
+        a->lengths[place] = (int)put_array(&us, &b->schema->columns[c], &b->columns[c], b->rows,
+                                           (uint8_t *)a->values[place]);
+    }
+}
+
+/* PREPARE, within the deadline of the first request. */
+static enum outcome prepare_insert(struct connection *c, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    uint64_t none = 0;
+    if (!p->send_query(c->conn, c->driver->insert))
+        return postgres_fault(p, c->conn, NULL, fault);
+    enum outcome outcome = OUTCOME_FATAL;
+    if (postgres_flush(c))
+        outcome = postgres_take_answer(c, &none, fault);
+    if (c->is_late)
+        return fault_late(fault, "the server did not prepare_insert the INSERT");
+    c->arrays->is_prepared = outcome == OUTCOME_OK;
+    return outcome;
+}
+
+static enum outcome execute_insert(struct connection *c, uint64_t *rows_acked, struct fault *fault)
+{
+    const struct libpq *p = &c->driver->libpq;
+    const struct postgres_arrays *a = c->arrays;
+    if (!p->send_prepared(c->conn, STATEMENT, a->count, a->values, a->lengths, a->formats,
+                          FORMAT_BINARY))
+        return postgres_fault(p, c->conn, NULL, fault);
+    const bool is_sent = postgres_flush(c);
+    if (c->is_late)
+        return fault_late(fault, "the server did not take the rows");
+    const enum outcome outcome = postgres_take_answer(c, rows_acked, fault);
+    if (c->is_late)
+        return fault_late(fault, "the rows were sent, and not acknowledged");
+    return !is_sent && outcome == OUTCOME_OK ? OUTCOME_FATAL : outcome;
+}
+
+enum outcome postgres_send_insert(struct connection *c, const struct batch *batch,
+                                  uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    if (!c->arrays && !(c->arrays = make_arrays(d)))
+        return fault_no_memory(fault);
+    put_arrays(d, batch, c->arrays);
+    *rows_acked = batch->rows;
+    if (d->setup->is_sending_stubbed)
+        return OUTCOME_OK;
+    if (!postgres_begin(c, deadline_ns))
+        return postgres_fault(&d->libpq, c->conn, NULL, fault);
+    enum outcome outcome = c->arrays->is_prepared ? OUTCOME_OK : prepare_insert(c, fault);
+    if (outcome == OUTCOME_OK)
+        outcome = execute_insert(c, rows_acked, fault);
+    if (outcome != OUTCOME_OK)
+        *rows_acked = 0;
+    else if (d->method == METHOD_UPSERT && may_repeat(d->setup->spec))
+        *rows_acked = batch->rows; /* the server counts a row once, and has stored all of them */
+    return outcome;
 }
