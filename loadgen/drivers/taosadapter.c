@@ -1,16 +1,509 @@
-/* taosAdapter by REST: statements, their answers, and where tables live; see taosadapter.h. The
- * WebSocket is taosadapter_ws.c's. A broken connection is opened again at the next request. */
+/* taosAdapter, TDengine's door for HTTP and WebSocket: the methods `rest` (INSERT text to
+ * /rest/sql) and `ws` (raw blocks of columns). Everything else that a connection does, it does by
+ * REST. Needs no client library. */
 #include "taosadapter.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../deadline.h"
-#include "taosadapter_answer.h"
-#include "taosadapter_parts.h"
+#include "../digest.h"
+#include "http.h"
+#include "sink_values.h"
+#include "tdengine.h"
+#include "websocket.h"
+
+/* Reading the adapter's JSON answers, in place and once through: no tree is built. */
+
+struct json_at { /* a place in a text that ends with a zero byte */
+    char *at;
+};
+
+struct adapter {
+    struct stream rest, ws;
+    char headers[512]; /* the authorization */
+    char path[3 * TDENGINE_NAME_MAX + 64];
+    uint8_t *block; /* a message on its way */
+    size_t block_size;
+    uint64_t request;
+};
+
+/* A small JSON reader. It trusts the adapter to write JSON: on anything
+ * else it ends early, and never leaves the text. */
+
+static char *skip_blanks(char *at)
+{
+    while (isspace((unsigned char)*at))
+        at++;
+    return at;
+}
+
+static char *skip_string(char *at) /* at its opening quote */
+{
+    for (at++; *at && *at != '"'; at++)
+        if (*at == '\\' && at[1])
+            at++;
+    return *at ? at + 1 : at;
+}
+
+/* Skips the value at the place. */
+static void answer_skip(struct json_at *place)
+{
+    char *at = skip_blanks(place->at);
+    int depth = 0;
+    do {
+        if (*at == '"') {
+            at = skip_string(at);
+        } else if (*at == '[' || *at == '{') {
+            depth++;
+            at++;
+        } else if (depth > 0 && (*at == ']' || *at == '}')) {
+            depth--;
+            at++;
+        } else if (depth > 0 && *at) {
+            at++;
+        } else {
+            at += strcspn(at, ",]} \t\r\n");
+        }
+    } while (depth > 0 && *at);
+    place->at = at;
+}
+
+/* The place of the value of `key` in the object at `text`; at is NULL when there is none. */
+static struct json_at answer_member(char *text, const char *key)
+{
+    struct json_at place = {skip_blanks(text)};
+    const size_t length = strlen(key);
+    if (*place.at != '{')
+        return (struct json_at){NULL};
+    place.at = skip_blanks(place.at + 1);
+    while (*place.at == '"') {
+        const char *name = place.at + 1;
+        place.at = skip_blanks(skip_string(place.at));
+        if (*place.at != ':')
+            break;
+        place.at = skip_blanks(place.at + 1);
+        if (strncmp(name, key, length) == 0 && name[length] == '"')
+            return place;
+        answer_skip(&place);
+        place.at = skip_blanks(place.at);
+        if (*place.at == ',')
+            place.at = skip_blanks(place.at + 1);
+    }
+    return (struct json_at){NULL};
+}
+
+/* Steps into an array: false when it is empty or none. `answer_next` goes to the next member. */
+static bool answer_enter(struct json_at *place)
+{
+    if (!place->at)
+        return false;
+    char *at = skip_blanks(place->at);
+    if (*at != '[')
+        return false;
+    place->at = skip_blanks(at + 1);
+    return *place->at && *place->at != ']';
+}
+
+static bool answer_next(struct json_at *place)
+{
+    place->at = skip_blanks(place->at);
+    if (*place->at != ',') {
+        place->at += *place->at == ']';
+        return false;
+    }
+    place->at = skip_blanks(place->at + 1);
+    return true;
+}
+
+static int64_t answer_whole(struct json_at place, int64_t otherwise)
+{
+    char *end;
+    const long long value = place.at ? strtoll(place.at, &end, 10) : 0;
+    return place.at && end != place.at ? value : otherwise;
+}
+
+static char *put_utf8(char *out, unsigned code)
+{
+    if (code < 0x80) {
+        *out++ = (char)code;
+    } else if (code < 0x800) {
+        *out++ = (char)(0xc0 | code >> 6);
+        *out++ = (char)(0x80 | (code & 63));
+    } else {
+        *out++ = (char)(0xe0 | code >> 12);
+        *out++ = (char)(0x80 | (code >> 6 & 63));
+        *out++ = (char)(0x80 | (code & 63));
+    }
+    return out;
+}
+
+/* One escape; `*in` is behind its backslash. Never longer than what it came from. */
+static char *put_escaped(char *out, char **in)
+{
+    static const char names[] = "nrtbf", meant[] = "\n\r\t\b\f";
+    const char c = *(*in)++;
+    const char *known = c ? strchr(names, c) : NULL;
+    if (c == 'u' && strspn(*in, "0123456789abcdefABCDEF") >= 4) {
+        char digits[5] = {(*in)[0], (*in)[1], (*in)[2], (*in)[3], '\0'};
+        *in += 4;
+        return put_utf8(out, (unsigned)strtoul(digits, NULL, 16));
+    }
+    *out = known ? meant[known - names] : c;
+    return out + 1;
+}
+
+/* The value as text: a string with its escapes taken out (in place, so only once), anything else
+ * unchanged. The place then is behind the value. */
+static char *answer_text(struct json_at *place, size_t *length, bool *is_string)
+{
+    char *first = skip_blanks(place->at), *out = first;
+    *is_string = *first == '"';
+    if (!*is_string) {
+        answer_skip(place);
+        *length = (size_t)(place->at - first);
+        return first;
+    }
+    char *in = first + 1;
+    while (*in && *in != '"') {
+        if (*in == '\\' && in[1]) {
+            in++;
+            out = put_escaped(out, &in);
+        } else {
+            *out++ = *in++;
+        }
+    }
+    place->at = *in ? in + 1 : in;
+    *length = (size_t)(out - first);
+    return first;
+}
+
+/* What taosAdapter says when it fails, and a way to it that is broken, as the load's faults. */
+
+/* The way to the adapter fails: it may come back, unless the request's time is over. */
+static enum outcome adapter_broken(const struct stream *stream, struct fault *fault)
+{
+    if (stream->is_late)
+        return fault_late(fault, "taosAdapter has not answered all of it");
+    fault_set(fault, FAULT_SERVER, "ADAPTER", "taosAdapter: %s", stream->problem);
+    fault->is_transient = true;
+    return OUTCOME_ERROR;
+}
+
+/* The answer's code and words as a fault; OK when the code is 0. */
+static enum outcome adapter_answer(char *text, int status, const char *words, struct fault *fault)
+{
+    size_t length = 0;
+    bool is_string;
+    struct json_at description = answer_member(text, words);
+    const int64_t code = answer_whole(answer_member(text, "code"), -1);
+    if (code == 0 && status == 200)
+        return OUTCOME_OK;
+    char *said = description.at ? answer_text(&description, &length, &is_string) : text;
+    if (description.at)
+        said[length] = '\0';
+    if (code > 0)
+        return tdengine_fault((int)code, said, fault);
+    fault_set(fault, FAULT_SERVER, "ADAPTER", "taosAdapter: HTTP status %d: %.300s", status, said);
+    fault->is_transient = status == 503; /* its memory exceeds a threshold */
+    return fault->is_transient ? OUTCOME_ERROR : OUTCOME_FATAL;
+}
+
+/* A slice of a batch as TDengine's raw block: for each column its NULLs (a bit each) and values,
+ * or, for types with a length, offsets and values with their lengths before them. NCHAR is
+ * written as UTF-32, the server's own form. */
+
+enum {
+    ACTION_BLOCK = 4,
+    ACTION_BLOCK_WITH_FIELDS = 5,
+    BLOCK_VERSION = 1,
+    HEAD_BYTES = 4 + 4 + 4 + 4 + 4 + 8,
+    MESSAGE_HEAD_BYTES = 8 + 8 + 8 + 4 + 2
+};
+
+#define PUT(out, type, value)                                                                      \
+    do {                                                                                           \
+        const type put_value = (type)(value);                                                      \
+        memcpy(out, &put_value, sizeof put_value);                                                 \
+        (out) += sizeof put_value;                                                                 \
+    } while (0)
+
+/* Bytes of a column as the server declares it. */
+static uint32_t declared_bytes(const struct column *column)
+{
+    if (!type_is_text(column->type))
+        return column->width;
+    return column->length * (column->type == TYPE_NCHAR ? 4 : 1) + 2;
+}
+
+static bool is_partial(const struct driver *d)
+{
+    return d->column_count < d->setup->schema->column_count;
+}
+
+/* The most bytes that a message of `rows` rows takes, and the message of one slice (with the
+ * bytes it took), as the adapter's binary action writes raw blocks. */
+static size_t block_bytes_max(const struct driver *d, uint32_t rows)
+{
+    const struct column *columns = d->setup->schema->columns + d->first_column;
+    size_t bytes = MESSAGE_HEAD_BYTES + TABLE_NAME_MAX + HEAD_BYTES + 1;
+    size_t row = 8;
+    for (uint32_t i = 0; i < d->column_count; i++)
+        row += declared_bytes(&columns[i]) + 5;
+    bytes += (size_t)(d->column_count + 1) * (5 + 4 + (rows + 7) / 8 + sizeof(struct taos_field));
+    return bytes + rows * row;
+}
+
+static uint8_t *put_bitmap(uint8_t *out, const uint8_t *nulls, uint32_t rows)
+{
+    const uint32_t bytes = (rows + 7) / 8;
+    memset(out, 0, bytes);
+    for (uint32_t i = 0; nulls && i < rows; i++)
+        out[i / 8] |= (uint8_t)((nulls[i] & 1) << (7 - i % 8));
+    return out + bytes;
+}
+
+/* UTF-8 as UTF-32, least significant byte first. */
+static uint8_t *put_wide(uint8_t *out, const uint8_t *in, uint32_t length)
+{
+    for (uint32_t i = 0; i < length;) {
+        const uint8_t first = in[i++];
+        uint32_t code = first & (first < 0x80 ? 127 : first < 0xe0 ? 31 : first < 0xf0 ? 15 : 7);
+        while (i < length && (in[i] & 0xc0) == 0x80)
+            code = code << 6 | (in[i++] & 63);
+        PUT(out, uint32_t, code);
+    }
+    return out;
+}
+
+/* Offsets, then length and bytes of each value. Returns the end; *data is where values begin. */
+static uint8_t *put_varied(uint8_t *out, const struct column *column,
+                           const struct column_data *data, uint32_t offset, uint32_t rows,
+                           const uint8_t **first)
+{
+    uint8_t *offsets = out, *value = out + (size_t)rows * 4;
+    *first = value;
+    for (uint32_t i = 0; i < rows; i++) {
+        const uint8_t *in = (const uint8_t *)data->values + (size_t)(offset + i) * column->width;
+        const uint32_t length = (uint32_t)data->lengths[offset + i];
+        if (data->nulls && data->nulls[offset + i]) {
+            PUT(offsets, int32_t, -1);
+            continue;
+        }
+        PUT(offsets, int32_t, value - *first);
+        uint8_t *end = value + 2;
+        if (column->type == TYPE_NCHAR) {
+            end = put_wide(end, in, length);
+        } else {
+            memcpy(end, in, length);
+            end += length;
+        }
+        const uint16_t bytes = (uint16_t)(end - value - 2);
+        memcpy(value, &bytes, sizeof bytes);
+        value = end;
+    }
+    return value;
+}
+
+static uint8_t *put_fixed(uint8_t *out, const void *values, uint32_t width, const uint8_t *nulls,
+                          uint32_t rows, const uint8_t **first)
+{
+    out = put_bitmap(out, nulls, rows);
+    *first = out;
+    memcpy(out, values, (size_t)rows * width);
+    return out + (size_t)rows * width;
+}
+
+static uint8_t *put_columns(uint8_t *out, uint8_t *sizes, const struct driver *d,
+                            const struct batch *batch, const struct slice *slice)
+{
+    const struct column *columns = d->setup->schema->columns;
+    const uint8_t *first;
+    out = put_fixed(out, batch->times + slice->offset, 8, NULL, slice->rows, &first);
+    PUT(sizes, int32_t, out - first);
+    for (uint32_t i = d->first_column; i < d->first_column + d->column_count; i++) {
+        const struct column_data *data = &batch->columns[i];
+        const uint8_t *values =
+            (const uint8_t *)data->values + (size_t)slice->offset * columns[i].width;
+        if (type_is_text(columns[i].type))
+            out = put_varied(out, &columns[i], data, slice->offset, slice->rows, &first);
+        else
+            out = put_fixed(out, values, columns[i].width,
+                            data->nulls ? data->nulls + slice->offset : NULL, slice->rows, &first);
+        PUT(sizes, int32_t, out - first);
+    }
+    return out;
+}
+
+/* The names of the columns, for a block that does not hold all of them. */
+static uint8_t *put_fields(uint8_t *out, const struct driver *d)
+{
+    const struct column *columns = d->setup->schema->columns + d->first_column;
+    struct taos_field field = {
+        .name = "ts", .type = (int8_t)tdengine_type(TYPE_TIMESTAMP), .bytes = 8};
+    memcpy(out, &field, sizeof field);
+    out += sizeof field;
+    for (uint32_t i = 0; i < d->column_count; i++, out += sizeof field) {
+        field = (struct taos_field){.type = (int8_t)tdengine_type(columns[i].type),
+                                    .bytes = (int32_t)declared_bytes(&columns[i])};
+        memcpy(field.name, columns[i].name, strlen(columns[i].name));
+        memcpy(out, &field, sizeof field);
+    }
+    return out;
+}
+
+static size_t block_put(uint8_t *const out, const struct driver *d, const struct batch *batch,
+                        const struct slice *slice, uint64_t request)
+{
+    const struct column *columns = d->setup->schema->columns + d->first_column;
+    char name[TABLE_NAME_MAX];
+    const uint32_t name_length = tdengine_table_name(d, slice->table, name);
+    uint8_t *at = out, *block, *sizes;
+    PUT(at, uint64_t, request);
+    PUT(at, uint64_t, request);
+    PUT(at, uint64_t, is_partial(d) ? ACTION_BLOCK_WITH_FIELDS : ACTION_BLOCK);
+    PUT(at, int32_t, slice->rows);
+    PUT(at, uint16_t, name_length);
+    memcpy(at, name, name_length);
+    block = at += name_length;
+    PUT(at, int32_t, BLOCK_VERSION);
+    PUT(at, int32_t, 0); /* the length, below */
+    PUT(at, int32_t, slice->rows);
+    PUT(at, int32_t, d->column_count + 1);
+    PUT(at, uint32_t, 0x80000000u);
+    PUT(at, uint64_t, 0);
+    PUT(at, int8_t, tdengine_type(TYPE_TIMESTAMP));
+    PUT(at, int32_t, 8);
+    for (uint32_t i = 0; i < d->column_count; i++) {
+        PUT(at, int8_t, tdengine_type(columns[i].type));
+        PUT(at, int32_t, declared_bytes(&columns[i]));
+    }
+    sizes = at;
+    at = put_columns(at + (size_t)(d->column_count + 1) * 4, sizes, d, batch, slice);
+    *at++ = 0;
+    const int32_t length = (int32_t)(at - block);
+    memcpy(block + 4, &length, sizeof length);
+    if (is_partial(d))
+        at = put_fields(at, d);
+    return (size_t)(at - out);
+}
+
+/* The method `ws`: each slice of a request is one binary message with a raw block of columns,
+ * which the adapter hands to libtaos as it is; the answers are read when all are sent. A block is
+ * written whole or not at all, so an answer without an error acknowledges all its rows. */
+
+static enum outcome receive(struct adapter *a, struct fault *fault)
+{
+    char *text;
+    size_t length;
+    if (!websocket_receive(&a->ws, &text, &length))
+        return adapter_broken(&a->ws, fault);
+    char *end = text + length; /* the byte behind may be the next message's first */
+    const char behind = *end;
+    *end = '\0';
+    const enum outcome outcome = adapter_answer(text, 200, "message", fault);
+    *end = behind;
+    return outcome;
+}
+
+/* Text as a JSON string, for names and passwords. */
+static char *put_string(char *out, const char *text)
+{
+    *out++ = '"';
+    for (; *text; text++) {
+        if ((unsigned char)*text < ' ') {
+            out += sprintf(out, "\\u%04x", *text);
+            continue;
+        }
+        if (*text == '"' || *text == '\\')
+            *out++ = '\\';
+        *out++ = *text;
+    }
+    *out++ = '"';
+    *out = '\0';
+    return out;
+}
+
+static enum outcome adapter_ws_open(struct connection *c, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    struct adapter *a = c->adapter;
+    char *out = c->text;
+    if (!stream_open(&a->ws, d->host, d->adapter_port) || !http_upgrade(&a->ws, d->host, "/ws"))
+        return adapter_broken(&a->ws, fault);
+    out += sprintf(out, "{\"action\":\"conn\",\"args\":{\"req_id\":1,\"user\":");
+    out = put_string(out, d->user);
+    out += sprintf(out, ",\"password\":");
+    out = put_string(out, d->password);
+    if (d->database) {
+        out += sprintf(out, ",\"db\":");
+        out = put_string(out, d->database);
+    }
+    out += sprintf(out, "}}");
+    if (!websocket_send(&a->ws, WEBSOCKET_TEXT, c->text, (size_t)(out - c->text)))
+        return adapter_broken(&a->ws, fault);
+    return receive(a, fault);
+}
+
+static enum outcome make_room(struct adapter *a, const struct driver *d, uint32_t rows,
+                              struct fault *fault)
+{
+    const size_t most = block_bytes_max(d, rows);
+    if (most <= a->block_size)
+        return OUTCOME_OK;
+    free(a->block);
+    a->block = malloc(most);
+    a->block_size = a->block ? most : 0;
+    return a->block ? OUTCOME_OK : fault_no_memory(fault);
+}
+
+static enum outcome send_slices(struct connection *c, const struct batch *batch,
+                                struct fault *fault)
+{
+    struct adapter *a = c->adapter;
+    for (uint32_t i = 0; i < batch->slice_count; i++) {
+        const struct slice *slice = &batch->slices[i];
+        if (make_room(a, c->driver, slice->rows, fault) != OUTCOME_OK)
+            return OUTCOME_FATAL;
+        const size_t length = block_put(a->block, c->driver, batch, slice, ++a->request);
+        if (!c->driver->setup->is_sending_stubbed &&
+            !websocket_send(&a->ws, WEBSOCKET_BINARY, a->block, length))
+            return adapter_broken(&a->ws, fault);
+    }
+    return OUTCOME_OK;
+}
+
+enum outcome adapter_ws_send(struct connection *c, const struct batch *batch, uint64_t *rows_acked,
+                             struct fault *fault)
+{
+    struct adapter *a = c->adapter;
+    enum outcome outcome = OUTCOME_OK;
+    if (a->ws.fd < 0 && !c->driver->setup->is_sending_stubbed)
+        outcome = adapter_ws_open(c, fault);
+    if (outcome == OUTCOME_OK)
+        outcome = send_slices(c, batch, fault);
+    if (outcome != OUTCOME_OK)
+        return outcome;
+    for (uint32_t i = 0; i < batch->slice_count && a->ws.fd >= 0; i++) {
+        struct fault other;
+        const enum outcome one = receive(a, &other);
+        if (one != OUTCOME_OK && outcome != OUTCOME_FATAL) {
+            *fault = other;
+            outcome = one;
+        }
+    }
+    if (outcome == OUTCOME_OK)
+        *rows_acked = batch->rows;
+    return outcome;
+}
 
 static bool build_authorization(struct adapter *a, const struct driver *d)
 {
@@ -59,14 +552,21 @@ static enum outcome post(struct connection *c, const char *path, const char *bod
     return outcome;
 }
 
-enum outcome adapter_post(struct connection *c, const char *statement, size_t length, char **answer,
-                          size_t *bytes, struct fault *fault)
+/* Posts a statement; *answer is then the JSON text of a success, of *bytes. */
+static enum outcome adapter_post(struct connection *c, const char *statement, size_t length,
+                                 char **answer, size_t *bytes, struct fault *fault)
 {
     struct http_reply reply = {.body = NULL};
     const enum outcome outcome = post_to(c, c->adapter->path, statement, length, &reply, fault);
     *answer = reply.body;
     *bytes = reply.length;
     return outcome;
+}
+
+void adapter_deadline(struct connection *c, uint64_t deadline_ns)
+{
+    stream_deadline(&c->adapter->rest, deadline_ns);
+    stream_deadline(&c->adapter->ws, deadline_ns);
 }
 
 enum outcome adapter_connect(struct connection *c, struct fault *fault)
@@ -100,12 +600,6 @@ void adapter_disconnect(struct connection *c)
     stream_free(&c->adapter->ws);
     free(c->adapter->block);
     free(c->adapter);
-}
-
-void adapter_deadline(struct connection *c, uint64_t deadline_ns)
-{
-    stream_deadline(&c->adapter->rest, deadline_ns);
-    stream_deadline(&c->adapter->ws, deadline_ns);
 }
 
 static bool says_affected(char *answer, uint64_t *affected)
@@ -268,5 +762,169 @@ enum outcome adapter_table_vgroups(struct connection *c, const char *const *tabl
             answer_skip(&place);
         has_more = has_more && answer_next(&place);
     }
+    return OUTCOME_OK;
+}
+
+/* Queries by REST: the answer is JSON. Its rows are counted; for a digest its values are read as
+ * what the columns' types say. */
+
+enum { COLUMNS_READ_MAX = 4096 };
+
+enum kind { KIND_WHOLE, KIND_BOOL, KIND_FLOAT, KIND_DOUBLE, KIND_TIME, KIND_TEXT };
+
+static enum kind kind_of(const char *type, size_t length)
+{
+    static const struct {
+        const char *start;
+        enum kind kind;
+    } kinds[] = {{"BOOL", KIND_BOOL},      {"FLOAT", KIND_FLOAT},  {"DOUBLE", KIND_DOUBLE},
+                 {"TIMESTAMP", KIND_TIME}, {"VARCHAR", KIND_TEXT}, {"BINARY", KIND_TEXT},
+                 {"NCHAR", KIND_TEXT},     {"JSON", KIND_TEXT},    {"VARBINARY", KIND_TEXT},
+                 {"GEOMETRY", KIND_TEXT}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (length >= strlen(kinds[i].start) &&
+            memcmp(type, kinds[i].start, strlen(kinds[i].start)) == 0)
+            return kinds[i].kind;
+    return KIND_WHOLE;
+}
+
+/* The kinds of the columns; returns how many there are. `text` is written to: a copy is read. */
+static uint32_t read_columns(struct json_at meta, uint8_t *kinds)
+{
+    uint32_t count = 0;
+    size_t length;
+    bool is_string;
+    if (!answer_enter(&meta))
+        return 0;
+    do {
+        struct json_at column = meta;
+        answer_skip(&meta);
+        if (!answer_enter(&column))
+            return count;
+        answer_skip(&column); /* the name */
+        if (!answer_next(&column))
+            return count;
+        const char *type = answer_text(&column, &length, &is_string);
+        if (count < COLUMNS_READ_MAX)
+            kinds[count] = (uint8_t)kind_of(type, length);
+        count++;
+    } while (answer_next(&meta));
+    return count;
+}
+
+/* "2017-07-14T02:40:00.123Z", or with an offset, in ns since 1970. */
+static int64_t read_time(const char *text, size_t length)
+{
+    struct tm day = {.tm_sec = 0};
+    char copy[48];
+    snprintf(copy, sizeof copy, "%.*s", (int)length, text);
+    const char *rest = strptime(copy, "%Y-%m-%dT%H:%M:%S", &day);
+    int64_t ns = 0, unit = 1000000000, offset_s = 0;
+    if (!rest)
+        return 0;
+    if (*rest == '.')
+        for (rest++; *rest >= '0' && *rest <= '9'; rest++)
+            ns += (*rest - '0') * (unit /= 10);
+    if (*rest == '+' || *rest == '-') {
+        int hours = 0, minutes = 0;
+        sscanf(rest + 1, "%2d:%2d", &hours, &minutes);
+        offset_s = (hours * 60 + minutes) * (*rest == '+' ? 60 : -60);
+    }
+    const uint64_t seconds = (uint64_t)((int64_t)timegm(&day) - offset_s);
+    return (int64_t)(seconds * 1000000000u + (uint64_t)ns); /* modulo 2^64: any year has a digest */
+}
+
+struct value {
+    const char *text;
+    size_t length;
+    bool is_string, is_null;
+};
+
+static struct value read_value(struct json_at *place)
+{
+    struct value value;
+    value.text = answer_text(place, &value.length, &value.is_string);
+    value.is_null = !value.is_string && value.length == 4 && memcmp(value.text, "null", 4) == 0;
+    return value;
+}
+
+static uint64_t digest_value(uint64_t digest, enum kind kind, const struct value *value)
+{
+    const char *const text = value->text;
+    const size_t length = value->length;
+    if (value->is_null)
+        return digest_word(digest, DIGEST_NULL);
+    switch (kind) {
+    case KIND_BOOL:
+        return digest_word(digest, *text == 't');
+    case KIND_FLOAT:
+        return digest_real(digest, (double)strtof(text, NULL));
+    case KIND_DOUBLE:
+        return digest_real(digest, strtod(text, NULL));
+    case KIND_TIME:
+        return digest_word(digest, (uint64_t)read_time(text, length));
+    case KIND_TEXT:
+        return digest_text(digest, text, length);
+    default:
+        return digest_word(
+            digest, *text == '-' ? (uint64_t)strtoll(text, NULL, 10) : strtoull(text, NULL, 10));
+    }
+}
+
+/* A number of the adapter is one in JSON, and so is a truth. */
+static void hand_value(const struct result_sink *sink, enum kind kind, const struct value *value)
+{
+    if (value->is_null)
+        sink_null(sink);
+    else if (kind == KIND_TIME)
+        sink_whole(sink, read_time(value->text, value->length));
+    else
+        sink->value(sink->context, value->text, value->length,
+                    kind != KIND_TEXT && !value->is_string);
+}
+
+/* All values, for the digest and the sink. */
+static void take_answer_rows(struct json_at row, const uint8_t *kinds, struct answer *answer)
+{
+    if (!answer_enter(&row))
+        return;
+    do {
+        uint32_t column = 0;
+        struct json_at place = row;
+        if (!answer_enter(&place))
+            return;
+        if (answer->sink)
+            answer->sink->row(answer->sink->context);
+        do {
+            const enum kind kind = (enum kind)kinds[column++ % COLUMNS_READ_MAX];
+            const struct value value = read_value(&place);
+            answer->digest = digest_value(answer->digest, kind, &value);
+            if (answer->sink)
+                hand_value(answer->sink, kind, &value);
+        } while (answer_next(&place));
+        answer->digest = digest_word(answer->digest, DIGEST_ROW);
+        row = place;
+    } while (answer_next(&row));
+}
+
+enum outcome adapter_ask(struct connection *c, const char *statement, size_t length,
+                         struct answer *answer, struct fault *fault)
+{
+    uint8_t kinds[COLUMNS_READ_MAX] = {0}; /* an answer may hold more columns than it announces */
+    char *text;
+    size_t bytes;
+    const enum outcome outcome = adapter_post(c, statement, length, &text, &bytes, fault);
+    if (outcome != OUTCOME_OK) /* a query fails for itself; a way that is broken passes, or not */
+        return fault->is_late ? OUTCOME_FATAL : OUTCOME_ERROR;
+    const struct json_at meta = answer_member(text, "column_meta");
+    const struct json_at data = answer_member(text, "data");
+    const int64_t rows = answer_whole(answer_member(text, "rows"), 0);
+    const uint32_t columns = read_columns(meta, kinds);
+    answer->rows = rows > 0 ? (uint64_t)rows : 0;
+    answer->values = answer->rows * columns;
+    answer->bytes = bytes;
+    if (answer->wants_digest)
+        take_answer_rows(data, kinds, answer);
+    answer->is_handed = answer->sink != NULL;
     return OUTCOME_OK;
 }

@@ -4,7 +4,7 @@
 #ifndef SCALE_TAOSADAPTER_H
 #define SCALE_TAOSADAPTER_H
 
-#include "tdengine_parts.h"
+#include "tdengine.h"
 
 enum outcome adapter_connect(struct connection *connection, struct fault *fault);
 void adapter_disconnect(struct connection *connection);
@@ -27,5 +27,9 @@ enum outcome adapter_route(struct connection *connection, struct taos_route *rou
                            struct fault *fault);
 enum outcome adapter_table_vgroups(struct connection *connection, const char *const *tables,
                                    uint32_t count, int *vgroups, struct fault *fault);
+
+/* The rows of a request, as raw blocks over the WebSocket. */
+enum outcome adapter_ws_send(struct connection *connection, const struct batch *batch,
+                             uint64_t *rows_acked, struct fault *fault);
 
 #endif

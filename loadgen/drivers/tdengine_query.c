@@ -1,12 +1,42 @@
-/* SQL statements through libtaos, row by row; see tdengine_parts.h. */
+/* What TDengine answers: statements, queries, the raw blocks of columns that answers come in, and
+ * subscriptions, the method `tmq`. */
+#include "tdengine.h"
+
+#include <endian.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../digest.h"
+#include "../marks.h"
+#include "answer_value.h"
+#include "library.h"
+#include "numbers.h"
 #include "taosadapter.h"
-#include "tdengine_parts.h"
-#include "tdengine_types.h"
+
+/* TDengine's numbers of its types, as libtaos and raw blocks have them. */
+
+enum {
+    T_BOOL = 1,
+    T_TINYINT,
+    T_SMALLINT,
+    T_INT,
+    T_BIGINT,
+    T_FLOAT,
+    T_DOUBLE,
+    T_VARCHAR,
+    T_TIMESTAMP,
+    T_NCHAR,
+    T_UTINYINT,
+    T_USMALLINT,
+    T_UINT,
+    T_UBIGINT,
+    T_JSON,
+    T_VARBINARY,
+    T_GEOMETRY = 20
+};
 
 /* A value where libtaos put it, aligned or not. */
 #define READ(type, from) (((const struct { type v; } __attribute__((packed)) *)(from))->v)
@@ -81,7 +111,8 @@ static void tell_value(int type, const void *value, int length, const struct res
         sink->value(sink->context, value, (size_t)length, false);
 }
 
-void tdengine_tell_rows(const struct libtaos *t, TAOS_RES *result, const struct result_sink *sink)
+static void tdengine_tell_rows(const struct libtaos *t, TAOS_RES *result,
+                               const struct result_sink *sink)
 {
     int columns = t->field_count(result);
     const struct taos_field *fields = t->fields(result);
@@ -134,6 +165,599 @@ enum outcome tdengine_run(struct connection *c, const char *statement, uint64_t 
         outcome = tdengine_fault(code, t->error_text(result), fault);
     else if (affected)
         *affected += (uint64_t)t->affected(result);
+    t->free_result(result);
+    return outcome;
+}
+
+/* Raw blocks of columns, read: a head (version, length, rows, columns, flags, group), the type and
+ * the width of each column, the bytes of each column, then the columns. One of fixed width has a
+ * bitmap of its NULLs and its values; one of text has the place of each value, -1 for NULL, and the
+ * values, each after its length of 2 bytes. */
+
+enum { HEAD_BYTES = 28, FIELD_BYTES = 5, LENGTH_PLACE = 4, ROWS_PLACE = 8, COLUMNS_PLACE = 12 };
+
+struct raw_column {
+    int type;
+    uint32_t width;
+    const uint8_t *start; /* of the bitmap, or of the places */
+    const uint8_t *values;
+};
+
+#define READ_AT(ctype, place) read_##ctype(place)
+
+#define READER(ctype)                                                                              \
+    static ctype read_##ctype(const uint8_t *place)                                                \
+    {                                                                                              \
+        ctype value;                                                                               \
+        memcpy(&value, place, sizeof value);                                                       \
+        return value;                                                                              \
+    }
+
+READER(int16_t)
+READER(int32_t)
+READER(int64_t)
+READER(uint16_t)
+READER(uint32_t)
+READER(float)
+READER(double)
+
+/* Of a value of fixed width; a value of any other type is read as 8 bytes. */
+static uint32_t width_of(int type)
+{
+    switch (type) {
+    case T_BOOL:
+    case T_TINYINT:
+    case T_UTINYINT:
+        return 1;
+    case T_SMALLINT:
+    case T_USMALLINT:
+        return 2;
+    case T_INT:
+    case T_UINT:
+    case T_FLOAT:
+        return 4;
+    default:
+        return 8;
+    }
+}
+
+static bool is_text(int type)
+{
+    return type == T_VARCHAR || type == T_NCHAR || type == T_JSON || type == T_VARBINARY ||
+           type == T_GEOMETRY;
+}
+
+static uint32_t raw_block_bytes(const void *block)
+{
+    return READ_AT(uint32_t, (const uint8_t *)block + LENGTH_PLACE);
+}
+
+/* One character of UTF-32 as UTF-8; returns its bytes. */
+static uint32_t narrow(const uint8_t *wide, uint8_t out[4])
+{
+    const uint32_t code = READ_AT(uint32_t, wide);
+    if (code < 0x80) {
+        out[0] = (uint8_t)code;
+        return 1;
+    }
+    const uint32_t n = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    out[0] = (uint8_t)(0xf00u >> n | code >> 6 * (n - 1));
+    for (uint32_t k = 1; k < n; k++)
+        out[k] = (uint8_t)(0x80 | (code >> 6 * (n - 1 - k) & 63));
+    return n;
+}
+
+/* The text of a row. room: for the UTF-8 of a text that came as UTF-32, which is no longer. */
+static struct answer_value text_at(const struct raw_column *column, uint32_t row,
+                                   uint8_t room[UINT16_MAX])
+{
+    const int32_t place = READ_AT(int32_t, column->start + (size_t)row * 4);
+    if (place < 0)
+        return (struct answer_value){.kind = ANSWER_NULL};
+    const uint8_t *value = column->values + place;
+    const uint32_t bytes = READ_AT(uint16_t, value);
+    if (column->type != T_NCHAR)
+        return (struct answer_value){
+            .kind = ANSWER_TEXT, .text = (const char *)value + 2, .length = bytes};
+    size_t used = 0;
+    for (uint32_t i = 0; i + 4 <= bytes; i += 4)
+        used += narrow(value + 2 + i, room + used);
+    return (struct answer_value){.kind = ANSWER_TEXT, .text = (const char *)room, .length = used};
+}
+
+static struct answer_value value_at(const struct raw_column *column, uint32_t row,
+                                    int64_t ns_per_unit, uint8_t room[UINT16_MAX])
+{
+    const uint8_t *value = column->values + (size_t)row * column->width;
+    struct answer_value found = {.kind = ANSWER_WHOLE};
+    if (is_text(column->type))
+        return text_at(column, row, room);
+    if (column->start[row / 8] >> (7 - row % 8) & 1)
+        return (struct answer_value){.kind = ANSWER_NULL};
+    switch (column->type) {
+    case T_BOOL:
+    case T_UTINYINT:
+        found.whole = *value;
+        break;
+    case T_TINYINT:
+        found.whole = *value < 128 ? *value : *value - 256;
+        break;
+    case T_SMALLINT:
+        found.whole = READ_AT(int16_t, value);
+        break;
+    case T_USMALLINT:
+        found.whole = READ_AT(uint16_t, value);
+        break;
+    case T_INT:
+        found.whole = READ_AT(int32_t, value);
+        break;
+    case T_UINT:
+        found.whole = READ_AT(uint32_t, value);
+        break;
+    case T_FLOAT:
+        found.kind = ANSWER_FLOAT;
+        found.real = (double)READ_AT(float, value);
+        break;
+    case T_DOUBLE:
+        found.kind = ANSWER_DOUBLE;
+        found.real = READ_AT(double, value);
+        break;
+    case T_TIMESTAMP:
+        found.whole = (int64_t)((uint64_t)READ_AT(int64_t, value) * (uint64_t)ns_per_unit);
+        break;
+    case T_UBIGINT:
+        found.kind = ANSWER_UNSIGNED;
+        found.whole = READ_AT(int64_t, value);
+        break;
+    default:
+        found.whole = READ_AT(int64_t, value);
+    }
+    return found;
+}
+
+/* Whether each text of the column lies within its `bytes`. */
+static bool has_texts(const struct raw_column *column, uint32_t rows, uint64_t bytes)
+{
+    for (uint32_t row = 0; row < rows; row++) {
+        const int64_t place = READ_AT(int32_t, column->start + (size_t)row * 4);
+        if (place >= 0 && ((uint64_t)place + 2 > bytes ||
+                           (uint64_t)place + 2 + READ_AT(uint16_t, column->values + place) > bytes))
+            return false;
+    }
+    return true;
+}
+
+/* Where the columns begin: behind the head, the types and the lengths; 0 where the block is
+ * shorter. */
+static uint64_t columns_place(const uint8_t *block, uint32_t count)
+{
+    const uint64_t place = HEAD_BYTES + (uint64_t)count * (FIELD_BYTES + 4);
+    return place <= raw_block_bytes(block) ? place : 0;
+}
+
+/* Finds the columns in the block; false when they are not where its lengths say. */
+static bool find_columns(const uint8_t *block, struct raw_column *columns, uint32_t count,
+                         uint32_t rows)
+{
+    const uint8_t *const lengths = block + HEAD_BYTES + (size_t)count * FIELD_BYTES;
+    uint64_t at = columns_place(block, count), left = raw_block_bytes(block) - at;
+    for (uint32_t i = 0; i < count; i++) {
+        struct raw_column *column = &columns[i];
+        const uint8_t *field = block + HEAD_BYTES + (size_t)i * FIELD_BYTES;
+        column->type = *field;
+        column->width = READ_AT(uint32_t, field + 1);
+        const uint64_t before =
+            is_text(column->type) ? (uint64_t)rows * 4 : ((uint64_t)rows + 7) / 8;
+        const uint64_t bytes = READ_AT(uint32_t, lengths + (size_t)i * 4);
+        if (before > left || bytes > left - before)
+            return false;
+        column->start = block + at;
+        column->values = column->start + before;
+        at += before + bytes;
+        left -= before + bytes;
+        if (is_text(column->type)
+                ? !has_texts(column, rows, bytes)
+                : bytes != (uint64_t)rows * column->width || column->width < width_of(column->type))
+            return false;
+    }
+    return true;
+}
+
+bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
+                    const struct result_sink *sink)
+{
+    const uint32_t rows = READ_AT(uint32_t, (const uint8_t *)block + ROWS_PLACE);
+    const uint32_t count = READ_AT(uint32_t, (const uint8_t *)block + COLUMNS_PLACE);
+    if (count == 0 || !columns_place(block, count))
+        return rows == 0;
+    struct raw_column *columns = calloc((size_t)count + 1, sizeof *columns);
+    const bool ok = columns && find_columns(block, columns, count, rows);
+    uint64_t found = *digest;
+    uint8_t room[UINT16_MAX];
+    for (uint32_t row = 0; ok && row < rows; row++) {
+        if (sink)
+            sink->row(sink->context);
+        for (uint32_t i = 0; i < count; i++) {
+            const struct answer_value value = value_at(&columns[i], row, ns_per_unit, room);
+            found = answer_digest(found, &value);
+            if (sink)
+                answer_hand(sink, &value);
+        }
+        found = digest_word(found, DIGEST_ROW);
+    }
+    *digest = found;
+    free(columns);
+    return ok;
+}
+
+void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns)
+{
+    const uint8_t *bytes = block;
+    const uint32_t rows = READ_AT(uint32_t, bytes + ROWS_PLACE);
+    const uint32_t count = READ_AT(uint32_t, bytes + COLUMNS_PLACE);
+    const uint64_t nulls = columns_place(block, count), values = nulls + ((uint64_t)rows + 7) / 8;
+    if (nulls == 0 || rows == 0 || count == 0 || bytes[HEAD_BYTES] != T_TIMESTAMP ||
+        values + (uint64_t)rows * sizeof(int64_t) > raw_block_bytes(block) ||
+        bytes[nulls + (rows - 1) / 8] >> (7 - (rows - 1) % 8) & 1)
+        return;
+    const int64_t last = READ_AT(int64_t, bytes + values + (size_t)(rows - 1) * sizeof(int64_t));
+    int64_t found;
+    if (!__builtin_mul_overflow(last, ns_per_unit, &found))
+        *ns = found;
+}
+
+enum { MESSAGE_OF_ROWS = 1, CONF_OK = 0, SETTINGS_BYTES_MAX = 4096 };
+
+enum { DEFAULT_POLL_MS = 10000, POLL_MS_MAX = 86400000, POLL_PART_MS = 500 };
+
+#define POLL_FOREVER UINT64_MAX
+
+struct topics_library {
+    void *(*conf_new)(void);
+    int (*conf_set)(void *conf, const char *key, const char *value);
+    void (*conf_free)(void *conf);
+    void *(*list_new)(void);
+    int32_t (*list_add)(void *list, const char *topic);
+    void (*list_free)(void *list);
+    void *(*consumer_new)(void *conf, char *why, int32_t why_size);
+    int32_t (*consumer_close)(void *consumer);
+    int32_t (*subscribe)(void *consumer, const void *list);
+    TAOS_RES *(*poll)(void *consumer, int64_t ms);
+    int32_t (*commit)(void *consumer, const TAOS_RES *message);
+    int (*kind)(TAOS_RES *message);
+    const char *(*words)(int32_t code);
+    int (*precision)(TAOS_RES *message);
+    uint64_t poll_ms, expect_rows, commits, row_times;
+};
+
+struct consumer {
+    void *handle;
+    uint64_t rows, quiet_ms; /* since the last message */
+};
+
+enum outcome topics_open(struct driver *d, struct fault *fault)
+{
+    const struct spec *spec = d->setup->spec;
+    const char *poll = spec_option(spec, "poll_ms");
+    const bool waits_on = poll && strcmp(poll, "-1") == 0;
+    struct topics_library *t = calloc(1, sizeof *t);
+    char why[160];
+    if (!t)
+        return fault_no_memory(fault);
+    d->topics = t;
+    t->poll_ms = waits_on ? POLL_FOREVER : DEFAULT_POLL_MS;
+    if ((waits_on ||
+         spec_option_whole(spec, "poll_ms", 0, POLL_MS_MAX, &t->poll_ms, why, sizeof why)) &&
+        spec_option_whole(spec, "expect_rows", 0, UINT32_MAX, &t->expect_rows, why, sizeof why) &&
+        spec_option_whole(spec, "commit_messages", 0, 1, &t->commits, why, sizeof why) &&
+        spec_option_whole(spec, "row_times", 0, 1, &t->row_times, why, sizeof why))
+        return OUTCOME_OK;
+    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    return OUTCOME_FATAL;
+}
+
+enum outcome topics_load_library(struct driver *d, struct fault *fault)
+{
+    struct topics_library *t = d->topics;
+    const struct symbol symbols[] = {
+        {"tmq_conf_new", &t->conf_new},
+        {"tmq_conf_set", &t->conf_set},
+        {"tmq_conf_destroy", &t->conf_free},
+        {"tmq_list_new", &t->list_new},
+        {"tmq_list_append", &t->list_add},
+        {"tmq_list_destroy", &t->list_free},
+        {"tmq_consumer_new", &t->consumer_new},
+        {"tmq_consumer_close", &t->consumer_close},
+        {"tmq_subscribe", &t->subscribe},
+        {"tmq_consumer_poll", &t->poll},
+        {"tmq_commit_sync", &t->commit},
+        {"tmq_get_res_type", &t->kind},
+        {"tmq_err2str", &t->words},
+        {"taos_result_precision", &t->precision},
+    };
+    return library_find(d->taos.handle, symbols, sizeof symbols / sizeof *symbols,
+                        ": is it libtaos of TDengine 3?", fault)
+               ? OUTCOME_OK
+               : OUTCOME_FATAL;
+}
+
+void topics_free_library(struct driver *d)
+{
+    free(d->topics);
+}
+
+/* One setting of a consumer, `{worker}` in its value replaced by the number of the worker. */
+static bool set(const struct topics_library *t, void *conf, const char *key, const char *value,
+                uint32_t worker, struct fault *fault)
+{
+    static const char mark[] = "{worker}";
+    char text[512];
+    const char *at = strstr(value, mark);
+    if (at)
+        snprintf(text, sizeof text, "%.*s%" PRIu32 "%s", (int)(at - value), value, worker,
+                 at + strlen(mark));
+    else
+        snprintf(text, sizeof text, "%s", value);
+    if (t->conf_set(conf, key, text) == CONF_OK)
+        return true;
+    fault_set(fault, FAULT_SPEC, "SPEC", "consumer: libtaos does not take %s=%.200s", key, text);
+    return false;
+}
+
+/* The pairs `key=value` of the option `consumer`, with commas between them. */
+static bool set_all(const struct driver *d, void *conf, uint32_t worker, struct fault *fault)
+{
+    const char *option = spec_option(d->setup->spec, "consumer");
+    char text[SETTINGS_BYTES_MAX], *rest = text, *pair;
+    snprintf(text, sizeof text, "%s", option ? option : "");
+    while (option && (pair = strsep(&rest, ",")) != NULL) {
+        char *value = strchr(pair, '=');
+        if (!value) {
+            fault_set(fault, FAULT_SPEC, "SPEC", "consumer: '%.100s' is not key=value", pair);
+            return false;
+        }
+        *value++ = '\0';
+        if (!set(d->topics, conf, pair, value, worker, fault))
+            return false;
+    }
+    return true;
+}
+
+enum outcome topics_connect(struct connection *c, uint32_t worker, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    const struct topics_library *t = d->topics;
+    char port[8], why[256] = "";
+    void *conf = t->conf_new();
+    c->consumer = calloc(1, sizeof *c->consumer);
+    if (!conf || !c->consumer)
+        return fault_no_memory(fault);
+    snprintf(port, sizeof port, "%u", d->port);
+    const bool ok = set(t, conf, "td.connect.ip", d->host, worker, fault) &&
+                    set(t, conf, "td.connect.port", port, worker, fault) &&
+                    set(t, conf, "td.connect.user", d->user, worker, fault) &&
+                    t->conf_set(conf, "td.connect.pass", d->password) == CONF_OK &&
+                    set_all(d, conf, worker, fault);
+    if (ok && !(c->consumer->handle = t->consumer_new(conf, why, sizeof why)))
+        tdengine_fault(d->taos.error(NULL), *why ? why : d->taos.error_text(NULL), fault);
+    t->conf_free(conf);
+    return c->consumer->handle ? OUTCOME_OK : OUTCOME_FATAL;
+}
+
+void topics_disconnect(struct connection *c)
+{
+    if (c->consumer && c->consumer->handle)
+        c->driver->topics->consumer_close(c->consumer->handle);
+    free(c->consumer);
+}
+
+static enum outcome topics_prepare(struct connection *c, const char *text, struct fault *fault)
+{
+    const struct topics_library *t = c->driver->topics;
+    char *copy = strdup(text), *rest = copy, *topic;
+    void *list = t->list_new();
+    int32_t code = 0;
+    while (copy && list && code == 0 && (topic = strsep(&rest, ",")) != NULL)
+        code = t->list_add(list, topic);
+    if (copy && list && code == 0)
+        code = t->subscribe(c->consumer->handle, list);
+    if (list)
+        t->list_free(list);
+    free(copy);
+    if (!copy || !list)
+        return fault_no_memory(fault);
+    if (code == 0)
+        return OUTCOME_OK;
+    tdengine_fault(code, t->words(code), fault);
+    return OUTCOME_FATAL;
+}
+
+static enum outcome read_message(struct connection *c, TAOS_RES *message, struct answer *answer,
+                                 struct fault *fault)
+{
+    static const int64_t ns[] = {1000000, 1000, 1}; /* by libtaos' number of the precision */
+    const struct libtaos *t = &c->driver->taos;
+    const int precision = c->driver->topics->precision(message);
+    void *block;
+    int rows = 0, code;
+    if (answer->sink) {
+        tdengine_tell_rows(t, message, answer->sink);
+        return OUTCOME_OK;
+    }
+    while ((code = t->fetch_block(message, &rows, &block)) == 0 && rows > 0) {
+        answer->rows += (uint64_t)rows;
+        answer->values += (uint64_t)rows * (uint64_t)t->field_count(message);
+        answer->bytes += raw_block_bytes(block);
+        if (c->driver->topics->row_times && precision >= 0 && precision < 3)
+            raw_block_last_time(block, ns[precision], &answer->newest_ns);
+    }
+    if (code == 0)
+        return OUTCOME_OK;
+    tdengine_fault(code, t->error_text(message), fault);
+    return OUTCOME_ERROR;
+}
+
+/* The next message, NULL if none came within a part of the time that a consumer waits. */
+static TAOS_RES *poll_part(const struct topics_library *t, struct consumer *consumer)
+{
+    const uint64_t left_ms = t->poll_ms - consumer->quiet_ms;
+    const uint64_t part_ms = left_ms < POLL_PART_MS ? left_ms : POLL_PART_MS;
+    TAOS_RES *message = t->poll(consumer->handle, (int64_t)part_ms);
+    consumer->quiet_ms = message ? 0 : consumer->quiet_ms + part_ms;
+    return message;
+}
+
+static enum outcome topics_ask(struct connection *c, struct answer *answer, struct fault *fault)
+{
+    const struct topics_library *t = c->driver->topics;
+    struct consumer *consumer = c->consumer;
+    const bool had_all = t->expect_rows && consumer->rows > t->expect_rows;
+    TAOS_RES *message = had_all ? NULL : poll_part(t, consumer);
+    if (!message) {
+        answer->is_end = had_all || consumer->quiet_ms >= t->poll_ms;
+        answer->is_quiet = !answer->is_end;
+        return OUTCOME_OK;
+    }
+    const int kind = t->kind(message);
+    enum outcome outcome = OUTCOME_ERROR;
+    if (kind == MESSAGE_OF_ROWS)
+        outcome = read_message(c, message, answer, fault);
+    else
+        fault_set(fault, FAULT_SERVER, "MESSAGE", "a message of kind %d has no rows", kind);
+    consumer->rows += answer->rows;
+    const int32_t code =
+        outcome == OUTCOME_OK && t->commits ? t->commit(consumer->handle, message) : 0;
+    if (code != 0) {
+        tdengine_fault(code, t->words(code), fault);
+        outcome = OUTCOME_ERROR;
+    }
+    c->driver->taos.free_result(message);
+    return outcome;
+}
+
+/* Queries of TDengine: the text of an operation with its marks filled in, sent through libtaos and
+ * answered in raw blocks of columns, or through taosAdapter. Without a digest
+ * no value is looked at; what is held of an answer at once is one block. */
+
+struct tdengine_ask {
+    struct marks marks;
+};
+
+enum outcome tdengine_check_ask(const struct driver *d, const struct marks *marks, const char *text,
+                                struct fault *fault)
+{
+    if (d->method == METHOD_TMQ ||
+        strlen(text) + marks->parameter_count * TABLE_NAME_MAX < SQL_BYTES_MAX)
+        return OUTCOME_OK;
+    fault_set(fault, FAULT_SPEC, "SPEC", "the text grows longer than %d bytes", SQL_BYTES_MAX);
+    return OUTCOME_FATAL;
+}
+
+enum outcome tdengine_prepare(struct connection *c, uint32_t operation, const char *text,
+                              struct fault *fault)
+{
+    struct tdengine_ask *ask;
+    char why[128];
+    if (c->consumer)
+        return topics_prepare(c, text, fault);
+    ask = calloc(1, sizeof *ask);
+    if (!ask)
+        return fault_no_memory(fault);
+    c->asks[operation] = ask;
+    if (!marks_read(&ask->marks, text, why, sizeof why)) {
+        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        return OUTCOME_FATAL;
+    }
+    return OUTCOME_OK;
+}
+
+void tdengine_free_asks(struct connection *c)
+{
+    for (uint32_t i = 0; i < OPERATIONS_MAX; i++)
+        free(c->asks[i]);
+}
+
+/* One parameter as text: a table's name, an item, a time in units of the precision, a number. */
+static char *put_parameter(char *out, const struct driver *d, const struct parameter *parameter)
+{
+    int64_t time;
+    double value;
+    if (parameter->is_table)
+        return out + tdengine_table_name(d, parameter->table, out);
+    if (parameter->type == TYPE_BINARY) { /* an item */
+        memcpy(out, parameter->value, (size_t)parameter->length);
+        return out + parameter->length;
+    }
+    if (parameter->type == TYPE_TIMESTAMP) {
+        memcpy(&time, parameter->value, sizeof time);
+        return numbers_put_whole(out, time);
+    }
+    memcpy(&value, parameter->value, sizeof value);
+    return numbers_put_double(out, value);
+}
+
+/* The statement, in the connection's text; returns its length. */
+static size_t fill(struct connection *c, const struct marks *marks,
+                   const struct parameter *parameters)
+{
+    char *out = c->text;
+    for (uint32_t i = 0; i < marks->count; i++) {
+        memcpy(out, marks->pieces[i].plain, marks->pieces[i].length);
+        out += marks->pieces[i].length;
+        if (marks->pieces[i].mark != MARK_NONE)
+            out = put_parameter(out, c->driver, parameters++);
+    }
+    *out = '\0';
+    return (size_t)(out - c->text);
+}
+
+/* What a query fails by is the query's own, where it does not pass by itself. */
+static enum outcome query_fault(const struct libtaos *t, TAOS_RES *result, int code,
+                                struct fault *fault)
+{
+    tdengine_fault(code, t->error_text(result), fault);
+    return OUTCOME_ERROR;
+}
+
+static enum outcome read_blocks(const struct driver *d, TAOS_RES *result, struct answer *answer,
+                                struct fault *fault)
+{
+    const struct libtaos *t = &d->taos;
+    const int64_t ns = 1000000 / spec_units_per_ms(d->setup->spec);
+    void *block;
+    int rows = 0, code;
+    while ((code = t->fetch_block(result, &rows, &block)) == 0 && rows > 0) {
+        answer->rows += (uint64_t)rows;
+        answer->values += (uint64_t)rows * (uint64_t)t->field_count(result);
+        answer->bytes += raw_block_bytes(block);
+        if (answer->wants_digest && !raw_block_take(block, ns, &answer->digest, answer->sink)) {
+            fault_set(fault, FAULT_SERVER, "BLOCK", "libtaos gave a block of unknown layout");
+            return OUTCOME_FATAL;
+        }
+    }
+    answer->is_handed = answer->sink && code == 0;
+    return code == 0 ? OUTCOME_OK : query_fault(t, result, code, fault);
+}
+
+enum outcome tdengine_ask(struct connection *c, uint32_t operation,
+                          const struct parameter *parameters, uint64_t deadline_ns,
+                          struct answer *answer, struct fault *fault)
+{
+    const struct libtaos *t = &c->driver->taos;
+    if (c->consumer)
+        return topics_ask(c, answer, fault);
+    const size_t length = fill(c, &c->asks[operation]->marks, parameters);
+    if (c->adapter) {
+        adapter_deadline(c, deadline_ns);
+        return adapter_ask(c, c->text, length, answer, fault);
+    }
+    TAOS_RES *result = t->query(c->taos, c->text);
+    const int code = t->error(result);
+    enum outcome outcome = OUTCOME_OK;
+    if (code != 0)
+        outcome = query_fault(t, result, code, fault);
+    else if (t->field_count(result) > 0)
+        outcome = read_blocks(c->driver, result, answer, fault);
     t->free_result(result);
     return outcome;
 }

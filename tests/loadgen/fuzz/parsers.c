@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/tdengine_ask.h"
+#include "drivers/tdengine.h"
 #include "fuzz.h"
 #include "json.h"
 

@@ -1,8 +1,10 @@
 /* What the files of the TDengine driver share: the functions of libtaos that we use, its layouts
- * that cross the door, and the process's and the workers' parts. Written from the documented
- * interface: no header of TDengine is used. Only drivers/tdengine*.c and taosadapter*.c read it. */
-#ifndef SCALE_TDENGINE_PARTS_H
-#define SCALE_TDENGINE_PARTS_H
+ * that cross the door, the process's and the workers' parts, and what each file has for the others.
+ * Written from the documented interface: no header of TDengine is used. Names, values as text and
+ * faults are of tdengine_text.c; rows on their way of tdengine_write.c; statements, queries and
+ * subscriptions of tdengine_query.c. Only the driver reads this, and its fuzzing harness. */
+#ifndef SCALE_TDENGINE_H
+#define SCALE_TDENGINE_H
 
 #include "driver.h"
 
@@ -11,6 +13,7 @@ typedef void TAOS_RES;
 typedef void TAOS_STMT;
 
 enum { TAOS_CONFIG_DIR = 3 };
+
 enum { STMT_ROWS_MAX = 32767, SQL_BYTES_MAX = 1048576 - 1024 };
 
 struct taos_bind { /* one column of a bound batch; its layout is the library's */
@@ -21,6 +24,7 @@ struct taos_bind { /* one column of a bound batch; its layout is the library's *
     char *is_null;
     int rows;
 };
+
 _Static_assert(sizeof(struct taos_bind) == 48 || sizeof(void *) != 8, "layout of libtaos");
 
 struct taos_field {
@@ -28,6 +32,7 @@ struct taos_field {
     int8_t type;
     int32_t bytes;
 };
+
 _Static_assert(sizeof(struct taos_field) == 72, "layout of libtaos");
 
 struct taos_range { /* the hashes of one vgroup's tables */
@@ -42,6 +47,7 @@ struct taos_route { /* a database's vgroups; the ranges are freed by who asked *
     int32_t count;
     struct taos_range *ranges;
 };
+
 _Static_assert(sizeof(struct taos_route) == 24 || sizeof(void *) != 8, "layout of libtaos");
 
 struct libtaos {
@@ -102,8 +108,11 @@ struct driver {
 };
 
 struct adapter;      /* see taosadapter.h */
-struct tdengine_ask; /* see tdengine_ask.c */
-struct consumer;     /* see tdengine_topics.c */
+
+struct tdengine_ask; /* see tdengine_query.c */
+
+struct consumer;     /* see tdengine_query.c */
+
 struct topics_library;
 
 struct connection {
@@ -132,28 +141,14 @@ uint32_t tdengine_using_bytes(const struct driver *driver); /* at most */
 /* The name of table `table`; returns its length. */
 uint32_t tdengine_table_name(const struct driver *driver, uint32_t table, char *out);
 
-enum outcome tdengine_load_library(struct libtaos *taos, const char *wanted, struct fault *fault);
-
 /* A TDengine error code and its words as a fault, and what it means for the load. */
 enum outcome tdengine_fault(int code, const char *words, struct fault *fault);
-enum outcome tdengine_connect(struct driver *driver, uint32_t worker,
-                              struct connection **connection, struct fault *fault);
-void tdengine_disconnect(struct connection *connection);
-
-enum outcome tdengine_place(struct driver *driver, uint32_t *partition_of, struct fault *fault);
-enum outcome tdengine_create_tables(struct connection *connection, uint32_t first, uint32_t count,
-                                    struct fault *fault);
 enum outcome tdengine_sql(struct connection *connection, const char *statement,
                           const struct result_sink *sink, struct fault *fault);
-
-/* The rows of a result, or of a message. */
-void tdengine_tell_rows(const struct libtaos *taos, TAOS_RES *result,
-                        const struct result_sink *sink);
 
 /* Runs a statement that returns no rows; *affected may be NULL. */
 enum outcome tdengine_run(struct connection *connection, const char *statement, uint64_t *affected,
                           struct fault *fault);
-
 int tdengine_type(enum type type); /* TDengine's number of a type */
 enum outcome tdengine_stmt_send(struct connection *connection, const struct batch *batch,
                                 uint64_t *rows_acked, struct fault *fault);
@@ -167,5 +162,31 @@ enum outcome tdengine_schemaless_send(struct connection *connection, const struc
 char *tdengine_put_value(char *out, const struct column *column, const struct column_data *data,
                          uint32_t row);
 uint32_t tdengine_value_bytes(const struct column *column);
+
+/* As the driver door has them. */
+enum outcome tdengine_check_ask(const struct driver *driver, const struct marks *marks,
+                                const char *text, struct fault *fault);
+enum outcome tdengine_prepare(struct connection *connection, uint32_t operation, const char *text,
+                              struct fault *fault);
+enum outcome tdengine_ask(struct connection *connection, uint32_t operation,
+                          const struct parameter *parameters, uint64_t deadline_ns,
+                          struct answer *answer, struct fault *fault);
+void tdengine_free_asks(struct connection *connection);
+
+/* The time in the last row of a block whose first column is a time, in ns since 1970; *ns stays for
+ * another block. */
+void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns);
+
+/* Adds the values of a block, row by row, to the digest, and puts them into the sink, if there is
+ * one; `ns_per_unit` of its timestamps. False when the block is not what it should be. */
+bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
+                    const struct result_sink *sink);
+
+/* Reads the options of the method; refuses what it cannot do. */
+enum outcome topics_open(struct driver *driver, struct fault *fault);
+enum outcome topics_load_library(struct driver *driver, struct fault *fault);
+void topics_free_library(struct driver *driver);
+enum outcome topics_connect(struct connection *connection, uint32_t worker, struct fault *fault);
+void topics_disconnect(struct connection *connection);
 
 #endif
