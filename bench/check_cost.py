@@ -20,7 +20,7 @@ from measure import Programs, run_loadgen, say, spread, table
 from postgres_server import PostgresServer
 from read_cost import CASES, ROWS, data, prepare
 
-from runner.loadgen.spec import CHECK_CPU_SHARE, CHECK_MS
+from scale_sweep.loadgen.spec import CHECK_CPU_SHARE, CHECK_MS
 
 TRIALS = {"check_ms": CHECK_MS, "check_cpu_share": CHECK_CPU_SHARE}
 CHECKS: Mapping[str, Mapping[str, object]] = {"off": {}, "on": TRIALS, "off again": {}}

@@ -28,9 +28,10 @@ from pathlib import Path
 from measure import ROOT, Finished, run, say, spread, table
 
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "runner"))
 
-from runner.loadgen.spec import spec_text, trial_spec
-from runner.targets import Session
+from scale_sweep.loadgen.spec import spec_text, trial_spec
+from scale_sweep.server.targets import Session
 from tests.integration.real_server import RealServer, real_server, required
 
 DEVICES = 100

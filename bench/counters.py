@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from runner.sampling.counters import CpuCounters
+from scale_sweep.machine.sampling.counters import CpuCounters
 
 PROGRAM = r"""
 #include <stdint.h>

@@ -18,8 +18,9 @@ from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-from runner.report.curve import curve_svg_bytes  # noqa: E402
-from runner.store.reader import read_run  # noqa: E402
+sys.path.insert(0, str(ROOT / "runner"))
+from scale_sweep.report.curve import curve_svg_bytes  # noqa: E402
+from scale_sweep.results.store.reader import read_run  # noqa: E402
 
 SPEEDUP_GOAL, SHARE_GOAL = 2.8, 0.05
 

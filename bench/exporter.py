@@ -16,10 +16,9 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from runner.exporter import Exporter
-from runner.live import LiveState
-from runner.model import (
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
+from scale_sweep.model import (
     DiskSample,
     Interval,
     IntervalSeen,
@@ -29,6 +28,8 @@ from runner.model import (
     SubjectSample,
     TrialStarted,
 )
+from scale_sweep.watch.exporter import Exporter
+from scale_sweep.watch.live import LiveState
 from tests.unit.synthetic_run import synthetic_run
 
 ALONE, UNREAD, READ = "no exporter", "exporter, nobody reads", "exporter, read every second"

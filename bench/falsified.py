@@ -27,11 +27,11 @@ from typing import Any
 
 import psycopg
 
-sys.path += [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "tests/loadgen")]
-from runner.cli import main as scale
-from runner.targets import Session
-from runner.targets.influxdb.session import InfluxdbSession
-from runner.targets.postgres.session import PostgresSession
+sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("runner", "", "tests/loadgen")]
+from scale_sweep.cli import main as scale
+from scale_sweep.server.targets import Session
+from scale_sweep.server.targets.influxdb.session import InfluxdbSession
+from scale_sweep.server.targets.postgres.session import PostgresSession
 from tests.integration.changing import differing_in
 from tests.integration.test_changed_rows import CHANGES
 from tests.loadgen.lying_http import HTTP_LIES, LyingHttp

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import statistics
 import subprocess
@@ -30,12 +31,14 @@ from pathlib import Path
 
 from neighbour import neighbour
 
-from runner.model import FitReport
-from runner.report.figures import fit_again
-from runner.store.codec import to_json
-from runner.store.reader import read_run
+from scale_sweep.model import FitReport
+from scale_sweep.report.figures import fit_again
+from scale_sweep.results.store.codec import to_json
+from scale_sweep.results.store.reader import read_run
 
 LONG_REPLICATES = 9
+
+RUNNER = str(Path(__file__).resolve().parents[1] / "runner")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +73,7 @@ def sweep(target: str, flags: list[str], results: str) -> Seen:
     words = [
         sys.executable,
         "-c",
-        "import sys; sys.argv[0] = 'scale'; from runner.cli import main; main()",
+        "import sys; sys.argv[0] = 'scale'; from scale_sweep.cli import main; main()",
         "sweep",
         "cpu",
         "--target",
@@ -84,7 +87,7 @@ def sweep(target: str, flags: list[str], results: str) -> Seen:
     ]
     began = time.monotonic()
     done = subprocess.run(
-        words, stdout=subprocess.PIPE, text=True, timeout=1200, check=False, cwd=Path(__file__).resolve().parents[1]
+        words, stdout=subprocess.PIPE, text=True, timeout=1200, check=False, env={**os.environ, "PYTHONPATH": RUNNER}
     )
     took_s = time.monotonic() - began
     run = json.loads(done.stdout)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "runner"))
 POINTS = 100
 CURVES: dict[str, Callable[[float, float], float]] = {  # of a level, and of how many hundreds of levels there are
     "linear": lambda n, size: n,
@@ -35,8 +36,8 @@ def main() -> None:
     began = time.perf_counter()
     import numpy as np
 
-    from runner.fit import Terms, fit_rows
-    from runner.fit.bootstrap import SAMPLES
+    from scale_sweep.analysis.fit import Terms, fit_rows
+    from scale_sweep.analysis.fit.bootstrap import SAMPLES
 
     print(f"import: {time.perf_counter() - began:.2f} s; {points} points, 6 models, {SAMPLES} samples each")
     print("| curve | verdict | wall clock, s | CPU, s |\n|---|---|---|---|")

@@ -12,9 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
 
-from runner.cli.commands import COMMANDS
+from scale_sweep.cli.commands import COMMANDS
 
 SCALE = Path(sys.executable).parent / "scale"
 

@@ -18,17 +18,27 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from statistics import median
 
-from runner.axes import load_axis
-from runner.connections_check import with_checks
-from runner.executing.campaign import run_campaign
-from runner.fit import Terms, fit_curve, value_at
-from runner.host import Cpu, Host
-from runner.model import Event, FitReport, Measurement, Plan, PlanGrew, Trial, TrialFinished, TrialResult, VerdictKind
-from runner.observations import observations
-from runner.plan import complete, make_plan, planner_of
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_target
-from runner.verdict import Evidence, ResourceUse, TrialResources, diagnose
+from scale_sweep.analysis.connections_check import with_checks
+from scale_sweep.analysis.fit import Terms, fit_curve, value_at
+from scale_sweep.analysis.observations import observations
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
+from scale_sweep.machine.host import Cpu, Host
+from scale_sweep.measure.executing.campaign import run_campaign
+from scale_sweep.model import (
+    Event,
+    FitReport,
+    Measurement,
+    Plan,
+    PlanGrew,
+    Trial,
+    TrialFinished,
+    TrialResult,
+    VerdictKind,
+)
+from scale_sweep.plan import complete, make_plan, planner_of
+from scale_sweep.server.targets import load_target
+from scale_sweep.sweep.resolve import resolve_sweep
 
 LEVELS, GIVEN_CORES, PER_CORE = 12, 12.0, 1e6
 CORES = load_axis("cores")

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from runner.compare.blocks import tested_differences
-from runner.compare.chance import family
-from runner.compare.paired import compare_points
-from runner.compare.pairs import PointLogs
-from runner.compare.ratios import Side, Tested
-from runner.compare.seconds import window_spread
-from runner.compare.sessions import Sessions, adjusted, tested_sessions
-from runner.model import Observation
-from runner.noise import without_drift
+from scale_sweep.analysis.compare.blocks import tested_differences
+from scale_sweep.analysis.compare.chance import family
+from scale_sweep.analysis.compare.paired import compare_points
+from scale_sweep.analysis.compare.pairs import PointLogs
+from scale_sweep.analysis.compare.ratios import Side, Tested
+from scale_sweep.analysis.compare.seconds import window_spread
+from scale_sweep.analysis.compare.sessions import Sessions, adjusted, tested_sessions
+from scale_sweep.analysis.noise import without_drift
+from scale_sweep.model import Observation
 
 SEED = 20260811
 Chance = np.random.Generator

@@ -11,9 +11,9 @@ import argparse
 import math
 import random
 
-from runner.model import Observation
-from runner.noise import intervals, noise_report, rates_of, trend_of
-from runner.noise.drift import drift_of
+from scale_sweep.analysis.noise import intervals, noise_report, rates_of, trend_of
+from scale_sweep.analysis.noise.drift import drift_of
+from scale_sweep.model import Observation
 
 PLANS = ((8, 3, True), (8, 3, False), (4, 3, True), (12, 3, True), (4, 5, True), (2, 3, True), (2, 3, False))
 DRIFTS = (0.0, 0.03, 0.05, 0.10)
@@ -44,7 +44,7 @@ def run_of(levels: int, replicates: int, check: bool, drift: float, noise: float
 
 def by_check(observed: list[Observation]) -> bool:
     """The former way: the repeated trial against the first one, with the pooled spread (which contains the drift)."""
-    from runner.noise.spread import _as_measured
+    from scale_sweep.analysis.noise.spread import _as_measured
 
     drift = drift_of(observed, _as_measured(observed))
     return drift is not None and drift.ratio.differs_from_one

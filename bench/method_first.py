@@ -17,8 +17,8 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from runner.fit.summaries import noise_floor, summaries, usable
-from runner.model import Observation
+from scale_sweep.analysis.fit.summaries import noise_floor, summaries, usable
+from scale_sweep.model import Observation
 
 SEED = 20261123
 NOISE = 0.04

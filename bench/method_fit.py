@@ -21,9 +21,10 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "runner"))
 
-from runner.fit import FitQuestions, Terms, fit_rows  # noqa: E402
-from runner.model import FitReport  # noqa: E402
+from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows  # noqa: E402
+from scale_sweep.model import FitReport  # noqa: E402
 
 Curve = Callable[[float], float]
 LEVELS = {

@@ -14,9 +14,11 @@ import random
 import statistics
 from dataclasses import replace
 
-from runner.figures.cpu_speed import rate_and_speed
-from runner.fit import Terms, fit_curve
-from runner.model import (
+from scale_sweep.analysis.fit import Terms, fit_curve
+from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.observations import observations
+from scale_sweep.judge.figures.cpu_speed import rate_and_speed
+from scale_sweep.model import (
     Bottleneck,
     BottleneckKind,
     Measurement,
@@ -28,9 +30,7 @@ from runner.model import (
     Verdict,
     VerdictKind,
 )
-from runner.noise import without_drift
-from runner.observations import observations
-from runner.sweep.resolve import resolve_sweep
+from scale_sweep.sweep.resolve import resolve_sweep
 
 SEED = 20261123
 FAST, SLOW = 2.5, 1.35  # pieces a millisecond, as measured on virtual machines

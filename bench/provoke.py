@@ -27,9 +27,10 @@ from pathlib import Path
 import psutil
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
 
 from bench.slow_network import INTERFACE, slow_network
-from runner.targets import load_target
+from scale_sweep.server.targets import load_target
 
 PIPES = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
 

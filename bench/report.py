@@ -17,12 +17,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "runner"))
 
 
 def measured(words: list[str]) -> tuple[float, float, float]:
     """Wall and CPU seconds, and the most memory in MiB, of one call of the command."""
-    code = "import sys; sys.argv[0] = 'scale'; from runner.cli import main; main()"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    code = "import sys; sys.argv[0] = 'scale'; from scale_sweep.cli import main; main()"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "runner")}
     began, before = time.monotonic(), os.times()
     subprocess.run([sys.executable, "-c", code, *words], check=True, stdout=subprocess.DEVNULL, env=environment)
     after = os.times()

@@ -11,10 +11,10 @@ from __future__ import annotations
 import resource
 import sys
 
-from runner.loadgen.binary import loadgen_path
-from runner.loadgen.rows import rows_of
-from runner.model import Drawn, Query
-from runner.work.answers import difference, right_answer
+from scale_sweep.experiment.work.answers import difference, right_answer
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.rows import rows_of
+from scale_sweep.model import Drawn, Query
 
 
 def cpu_s() -> float:

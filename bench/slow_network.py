@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.binary import loadgen_path
 
 LOADER, SERVER = "10.213.47.1", "10.213.47.2"
 INTERFACE = "slow0"

@@ -21,10 +21,10 @@ from typing import Any
 
 import psutil
 
-sys.path += [str(Path(__file__).parents[1])]
-from runner.targets import Address, load_target
-from runner.trial import summed
-from runner.units import parse_count
+sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("runner", "")]
+from scale_sweep.base.units import parse_count
+from scale_sweep.measure.trial import summed
+from scale_sweep.server.targets import Address, load_target
 from tests.integration.real_server import with_rows
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 

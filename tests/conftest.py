@@ -3,6 +3,9 @@ one however the tests were started.
 
 `SCALE_EXAMPLES=2000` draws so many at random instead, to look for what these do not show.
 
+A Python that a test starts (`python -c`) imports the package of the checkout, as the tests do. The command `scale`
+is the installed one (tests/integration/cli.py).
+
 The tests have a state of their own, so that `scale clean` in one of them removes nothing of another `scale`.
 """
 
@@ -10,6 +13,7 @@ import os
 import shutil
 import signal
 import tempfile
+from pathlib import Path
 
 from hypothesis import Phase, settings
 
@@ -27,6 +31,9 @@ STATE = tempfile.mkdtemp(prefix="scale-tests-", dir="/var/tmp")
 os.chmod(STATE, 0o711)
 os.environ.setdefault("SCALE_STATE_DIR", f"{STATE}/state")
 os.environ.setdefault("SCALE_NEW_PAGES", "off")  # each sweep and plan would touch gigabytes; test_new_pages.py measures
+
+CHECKOUT = str(Path(__file__).resolve().parents[1] / "runner")
+os.environ["PYTHONPATH"] = os.pathsep.join([CHECKOUT, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 def pytest_unconfigure():

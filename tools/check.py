@@ -58,7 +58,10 @@ def checks() -> tuple[Check, ...]:
             ),
         ),
         Check(name="types", commands=((sys.executable, "-m", "mypy"),)),
-        Check(name="structure and documents", commands=((sys.executable, "-m", "pytest", "-q", *STRUCTURE),)),
+        Check(
+            name="structure and documents",
+            commands=(("lint-imports", "--no-cache"), (sys.executable, "-m", "pytest", "-q", *STRUCTURE)),
+        ),
         Check(
             name="style",
             commands=(
@@ -112,8 +115,12 @@ def main() -> int:
 
 
 def _environment() -> dict[str, str]:
-    """Programs of this Python's environment come first."""
-    return {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
+    """Programs of this Python's environment come first, and the package is that of the checkout."""
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "runner"),
+        "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}",
+    }
 
 
 if __name__ == "__main__":

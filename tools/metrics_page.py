@@ -6,14 +6,14 @@ python tools/metrics_page.py > docs/metrics.md
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from runner.exporter.names import COMMON, METRICS
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
+from scale_sweep.watch.exporter.names import COMMON, METRICS
 
 HEAD = """# Metrics
 
-`tools/metrics_page.py` generates this page from `runner/exporter/names.py`. `scale sweep` serves these metrics at
-`http://127.0.0.1:9464/metrics`, on the loopback interface only. `--metrics-port` selects another port. If the port is
-taken, `scale` uses a free port and prints it at the start. `--no-metrics` serves nothing.
+`tools/metrics_page.py` generates this page from `scale_sweep/watch/exporter/names.py`. `scale sweep` serves these
+metrics at `http://127.0.0.1:9464/metrics`, on the loopback interface only. `--metrics-port` selects another port. If
+the port is taken, `scale` uses a free port and prints it at the start. `--no-metrics` serves nothing.
 `scale export RUN --openmetrics FILE` writes a stored run with the same names and labels, and with its times.
 
 - Names end with Prometheus' base units: `_seconds`, `_bytes`, `_ratio` (1 = all), `_cores`, `_per_second`.

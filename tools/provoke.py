@@ -24,6 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "runner"))
 
 from tools.provoking import command_lines, documents, kills, stored  # noqa: E402
 from tools.provoking.case import Case, Outcome, outcome_of, to_line  # noqa: E402
@@ -66,7 +67,7 @@ class Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tools.provoking.worker"],
             cwd=ROOT,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "runner")},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -6,17 +6,17 @@ python tools/reads_page.py > docs/reads.md
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from runner.errors import CannotAsk
-from runner.model import FILLS, Operation, Work
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import Facts, all_facts
-from runner.work import OPERATIONS, operation_of
-from runner.work.selects import SETS
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work import OPERATIONS, operation_of
+from scale_sweep.experiment.work.selects import SETS
+from scale_sweep.model import FILLS, Operation, Work
+from scale_sweep.server.targets import Facts, all_facts
+from scale_sweep.sweep.resolve import resolve_sweep
 
 HEAD = """# Reads
 
-`tools/reads_page.py` generates this page from the operations in `runner/work/` and the targets.
+`tools/reads_page.py` generates this page from the operations in `scale_sweep/experiment/work/` and the targets.
 
 ```sh
 scale sweep cpu --cores 1..4 --workload iot-queries      # how many reads per second with 1, 2, 3, 4 cores

@@ -32,6 +32,7 @@ from typing import IO
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "runner"))
 from tools import claimed_tests  # noqa: E402
 
 QUICK = ("tests/loadgen", "tests/unit")  # what a person runs

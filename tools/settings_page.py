@@ -6,14 +6,15 @@ python tools/settings_page.py > docs/settings.md
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from runner.setting import Setting
-from runner.sweep.settings import SETTINGS
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
+from scale_sweep.experiment.setting import Setting
+from scale_sweep.sweep.settings import SETTINGS
 
 HEAD = """# Settings
 
-`tools/settings_page.py` generates this page from `runner/sweep/settings.py`. Each setting has a flag and a key in a
-sweep file. A flag overrides the file, and the file overrides the default. `scale plan` shows each value and its origin.
+`tools/settings_page.py` generates this page from `scale_sweep/sweep/settings.py`. Each setting has a flag and a key in
+a sweep file. A flag overrides the file, and the file overrides the default. `scale plan` shows each value and its
+origin.
 
 In a sweep file, the part of a key before the dot is the section: `load.duration` is `duration` in `[load]`. Any other
 key in `[knobs]` is a setting of the server, like `--knob`. `[tags]` holds the notes of `--tag`. `name` and `question`

@@ -20,8 +20,8 @@ import docker
 import psutil
 import pytest
 
-from runner.dashboards import containers
-from runner.dashboards.updown import PORTS, pinned_image
+from scale_sweep.watch.dashboards import containers
+from scale_sweep.watch.dashboards.updown import PORTS, pinned_image
 from tests.integration import cli
 from tests.integration.observed_sweep import dashboards_room
 from tests.integration.program_image import grafana_image, prometheus_image, require_docker

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import PreflightError
-from runner.loadgen.binary import loadgen_path
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.loadgen.binary import loadgen_path
 from tests.contract.tdengine_contract import running
 from tests.unit.test_compat_output import CREATED, DELAY, SPENT
 
@@ -147,8 +147,8 @@ def genuine(folder: Path, *options: str) -> tuple[int, str]:
 
 def ours(folder: Path, *options: str) -> tuple[int, str]:
     """As `genuine`."""
-    code = "from runner.cli import main\nmain()"
-    env = environment() | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    code = "from scale_sweep.cli import main\nmain()"
+    env = environment() | {"PYTHONPATH": str(ROOT / "runner"), "COLUMNS": "200"}
     return _run([sys.executable, "-c", code, "load", *" ".join(options).split()], folder, env)
 
 

@@ -30,8 +30,8 @@ def genuine(folder: Path, *options: str) -> tuple[int, str]:
 
 def ours(folder: Path, *options: str) -> tuple[int, str]:
     """As `genuine`."""
-    code = "from runner.cli import main\nmain()"
-    env = environment() | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    code = "from scale_sweep.cli import main\nmain()"
+    env = environment() | {"PYTHONPATH": str(ROOT / "runner"), "COLUMNS": "200"}
     return _run([sys.executable, "-c", code, "load", *" ".join(options).split()], folder, env)
 
 

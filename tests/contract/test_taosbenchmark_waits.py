@@ -48,8 +48,8 @@ def test_consumers_that_wait_on_end_by_ctrl_c(filled, tmp_path):
     path = subscribe_file(filled, tmp_path, poll_delay=-1)
     code, said = interrupted([str(HOME / "bin" / "taosBenchmark"), "-f", str(path)], tmp_path / "theirs", {})
     assert code == 0 and not CONSUMED.search(said)
-    program = [sys.executable, "-c", "from runner.cli import main\nmain()", "load", "-f", str(path)]
-    code, said = interrupted(program, tmp_path / "ours", {"PYTHONPATH": str(ROOT), "COLUMNS": "200"})
+    program = [sys.executable, "-c", "from scale_sweep.cli import main\nmain()", "load", "-f", str(path)]
+    code, said = interrupted(program, tmp_path / "ours", {"PYTHONPATH": str(ROOT / "runner"), "COLUMNS": "200"})
     assert code == 130, said
     assert CONSUMED.findall(said)[-1][1] == "3000"
 

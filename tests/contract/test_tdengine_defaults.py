@@ -3,7 +3,7 @@
 SCALE_TDENGINE_HOME=/path python -m pytest tests/contract/test_tdengine_defaults.py
 """
 
-from runner.targets import load_facts
+from scale_sweep.server.targets import load_facts
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER, TdengineServer, ask, running
 
 pytestmark = list(NEEDS_SERVER)

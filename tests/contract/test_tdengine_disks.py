@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.runtimes.docker_facts import image_state
+from scale_sweep.server.runtimes.docker_facts import image_state
 from tests.integration.cli import run
 
 HOME = os.environ.get("SCALE_TDENGINE_HOME", "")

@@ -12,7 +12,7 @@ import struct
 
 import pytest
 
-from runner.loadgen.ceiling import Means, ceiling_key, means_of, measure_ceiling
+from scale_sweep.loadgen.ceiling import Means, ceiling_key, means_of, measure_ceiling
 from tests.contract.tdengine_contract import (
     ADAPTER,
     COLUMNS,

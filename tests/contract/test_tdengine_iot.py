@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from runner.targets.tdengine.queries import DATABASE, TABLE
+from scale_sweep.server.targets.tdengine.queries import DATABASE, TABLE
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER, TdengineServer, ask
 from tests.integration import cli
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from runner.interrupts import Stop
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.measure.trial.run import run_trial
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
 from tests.unit.reading_trials import (
     FILLED,

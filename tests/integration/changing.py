@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from runner.interrupts import current
-from runner.model import Event, IntervalSeen, Verdict
-from runner.targets import Session
-from runner.trial.order import TrialOrder
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import current
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import Event, IntervalSeen, Verdict
+from scale_sweep.server.targets import Session
 from tests.unit.trial_orders import artifact_of, result_of
 
 STORED_S = 60.0

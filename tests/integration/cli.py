@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 SCALE = str(Path(sys.executable).parent / "scale")
+CHECKOUT = str(Path(__file__).resolve().parents[2] / "runner")
 
 
 def start(*words: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
@@ -19,9 +20,17 @@ def start(*words: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "COLUMNS": "160", **environment},
+        env=_as_installed({**os.environ, "COLUMNS": "160", **environment}),
         start_new_session=True,
     )
+
+
+def _as_installed(environment: dict[str, str]) -> dict[str, str]:
+    """Without the folder that tests/conftest.py put on PYTHONPATH: what the command imports is installed."""
+    folders = environment.get("PYTHONPATH", "").split(os.pathsep)
+    if CHECKOUT in folders:
+        folders.remove(CHECKOUT)
+    return {**environment, "PYTHONPATH": os.pathsep.join(folders)}
 
 
 def run(*words: str, cwd: Path, timeout_s: float = 240.0, **environment: str) -> subprocess.CompletedProcess[str]:

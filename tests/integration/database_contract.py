@@ -14,7 +14,7 @@ import urllib.request
 
 import pytest
 
-from runner.model import PhaseEntered, VerdictKind
+from scale_sweep.model import PhaseEntered, VerdictKind
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import listeners, on_small_disk, real_server, with_rows
 from tests.integration.unprivileged import watched

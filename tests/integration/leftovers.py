@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 
-from runner.state import Record, read_records
+from scale_sweep.machine.state import Record, read_records
 
 
 def ours_running(data_dir: Path) -> list[str]:

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from runner.loadgen.content import content_of
-from runner.loadgen.process import LoadProcesses
-from runner.loadgen.protocol import Asked
-from runner.loadgen.rows import rows_of, tables_of
-from runner.loadgen.spec import preload_of, spec_text, told_texts, trial_spec
-from runner.model import Drawn
-from runner.targets import Session, Target
-from runner.trial.within import Within
-from runner.work import queries_of
-from runner.work.answers import right_answer, stretches
+from scale_sweep.experiment.work import queries_of
+from scale_sweep.experiment.work.answers import right_answer, stretches
+from scale_sweep.loadgen.content import content_of
+from scale_sweep.loadgen.process import LoadProcesses
+from scale_sweep.loadgen.protocol import Asked
+from scale_sweep.loadgen.rows import rows_of, tables_of
+from scale_sweep.loadgen.spec import preload_of, spec_text, told_texts, trial_spec
+from scale_sweep.measure.trial.within import Within
+from scale_sweep.model import Drawn
+from scale_sweep.server.targets import Session, Target
 from tests.integration.real_server import RealServer, real_server
 
 ASKED = 20

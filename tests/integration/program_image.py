@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.runtimes.docker_facts import docker_facts
+from scale_sweep.server.runtimes.docker_facts import docker_facts
 from tests.integration.docker_image import libraries, readable
 from tests.integration.prometheus_server import required
 

@@ -18,11 +18,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from runner.loadgen.spec import spec_text, trial_spec
-from runner.model import ServerSpec, Site, Trial
-from runner.runtimes.local import free_port
-from runner.targets import Address, Session, Target, load_target
-from runner.trial.order import TrialOrder
+from scale_sweep.loadgen.spec import spec_text, trial_spec
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.model import ServerSpec, Site, Trial
+from scale_sweep.server.runtimes.local import free_port
+from scale_sweep.server.targets import Address, Session, Target, load_target
 from tests.integration import cli
 from tests.unit.trial_orders import trial_order
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from runner.targets import Target
+from scale_sweep.server.targets import Target
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import with_rows
 from tests.integration.unprivileged import watched

@@ -169,7 +169,7 @@ def test_a_package_that_cannot_be_imported_is_named(swept, tmp_path):
     info = tmp_path / "broken-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[scale.targets]\nbroken = no_such_module:FACTS\n")
+    (info / "entry_points.txt").write_text("[scale_sweep.targets]\nbroken = no_such_module:FACTS\n")
     done = run("plan", "cpu", "--cores", "1", "--target", "null", cwd=swept[0], PYTHONPATH=beside(tmp_path))
     assert done.returncode == 2
     assert "target broken" in done.stderr and "no_such_module" in done.stderr

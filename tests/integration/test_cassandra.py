@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model import VerdictKind
-from runner.targets.cassandra import queries
-from runner.targets.cassandra_node.cql import Cql
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets.cassandra import queries
+from scale_sweep.server.targets.cassandra_node.cql import Cql
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import required

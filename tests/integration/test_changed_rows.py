@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from runner.model import Event, Trial, VerdictKind
-from runner.targets.postgres import session
-from runner.targets.postgres.session import PostgresSession
-from runner.targets.postgres.sums import SUMS
-from runner.work.sums import figures_of
+from scale_sweep.experiment.work.sums import figures_of
+from scale_sweep.model import Event, Trial, VerdictKind
+from scale_sweep.server.targets.postgres import session
+from scale_sweep.server.targets.postgres.session import PostgresSession
+from scale_sweep.server.targets.postgres.sums import SUMS
 from tests.integration.changing import (
     changed_before_the_count,
     changed_in_the_load,

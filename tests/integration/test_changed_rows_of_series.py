@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from runner.model import VerdictKind
-from runner.targets.cassandra.session import CassandraSession
-from runner.targets.influxdb.session import InfluxdbSession
-from runner.targets.iotdb.session import IotdbSession
-from runner.targets.victoriametrics.session import VictoriametricsSession
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets.cassandra.session import CassandraSession
+from scale_sweep.server.targets.influxdb.session import InfluxdbSession
+from scale_sweep.server.targets.iotdb.session import IotdbSession
+from scale_sweep.server.targets.victoriametrics.session import VictoriametricsSession
 from tests.integration.changing import (
     changed_before_the_count,
     changed_in_the_load,

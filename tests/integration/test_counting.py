@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.targets import Address
-from runner.targets.postgres.session import TABLE, PostgresSession
+from scale_sweep.server.targets import Address
+from scale_sweep.server.targets.postgres.session import TABLE, PostgresSession
 from tests.unit.factories import make_sweep, make_trial
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "loadgen"))

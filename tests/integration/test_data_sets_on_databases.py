@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from runner.executing.data_stage import data_of_run
-from runner.interrupts import Stop
-from runner.model import PhaseEntered, Plan
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.measure.executing.data_stage import data_of_run
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import PhaseEntered, Plan
 from tests.integration.real_server import required
 from tests.unit.factories import make_sweep
 from tests.unit.reading_trials import WRONG, answers_of, reading_order

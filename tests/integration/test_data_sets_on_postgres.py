@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import pytest
 
-from runner.executing.data_stage import data_of_run
-from runner.interrupts import Stop
-from runner.model import PhaseEntered, Plan
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.measure.executing.data_stage import data_of_run
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import PhaseEntered, Plan
 from tests.integration.cli import run, start
 from tests.integration.docker_image import ensure_image
 from tests.integration.leftovers import assert_nothing_left, ours_running

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from runner.disks import check_source, measure_ceilings, shares_bottleneck
-from runner.disks.playbook import run_playbook
-from runner.disks.sets import forget, new_set, save
-from runner.disks.verify import verify_caps
-from runner.errors import ProvisionError
-from runner.model import DataDisk, DiskSource
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.machine.disks import check_source, measure_ceilings, shares_bottleneck
+from scale_sweep.machine.disks.playbook import run_playbook
+from scale_sweep.machine.disks.sets import forget, new_set, save
+from scale_sweep.machine.disks.verify import verify_caps
+from scale_sweep.model import DataDisk, DiskSource
 from tests.integration.cli import run, start
 
 MIB = 2**20

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model import Site
-from runner.runtimes.endpoint import listeners
+from scale_sweep.model import Site
+from scale_sweep.server.runtimes.endpoint import listeners
 from tests.integration.cli import run
 from tests.integration.real_server import required
 from tests.unit.trial_orders import here, result_of, trial_order

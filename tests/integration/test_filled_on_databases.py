@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from runner.errors import CannotAsk
-from runner.model import VerdictKind
-from runner.targets import load_facts
-from runner.targets.postgres import queries
-from runner.work import queries_of
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work import queries_of
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets import load_facts
+from scale_sweep.server.targets.postgres import queries
 from tests.integration.real_server import required
 from tests.unit.reading_trials import FILLED, WRONG, answers_of, filled_order
 from tests.unit.trial_orders import here, result_of

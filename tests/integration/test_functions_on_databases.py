@@ -4,10 +4,10 @@ import os
 
 import pytest
 
-from runner.interrupts import Stop
-from runner.model import VerdictKind
-from runner.targets.postgres import queries
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets.postgres import queries
 from tests.integration.real_server import required
 from tests.unit.reading_trials import WRONG, answers_of, functions_order, reading_order
 from tests.unit.trial_orders import here, result_of

@@ -5,9 +5,9 @@ from collections import Counter
 
 import pyarrow.parquet
 
-from runner.interrupts import Stop
-from runner.model import ArtifactMade
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import ArtifactMade
 from tests.unit.reading_trials import WRONG, answers_of, reading_order
 from tests.unit.trial_orders import artifact_of, result_of
 

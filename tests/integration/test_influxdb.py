@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model import VerdictKind
+from scale_sweep.model import VerdictKind
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import required, with_rows
 from tests.unit.reading_trials import (

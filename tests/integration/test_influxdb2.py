@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model import VerdictKind
-from runner.targets import load_target
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets import load_target
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, with_rows
 from tests.integration.test_data_sets_on_databases import copies_answer_rightly
@@ -53,7 +53,7 @@ def test_nothing_is_written_or_read_without_the_token(target, tmp_path, secret):
 
 
 def test_the_token_is_in_no_file_of_a_trial(target, folder, monkeypatch):
-    monkeypatch.setattr("runner.trial.provision._secret", lambda is_ours: "made-for-this-test")
+    monkeypatch.setattr("scale_sweep.measure.trial.provision._secret", lambda is_ours: "made-for-this-test")
     events = here(with_rows(trial_order(folder, "influxdb2", load__warmup="0s"), 1000))
     assert result_of(events).measurement.rows_counted == 1000
     assert "made-for-this-test" not in repr(events)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.runtimes.local import free_port
+from scale_sweep.server.runtimes.local import free_port
 from tests.integration import cli
 from tests.integration.real_server import real_server, required
 from tests.loadgen.lying_postgres import LyingPostgres

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.runtimes.local import free_port
+from scale_sweep.server.runtimes.local import free_port
 from tests.integration import cli
 from tests.loadgen.postgres_server import PostgresServer
 

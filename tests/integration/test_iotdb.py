@@ -10,9 +10,9 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from runner.model import VerdictKind
-from runner.targets.iotdb import queries
-from runner.targets.iotdb.session import IotdbSession
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets.iotdb import queries
+from scale_sweep.server.targets.iotdb.session import IotdbSession
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model import VerdictKind
-from runner.targets.kairosdb import queries
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets.kairosdb import queries
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running

@@ -14,9 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from runner.runtimes.clean import find_leftovers, remove
-from runner.runtimes.server_user import server_user
-from runner.targets import load_target
+from scale_sweep.server.runtimes.clean import find_leftovers, remove
+from scale_sweep.server.runtimes.server_user import server_user
+from scale_sweep.server.targets import load_target
 from tests.integration.leftovers import records_in
 
 pytestmark = pytest.mark.alone  # shared memory is the machine's: what others' tests leave for a moment would be seen
@@ -27,8 +27,8 @@ PROVIDE = """
 import sys, time
 from pathlib import Path
 from tests.integration.test_runtimes import start
-from runner.errors import ProvisionError
-from runner.runtimes import own_memory
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.server.runtimes import own_memory
 own_memory.WAYS = own_memory.WAYS if sys.argv[3] == "own" else ()
 try:
     start(("process", sys.argv[2], ""), Path(sys.argv[1]))

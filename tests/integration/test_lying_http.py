@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from runner.interrupts import Stop
-from runner.model import VerdictKind
-from runner.targets.influxdb.session import InfluxdbSession
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets.influxdb.session import InfluxdbSession
 from tests.integration.loaded_server import ASKED, Loaded, loaded_server
 from tests.integration.real_server import required
 from tests.loadgen.lying_http import HTTP_LIES, LyingHttp

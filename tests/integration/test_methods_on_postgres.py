@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runner.model import VerdictKind
+from scale_sweep.model import VerdictKind
 from tests.integration.real_server import with_rows
 from tests.integration.unprivileged import watched
 from tests.unit.trial_orders import artifact_of, result_of, trial_order

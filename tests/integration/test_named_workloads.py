@@ -10,11 +10,11 @@ import os
 
 import pytest
 
-from runner.plan import complete
-from runner.sweep.named_workloads import NAMED
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import TARGETS, load_facts
-from runner.work import queries_of
+from scale_sweep.experiment.work import queries_of
+from scale_sweep.plan import complete
+from scale_sweep.server.targets import TARGETS, load_facts
+from scale_sweep.sweep.named_workloads import NAMED
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.integration.cli import assert_measured, run
 from tests.integration.real_server import required
 

@@ -8,7 +8,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from runner.runtimes.local import free_port
+from scale_sweep.server.runtimes.local import free_port
 from tests.integration import cli
 
 DEADLINE_S = 60.0

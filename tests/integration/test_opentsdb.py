@@ -9,9 +9,9 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from runner.model import VerdictKind
-from runner.targets import series
-from runner.targets.opentsdb import queries
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets import series
+from scale_sweep.server.targets.opentsdb import queries
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running

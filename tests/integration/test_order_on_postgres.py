@@ -11,10 +11,10 @@ import time
 
 import psutil
 
-from runner.interrupts import Stop, Stopped
-from runner.model import PhaseEntered, VerdictKind
-from runner.runtimes.clean import find_leftovers, remove
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import Stop, Stopped
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import PhaseEntered, VerdictKind
+from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from tests.integration.leftovers import records_in
 from tests.unit.trial_orders import (
     ROOT,
@@ -31,9 +31,9 @@ from tests.unit.trial_orders import (
 HELD = """
 import sys, threading, time
 from pathlib import Path
-from runner.interrupts import Stop
-from runner.model import PhaseEntered
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.model import PhaseEntered
+from scale_sweep.measure.trial.run import run_trial
 from tests.unit.trial_orders import trial_order
 events = []
 def work():

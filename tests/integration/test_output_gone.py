@@ -106,8 +106,8 @@ def test_ctrl_c_ends_the_command_without_a_traceback_from_its_first_moment_on(tm
     says that it runs."""
     begin = (
         "import sys\n"
-        "sys.addaudithook(lambda event, of: event == 'import' and of[0] == 'runner.output' and print(flush=True))\n"
-        "from runner.cli import main\nmain()"
+        "sys.addaudithook(lambda event, of: event == 'import' and of[0] == 'scale_sweep.base.output' and print(flush=True))\n"
+        "from scale_sweep.cli import main\nmain()"
     )
     for delay in (0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3):
         process = subprocess.Popen(

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from runner.exporter.values import PHASES
+from scale_sweep.watch.exporter.values import PHASES
 from tests.integration.cli import run
 from tests.integration.prometheus_server import blocks_of, checked, prometheus
 

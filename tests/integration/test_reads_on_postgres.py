@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from runner.interrupts import Stop
-from runner.model import VerdictKind
-from runner.targets.postgres import queries
-from runner.targets.postgres.session import PostgresSession
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets.postgres import queries
+from scale_sweep.server.targets.postgres.session import PostgresSession
 from tests.loadgen.lying_postgres import LIES, LyingPostgres
 from tests.unit.reading_trials import (
     GROUPED,

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from runner.runtimes.copying import can_reflink, copy_tree
+from scale_sweep.server.runtimes.copying import can_reflink, copy_tree
 
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 or not shutil.which("mkfs.xfs"), reason="mounting a loop device with XFS takes root and xfsprogs"

@@ -16,17 +16,17 @@ import psutil
 import psycopg
 import pytest
 
-from runner.errors import ProvisionError
-from runner.host import read_host
-from runner.interrupts import deferred, listen
-from runner.model import Placement, ServerOrder, ServerSpec, SiteRequest
-from runner.runtimes import load_runtime
-from runner.runtimes.docker_facts import docker_facts
-from runner.runtimes.local import remove_directories
-from runner.runtimes.server_user import server_user
-from runner.sampling.subjects import subject_reader
-from runner.state import save
-from runner.targets import load_target
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.base.interrupts import deferred, listen
+from scale_sweep.machine.host import read_host
+from scale_sweep.machine.sampling.subjects import subject_reader
+from scale_sweep.machine.state import save
+from scale_sweep.model import Placement, ServerOrder, ServerSpec, SiteRequest
+from scale_sweep.server.runtimes import load_runtime
+from scale_sweep.server.runtimes.docker_facts import docker_facts
+from scale_sweep.server.runtimes.local import remove_directories
+from scale_sweep.server.runtimes.server_user import server_user
+from scale_sweep.server.targets import load_target
 from tests.integration.docker_image import HOME, ensure_image
 from tests.integration.program_image import require_docker
 from tests.integration.unprivileged import assert_unprivileged
@@ -241,7 +241,7 @@ def test_no_program_of_a_server_runs_before_its_record_is_on_the_disk(data_dir, 
             seen.append(made.exists())
         save(record)
 
-    monkeypatch.setattr("runner.runtimes.process.save", slow)
+    monkeypatch.setattr("scale_sweep.server.runtimes.process.save", slow)
     spec = ServerSpec(argv=("/bin/sh", "-c", f"echo made > {made}; exec sleep 60"), stop_signal="SIGKILL")
     server = start(("process", "", ""), data_dir, spec=spec)
     try:

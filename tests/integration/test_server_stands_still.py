@@ -12,10 +12,10 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from runner.interrupts import Stop
-from runner.model import BottleneckKind, IntervalSeen, PhaseEntered, VerdictKind
-from runner.targets.postgres.target import PostgresTarget
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import BottleneckKind, IntervalSeen, PhaseEntered, VerdictKind
+from scale_sweep.server.targets.postgres.target import PostgresTarget
 from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
 SILENT_S = 3.0
@@ -59,10 +59,10 @@ def shorter(monkeypatch):
     """The same bounds, for somebody who waits. A stopped server hears no SIGQUIT, so its time to end passes in vain."""
     server = PostgresTarget.server
     monkeypatch.setattr(PostgresTarget, "server", lambda *args: replace(server(*args), stop_timeout_s=3.0))
-    monkeypatch.setattr("runner.trial.asking.SILENT_S", SILENT_S)
-    monkeypatch.setattr("runner.trial.asking.LOOK_S", 0.2)
-    monkeypatch.setattr("runner.trial.asking.SILENT_BYTES_PER_S", 1e12)  # others write to this disk
-    monkeypatch.setattr("runner.trial.loading.COMMITS_S", 1.0)
+    monkeypatch.setattr("scale_sweep.measure.trial.asking.SILENT_S", SILENT_S)
+    monkeypatch.setattr("scale_sweep.measure.trial.asking.LOOK_S", 0.2)
+    monkeypatch.setattr("scale_sweep.measure.trial.asking.SILENT_BYTES_PER_S", 1e12)  # others write to this disk
+    monkeypatch.setattr("scale_sweep.measure.trial.loading.COMMITS_S", 1.0)
 
 
 @pytest.mark.parametrize(
@@ -83,17 +83,17 @@ def test_a_stopped_server_aborts_the_trial_and_is_named(folder, phase, question)
 
 
 def test_a_question_has_a_limit_also_where_the_server_is_busy(folder, monkeypatch):
-    monkeypatch.setattr("runner.trial.asking.SILENT_S", 600.0)
-    monkeypatch.setattr("runner.trial.asking.FLUSH_LEAST_S", 2.0)
-    monkeypatch.setattr("runner.trial.asking.FLUSH_BYTES_PER_S", 1e12)
+    monkeypatch.setattr("scale_sweep.measure.trial.asking.SILENT_S", 600.0)
+    monkeypatch.setattr("scale_sweep.measure.trial.asking.FLUSH_LEAST_S", 2.0)
+    monkeypatch.setattr("scale_sweep.measure.trial.asking.FLUSH_BYTES_PER_S", 1e12)
     events, went_on_s = run_and_stop_at(trial_order(folder, "postgres"), "flush")
     assert result_of(events).verdict.reasons[0] == "PostgreSQL did not answer CHECKPOINT within 2 s"
     assert went_on_s < 2 + ENDING_S
 
 
 def test_a_server_that_is_stopped_under_load_ends_the_load_and_its_summary_is_of_the_ended_load(folder, monkeypatch):
-    monkeypatch.setattr("runner.trial.loading.limit_s", lambda trial: 6.0)
-    monkeypatch.setattr("runner.loadgen.process.STOP_S", 2.0)
+    monkeypatch.setattr("scale_sweep.measure.trial.loading.limit_s", lambda trial: 6.0)
+    monkeypatch.setattr("scale_sweep.loadgen.process.STOP_S", 2.0)
     settings = {"load__duration": "2s", "load__drain": "60s", "load__request_timeout": "0"}
     events, went_on_s = run_and_stop_at(trial_order(folder, "postgres", **settings), "measure", 12.0)
     result = result_of(events)
@@ -127,7 +127,7 @@ def test_requests_of_a_stopped_server_have_a_time_and_the_reason_names_it(folder
 
 
 def test_a_load_generator_that_is_stopped_aborts_the_trial_and_is_named_itself(folder, monkeypatch):
-    monkeypatch.setattr("runner.loadgen.stopped.STOPPED_S", 2.0)
+    monkeypatch.setattr("scale_sweep.loadgen.stopped.STOPPED_S", 2.0)
     events, stopped_s = [], 0.0
     for event in run_trial(trial_order(folder, "postgres", load__duration="4s"), Stop()):
         events.append(event)

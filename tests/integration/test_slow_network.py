@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from bench.slow_network import INTERFACE, slow_network
-from runner.model import BottleneckKind
-from runner.verdict import bottleneck_of
+from scale_sweep.judge.verdict import bottleneck_of
+from scale_sweep.model import BottleneckKind
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 
 pytestmark = pytest.mark.skipif(
@@ -23,8 +23,8 @@ PORT = "8765"
 # On the server's side: takes all that comes in, and watches the interface for two seconds.
 RECEIVE = """
 import json, socket, sys, threading, time
-from runner.figures.window import measure_window
-from runner.sampling import Sampler
+from scale_sweep.judge.figures.window import measure_window
+from scale_sweep.machine.sampling import Sampler
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 print("listens", flush=True)
 def take():

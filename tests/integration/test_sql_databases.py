@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy
 
-from runner.runtimes.local import free_port
-from runner.sqlexport import PASSWORD_VARIABLE
+from scale_sweep.results.sqlexport import PASSWORD_VARIABLE
+from scale_sweep.server.runtimes.local import free_port
 from tests.integration import cli
 from tests.loadgen.postgres_server import PostgresServer, find_install
 from tests.unit.stored import store

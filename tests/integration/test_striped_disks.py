@@ -13,20 +13,20 @@ from pathlib import Path
 
 import pytest
 
-from runner.disks import check_stripe, leftover_sets, playbook, remove_sets, restripe, stripe
-from runner.disks.prepare import prepared
-from runner.disks.sets import find_set, folder_of, save
-from runner.errors import ProvisionError
-from runner.executing.ceilings import Ceilings
-from runner.executing.disk_stage import PreparedDisks
-from runner.executing.orders import Execution, Orders
-from runner.host import disk_of
-from runner.interrupts import current
-from runner.loadgen.binary import loadgen_path
-from runner.model import DiskSource, Placement, Plan, TrialFinished
-from runner.plan import complete
-from runner.targets import load_target
-from runner.trial.run import run_trial
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.base.interrupts import current
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.machine.disks import check_stripe, leftover_sets, playbook, remove_sets, restripe, stripe
+from scale_sweep.machine.disks.prepare import prepared
+from scale_sweep.machine.disks.sets import find_set, folder_of, save
+from scale_sweep.machine.host import disk_of
+from scale_sweep.measure.executing.ceilings import Ceilings
+from scale_sweep.measure.executing.disk_stage import PreparedDisks
+from scale_sweep.measure.executing.orders import Execution, Orders
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import DiskSource, Placement, Plan, TrialFinished
+from scale_sweep.plan import complete
+from scale_sweep.server.targets import load_target
 from tests.unit.factories import make_trial
 from tests.unit.test_disk_axis import disk_sweep
 

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from runner.model import VerdictKind
-from runner.targets import load_target
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets import load_target
 from tests.integration.real_server import with_rows
 from tests.integration.unprivileged import watched
 from tests.unit.trial_orders import artifact_of, result_of, trial_order

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from runner import state
-from runner.errors import PreflightError
-from runner.host.alive import started_ticks
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.machine import state
+from scale_sweep.machine.host.alive import started_ticks
 from tests.integration.cli import run
 
 pytestmark = pytest.mark.skipif(

@@ -17,9 +17,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from runner.runtimes.local import free_port
-from runner.targets import load_facts
-from runner.targets.nouns import ACKNOWLEDGED, ON_DISK
+from scale_sweep.server.runtimes.local import free_port
+from scale_sweep.server.targets import load_facts
+from scale_sweep.server.targets.nouns import ACKNOWLEDGED, ON_DISK
 from tests.integration.real_server import RealServer, real_server, required
 from tests.integration.short_trial import short_trial
 from tests.loadgen.postgres_server import PostgresServer, find_install

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model import VerdictKind
-from runner.targets.victoriametrics import queries
+from scale_sweep.model import VerdictKind
+from scale_sweep.server.targets.victoriametrics import queries
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, required
 from tests.unit.reading_trials import KINDS, MORE, SHAPES, WRONG, answers_of, reading_order, shapes_order

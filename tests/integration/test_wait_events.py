@@ -7,12 +7,12 @@ import tempfile
 from dataclasses import replace
 
 from bench.provoke import hot_row_home
-from runner.figures.window import measure_window
-from runner.interrupts import Stop
-from runner.model import Sample, SampleTaken
-from runner.store.codec import from_plain
-from runner.store.texts import samples_text
-from runner.trial.run import run_trial
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.judge.figures.window import measure_window
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import Sample, SampleTaken
+from scale_sweep.results.store.codec import from_plain
+from scale_sweep.results.store.texts import samples_text
 from tests.unit.trial_orders import result_of, trial_order
 
 

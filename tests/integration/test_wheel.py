@@ -62,9 +62,9 @@ def test_its_version_is_that_of_the_checkout(scale, environment, tmp_path):
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?(\+[\w.]+)?", said[1])
     program = scale.with_name("scale-loadgen")
     assert run(program, "--version", timeout_s=SWEEP_S).split() == ["scale-loadgen", said[1]]
-    script = "import runner; print(runner.__file__)"
+    script = "import scale_sweep; print(scale_sweep.__file__)"
     where = run(scale.with_name("python"), "-c", script, timeout_s=SWEEP_S, env=environment, cwd=tmp_path)
-    assert where.startswith(str(scale.parents[1])), "the runner of the wheel, not that of the lender"
+    assert where.startswith(str(scale.parents[1])), "the package of the wheel, not that of the lender"
 
 
 def test_it_sweeps(scale, environment, tmp_path):
@@ -99,12 +99,12 @@ def test_every_package_that_it_imports_is_declared():
         re.split(r"[\[>=; ]", one)[0].lower() for extra in project["optional-dependencies"].values() for one in extra
     }
     imported = set()
-    for path in (ROOT / "runner").rglob("*.py"):
+    for path in (ROOT / "runner" / "scale_sweep").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 imported.add(node.module.partition(".")[0])
-    foreign = {DISTRIBUTIONS.get(name, name) for name in imported - sys.stdlib_module_names - {"runner"}}
+    foreign = {DISTRIBUTIONS.get(name, name) for name in imported - sys.stdlib_module_names - {"scale_sweep"}}
     assert foreign, "the walk finds imports"
     assert not foreign - declared - optional

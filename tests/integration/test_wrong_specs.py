@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import UsageError
-from runner.loadgen import checked
-from runner.model import Plan
-from runner.plan import complete, make_plan
-from runner.preparing.choice import Choice
-from runner.preparing.requested import subject_key
-from runner.preparing.specs import refuse_wrong_specs
-from runner.targets import all_facts, load_facts, load_target
+from scale_sweep.base.errors import UsageError
+from scale_sweep.loadgen import checked
+from scale_sweep.model import Plan
+from scale_sweep.plan import complete, make_plan
+from scale_sweep.plan.preparing.choice import Choice
+from scale_sweep.plan.preparing.requested import subject_key
+from scale_sweep.plan.preparing.specs import refuse_wrong_specs
+from scale_sweep.server.targets import all_facts, load_facts, load_target
 from tests.integration.cli import run
 from tests.unit.factories import make_sweep
 from tests.unit.test_plan import make_host
@@ -83,7 +83,9 @@ def test_the_placeholders_of_every_target_and_method_are_right(target, method, r
 def test_a_plan_of_many_trials_asks_once_for_each_different_load(monkeypatch):
     asked = []
     mistake_of = checked.mistake_of
-    monkeypatch.setattr("runner.preparing.specs.mistake_of", lambda *given: asked.append(given) or mistake_of(*given))
+    monkeypatch.setattr(
+        "scale_sweep.plan.preparing.specs.mistake_of", lambda *given: asked.append(given) or mistake_of(*given)
+    )
     plan, choices = planned("null", "discard", cores="1,2", **{"method.replicates": "200"})
     begun = time.monotonic()
     refuse_wrong_specs(plan, choices)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from postgres_server import PostgresServer
 
-from runner.errors import LoadError
-from runner.loadgen.process import LoadProcesses
-from runner.loadgen.recorded import read_recorded
-from runner.loadgen.statements import run_statements
+from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen.process import LoadProcesses
+from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.loadgen.statements import run_statements
 
 ROOT = Path(__file__).resolve().parents[2]
 HELLO = b'{"event":"hello","protocol":1,"version":"9.1.0","driver":"x","method":"copy"}\n'
@@ -65,10 +65,10 @@ def test_a_real_server_that_answers_with_long_words_in_any_letters(program, post
     json.dumps(answer.message).encode()
 
 
-@pytest.mark.parametrize("room", ["loadgen", "targets", "trial", "runtimes"])
-def test_no_words_are_read_in_a_way_that_may_fail(room):
+@pytest.mark.parametrize("package", ["loadgen", "server/targets", "measure/trial", "server/runtimes"])
+def test_no_words_are_read_in_a_way_that_may_fail(package):
     """A child's output is read with errors="replace", never by the locale's own strict reading."""
-    for path in (ROOT / "runner" / room).rglob("*.py"):
+    for path in (ROOT / "runner" / "scale_sweep" / package).rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             given = {keyword.arg for keyword in call.keywords} if isinstance(call, ast.Call) else set()
             if given & {"text", "encoding", "universal_newlines"} and given & {"stdout", "capture_output"}:

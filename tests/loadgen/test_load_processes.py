@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import LoadError
-from runner.loadgen.process import LoadProcesses
-from runner.loadgen.protocol import Phase
-from runner.loadgen.recorded import read_recorded
-from runner.loadgen.split import split_spec
-from runner.model import Interval
+from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen.process import LoadProcesses
+from scale_sweep.loadgen.protocol import Phase
+from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.loadgen.split import split_spec
+from scale_sweep.model import Interval
 
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
 SPEC = {"protocol": "1", "driver": "null", "tables": "10", "threads": "2", "rows_per_request": "100"}

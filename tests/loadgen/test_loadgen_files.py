@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from runner.compat.job import Column
-from runner.compat.samples import batch_columns, read_sample, read_tags
-from runner.compat.types import spec_columns
+from scale_sweep.taosbenchmark.job import Column
+from scale_sweep.taosbenchmark.samples import batch_columns, read_sample, read_tags
+from scale_sweep.taosbenchmark.types import spec_columns
 
 COLUMNS = (
     Column(name="b", kind="bool"),

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from loadgen_program import Outcome
 
-from runner.model import Workload
-from runner.setting.laws import LAWS
-from runner.work import laws
-from runner.work.laws import bounds_of, law_of
+from scale_sweep.experiment.setting.laws import LAWS
+from scale_sweep.experiment.work import laws
+from scale_sweep.experiment.work.laws import bounds_of, law_of
+from scale_sweep.model import Workload
 
 MASK = 2**64 - 1
 ONE = 2**30

@@ -13,15 +13,15 @@ from lying_postgres import LIES, LyingPostgres
 from postgres_server import PostgresServer
 from running_load import METERS
 
-from runner.loadgen.content import content_of
-from runner.loadgen.process import LoadProcesses
-from runner.loadgen.protocol import Asked, parse_line
-from runner.loadgen.rows import rows_of
-from runner.model import Drawn, Operation, Query, Work, Workload
-from runner.targets.handed import in_ms
-from runner.trial.within import Within
-from runner.work.answers import right_answer, stretches
-from runner.work.columns import Right, TableRows
+from scale_sweep.experiment.work.answers import right_answer, stretches
+from scale_sweep.experiment.work.columns import Right, TableRows
+from scale_sweep.loadgen.content import content_of
+from scale_sweep.loadgen.process import LoadProcesses
+from scale_sweep.loadgen.protocol import Asked, parse_line
+from scale_sweep.loadgen.rows import rows_of
+from scale_sweep.measure.trial.within import Within
+from scale_sweep.model import Drawn, Operation, Query, Work, Workload
+from scale_sweep.server.targets.handed import in_ms
 
 COLUMNS = ("current", "voltage", "phase")
 TYPED = ("current:float", "voltage:int", "phase:float")

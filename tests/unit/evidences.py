@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from runner.model import Measurement, Trial
-from runner.verdict import Evidence, Integrity, ResourceUse, TrialResources
-from runner.work import miscounted
+from scale_sweep.experiment.work import miscounted
+from scale_sweep.judge.verdict import Evidence, Integrity, ResourceUse, TrialResources
+from scale_sweep.model import Measurement, Trial
 
 
 def evidence_of(

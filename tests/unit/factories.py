@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from runner.model import (
+from scale_sweep.model import (
     KnobColumn,
     KnobRole,
     Measurement,
@@ -20,8 +20,8 @@ from runner.model import (
     Verdict,
     VerdictKind,
 )
-from runner.plan.knobs import with_knobs
-from runner.sweep.resolve import resolve_sweep
+from scale_sweep.plan.knobs import with_knobs
+from scale_sweep.sweep.resolve import resolve_sweep
 
 ON_TWO_CPUS = Placement(server_cpus=(0,), generator_cpus=(1,))
 KNOBS = {"partitions": "4", "write_threads": "4"}

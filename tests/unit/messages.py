@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-RUNNER = Path(__file__).resolve().parents[2] / "runner"
+PACKAGE = Path(__file__).resolve().parents[2] / "runner/scale_sweep"
 
 
 def sources() -> list[Path]:
     """Every module of the package."""
-    return sorted(RUNNER.rglob("*.py"))
+    return sorted(PACKAGE.rglob("*.py"))
 
 
 def messages(path: Path) -> Iterator[tuple[int, str]]:
@@ -23,7 +23,7 @@ def messages(path: Path) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.JoinedStr):
             skipped |= {id(part) for part in ast.walk(node) if part is not node}
         body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and "cli" not in path.parts:
+        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and path.parent.name != "cli":
             skipped.add(id(body[0].value))
     for node in ast.walk(tree):
         if id(node) in skipped:

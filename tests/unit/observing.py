@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from runner import fit, noise
-from runner.axes import load_axis
-from runner.observations import observations
+from scale_sweep.analysis import fit, noise
+from scale_sweep.analysis.observations import observations
+from scale_sweep.experiment.axes import load_axis
 
 
 def fit_curve(results, *, rate="rows_per_s", axis="cores", **words):

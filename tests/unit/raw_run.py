@@ -12,15 +12,15 @@ from pathlib import Path
 
 from hdrh.histogram import HdrHistogram
 
-from runner import compose
-from runner.axes import load_axis
-from runner.figures.facts import TrialFacts
-from runner.figures.outcome import outcome
-from runner.figures.recorded import facts_text
-from runner.figures.settled import with_summary
-from runner.loadgen.recorded import read_recorded
-from runner.method import METHOD
-from runner.model import (
+from scale_sweep.cli import compose
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.outcome import outcome
+from scale_sweep.judge.figures.recorded import facts_text
+from scale_sweep.judge.figures.settled import with_summary
+from scale_sweep.judge.method import METHOD
+from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.model import (
     AnswersChecked,
     ArtifactMade,
     DiskSample,
@@ -39,9 +39,9 @@ from runner.model import (
     TrialStarted,
     Work,
 )
-from runner.store.reader import read_run
-from runner.store.writer import RunWriter
-from runner.targets import Counted
+from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.writer import RunWriter
+from scale_sweep.server.targets import Counted
 from tests.unit.factories import KNOB_COLUMNS
 from tests.unit.synthetic_run import synthetic_manifest, synthetic_sweep, synthetic_trial
 

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
-from runner.model import SEVERAL_FUNCTIONS, ArtifactMade, Event, VerdictKind
-from runner.model.functions import PERCENTILE
-from runner.targets import load_facts
-from runner.trial.order import TrialOrder
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.model import SEVERAL_FUNCTIONS, ArtifactMade, Event, VerdictKind
+from scale_sweep.model.functions import PERCENTILE
+from scale_sweep.server.targets import load_facts
 from tests.unit.trial_orders import trial_order
 
 KINDS = (

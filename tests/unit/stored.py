@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runner.figures.series import SERIES_COLUMNS
-from runner.model import StoredRun
-from runner.store.codec import to_json
-from runner.store.writer import RunWriter
+from scale_sweep.judge.figures.series import SERIES_COLUMNS
+from scale_sweep.model import StoredRun
+from scale_sweep.results.store.codec import to_json
+from scale_sweep.results.store.writer import RunWriter
 
 
 def store(run: StoredRun, results: Path, name: str = "20260102T030405Z-synthetic-1a2b3c") -> Path:

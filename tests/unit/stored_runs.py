@@ -11,12 +11,12 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from runner import compose
-from runner.model import Event, Plan
-from runner.plan import complete, make_plan
-from runner.store.writer import RunWriter
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_facts
+from scale_sweep.cli import compose
+from scale_sweep.model import Event, Plan
+from scale_sweep.plan import complete, make_plan
+from scale_sweep.results.store.writer import RunWriter
+from scale_sweep.server.targets import load_facts
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.raw_run import manifest_of, trial_events
 from tests.unit.test_plan import make_host
 

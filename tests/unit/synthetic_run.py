@@ -7,8 +7,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from runner.fit import rate_at
-from runner.model import (
+from scale_sweep.analysis.fit import rate_at
+from scale_sweep.model import (
     Confound,
     Measurement,
     Placement,
@@ -20,7 +20,7 @@ from runner.model import (
     Verdict,
     VerdictKind,
 )
-from runner.store.codec import SCHEMA
+from scale_sweep.results.store.codec import SCHEMA
 from tests.unit.factories import KNOB_COLUMNS, make_sweep, make_trial
 from tests.unit.observing import fit_curve
 

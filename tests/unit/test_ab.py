@@ -10,17 +10,17 @@ import pytest
 from typer.testing import CliRunner
 
 from bench.method_compare import SEED, ab
-from runner.cli import app
-from runner.cli.arguments import MORE_BLOCKS, judged
-from runner.compare import compare_variants
-from runner.compare.blocks import block_points
-from runner.errors import EXIT_SLOWER, UsageError
-from runner.model import StoredRun, VerdictKind
-from runner.plan import PlannedArm, plan_arms, plan_sentence
-from runner.plan.abba import abba
-from runner.report.documents import documents
-from runner.sweep.ab import as_one, flags_of, together, variants_of
-from runner.sweep.vary import VARIANT
+from scale_sweep.analysis.compare import compare_variants
+from scale_sweep.analysis.compare.blocks import block_points
+from scale_sweep.base.errors import EXIT_SLOWER, UsageError
+from scale_sweep.cli import app
+from scale_sweep.cli.arguments import MORE_BLOCKS, judged
+from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.plan import PlannedArm, plan_arms, plan_sentence
+from scale_sweep.plan.abba import abba
+from scale_sweep.report.documents import documents
+from scale_sweep.sweep.ab import as_one, flags_of, together, variants_of
+from scale_sweep.sweep.vary import VARIANT
 from tests.unit.factories import make_result, make_sweep
 from tests.unit.test_plan import POSTGRES, make_host, planned
 
@@ -180,8 +180,8 @@ def test_the_picture_shows_ratios_as_the_table_does():
 
 def test_a_stored_run_is_shown_and_judged_again(monkeypatch, tmp_path):
     stored = run_of(plan_of(5), slower=math.log(0.9))
-    monkeypatch.setattr("runner.store.reader.find_run", lambda results, name: name)
-    monkeypatch.setattr("runner.store.reader.read_run", lambda path: stored)
+    monkeypatch.setattr("scale_sweep.results.store.reader.find_run", lambda results, name: name)
+    monkeypatch.setattr("scale_sweep.results.store.reader.read_run", lambda path: stored)
     judged = CliRunner().invoke(app, ["compare", "one", "--fail-if-slower", "5%"])
     assert judged.exit_code == EXIT_SLOWER and "slower than allowed" in judged.stdout
     shown = CliRunner().invoke(app, ["show", "one", "--json"])

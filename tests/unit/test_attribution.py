@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from runner.axes import load_axis
-from runner.model import BottleneckKind
-from runner.verdict import ResourceUse, TrialResources, attribute, bottleneck_of, is_steady, stalled_percent
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.verdict import ResourceUse, TrialResources, attribute, bottleneck_of, is_steady, stalled_percent
+from scale_sweep.model import BottleneckKind
 
 CORES = load_axis("cores")
 GIVEN = TrialResources(

@@ -18,26 +18,26 @@ from types import SimpleNamespace
 
 import pytest
 
-from runner.dashboards import processes
-from runner.disks import device, sets, stripe
-from runner.errors import LoadError, ProvisionError, StoreError, TargetError
-from runner.interrupts import Stop, Stopped
-from runner.loadgen.features import kept_by
-from runner.loadgen.process import LoadProcesses
-from runner.loadgen.protocol import Phase
-from runner.loadgen.spec import trial_spec
-from runner.model import DiskSource
-from runner.spawning import run_within
-from runner.sqlexport import tables_of, write
-from runner.sweep.settings import SETTINGS
-from runner.targets import Address, Session
-from runner.targets.null import NullSession
-from runner.trial import asking, placed
-from runner.trial.asking import asked
-from runner.trial.loading import limit_s
-from runner.trial.placed import sync_disks
-from runner.trial.provision import Reached
-from runner.units import parse_seconds
+from scale_sweep.base.errors import LoadError, ProvisionError, StoreError, TargetError
+from scale_sweep.base.interrupts import Stop, Stopped
+from scale_sweep.base.spawning import run_within
+from scale_sweep.base.units import parse_seconds
+from scale_sweep.loadgen.features import kept_by
+from scale_sweep.loadgen.process import LoadProcesses
+from scale_sweep.loadgen.protocol import Phase
+from scale_sweep.loadgen.spec import trial_spec
+from scale_sweep.machine.disks import device, sets, stripe
+from scale_sweep.measure.trial import asking, placed
+from scale_sweep.measure.trial.asking import asked
+from scale_sweep.measure.trial.loading import limit_s
+from scale_sweep.measure.trial.placed import sync_disks
+from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.model import DiskSource
+from scale_sweep.results.sqlexport import tables_of, write
+from scale_sweep.server.targets import Address, Session
+from scale_sweep.server.targets.null import NullSession
+from scale_sweep.sweep.settings import SETTINGS
+from scale_sweep.watch.dashboards import processes
 from tests.offenders import assert_none
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.synthetic_run import mixed_run
@@ -46,7 +46,7 @@ from tests.unit.test_disk_trial import disk
 from tests.unit.trial_orders import trial_order
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted((ROOT / "runner").rglob("*.py"))
+FILES = sorted((ROOT / "runner" / "scale_sweep").rglob("*.py"))
 # Methods that wait for ever unless they are given a time, and where the time may stand without its name.
 WAITS = {"wait": 0, "join": 0, "communicate": 1, "get": 1, "acquire": 1, "result": 0, "wait_for": 1, "select": 3}
 RUNS = {"run", "call", "check_call", "check_output"}  # of subprocess
@@ -128,7 +128,7 @@ def unbounded(path: Path) -> Iterator[str]:
             yield f"line {line}: {name} needs a deadline"
     if "trial" in path.parts:
         for name, line in unbounded_questions(tree):
-            yield f"line {line}: {name} is asked past runner/trial/asking.py"
+            yield f"line {line}: {name} is asked past scale_sweep/measure/trial/asking.py"
 
 
 @pytest.mark.parametrize(
@@ -355,7 +355,7 @@ def test_a_database_that_never_answers_an_export_is_refused(monkeypatch):
 
 def test_a_load_that_does_not_hear_a_signal_is_told_twice_and_then_killed(tmp_path, monkeypatch):
     """The second one ends a drain at once: with the summary, which a killed one does not say."""
-    monkeypatch.setattr("runner.loadgen.process.STOP_S", 1.0)
+    monkeypatch.setattr("scale_sweep.loadgen.process.STOP_S", 1.0)
     program = tmp_path / "scale-loadgen"
     program.write_text(f"#!{sys.executable}\n{STUBBORN}")
     program.chmod(0o755)

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from runner.errors import ProvisionError, TargetError
-from runner.runtimes.cgroup import Group, _limit
-from runner.runtimes.out_of_memory import OutOfMemory, read_out_of_memory
-from runner.trial import causes
-from runner.trial.causes import with_cause
+from scale_sweep.base.errors import ProvisionError, TargetError
+from scale_sweep.measure.trial import causes
+from scale_sweep.measure.trial.causes import with_cause
+from scale_sweep.server.runtimes.cgroup import Group, _limit
+from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, read_out_of_memory
 
 CLOSED = TargetError("it did not answer: Remote end closed connection")
 TRIAL = SimpleNamespace(resources=SimpleNamespace(memory_bytes=64 * 2**20))
@@ -76,6 +76,6 @@ def test_a_limit_is_read_back_and_swap_is_closed(tmp_path, monkeypatch):
     _limit(group, None, 64 * 2**20)
     assert (tmp_path / "memory.swap.max").read_text() == "0"
     (tmp_path / "memory.swap.max").unlink()
-    monkeypatch.setattr("runner.runtimes.cgroup._has_swap", lambda: True)
+    monkeypatch.setattr("scale_sweep.server.runtimes.cgroup._has_swap", lambda: True)
     with pytest.raises(ProvisionError, match="limit of swap"):
         _limit(group, None, 64 * 2**20)

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import PreflightError, UsageError
-from runner.preparing import choose
-from runner.runtimes import docker
-from runner.runtimes.docker_facts import DockerFacts
+from scale_sweep.base.errors import PreflightError, UsageError
+from scale_sweep.plan.preparing import choose
+from scale_sweep.server.runtimes import docker
+from scale_sweep.server.runtimes.docker_facts import DockerFacts
 from tests.unit.factories import make_sweep
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from runner.host.alive import alive, started_ticks
-from runner.model import SiteRequest
-from runner.runtimes.clean import find_ignored, find_leftovers, remove
-from runner.runtimes.local import fresh_directories
-from runner.runtimes.own_memory import WAYS
-from runner.runtimes.segments import remove_segments, remove_shared, shared_by
-from runner.state import SERVER_VARIABLE, folder, read_records, record_of, save
+from scale_sweep.machine.host.alive import alive, started_ticks
+from scale_sweep.machine.state import SERVER_VARIABLE, folder, read_records, record_of, save
+from scale_sweep.model import SiteRequest
+from scale_sweep.server.runtimes.clean import find_ignored, find_leftovers, remove
+from scale_sweep.server.runtimes.local import fresh_directories
+from scale_sweep.server.runtimes.own_memory import WAYS
+from scale_sweep.server.runtimes.segments import remove_segments, remove_shared, shared_by
 
 
 @pytest.fixture(autouse=True)
@@ -62,12 +62,12 @@ def test_another_process_under_the_same_number_is_left_alone(tmp_path):
 
 
 def test_a_directory_that_stays_keeps_its_state_so_that_the_next_clean_finds_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("runner.state.removal.REMOVAL_PAUSE_S", 0.001)
+    monkeypatch.setattr("scale_sweep.machine.state.removal.REMOVAL_PAUSE_S", 0.001)
     data = tmp_path / "data"
     (data / "deep").mkdir(parents=True)
     save(of_dead_run(data))
     with monkeypatch.context() as busy:
-        busy.setattr("runner.state.removal.shutil.rmtree", lambda path, ignore_errors, dir_fd: None)
+        busy.setattr("scale_sweep.machine.state.removal.shutil.rmtree", lambda path, ignore_errors, dir_fd: None)
         assert remove(ours()[0]) == str(data)
     assert remove(ours()[0]) == ""
     assert not data.exists() and ours() == []

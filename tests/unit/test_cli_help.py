@@ -7,9 +7,9 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from runner.cli import app
-from runner.cli.commands import COMMANDS, GROUPS, load_command
-from runner.sweep.settings import SETTINGS
+from scale_sweep.cli import app
+from scale_sweep.cli.commands import COMMANDS, GROUPS, load_command
+from scale_sweep.sweep.settings import SETTINGS
 from tests.offenders import assert_none
 
 TWELVE = {
@@ -26,7 +26,17 @@ TWELVE = {
     "--knob",
     "--vary",
 }
-HEAVY = {"numpy", "scipy", "matplotlib", "docker", "psycopg", "pyarrow", "cattrs", "runner.compose", "runner.console"}
+HEAVY = {
+    "numpy",
+    "scipy",
+    "matplotlib",
+    "docker",
+    "psycopg",
+    "pyarrow",
+    "cattrs",
+    "scale_sweep.cli.compose",
+    "scale_sweep.cli.console",
+}
 
 
 def test_the_lines_in_the_help_are_the_commands_own():
@@ -40,12 +50,12 @@ def test_load_has_its_line_too():
 
 def test_the_help_imports_nothing_heavy():
     script = (
-        "import sys\nfrom runner.cli import app\n"
+        "import sys\nfrom scale_sweep.cli import app\n"
         "try:\n    app(['--help'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
         f"print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stderr.strip() == "[]", "import it in the command's own module (runner/cli/commands.py)"
+    assert done.stderr.strip() == "[]", "import it in the command's own module (scale_sweep/cli/commands.py)"
     assert all(name in done.stdout for name in COMMANDS)
 
 
@@ -62,7 +72,7 @@ def test_the_help_begins_with_what_a_newcomer_needs_first():
 def test_the_help_of_a_command_imports_nothing_heavy(name):
     """0.35 CPU seconds are enough for it (bench/help.py)."""
     script = (
-        "import sys\nfrom runner.cli import app\n"
+        "import sys\nfrom scale_sweep.cli import app\n"
         f"try:\n    app([{name!r}, '--help'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
         f"print(sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr)"
     )
@@ -73,14 +83,14 @@ def test_the_help_of_a_command_imports_nothing_heavy(name):
 def test_the_help_of_a_sweep_imports_no_database():
     """Its texts are made of the targets' facts, and these import no client library."""
     script = (
-        "import sys\nfrom runner.cli import app\n"
+        "import sys\nfrom scale_sweep.cli import app\n"
         "try:\n    app(['sweep', '--help-all'])\nexcept SystemExit as end:\n    assert end.code == 0\n"
-        "loaded = [m for m in sys.modules if m.startswith('runner.targets.') or m in ('psycopg', 'docker')]\n"
+        "loaded = [m for m in sys.modules if m.startswith('scale_sweep.server.targets.') or m in ('psycopg', 'docker')]\n"
         "print(*loaded, file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split())
-    assert {"runner.targets.postgres.facts", "runner.targets.tdengine.facts"} <= loaded
+    assert {"scale_sweep.server.targets.postgres.facts", "scale_sweep.server.targets.tdengine.facts"} <= loaded
     assert not loaded & {"psycopg", "docker"}
     assert not {m for m in loaded if m.rpartition(".")[2] in ("session", "target", "client", "config")}
     assert "hash partitions (PostgreSQL)" in " ".join(done.stdout.replace("│", "").split())

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from scipy import stats
 from typer.testing import CliRunner
 
-from runner.cli import app
-from runner.compare import compare_runs, ratios
-from runner.compare.chance import false_alarms, family
-from runner.compare.manifests import differing
-from runner.compare.pairs import PointLogs
-from runner.compare.ratios import holm, side, together, variances, welch
-from runner.compare.seconds import window_spread
-from runner.errors import EXIT_SLOWER, UsageError
-from runner.model import VerdictKind
-from runner.report.overlay import ratio_table
-from runner.store.reader import read_run
-from runner.units import parse_percent
+from scale_sweep.analysis.compare import compare_runs, ratios
+from scale_sweep.analysis.compare.chance import false_alarms, family
+from scale_sweep.analysis.compare.manifests import differing
+from scale_sweep.analysis.compare.pairs import PointLogs
+from scale_sweep.analysis.compare.ratios import holm, side, together, variances, welch
+from scale_sweep.analysis.compare.seconds import window_spread
+from scale_sweep.base.errors import EXIT_SLOWER, UsageError
+from scale_sweep.base.units import parse_percent
+from scale_sweep.cli import app
+from scale_sweep.model import VerdictKind
+from scale_sweep.report.overlay import ratio_table
+from scale_sweep.results.store.reader import read_run
 from tests.unit.raw_run import Shape, raw_run
 from tests.unit.synthetic_run import synthetic_run
 

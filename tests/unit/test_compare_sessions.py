@@ -8,11 +8,11 @@ import pytest
 from scipy import stats
 
 from bench.method_compare import SEED, between, naive_between, within
-from runner.compare import compare_runs, compare_sessions
-from runner.compare import sessions as between_runs
-from runner.compare.equal import bartlett, own_spread, sides_equal
-from runner.errors import UsageError
-from runner.model import VerdictKind
+from scale_sweep.analysis.compare import compare_runs, compare_sessions
+from scale_sweep.analysis.compare import sessions as between_runs
+from scale_sweep.analysis.compare.equal import bartlett, own_spread, sides_equal
+from scale_sweep.base.errors import UsageError
+from scale_sweep.model import VerdictKind
 from tests.unit.synthetic_run import synthetic_run
 
 

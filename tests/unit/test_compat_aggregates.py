@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from runner.compat.aggregates import aggregate_spec, statements
-from runner.compat.job import ScaleOptions
-from runner.compat.run import read_given, read_job
-from runner.errors import PreflightError
-from runner.loadgen.binary import loadgen_path
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.taosbenchmark.aggregates import aggregate_spec, statements
+from scale_sweep.taosbenchmark.job import ScaleOptions
+from scale_sweep.taosbenchmark.run import read_given, read_job
 from tests.unit.test_compat_options import NOW
 from tests.unit.test_compat_run import PROGRAM, ROOT
 
@@ -60,11 +60,11 @@ def test_the_lines_follow_those_of_the_load(tmp_path, options, lines):
         loadgen_path()
     except PreflightError as error:
         pytest.skip(error.message)
-    door = "from runner.compat import aggregates\naggregates.door_spec = lambda *given: {'protocol': '1', 'driver': 'null'}\n"
+    door = "from scale_sweep.taosbenchmark import aggregates\naggregates.door_spec = lambda *given: {'protocol': '1', 'driver': 'null'}\n"
     done = subprocess.run(
         [sys.executable, "-c", door + PROGRAM, "load", "-y", "-x", "-n", "10", "-T", "1", *options.split()],
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "ASKED": str(tmp_path / "asked")},
+        env=os.environ | {"PYTHONPATH": str(ROOT / "runner"), "ASKED": str(tmp_path / "asked")},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

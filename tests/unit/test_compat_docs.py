@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from runner.compat.options import OPTIONS
+from scale_sweep.taosbenchmark.options import OPTIONS
 from tests.offenders import assert_none
 from tests.unit.test_compat_options import COLUMN, TABLE, TOP
 

@@ -8,10 +8,10 @@ from datetime import datetime
 
 import pytest
 
-from runner.compat.job import ScaleOptions
-from runner.compat.run import read_given, read_job
-from runner.compat.spec import load_spec
-from runner.errors import UsageError
+from scale_sweep.base.errors import UsageError
+from scale_sweep.taosbenchmark.job import ScaleOptions
+from scale_sweep.taosbenchmark.run import read_given, read_job
+from scale_sweep.taosbenchmark.spec import load_spec
 
 OWN = ScaleOptions()
 

@@ -5,11 +5,11 @@ from datetime import datetime
 
 import pytest
 
-from runner.compat.job import ScaleOptions
-from runner.compat.keys import load_document
-from runner.compat.options import OPTIONS
-from runner.compat.run import read_given, read_job
-from runner.errors import UsageError
+from scale_sweep.base.errors import UsageError
+from scale_sweep.taosbenchmark.job import ScaleOptions
+from scale_sweep.taosbenchmark.keys import load_document
+from scale_sweep.taosbenchmark.options import OPTIONS
+from scale_sweep.taosbenchmark.run import read_given, read_job
 
 NOW = datetime(2026, 1, 2, 3, 4, 5)
 

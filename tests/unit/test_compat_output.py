@@ -5,11 +5,11 @@ from datetime import datetime
 
 import pytest
 
-from runner.compat import output
-from runner.compat.job import ScaleOptions
-from runner.compat.run import read_given, read_job
-from runner.loadgen.merge import HdrHistogram
-from runner.model import Latency, LoadSummary
+from scale_sweep.loadgen.merge import HdrHistogram
+from scale_sweep.model import Latency, LoadSummary
+from scale_sweep.taosbenchmark import output
+from scale_sweep.taosbenchmark.job import ScaleOptions
+from scale_sweep.taosbenchmark.run import read_given, read_job
 
 # As scripts have them for taosBenchmark 3.3.0.0.
 SPENT = re.compile(

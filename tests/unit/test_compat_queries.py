@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from runner.compat.job import Refusals, ScaleOptions
-from runner.compat.queries.job import QueryJob
-from runner.compat.queries.spec import specified_loads, subtable_load
-from runner.compat.run import read_given
-from runner.compat.work import read_query_job
-from runner.errors import PreflightError, UsageError
-from runner.loadgen.binary import loadgen_path
+from scale_sweep.base.errors import PreflightError, UsageError
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
+from scale_sweep.taosbenchmark.queries.job import QueryJob
+from scale_sweep.taosbenchmark.queries.spec import specified_loads, subtable_load
+from scale_sweep.taosbenchmark.run import read_given
+from scale_sweep.taosbenchmark.work import read_query_job
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ScaleOptions()
@@ -213,9 +213,9 @@ def test_the_password_is_not_in_words_about_the_job(tmp_path):
 
 PROGRAM = r"""
 import os
-from runner import cli
-from runner.compat.queries import run, spec
-from runner.loadgen.statements import Answer
+from scale_sweep import cli
+from scale_sweep.taosbenchmark.queries import run, spec
+from scale_sweep.loadgen.statements import Answer
 
 def door(job, own, method):
     fail = {"null_fail_every": os.environ["FAIL_EVERY"]} if "FAIL_EVERY" in os.environ else {}
@@ -241,7 +241,7 @@ def scale_load(tmp_path):
         (tmp_path / "q.json").write_text(json.dumps(content))
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, "load", "-f", "q.json", *arguments],
-            env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+            env=os.environ | {"PYTHONPATH": str(ROOT / "runner")} | environment,
             capture_output=True,
             text=True,
             timeout=120,
@@ -307,14 +307,14 @@ def test_without_libtaos_nothing_is_asked_and_the_message_names_it(tmp_path, par
         [
             sys.executable,
             "-c",
-            "from runner.cli import main\nmain()",
+            "from scale_sweep.cli import main\nmain()",
             "load",
             "-f",
             "q.json",
             "--library",
             "/no/libtaos",
         ],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(ROOT / "runner")},
         capture_output=True,
         text=True,
         timeout=120,

@@ -12,16 +12,16 @@ from pathlib import Path
 import psutil
 import pytest
 
-from runner.errors import PreflightError
-from runner.loadgen.binary import loadgen_path
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.loadgen.binary import loadgen_path
 from tests.unit.test_compat_output import CREATED, DELAY, SPENT
 
 # The command with a driver that needs no server: SQL is answered here, rows go to `null`.
 PROGRAM = r"""
 import os, sys
-from runner import cli
-from runner.compat import server, spec
-from runner.loadgen.statements import Answer
+from scale_sweep import cli
+from scale_sweep.taosbenchmark import server, spec
+from scale_sweep.loadgen.statements import Answer
 
 def ask(self, method, statements):
     open(os.environ["ASKED"], "a").write("".join(s + "\n" for s in statements))
@@ -57,7 +57,7 @@ def need_load_core():
 @pytest.fixture
 def scale_load(tmp_path):
     def start(*arguments, **environment):
-        env = os.environ | {"PYTHONPATH": str(ROOT), "ASKED": str(tmp_path / "asked")} | environment
+        env = os.environ | {"PYTHONPATH": str(ROOT / "runner"), "ASKED": str(tmp_path / "asked")} | environment
         return subprocess.Popen(
             [sys.executable, "-c", PROGRAM, "load", *arguments],
             cwd=tmp_path,

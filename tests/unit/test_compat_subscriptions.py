@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from runner.compat.job import Refusals, ScaleOptions
-from runner.compat.run import read_given
-from runner.compat.subscriptions.delay import measured_delay
-from runner.compat.subscriptions.job import SubscribeJob
-from runner.compat.subscriptions.spec import create_statements, follow_spec
-from runner.compat.work import read_subscribe_job
-from runner.errors import PreflightError, UsageError
-from runner.loadgen.binary import loadgen_path
+from scale_sweep.base.errors import PreflightError, UsageError
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
+from scale_sweep.taosbenchmark.run import read_given
+from scale_sweep.taosbenchmark.subscriptions.delay import measured_delay
+from scale_sweep.taosbenchmark.subscriptions.job import SubscribeJob
+from scale_sweep.taosbenchmark.subscriptions.spec import create_statements, follow_spec
+from scale_sweep.taosbenchmark.work import read_subscribe_job
 from tests.unit.test_compat_output import latency
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,8 +195,8 @@ def scale_load(tmp_path):
         (tmp_path / "s.json").write_text(json.dumps(content))
         words = ["load", "-f", "s.json", "--library", str(library()), *arguments]
         done = subprocess.run(
-            [sys.executable, "-c", "from runner.cli import main\nmain()", *words],
-            env=os.environ | {"PYTHONPATH": str(ROOT), "STUB_LOG": str(tmp_path / "calls")} | environment,
+            [sys.executable, "-c", "from scale_sweep.cli import main\nmain()", *words],
+            env=os.environ | {"PYTHONPATH": str(ROOT / "runner"), "STUB_LOG": str(tmp_path / "calls")} | environment,
             capture_output=True,
             text=True,
             timeout=120,

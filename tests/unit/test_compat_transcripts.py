@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.compat import spec
-from runner.compat.job import ScaleOptions
-from runner.compat.run import read_given, read_job
-from runner.errors import UsageError
+from scale_sweep.base.errors import UsageError
+from scale_sweep.taosbenchmark import spec
+from scale_sweep.taosbenchmark.job import ScaleOptions
+from scale_sweep.taosbenchmark.run import read_given, read_job
 
 FOLDER = Path(__file__).parent / "transcripts"
 NOW = datetime(2026, 1, 2, 3, 4, 5)

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from runner.compat.job import ScaleOptions
-from runner.compat.run import read_given, read_job
-from runner.errors import UsageError
+from scale_sweep.base.errors import UsageError
+from scale_sweep.taosbenchmark.job import ScaleOptions
+from scale_sweep.taosbenchmark.run import read_given, read_job
 from tests.unit.test_compat_options import NOW
 
 TABLE = {"name": "stb", "childtable_count": 4, "childtable_prefix": "s", "insert_rows": 10}

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from runner.axes import load_axis
-from runner.connections_check import checks, sentences, with_checks
-from runner.executing.campaign import run_campaign
-from runner.model import (
+from scale_sweep.analysis.connections_check import checks, sentences, with_checks
+from scale_sweep.analysis.observations import observations
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
+from scale_sweep.measure.executing.campaign import run_campaign
+from scale_sweep.model import (
     Bottleneck,
     BottleneckKind,
     Measurement,
@@ -19,9 +21,7 @@ from runner.model import (
     Verdict,
     VerdictKind,
 )
-from runner.observations import observations
-from runner.plan import bound_sentence, planner_of
-from runner.verdict import Evidence, ResourceUse, TrialResources, diagnose
+from scale_sweep.plan import bound_sentence, planner_of
 from tests.unit.observing import fit_curve
 from tests.unit.test_plan import planned
 

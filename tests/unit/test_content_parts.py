@@ -2,8 +2,8 @@
 
 import json
 
-from runner.loadgen.content import ContentParts, content_of
-from runner.loadgen.protocol import Asked, ContentPart, parse_line
+from scale_sweep.loadgen.content import ContentParts, content_of
+from scale_sweep.loadgen.protocol import Asked, ContentPart, parse_line
 
 
 def asked(parts, content, request=7):

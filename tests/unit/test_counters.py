@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from runner.axes import load_axis
-from runner.figures.uses import per
-from runner.figures.window import measure_window
-from runner.model import Bottleneck, BottleneckKind
-from runner.report.bottlenecks import bottleneck_notes
-from runner.sampling.counters import CpuCounters, events
-from runner.verdict import Evidence, bottleneck_of, diagnose
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.figures.uses import per
+from scale_sweep.judge.figures.window import measure_window
+from scale_sweep.judge.verdict import Evidence, bottleneck_of, diagnose
+from scale_sweep.machine.sampling.counters import CpuCounters, events
+from scale_sweep.model import Bottleneck, BottleneckKind
+from scale_sweep.report.bottlenecks import bottleneck_notes
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 from tests.unit.test_diagnosis import GOOD

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from runner.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
-from runner.figures.halves import halves_of
-from runner.host import repeat_work
-from runner.host.cpu_work import CPUS_MAX, CpuWorkReader, spread
-from runner.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind
-from runner.noise.equal_speed import speed_correction
-from runner.observations import cpu_observations, observations
-from runner.report.cpu_speed import speed_cautions
-from runner.report.figures import fit_again
-from runner.trial.loading import _worked_cpus
+from scale_sweep.analysis.noise.equal_speed import speed_correction
+from scale_sweep.analysis.observations import cpu_observations, observations
+from scale_sweep.judge.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
+from scale_sweep.judge.figures.halves import halves_of
+from scale_sweep.machine.host import repeat_work
+from scale_sweep.machine.host.cpu_work import CPUS_MAX, CpuWorkReader, spread
+from scale_sweep.measure.trial.loading import _worked_cpus
+from scale_sweep.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind
+from scale_sweep.report.cpu_speed import speed_cautions
+from scale_sweep.report.figures import fit_again
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_new_pages_named import interval, recorded
 from tests.unit.test_sampling import sample

@@ -12,13 +12,13 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
-from runner.dashboards.declared import read_services
-from runner.dashboards.leftover import find_leftovers, remove
-from runner.dashboards.state_directory import Started, StateDirectory, pins
-from runner.dashboards.targets import announced, running_sweeps, stale
-from runner.dashboards.updown import images_of, page_of, pinned_image
-from runner.errors import PreflightError, ProvisionError, UsageError
-from runner.exporter.names import BY_NAME, COMMON
+from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
+from scale_sweep.watch.dashboards.declared import read_services
+from scale_sweep.watch.dashboards.leftover import find_leftovers, remove
+from scale_sweep.watch.dashboards.state_directory import Started, StateDirectory, pins
+from scale_sweep.watch.dashboards.targets import announced, running_sweeps, stale
+from scale_sweep.watch.dashboards.updown import images_of, page_of, pinned_image
+from scale_sweep.watch.exporter.names import BY_NAME, COMMON
 from tests.offenders import assert_none
 from tools.dashboards_json import PAGES, text
 
@@ -177,7 +177,7 @@ def test_a_sweep_is_announced_while_it_runs_and_known_as_dead_afterwards(tmp_pat
 
 
 def test_the_room_keeps_its_password_from_others_and_from_the_next_start(tmp_path, monkeypatch):
-    monkeypatch.setattr("runner.dashboards.state_directory.closed_to_others", lambda folder: "")
+    monkeypatch.setattr("scale_sweep.watch.dashboards.state_directory.closed_to_others", lambda folder: "")
     state = StateDirectory(path=tmp_path / "room")
     state.fill()
     first = state.password_file.read_text()
@@ -236,7 +236,7 @@ def test_a_sweep_leaves_no_empty_folders_and_clean_removes_those_of_a_killed_one
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root starts the programs as another user")
 def test_what_root_acts_by_is_not_given_away(tmp_path, monkeypatch):
-    monkeypatch.setattr("runner.dashboards.state_directory.closed_to_others", lambda folder: "")
+    monkeypatch.setattr("scale_sweep.watch.dashboards.state_directory.closed_to_others", lambda folder: "")
     before = os.umask(0o077)
     try:
         state = StateDirectory(path=tmp_path / "room")

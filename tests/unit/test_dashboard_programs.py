@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.dashboards import processes
-from runner.dashboards.declared import Service
-from runner.dashboards.state_directory import StateDirectory
-from runner.errors import ProvisionError
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.watch.dashboards import processes
+from scale_sweep.watch.dashboards.declared import Service
+from scale_sweep.watch.dashboards.state_directory import StateDirectory
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up its rights")
 SERVICE = Service(name="grafana", image="", user="", network_mode="", argv=("grafana", "60"))

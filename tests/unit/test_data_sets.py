@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import ProvisionError, UsageError
-from runner.executing.data_stage import data_of_run
-from runner.interrupts import Stop
-from runner.model import Plan, Preloaded
-from runner.plan.data_sets import bytes_needed, data_key, makers
-from runner.plan.words import notes
-from runner.preparing import preloaded
-from runner.runtimes import page_cache
-from runner.runtimes.clean import find_leftovers, remove
-from runner.runtimes.copying import copy_tree
-from runner.sampling.subjects import NOTHING
-from runner.state import read_records, record_of, save
-from runner.targets import Address, load_facts
-from runner.trial import rest
-from runner.trial.data_set import copied, kept_before
-from runner.trial.order import DataSet
-from runner.trial.provision import Reached
-from runner.work import queries_of
+from scale_sweep.base.errors import ProvisionError, UsageError
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.experiment.work import queries_of
+from scale_sweep.machine.sampling.subjects import NOTHING
+from scale_sweep.machine.state import read_records, record_of, save
+from scale_sweep.measure.executing.data_stage import data_of_run
+from scale_sweep.measure.trial import rest
+from scale_sweep.measure.trial.data_set import copied, kept_before
+from scale_sweep.measure.trial.order import DataSet
+from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.model import Plan, Preloaded
+from scale_sweep.plan.data_sets import bytes_needed, data_key, makers
+from scale_sweep.plan.preparing import preloaded
+from scale_sweep.plan.words import notes
+from scale_sweep.server.runtimes import page_cache
+from scale_sweep.server.runtimes.clean import find_leftovers, remove
+from scale_sweep.server.runtimes.copying import copy_tree
+from scale_sweep.server.targets import Address, load_facts
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_plan import planned
 from tests.unit.test_trial_order import NoServer

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runner.axes import AXES, load_axis
-from runner.model import BottleneckKind, DiskFigures, Measurement, Placement, Standing, VerdictKind
-from runner.report.bottlenecks import NAMES
-from runner.verdict import Evidence, Integrity, ResourceUse, TrialResources, bottleneck_of, diagnose
-from runner.verdict.bottleneck import in_order
-from runner.verdict.rules import RULES
-from runner.verdict.standing import EXTERNAL
+from scale_sweep.experiment.axes import AXES, load_axis
+from scale_sweep.judge.verdict import Evidence, Integrity, ResourceUse, TrialResources, bottleneck_of, diagnose
+from scale_sweep.judge.verdict.bottleneck import in_order
+from scale_sweep.judge.verdict.rules import RULES
+from scale_sweep.judge.verdict.standing import EXTERNAL
+from scale_sweep.model import BottleneckKind, DiskFigures, Measurement, Placement, Standing, VerdictKind
+from scale_sweep.report.bottlenecks import NAMES
 from tests.offenders import assert_none
 from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_trial
 
-VERDICT = Path(__file__).resolve().parents[2] / "runner/verdict"
+VERDICT = Path(__file__).resolve().parents[2] / "runner/scale_sweep/judge/verdict"
 CORES, DISKS, CLIENTS = load_axis("cores"), load_axis("disks"), load_axis("clients")
 EVERY_AXIS = list(map(load_axis, AXES.names()))
 SETTINGS = settings(max_examples=150, deadline=None, derandomize=True)
@@ -445,7 +445,7 @@ def test_each_threshold_stands_once_with_its_unit_and_why_and_is_used():
 
 
 def test_the_method_page_says_the_order_and_the_standings_of_the_code():
-    text = (VERDICT.parents[1] / "docs/method.md").read_text()
+    text = (VERDICT.parents[3] / "docs/method.md").read_text()
     table = re.findall(r"^\| `([A-Z_]+)` \|.*\| (\w+) \| (\w+) \| (\w+) \|$", text, flags=re.MULTILINE)
     rules = list(dict.fromkeys(rule.names for rule in RULES))
     assert list(dict.fromkeys(kind for kind, *_ in table)) == sorted(rules, key=rank_on_page)

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from runner.axes.disks.axis import uneven_parts
-from runner.errors import UsageError
-from runner.model import DiskSource, ServerSpec, Site
-from runner.plan import complete, make_plan, plan_sentence
-from runner.runtimes.local import lay_out
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_target
-from runner.targets.tdengine import config, placement
-from runner.units import common_multiple
-from runner.work import logical_bytes
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.units import common_multiple
+from scale_sweep.experiment.axes.disks.axis import uneven_parts
+from scale_sweep.experiment.work import logical_bytes
+from scale_sweep.model import DiskSource, ServerSpec, Site
+from scale_sweep.plan import complete, make_plan, plan_sentence
+from scale_sweep.server.runtimes.local import lay_out
+from scale_sweep.server.targets import load_target
+from scale_sweep.server.targets.tdengine import config, placement
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_plan import make_host
 

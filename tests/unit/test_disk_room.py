@@ -12,15 +12,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.disks import check_source, leftover_sets, list_disks, sets, shares_bottleneck
-from runner.disks.device import parse_wipefs
-from runner.disks.fio import Writing, arguments, file_bytes, parse, set_of
-from runner.disks.playbook import playbook_path, variables
-from runner.disks.verify import expected
-from runner.errors import PreflightError, ProvisionError, UsageError
-from runner.model import DataDisk, DiskCeiling, DiskSource
-from runner.runtimes.cgroup import keep_disk_limits
-from runner.units import format_bytes, parse_bytes
+from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
+from scale_sweep.base.units import format_bytes, parse_bytes
+from scale_sweep.machine.disks import check_source, leftover_sets, list_disks, sets, shares_bottleneck
+from scale_sweep.machine.disks.device import parse_wipefs
+from scale_sweep.machine.disks.fio import Writing, arguments, file_bytes, parse, set_of
+from scale_sweep.machine.disks.playbook import playbook_path, variables
+from scale_sweep.machine.disks.verify import expected
+from scale_sweep.model import DataDisk, DiskCeiling, DiskSource
+from scale_sweep.server.runtimes.cgroup import keep_disk_limits
 
 LOOPS = DiskSource(kind="loop", loop_bytes=2**28, cap_bytes_per_s=2**23)
 DISK = DataDisk(

@@ -5,15 +5,24 @@ from dataclasses import replace
 
 import pytest
 
-from runner.axes import load_axis
-from runner.errors import LoadError, ProvisionError
-from runner.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
-from runner.figures.window import measure_window
-from runner.model import DataDisk, DiskCeiling, DiskFigures, DiskSample, Interval, Measurement, Sample, SubjectSample
-from runner.report.columns import disk_mb_per_s
-from runner.targets import Part
-from runner.trial.placed import bytes_at_rest, check_placement, refuse_full, sync_disks
-from runner.verdict import diagnose
+from scale_sweep.base.errors import LoadError, ProvisionError
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
+from scale_sweep.judge.figures.window import measure_window
+from scale_sweep.judge.verdict import diagnose
+from scale_sweep.measure.trial.placed import bytes_at_rest, check_placement, refuse_full, sync_disks
+from scale_sweep.model import (
+    DataDisk,
+    DiskCeiling,
+    DiskFigures,
+    DiskSample,
+    Interval,
+    Measurement,
+    Sample,
+    SubjectSample,
+)
+from scale_sweep.report.columns import disk_mb_per_s
+from scale_sweep.server.targets import Part
 from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_trial
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import UsageError
-from runner.figures.evidence import evidence
-from runner.figures.facts import TrialFacts
-from runner.loadgen.merge import merge_summaries
-from runner.loadgen.protocol import parse_line
-from runner.loadgen.spec import ceiling_spec, trial_spec
-from runner.model import Counted, LoadSummary, Measurement
+from scale_sweep.base.errors import UsageError
+from scale_sweep.judge.figures.evidence import evidence
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.loadgen.merge import merge_summaries
+from scale_sweep.loadgen.protocol import parse_line
+from scale_sweep.loadgen.spec import ceiling_spec, trial_spec
+from scale_sweep.model import Counted, LoadSummary, Measurement
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_together import summary as summary_text
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from runner.cli.commands import COMMANDS, load_command
+from scale_sweep.cli.commands import COMMANDS, load_command
 from tests.offenders import assert_none
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from runner import doctor
-from runner.runtimes.docker_facts import DockerFacts
-from runner.targets import load_target
+from scale_sweep.cli import doctor
+from scale_sweep.server.runtimes.docker_facts import DockerFacts
+from scale_sweep.server.targets import load_target
 
 
 @pytest.fixture(autouse=True)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from runner.plan import complete
-from runner.plan.arms import Arm
-from runner.plan.connections import with_equal_connections
-from runner.plan.make import plan_arms
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_facts
+from scale_sweep.plan import complete
+from scale_sweep.plan.arms import Arm
+from scale_sweep.plan.connections import with_equal_connections
+from scale_sweep.plan.make import plan_arms
+from scale_sweep.server.targets import load_facts
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.test_plan import make_host
 
 NAMES = ("tdengine", "postgres", "questdb")

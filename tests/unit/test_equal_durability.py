@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from runner.plan import complete
-from runner.plan.arms import Arm
-from runner.plan.make import plan_arms
-from runner.targets import TARGETS, load_facts
+from scale_sweep.plan import complete
+from scale_sweep.plan.arms import Arm
+from scale_sweep.plan.make import plan_arms
+from scale_sweep.server.targets import TARGETS, load_facts
 from tests.unit.factories import make_sweep
 from tests.unit.test_plan import make_host
 

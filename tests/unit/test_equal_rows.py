@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model import NewPages
-from runner.plan.new_pages import (
+from scale_sweep.model import NewPages
+from scale_sweep.plan.new_pages import (
     equal_rows_sentence,
     held_bytes,
     held_sentence,
@@ -13,8 +13,8 @@ from runner.plan.new_pages import (
     trial_bytes,
     with_equal_rows,
 )
-from runner.preparing import prepared
-from runner.sweep.resolve import resolve_sweep
+from scale_sweep.plan.preparing import prepared
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.test_plan import planned
 
 ALIKE = {"first_us": 1.2, "again_us": 1.2, "touched_bytes": 6 * 10**9, "available_bytes": 4 * 10**9}

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from runner.preparing.findings import _unequal_runtimes
+from scale_sweep.plan.preparing.findings import _unequal_runtimes
 from tests.unit.test_several_databases import several
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from runner import console, errors
+from scale_sweep.base import errors
+from scale_sweep.cli import console
 
 
 def test_every_error_has_its_own_exit_code():

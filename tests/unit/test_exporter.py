@@ -10,13 +10,9 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse
 
-from runner.exporter import Exporter, openmetrics
-from runner.exporter.exposition import LineWriter, common_labels, text
-from runner.exporter.names import COMMON, METRICS
-from runner.exporter.server import MetricsServer
-from runner.exporter.values import points_kept, points_now, points_phase
-from runner.live import POOLS_MAX, LiveState, ceiling_of, progress, take
-from runner.model import (
+from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.observations import observations
+from scale_sweep.model import (
     Bottleneck,
     BottleneckKind,
     CeilingsMeasured,
@@ -35,9 +31,13 @@ from runner.model import (
     VerdictKind,
     marks,
 )
-from runner.noise import without_drift
-from runner.observations import observations
-from runner.store.reader import read_run
+from scale_sweep.results.store.reader import read_run
+from scale_sweep.watch.exporter import Exporter, openmetrics
+from scale_sweep.watch.exporter.exposition import LineWriter, common_labels, text
+from scale_sweep.watch.exporter.names import COMMON, METRICS
+from scale_sweep.watch.exporter.server import MetricsServer
+from scale_sweep.watch.exporter.values import points_kept, points_now, points_phase
+from scale_sweep.watch.live import POOLS_MAX, LiveState, ceiling_of, progress, take
 from tests.unit.raw_run import raw_run
 from tests.unit.synthetic_run import mixed_run
 from tools.metrics_page import page

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from runner import extras
-from runner.cli import app
-from runner.errors import UsageError
+from scale_sweep.base import extras
+from scale_sweep.base.errors import UsageError
+from scale_sweep.cli import app
 from tests.unit.stored_runs import unpacked
 
 ROOT = Path(__file__).resolve().parents[2]

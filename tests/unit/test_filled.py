@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from runner.errors import CannotAsk, UsageError
-from runner.loadgen.protocol import Asked
-from runner.model import FILLS, Drawn, Query
-from runner.targets import all_facts, load_facts
-from runner.trial.within import Within
-from runner.work import queries_of
-from runner.work.answers import difference, right_answer
-from runner.work.columns import TableRows
+from scale_sweep.base.errors import CannotAsk, UsageError
+from scale_sweep.experiment.work import queries_of
+from scale_sweep.experiment.work.answers import difference, right_answer
+from scale_sweep.experiment.work.columns import TableRows
+from scale_sweep.loadgen.protocol import Asked
+from scale_sweep.measure.trial.within import Within
+from scale_sweep.model import FILLS, Drawn, Query
+from scale_sweep.server.targets import all_facts, load_facts
 from tests.unit.test_reads import work_of
 
 START = 1_500_000_000_000

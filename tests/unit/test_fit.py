@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.fit import rate_at, value_at
-from runner.model import Confound, Measurement, TrialResult, VerdictKind
+from scale_sweep.analysis.fit import rate_at, value_at
+from scale_sweep.model import Confound, Measurement, TrialResult, VerdictKind
 from tests.unit.factories import make_result
 from tests.unit.observing import fit_curve
 

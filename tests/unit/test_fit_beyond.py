@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from runner.compose import asked_again
-from runner.errors import UsageError
-from runner.fit import FitQuestions, Terms, fit_rows, value_at
-from runner.model import FitReport
-from runner.report.documents import documents
-from runner.store.codec import from_json, to_json
+from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows, value_at
+from scale_sweep.base.errors import UsageError
+from scale_sweep.cli.compose import asked_again
+from scale_sweep.model import FitReport
+from scale_sweep.report.documents import documents
+from scale_sweep.results.store.codec import from_json, to_json
 from tests.unit.factories import make_sweep
 from tests.unit.synthetic_run import synthetic_run
 

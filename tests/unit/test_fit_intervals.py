@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from runner.fit.candidates import fit_model
-from runner.fit.models import PARAMETERS, rates
-from runner.fit.rows import make_rows
+from scale_sweep.analysis.fit.candidates import fit_model
+from scale_sweep.analysis.fit.models import PARAMETERS, rates
+from scale_sweep.analysis.fit.rows import make_rows
 
 DRAWS = 500
 SAMPLES = 200  # of the bootstrap, for the sake of time; the ends of the interval are a little less sure than with 2,000

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from runner.fit import Terms, fit_rows, rows
-from runner.fit.candidates import fit_model
-from runner.fit.rows import MANY_LEVELS, make_rows
-from runner.fit.shapes import bends, falls
+from scale_sweep.analysis.fit import Terms, fit_rows, rows
+from scale_sweep.analysis.fit.candidates import fit_model
+from scale_sweep.analysis.fit.rows import MANY_LEVELS, make_rows
+from scale_sweep.analysis.fit.shapes import bends, falls
 
 MANY = 10_000
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import curve_fit
 
-from runner.fit import Terms, fit_rows, rate_at
-from runner.fit.candidates import fit_model
-from runner.fit.models import MODELS, PARAMETERS, rates
-from runner.fit.rows import make_rows
-from runner.fit.squares import solve
+from scale_sweep.analysis.fit import Terms, fit_rows, rate_at
+from scale_sweep.analysis.fit.candidates import fit_model
+from scale_sweep.analysis.fit.models import MODELS, PARAMETERS, rates
+from scale_sweep.analysis.fit.rows import make_rows
+from scale_sweep.analysis.fit.squares import solve
 
 TRUTHS = {
     "linear": (1e6,),

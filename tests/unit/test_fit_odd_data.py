@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from runner.cli import app
-from runner.fit import FitQuestions, Terms, fit_rows
-from runner.fit.table import Columns, parse_table
-from runner.report.anydata import fit_document
+from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
+from scale_sweep.analysis.fit.table import Columns, parse_table
+from scale_sweep.cli import app
+from scale_sweep.report.anydata import fit_document
 
 LEVELS = st.one_of(st.integers(1, 64).map(float), st.floats(0.01, 1e4), st.sampled_from((1.0, 7.0, 1e6)))
 RATES = st.one_of(st.just(100.0), st.floats(1e-3, 1e8), st.sampled_from((1.0, 7.0, 1e3)))

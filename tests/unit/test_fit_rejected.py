@@ -3,13 +3,13 @@
 import json
 from dataclasses import replace
 
-from runner.fit import FitQuestions, Terms, fit_curve
-from runner.model import FitReport, Observation, VerdictKind
-from runner.report.anydata import fit_document
-from runner.report.curve import curve_svg, drawn_range
-from runner.report.documents import documents
-from runner.report.fitted import asked_table, rejected_table
-from runner.store.codec import from_json, to_json
+from scale_sweep.analysis.fit import FitQuestions, Terms, fit_curve
+from scale_sweep.model import FitReport, Observation, VerdictKind
+from scale_sweep.report.anydata import fit_document
+from scale_sweep.report.curve import curve_svg, drawn_range
+from scale_sweep.report.documents import documents
+from scale_sweep.report.fitted import asked_table, rejected_table
+from scale_sweep.results.store.codec import from_json, to_json
 from tests.unit.factories import make_result, make_sweep
 from tests.unit.synthetic_run import synthetic_run
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from runner.fit import FitQuestions, Terms, fit_rows
-from runner.fit.rows import make_rows
-from runner.fit.shapes import bends, falls
+from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
+from scale_sweep.analysis.fit.rows import make_rows
+from scale_sweep.analysis.fit.shapes import bends, falls
 
 
 def rows(curve, levels, replicates, noise, seed):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from runner.cli import app
-from runner.errors import UsageError
-from runner.fit import Terms, fit_rows, table
-from runner.fit.outliers import far_off
-from runner.fit.rows import make_rows
-from runner.fit.table import Columns, parse_table
+from scale_sweep.analysis.fit import Terms, fit_rows, table
+from scale_sweep.analysis.fit.outliers import far_off
+from scale_sweep.analysis.fit.rows import make_rows
+from scale_sweep.analysis.fit.table import Columns, parse_table
+from scale_sweep.base.errors import UsageError
+from scale_sweep.cli import app
 
 GOOD = "n,x,kind\n1,100,a\n2,190,a\n3,280,a\n4,360,a\n5,440,a\n6,515,a\n"
 

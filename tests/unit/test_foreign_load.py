@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from runner.errors import LoadError
-from runner.loadgen import foreign
-from runner.loadgen.foreign import ForeignCommand, ForeignLoad, ForeignResult
+from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen import foreign
+from scale_sweep.loadgen.foreign import ForeignCommand, ForeignLoad, ForeignResult
 
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
 LIMIT_S = 30.0

@@ -10,11 +10,11 @@ import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
 
-from runner.cli import app
-from runner.errors import StoreError
-from runner.formats import as_csv, as_json, as_parquet, columns_of
-from runner.store.outside import write_outside
-from runner.store.texts import point_columns
+from scale_sweep.base.errors import StoreError
+from scale_sweep.cli import app
+from scale_sweep.results.formats import as_csv, as_json, as_parquet, columns_of
+from scale_sweep.results.store.outside import write_outside
+from scale_sweep.results.store.texts import point_columns
 from tests.unit.stored import store
 from tests.unit.synthetic_run import mixed_run
 

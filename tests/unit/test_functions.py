@@ -6,13 +6,13 @@ import statistics
 import numpy as np
 import pytest
 
-from runner.errors import CannotAsk
-from runner.model import Drawn, Query
-from runner.model.functions import FURTHER, PERCENTILE, is_function, percent_of, wants_number
-from runner.targets import all_facts, load_facts
-from runner.work import queries_of
-from runner.work.answers import difference, is_nothing, right_answer
-from runner.work.columns import TableRows
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work import queries_of
+from scale_sweep.experiment.work.answers import difference, is_nothing, right_answer
+from scale_sweep.experiment.work.columns import TableRows
+from scale_sweep.model import Drawn, Query
+from scale_sweep.model.functions import FURTHER, PERCENTILE, is_function, percent_of, wants_number
+from scale_sweep.server.targets import all_facts, load_facts
 from tests.unit.test_reads import work_of
 
 START = 1_500_000_000_000

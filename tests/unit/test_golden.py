@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from runner.plan import complete, make_plan, plan_sentence
-from runner.store.reader import read_plan, read_result
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_target
-from runner.verify.trial import trial_again
+from scale_sweep.plan import complete, make_plan, plan_sentence
+from scale_sweep.results.store.reader import read_plan, read_result
+from scale_sweep.server.targets import load_target
+from scale_sweep.sweep.resolve import resolve_sweep
+from scale_sweep.verify.trial import trial_again
 from tests.unit.test_plan import make_host
 from tests.unit.test_recorded_limits import RECORDED, as_run
 

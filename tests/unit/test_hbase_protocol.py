@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from runner.errors import TargetError
-from runner.targets.opentsdb import hbase
-from runner.targets.opentsdb.hbase import HBase, RefusedByHBaseError, fields, region_name
+from scale_sweep.base.errors import TargetError
+from scale_sweep.server.targets.opentsdb import hbase
+from scale_sweep.server.targets.opentsdb.hbase import HBase, RefusedByHBaseError, fields, region_name
 
 HELLO = b"HBas\0\x50"
 HEADER = b"\x02\x08\x01"  # 2 bytes: call 1

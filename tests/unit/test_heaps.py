@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model import ResourceRange
-from runner.plan import complete, make_plan
-from runner.targets import load_facts
-from runner.targets.heap import heap
-from runner.targets.java import heap_bytes
+from scale_sweep.model import ResourceRange
+from scale_sweep.plan import complete, make_plan
+from scale_sweep.server.targets import load_facts
+from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.java import heap_bytes
 from tests.unit.factories import make_sweep
 from tests.unit.test_plan import make_host
 

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from runner import compose
-from runner.errors import UsageError
-from runner.store import held
-from runner.store.held import Held, is_held, status_of, this_writer
-from runner.store.reader import read_manifest, read_run
+from scale_sweep.base.errors import UsageError
+from scale_sweep.cli import compose
+from scale_sweep.results.store import held
+from scale_sweep.results.store.held import Held, is_held, status_of, this_writer
+from scale_sweep.results.store.reader import read_manifest, read_run
 from tests.unit.raw_run import raw_run
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from runner.store.held import Held
+from scale_sweep.results.store.held import Held
 mine = Held(Path(sys.argv[1]))
 print("held", flush=True)
 time.sleep(60)

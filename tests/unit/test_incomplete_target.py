@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from runner import targets
-from runner.errors import UsageError
-from runner.targets import Target, load_facts, load_target
+from scale_sweep.base.errors import UsageError
+from scale_sweep.server import targets
+from scale_sweep.server.targets import Target, load_facts, load_target
 
 
 class WithoutSession(Target):

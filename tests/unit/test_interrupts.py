@@ -10,10 +10,10 @@ import time
 
 import pytest
 
-from runner.interrupts import Stop, Stopped, current, deferred, listen, undone
+from scale_sweep.base.interrupts import Stop, Stopped, current, deferred, listen, undone
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-STATUS = "from runner.interrupts import listen; listen(); print(open('/proc/self/status').read())"
+STATUS = "from scale_sweep.base.interrupts import listen; listen(); print(open('/proc/self/status').read())"
 
 
 @pytest.fixture(autouse=True)

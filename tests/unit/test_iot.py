@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import UsageError
-from runner.iot.keys import INEFFECTIVE, ONLY, USED
-from runner.iot.output import LATENCIES, Done, document, matrix_lines
-from runner.iot.properties import read_properties
-from runner.iot.read import names_of, read_job
-from runner.iot.run import read_file
-from runner.iot.spec import load_spec, texts_of, trial_of
-from runner.loadgen.binary import loadgen_path
-from runner.loadgen.protocol import parse_line
-from runner.targets import all_facts, load_facts
+from scale_sweep.base.errors import UsageError
+from scale_sweep.iotbenchmark.keys import INEFFECTIVE, ONLY, USED
+from scale_sweep.iotbenchmark.output import LATENCIES, Done, document, matrix_lines
+from scale_sweep.iotbenchmark.properties import read_properties
+from scale_sweep.iotbenchmark.read import names_of, read_job
+from scale_sweep.iotbenchmark.run import read_file
+from scale_sweep.iotbenchmark.spec import load_spec, texts_of, trial_of
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.protocol import parse_line
+from scale_sweep.server.targets import all_facts, load_facts
 from tests.offenders import assert_none
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "iot-benchmark.md").read_text(encoding="utf-8")

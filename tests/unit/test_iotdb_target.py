@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import PreflightError
-from runner.loadgen.binary import loopback_path
-from runner.loadgen.statements import Answer
-from runner.model import Site
-from runner.targets import Address, load_target
-from runner.targets.iotdb import session as module
-from runner.targets.iotdb.files import script
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.loadgen.binary import loopback_path
+from scale_sweep.loadgen.statements import Answer
+from scale_sweep.model import Site
+from scale_sweep.server.targets import Address, load_target
+from scale_sweep.server.targets.iotdb import session as module
+from scale_sweep.server.targets.iotdb.files import script
 from tests.unit.factories import make_sweep, make_trial
 
 KNOBS = {

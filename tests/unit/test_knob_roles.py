@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import UsageError
-from runner.model import KnobRole, StoredRun
-from runner.plan import complete, make_plan
-from runner.report.figures import article_columns, knobs_table
-from runner.store.texts import point_columns, point_row
-from runner.sweep.knob_settings import KNOB_NAMES, KNOB_SETTINGS
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import all_facts, load_facts
+from scale_sweep.base.errors import UsageError
+from scale_sweep.model import KnobRole, StoredRun
+from scale_sweep.plan import complete, make_plan
+from scale_sweep.report.figures import article_columns, knobs_table
+from scale_sweep.results.store.texts import point_columns, point_row
+from scale_sweep.server.targets import all_facts, load_facts
+from scale_sweep.sweep.knob_settings import KNOB_NAMES, KNOB_SETTINGS
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_result, make_sweep
 from tests.unit.test_plan import make_host
 

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from runner.errors import TargetError
-from runner.model import Counted, Site
-from runner.targets import Address, Installation, load_target, series
-from runner.targets.debian import packaged
-from runner.targets.influxdb.spelling import spelled
-from runner.targets.java import effective, heap_bytes
-from runner.targets.nouns import ACKNOWLEDGED, IN_LOG, ON_DISK
-from runner.targets.web import Web, metrics
+from scale_sweep.base.errors import TargetError
+from scale_sweep.model import Counted, Site
+from scale_sweep.server.targets import Address, Installation, load_target, series
+from scale_sweep.server.targets.debian import packaged
+from scale_sweep.server.targets.influxdb.spelling import spelled
+from scale_sweep.server.targets.java import effective, heap_bytes
+from scale_sweep.server.targets.nouns import ACKNOWLEDGED, IN_LOG, ON_DISK
+from scale_sweep.server.targets.web import Web, metrics
 from tests.unit.factories import make_sweep, make_trial
 
 NAMES = ("questdb", "influxdb", "influxdb2", "victoriametrics", "kairosdb", "cassandra")
@@ -143,7 +143,7 @@ def test_questdb_takes_inserts_with_the_secret_of_the_trial():
 )
 def test_kairosdb_has_two_datastores(monkeypatch, knobs, words):
     found = Installation(home="/c", version="5.0.9", found="there")
-    monkeypatch.setattr("runner.targets.kairosdb.on_cassandra.find", lambda home: found)
+    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.on_cassandra.find", lambda home: found)
     trial = trial_of("kairosdb")
     trial = replace(trial, knobs={**trial.knobs, **knobs})
     findings = load_target("kairosdb").check(trial, None)
@@ -152,7 +152,7 @@ def test_kairosdb_has_two_datastores(monkeypatch, knobs, words):
 
 
 def test_kairosdb_on_cassandra_needs_one_on_this_machine(monkeypatch):
-    monkeypatch.setattr("runner.targets.kairosdb.on_cassandra.find", lambda home: None)
+    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.on_cassandra.find", lambda home: None)
     trial = trial_of("kairosdb")
     (finding,) = load_target("kairosdb").check(replace(trial, knobs={**trial.knobs, "datastore": "cassandra"}), None)
     assert finding.blocking and finding.remedy == "scale servers install cassandra"
@@ -160,7 +160,7 @@ def test_kairosdb_on_cassandra_needs_one_on_this_machine(monkeypatch):
 
 def test_kairosdb_and_its_cassandra_are_one_server(monkeypatch):
     found = Installation(home="/c", version="5.0.9", found="there")
-    monkeypatch.setattr("runner.targets.kairosdb.on_cassandra.find", lambda home: found)
+    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.on_cassandra.find", lambda home: found)
     trial, given = trial_of("kairosdb"), {"datastore": "cassandra", "cassandra.commitlog_sync": "batch"}
     trial = replace(trial, knobs={**trial.knobs, **given, "queue_processor.batch_size": "400"})
     site = Site(data_dir="/d", port=7001, bind_address="127.0.0.1", home="/h")
@@ -187,7 +187,7 @@ def test_what_kairosdb_queues_is_waited_for(monkeypatch):
     clock = SimpleNamespace(
         monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s), time_ns=lambda: int(now[0] * 1e9)
     )
-    monkeypatch.setattr("runner.targets.kairosdb.session.time", clock)
+    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.session.time", clock)
     asked = []
     for datastore in ("h2", "cassandra"):
         trial = trial_of("kairosdb")
@@ -223,7 +223,7 @@ def test_lines_of_telnet_are_waited_for_until_their_number_stays(monkeypatch, me
     """The second column lacks points longer than the first."""
     now = [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s))
-    monkeypatch.setattr("runner.targets.kairosdb.session.time", clock)
+    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.session.time", clock)
     rows = {"workload__start_ms": "60000", "workload__step_ms": "10"}
     trial = trial_of("kairosdb", workload__columns="f:float,i:int", **rows)
     trial = replace(trial, subject=replace(trial.subject, target="kairosdb", method=method))

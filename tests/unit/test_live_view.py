@@ -6,9 +6,18 @@ from dataclasses import replace
 import pytest
 from rich.console import Console, ConsoleDimensions
 
-from runner.console.live import OTHER_LINES, finished_line, render
-from runner.live import LiveState, take
-from runner.model import IntervalSeen, Operation, PhaseEntered, Plan, Trial, TrialFinished, TrialResult, TrialStarted
+from scale_sweep.cli.console.live import OTHER_LINES, finished_line, render
+from scale_sweep.model import (
+    IntervalSeen,
+    Operation,
+    PhaseEntered,
+    Plan,
+    Trial,
+    TrialFinished,
+    TrialResult,
+    TrialStarted,
+)
+from scale_sweep.watch.live import LiveState, take
 from tests.unit.factories import make_result, make_sweep, make_trial
 from tests.unit.test_exporter import interval
 

@@ -6,12 +6,12 @@ from dataclasses import asdict
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from runner.errors import LoadError
-from runner.figures.uses import in_flight, workers_busy
-from runner.loadgen.merge import merge_summaries, odd_window
-from runner.loadgen.protocol import Phase, parse_line
-from runner.loadgen.spec import ceiling_spec, spec_text, trial_spec
-from runner.model import Latency, LoadSummary
+from scale_sweep.base.errors import LoadError
+from scale_sweep.judge.figures.uses import in_flight, workers_busy
+from scale_sweep.loadgen.merge import merge_summaries, odd_window
+from scale_sweep.loadgen.protocol import Phase, parse_line
+from scale_sweep.loadgen.spec import ceiling_spec, spec_text, trial_spec
+from scale_sweep.model import Latency, LoadSummary
 from tests.unit.factories import make_sweep, make_trial
 
 

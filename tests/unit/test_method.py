@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from runner import compose, method
-from runner.store import sums
-from runner.store.reader import read_run
-from runner.store.texts import points_text
-from runner.verify import verify_run
+from scale_sweep.cli import compose
+from scale_sweep.judge import method
+from scale_sweep.results.store import sums
+from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.texts import points_text
+from scale_sweep.verify import verify_run
 from tests.unit.stored_runs import unpacked
 
 OURS = method.METHOD

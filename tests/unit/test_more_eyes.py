@@ -5,20 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from runner.axes import load_axis
-from runner.errors import UsageError
-from runner.figures.facts import TrialFacts
-from runner.figures.stalls import longest_stall
-from runner.figures.uses import _others, window_use
-from runner.figures.window import measure_window
-from runner.model import BottleneckKind, DiskSample, Placement, Sample, SubjectSample
-from runner.preparing import machine as preparing
-from runner.sampling import machine, network, threads
-from runner.sampling.sampler import Sampler
-from runner.sampling.threads import ThreadReader
-from runner.sampling.waits import WaitReader
-from runner.sweep.resolve import resolve_sweep
-from runner.verdict import Evidence, bottleneck_of, diagnose
+from scale_sweep.base.errors import UsageError
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.stalls import longest_stall
+from scale_sweep.judge.figures.uses import _others, window_use
+from scale_sweep.judge.figures.window import measure_window
+from scale_sweep.judge.verdict import Evidence, bottleneck_of, diagnose
+from scale_sweep.machine.sampling import machine, network, threads
+from scale_sweep.machine.sampling.sampler import Sampler
+from scale_sweep.machine.sampling.threads import ThreadReader
+from scale_sweep.machine.sampling.waits import WaitReader
+from scale_sweep.model import BottleneckKind, DiskSample, Placement, Sample, SubjectSample
+from scale_sweep.plan.preparing import machine as preparing
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_trial
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 from tests.unit.test_diagnosis import GOOD

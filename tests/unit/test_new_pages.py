@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from runner.host import new_pages
-from runner.host.new_pages import judged, measure_new_pages
-from runner.host.touch_pages import FIRST, PIECE_BYTES
+from scale_sweep.machine.host import new_pages
+from scale_sweep.machine.host.new_pages import judged, measure_new_pages
+from scale_sweep.machine.host.touch_pages import FIRST, PIECE_BYTES
 
 GB = 10**9
 BUSY_S = 120.0  # on a busy machine the usual 10 s give the child little CPU time

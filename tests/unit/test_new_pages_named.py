@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from runner.axes import load_axis
-from runner.figures.halves import halves_of
-from runner.model import Interval, Measurement, SubjectSample, VerdictKind
-from runner.verdict import Evidence, ResourceUse, TrialResources, diagnose
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.figures.halves import halves_of
+from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
+from scale_sweep.model import Interval, Measurement, SubjectSample, VerdictKind
 from tests.unit.test_sampling import sample
 
 GIVEN = TrialResources(cores=1.0, quota=False, generator_cpus=1, shared_cpus=(), threads=4)

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.axes import load_axis
-from runner.executing.campaign import run_campaign
-from runner.model import PlanGrew, StoredRun, TrialFinished, VerdictKind
-from runner.noise import intervals
-from runner.noise.spread import ratio_of, student
-from runner.plan import planner_of, with_block
-from runner.report.conditions import conditions
-from runner.report.noise import noise_of, noise_sentences
+from scale_sweep.analysis.noise import intervals
+from scale_sweep.analysis.noise.spread import ratio_of, student
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.measure.executing.campaign import run_campaign
+from scale_sweep.model import PlanGrew, StoredRun, TrialFinished, VerdictKind
+from scale_sweep.plan import planner_of, with_block
+from scale_sweep.report.conditions import conditions
+from scale_sweep.report.noise import noise_of, noise_sentences
 from tests.unit.factories import make_result
 from tests.unit.observing import noise_report, rates_of
 from tests.unit.synthetic_run import synthetic_run

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from runner.model import Drawn, Query
-from runner.work.answers import difference, known_answer, right_answer
-from runner.work.columns import TableRows
+from scale_sweep.experiment.work.answers import difference, known_answer, right_answer
+from scale_sweep.experiment.work.columns import TableRows
+from scale_sweep.model import Drawn, Query
 
 START = 1_500_000_000_000
 ROWS = [START + 1000 * number for number in range(4)]

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from runner.axes import load_axis
-from runner.figures.uses import backlog_growth
-from runner.model import Bottleneck, BottleneckKind, Interval, Measurement, Plan, StoredRun, Verdict, VerdictKind
-from runner.report.documents import documents
-from runner.report.open_loop import response_table
-from runner.verdict import Evidence, ResourceUse, TrialResources, diagnose
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.figures.uses import backlog_growth
+from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
+from scale_sweep.model import Bottleneck, BottleneckKind, Interval, Measurement, Plan, StoredRun, Verdict, VerdictKind
+from scale_sweep.report.documents import documents
+from scale_sweep.report.open_loop import response_table
 from tests.unit.factories import make_result, make_sweep, make_trial
 
 CORES = load_axis("cores")

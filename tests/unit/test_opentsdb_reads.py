@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from runner.errors import CannotAsk
-from runner.model import Drawn
-from runner.targets import load_facts
-from runner.targets.marks import filled
-from runner.targets.opentsdb.queries import rows_of
-from runner.work import queries_of, told
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work import queries_of, told
+from scale_sweep.model import Drawn
+from scale_sweep.server.targets import load_facts
+from scale_sweep.server.targets.marks import filled
+from scale_sweep.server.targets.opentsdb.queries import rows_of
 from tests.unit.test_reads import START, work_of
 
 DAY = 86_400_000

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model import Operation, OperationFigures, StoredRun
-from runner.report.checked import checks_table, trial_checks_table, unchecked_words
-from runner.report.each_trial import trials_html
-from runner.report.markup import code_html
-from runner.report.operations import heat_quantile, heat_svg, operations_html
-from runner.store.operations import operations_text
+from scale_sweep.model import Operation, OperationFigures, StoredRun
+from scale_sweep.report.checked import checks_table, trial_checks_table, unchecked_words
+from scale_sweep.report.each_trial import trials_html
+from scale_sweep.report.markup import code_html
+from scale_sweep.report.operations import heat_quantile, heat_svg, operations_html
+from scale_sweep.results.store.operations import operations_text
 from tests.unit.synthetic_run import synthetic_run
 
 

@@ -3,10 +3,10 @@ that differ."""
 
 from dataclasses import replace
 
-from runner.model import Operation, OperationFigures
-from runner.report import subjects
-from runner.report.documents import documents
-from runner.report.subject_operations import mixes_words, operations_table
+from scale_sweep.model import Operation, OperationFigures
+from scale_sweep.report import subjects
+from scale_sweep.report.documents import documents
+from scale_sweep.report.subject_operations import mixes_words, operations_table
 from tests.unit.test_several_databases import measured, several
 
 MIX = tuple(Operation(name=name, kind="range", unit="requests") for name in ("hourly", "daily"))

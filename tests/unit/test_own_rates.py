@@ -5,20 +5,20 @@ from dataclasses import replace
 
 import pytest
 
-from runner.axes import load_axis
-from runner.errors import UsageError
-from runner.figures.operations import offered_of
-from runner.figures.rated import rated_intervals, requests_per_s
-from runner.loadgen.groups import begun_together, group_specs, specs_text
-from runner.loadgen.merge import merge_interval, merge_summaries
-from runner.loadgen.protocol import parse_line
-from runner.loadgen.spec import trial_spec
-from runner.model import Measurement, OperationSummary, Query, VerdictKind, Work
-from runner.report.facts import method_facts
-from runner.sweep.resolve import resolve_sweep
-from runner.verdict import Evidence, OfferedOperation, ResourceUse, TrialResources, diagnose
-from runner.work import offered_per_s
-from runner.work.answers import grows
+from scale_sweep.base.errors import UsageError
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.experiment.work import offered_per_s
+from scale_sweep.experiment.work.answers import grows
+from scale_sweep.judge.figures.operations import offered_of
+from scale_sweep.judge.figures.rated import rated_intervals, requests_per_s
+from scale_sweep.judge.verdict import Evidence, OfferedOperation, ResourceUse, TrialResources, diagnose
+from scale_sweep.loadgen.groups import begun_together, group_specs, specs_text
+from scale_sweep.loadgen.merge import merge_interval, merge_summaries
+from scale_sweep.loadgen.protocol import parse_line
+from scale_sweep.loadgen.spec import trial_spec
+from scale_sweep.model import Measurement, OperationSummary, Query, VerdictKind, Work
+from scale_sweep.report.facts import method_facts
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_loadgen import latency

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from runner.console.live import finished_line
-from runner.model import Bottleneck, BottleneckKind, Verdict, VerdictKind, rate_per_cpu_s
-from runner.report import html, markdown
-from runner.report.figures import fit_again, rows_for_console
-from runner.store.texts import point_row
+from scale_sweep.cli.console.live import finished_line
+from scale_sweep.model import Bottleneck, BottleneckKind, Verdict, VerdictKind, rate_per_cpu_s
+from scale_sweep.report import html, markdown
+from scale_sweep.report.figures import fit_again, rows_for_console
+from scale_sweep.results.store.texts import point_row
 from tests.unit.synthetic_run import synthetic_run
 
 B, K = BottleneckKind, VerdictKind

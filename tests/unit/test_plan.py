@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import UsageError
-from runner.host import Cpu, Host, cpu_order, place
-from runner.plan import complete, make_plan, plan_sentence, with_constants
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_target
+from scale_sweep.base.errors import UsageError
+from scale_sweep.machine.host import Cpu, Host, cpu_order, place
+from scale_sweep.plan import complete, make_plan, plan_sentence, with_constants
+from scale_sweep.server.targets import load_target
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep
 
 POSTGRES = load_target("postgres")

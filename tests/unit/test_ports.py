@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import ProvisionError
-from runner.runtimes import local
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.server.runtimes import local
 
 
 def test_a_free_port_has_free_ports_behind_it_below_those_of_outgoing_connections():

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import CannotAsk
-from runner.targets import load_facts, load_target
-from runner.targets.postgres.methods import METHODS, device_index, stores_pairs_once, table_columns
-from runner.work import queries_of
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work import queries_of
+from scale_sweep.server.targets import load_facts, load_target
+from scale_sweep.server.targets.postgres.methods import METHODS, device_index, stores_pairs_once, table_columns
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_reads import every
 

@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import UsageError
-from runner.model import ServerSource
-from runner.preparing import choose
-from runner.preparing.able import refuse_unable
-from runner.preparing.arms import arms_of
-from runner.preparing.choice import runtimes_of
-from runner.preparing.prepared import with_order_seed
-from runner.preparing.requested import subject_key
-from runner.preparing.server import client, unlimited, without_root
-from runner.runtimes import RUNTIMES, load_runtime
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_facts, load_target
+from scale_sweep.base.errors import UsageError
+from scale_sweep.model import ServerSource
+from scale_sweep.plan.preparing import choose
+from scale_sweep.plan.preparing.able import refuse_unable
+from scale_sweep.plan.preparing.arms import arms_of
+from scale_sweep.plan.preparing.choice import runtimes_of
+from scale_sweep.plan.preparing.prepared import with_order_seed
+from scale_sweep.plan.preparing.requested import subject_key
+from scale_sweep.plan.preparing.server import client, unlimited, without_root
+from scale_sweep.server.runtimes import RUNTIMES, load_runtime
+from scale_sweep.server.targets import load_facts, load_target
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_plan import make_host
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 import psutil
 import pytest
 
-from runner.observations import observations
-from runner.preparing import machine
-from runner.report.flame import flame_svg, grown, profile_html, tree
-from runner.runtimes.stacks import StackRecorder, fold, profile_obstacle
+from scale_sweep.analysis.observations import observations
+from scale_sweep.plan.preparing import machine
+from scale_sweep.report.flame import flame_svg, grown, profile_html, tree
+from scale_sweep.server.runtimes.stacks import StackRecorder, fold, profile_obstacle
 from tests.unit.factories import make_result
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_plan import planned

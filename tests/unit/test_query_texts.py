@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import CannotAsk
-from runner.model import FILLS, Query
-from runner.model.functions import PLAIN
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import all_facts
-from runner.work import queries_of
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work import queries_of
+from scale_sweep.model import FILLS, Query
+from scale_sweep.model.functions import PLAIN
+from scale_sweep.server.targets import all_facts
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.offenders import assert_none
 
 GOLDEN = Path(__file__).parent / "golden" / "queries.json"

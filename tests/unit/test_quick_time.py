@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from runner.plan import bound_sentence, planner_of, with_block
-from runner.plan.complete import complete
-from runner.plan.make import make_plan
-from runner.targets import load_facts
+from scale_sweep.plan import bound_sentence, planner_of, with_block
+from scale_sweep.plan.complete import complete
+from scale_sweep.plan.make import make_plan
+from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_result, make_sweep
 from tests.unit.test_plan import make_host
 

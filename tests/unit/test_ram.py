@@ -5,16 +5,16 @@ import sys
 
 import pytest
 
-from runner.errors import LoadError, ProvisionError, UsageError
-from runner.executing.disk_stage import disks_of_run
-from runner.host.ram import RamDirectory, may_mount, ram_directory, with_size
-from runner.model import DiskSample, Sample, SubjectSample
-from runner.preparing import machine
-from runner.runtimes.clean import find_leftovers, remove
-from runner.runtimes.ram_dir import mounted, unmount
-from runner.state import folder, read_records
-from runner.sweep.resolve import resolve_sweep
-from runner.trial.placed import full_disk, refuse_full
+from scale_sweep.base.errors import LoadError, ProvisionError, UsageError
+from scale_sweep.machine.host.ram import RamDirectory, may_mount, ram_directory, with_size
+from scale_sweep.machine.state import folder, read_records
+from scale_sweep.measure.executing.disk_stage import disks_of_run
+from scale_sweep.measure.trial.placed import full_disk, refuse_full
+from scale_sweep.model import DiskSample, Sample, SubjectSample
+from scale_sweep.plan.preparing import machine
+from scale_sweep.server.runtimes.clean import find_leftovers, remove
+from scale_sweep.server.runtimes.ram_dir import mounted, unmount
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.test_plan import planned
 
 MIB = 2**20
@@ -47,7 +47,7 @@ def test_a_size_that_cannot_be_is_one_message_with_the_flag(asked, word):
 def test_who_may_not_mount_gets_a_directory_on_the_tmpfs_that_is_there(tmp_path, monkeypatch):
     (tmp_path / "status").write_text("CapInh:\t0\nCapEff:\t0000000000000000\n")
     assert not may_mount(tmp_path / "status")
-    monkeypatch.setattr("runner.host.ram.may_mount", lambda: False)
+    monkeypatch.setattr("scale_sweep.machine.host.ram.may_mount", lambda: False)
     found = ram_directory("ram:1GiB", tmp_path)
     assert (str(found.path.parent), found.is_mounted) == ("/dev/shm", False)
     assert len(found.path.name) > 32 and ram_directory("ram:1GiB", tmp_path) != found, "nobody can guess it"
@@ -115,8 +115,8 @@ def test_a_busy_tmpfs_is_detached(tmp_path):
 DYING = """
 import sys
 from pathlib import Path
-from runner.host.ram import RamDirectory
-from runner.runtimes.ram_dir import mounted
+from scale_sweep.machine.host.ram import RamDirectory
+from scale_sweep.server.runtimes.ram_dir import mounted
 with mounted(RamDirectory(path=Path(sys.argv[1]), size_bytes=2**22, is_mounted=True)):
     print("there", flush=True)
     sys.stdin.read()

@@ -5,26 +5,26 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from runner.errors import CannotAsk, UsageError
-from runner.figures.rated import rated_intervals, requests_per_s
-from runner.loadgen.rows import Tables
-from runner.model import Drawn, Interval, Operation, Query, Work
-from runner.sweep.file import read_sweep_file
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_facts
-from runner.targets.cassandra import queries as cassandra
-from runner.targets.cassandra import schema
-from runner.targets.iotdb.queries import cells_of
-from runner.targets.kairosdb import queries as kairosdb
-from runner.targets.marks import filled
-from runner.targets.questdb.queries import timed
-from runner.targets.victoriametrics.answers import rows_of
-from runner.trial.answers import _times
-from runner.work import miscounted, queries_of, rate_of, told
-from runner.work.answers import difference, draws, right_answer, stretches, with_groups
-from runner.work.columns import TableRows
-from runner.work.devices import as_text, from_text
-from runner.work.filters import counted, is_undecided
+from scale_sweep.base.errors import CannotAsk, UsageError
+from scale_sweep.experiment.work import miscounted, queries_of, rate_of, told
+from scale_sweep.experiment.work.answers import difference, draws, right_answer, stretches, with_groups
+from scale_sweep.experiment.work.columns import TableRows
+from scale_sweep.experiment.work.devices import as_text, from_text
+from scale_sweep.experiment.work.filters import counted, is_undecided
+from scale_sweep.judge.figures.rated import rated_intervals, requests_per_s
+from scale_sweep.loadgen.rows import Tables
+from scale_sweep.measure.trial.answers import _times
+from scale_sweep.model import Drawn, Interval, Operation, Query, Work
+from scale_sweep.server.targets import load_facts
+from scale_sweep.server.targets.cassandra import queries as cassandra
+from scale_sweep.server.targets.cassandra import schema
+from scale_sweep.server.targets.iotdb.queries import cells_of
+from scale_sweep.server.targets.kairosdb import queries as kairosdb
+from scale_sweep.server.targets.marks import filled
+from scale_sweep.server.targets.questdb.queries import timed
+from scale_sweep.server.targets.victoriametrics.answers import rows_of
+from scale_sweep.sweep.file import read_sweep_file
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep
 from tests.unit.test_loadgen import summary as said
 

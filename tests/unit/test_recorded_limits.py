@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from runner.model import BottleneckKind, VerdictKind
-from runner.store.reader import read_plan, read_result
-from runner.verify.trial import trial_again
+from scale_sweep.model import BottleneckKind, VerdictKind
+from scale_sweep.results.store.reader import read_plan, read_result
+from scale_sweep.verify.trial import trial_again
 
 RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.json.gz"))
 

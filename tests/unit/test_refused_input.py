@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.plan.columns import column_mistakes
-from runner.targets import all_facts
+from scale_sweep.plan.columns import column_mistakes
+from scale_sweep.server.targets import all_facts
 from tests.unit.factories import make_sweep
 from tests.unit.whole_commands import Ended, run
 

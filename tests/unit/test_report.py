@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from runner.model import Bottleneck, BottleneckKind, Measurement, StoredRun, Trial, Verdict, VerdictKind
-from runner.report import article_table, html, markdown, reference_table, rows_for_console, trial_table
-from runner.report.bottlenecks import remedies
-from runner.report.curve import curve_svg_bytes
-from runner.report.documents import documents
-from runner.report.series import pick, runs_of
-from runner.report.svg import SHAPES, ticks
-from runner.report.table import ordinal, short
+from scale_sweep.model import Bottleneck, BottleneckKind, Measurement, StoredRun, Trial, Verdict, VerdictKind
+from scale_sweep.report import article_table, html, markdown, reference_table, rows_for_console, trial_table
+from scale_sweep.report.bottlenecks import remedies
+from scale_sweep.report.curve import curve_svg_bytes
+from scale_sweep.report.documents import documents
+from scale_sweep.report.series import pick, runs_of
+from scale_sweep.report.svg import SHAPES, ticks
+from scale_sweep.report.table import ordinal, short
 from tests.unit.observing import fit_curve
 from tests.unit.synthetic_run import mixed_run, on_shared_cpus, synthetic_run, synthetic_sweep
 from tests.unit.test_ab import plan_of, run_of

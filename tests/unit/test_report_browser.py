@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.report import html
+from scale_sweep.report import html
 from tests.unit.synthetic_run import mixed_run
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference" / "tdengine-cpu.csv"

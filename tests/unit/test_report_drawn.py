@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model import StoredRun, VerdictKind
-from runner.report import html
-from runner.report.documents import documents
-from runner.report.noise import noise_sentences
-from runner.report.svg import marker
+from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.report import html
+from scale_sweep.report.documents import documents
+from scale_sweep.report.noise import noise_sentences
+from scale_sweep.report.svg import marker
 from tests.unit.observing import fit_curve
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_report_browser import run_browser

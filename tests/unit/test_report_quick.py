@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from runner.report.documents import documents
-from runner.report.facts import method_facts
-from runner.report.figures import fit_again, measured_rate
-from runner.report.new_pages import pages_between_trials
-from runner.report.noise import noise_sentences
-from runner.report.page import html
-from runner.units import format_rate
+from scale_sweep.base.units import format_rate
+from scale_sweep.report.documents import documents
+from scale_sweep.report.facts import method_facts
+from scale_sweep.report.figures import fit_again, measured_rate
+from scale_sweep.report.new_pages import pages_between_trials
+from scale_sweep.report.noise import noise_sentences
+from scale_sweep.report.page import html
 from tests.unit.synthetic_run import synthetic_run
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.report import html
-from runner.report.style import _DARK, _LIGHT
+from scale_sweep.report import html
+from scale_sweep.report.style import _DARK, _LIGHT
 from tests.unit.synthetic_run import mixed_run
 from tests.unit.test_report_browser import run_browser
 

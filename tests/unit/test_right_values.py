@@ -6,13 +6,13 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from runner.model import Drawn, Query
-from runner.targets.postgres.session import _plain
-from runner.targets.questdb.session import _milliseconds
-from runner.targets.times import exact_ms
-from runner.targets.victoriametrics.answers import rows_of as samples
-from runner.work.answers import difference, right_answer
-from runner.work.columns import TableRows
+from scale_sweep.experiment.work.answers import difference, right_answer
+from scale_sweep.experiment.work.columns import TableRows
+from scale_sweep.model import Drawn, Query
+from scale_sweep.server.targets.postgres.session import _plain
+from scale_sweep.server.targets.questdb.session import _milliseconds
+from scale_sweep.server.targets.times import exact_ms
+from scale_sweep.server.targets.victoriametrics.answers import rows_of as samples
 
 START = 1_500_000_000_000
 BIG = 1_000_000_004

@@ -23,7 +23,7 @@ def test_two_processes_run_each_test_once_and_note_how_it_ended(tmp_path):
         (tmp_path / f"suite/test_file_{number}.py").write_text(names)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.claimed_tests", "-p", "no:cacheprovider"]
     command += ["--rootdir", str(tmp_path), "-c", "/dev/null", str(tmp_path / "suite")]
-    environment = {**os.environ, claimed_tests.CLAIMS: str(tmp_path / "claims"), "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, claimed_tests.CLAIMS: str(tmp_path / "claims"), "PYTHONPATH": str(ROOT / "runner")}
     running = [
         subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)
     ]

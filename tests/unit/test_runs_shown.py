@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from runner.cli import app
-from runner.store.reader import read_plan
+from scale_sweep.cli import app
+from scale_sweep.results.store.reader import read_plan
 from tests.unit.stored_runs import NAMES, unpacked
 
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import UsageError
-from runner.model import TrialFinished
-from runner.preparing.ab import prepare_ab
-from runner.preparing.same_server import RefusesSameServer
-from runner.sweep.ab import flags_of, together
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_target
+from scale_sweep.base.errors import UsageError
+from scale_sweep.model import TrialFinished
+from scale_sweep.plan.preparing.ab import prepare_ab
+from scale_sweep.plan.preparing.same_server import RefusesSameServer
+from scale_sweep.server.targets import load_target
+from scale_sweep.sweep.ab import flags_of, together
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_result
 
 pytestmark = pytest.mark.skipif(load_target("postgres").find("") is None, reason="no PostgreSQL")

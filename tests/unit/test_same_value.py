@@ -2,8 +2,8 @@
 
 import pytest
 
-from runner.same_value import are_same_values, is_same_value
-from runner.targets import load_target
+from scale_sweep.base.same_value import are_same_values, is_same_value
+from scale_sweep.server.targets import load_target
 from tests.unit.factories import make_trial
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from runner.figures.series import time_series
-from runner.figures.window import measure_window
-from runner.model import Accounting, DataDisk, DiskSample, Sample, SubjectSample
-from runner.sampling import Sampler, machine
-from runner.sampling.subjects import NOTHING, ProcessTree, subject_reader
-from runner.sampling.threads import ThreadReader
+from scale_sweep.judge.figures.series import time_series
+from scale_sweep.judge.figures.window import measure_window
+from scale_sweep.machine.sampling import Sampler, machine
+from scale_sweep.machine.sampling.subjects import NOTHING, ProcessTree, subject_reader
+from scale_sweep.machine.sampling.threads import ThreadReader
+from scale_sweep.model import Accounting, DataDisk, DiskSample, Sample, SubjectSample
 
 
 def disk_sample(written: int, busy_s: float) -> DiskSample:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from runner.loadgen.binary import loopback_path
-from runner.model import SiteRequest
-from runner.runtimes import process
-from runner.runtimes.local import remove_directories
-from runner.runtimes.server_user import as_user, server_user
-from runner.targets import load_target
-from runner.targets.java import outside, program
+from scale_sweep.loadgen.binary import loopback_path
+from scale_sweep.model import SiteRequest
+from scale_sweep.server.runtimes import process
+from scale_sweep.server.runtimes.local import remove_directories
+from scale_sweep.server.runtimes.server_user import as_user, server_user
+from scale_sweep.server.targets import load_target
+from scale_sweep.server.targets.java import outside, program
 from tests.unit.factories import make_trial
 
 needs_root = pytest.mark.skipif(

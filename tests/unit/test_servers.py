@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from runner import doctor
-from runner.errors import PreflightError, UsageError
-from runner.runtimes.docker_facts import DockerFacts
-from runner.servers import install, lacking, listed, read_pins
-from runner.servers.pins import PinnedFile
-from runner.servers.whole import corrupt_servers, file_digest, keep_java_digest
-from runner.targets import load_facts, load_target
-from runner.targets.java import java
+from scale_sweep.base.errors import PreflightError, UsageError
+from scale_sweep.cli import doctor
+from scale_sweep.server.pinned import install, lacking, listed, read_pins
+from scale_sweep.server.pinned.pins import PinnedFile
+from scale_sweep.server.pinned.whole import corrupt_servers, file_digest, keep_java_digest
+from scale_sweep.server.runtimes.docker_facts import DockerFacts
+from scale_sweep.server.targets import load_facts, load_target
+from scale_sweep.server.targets.java import java
 from tests.unit.whole_commands import run
 
 MVN = """#!/bin/sh
@@ -55,7 +55,7 @@ def pinned_as(monkeypatch, text):
     one = pins.servers["questdb"]
     file = replace(one.files[0], sha256=digest)
     found = replace(pins, servers={"questdb": replace(one, files=(file,))})
-    monkeypatch.setattr(importlib.import_module("runner.servers.install"), "read_pins", lambda: found)
+    monkeypatch.setattr(importlib.import_module("scale_sweep.server.pinned.install"), "read_pins", lambda: found)
 
 
 def test_a_server_is_brought_once(cache, monkeypatch):
@@ -145,7 +145,7 @@ def pinned_jars(monkeypatch, tmp_path):
     head = '[servers.some]\nversion = "1"\njava = 17\nnewest_java = 17\njars = "some.jars"\n'
     (tmp_path / "pins.toml").write_text(head + '[java]\nversion = ""\nrequirement = ""\nfolder = ""\n[java.wheels]\n')
     pins = read_pins(tmp_path / "pins.toml")
-    monkeypatch.setattr(importlib.import_module("runner.servers.install"), "read_pins", lambda: pins)
+    monkeypatch.setattr(importlib.import_module("scale_sweep.server.pinned.install"), "read_pins", lambda: pins)
 
 
 def test_many_jars_are_brought_at_once_and_nothing_that_they_depend_on(cache, monkeypatch):
@@ -185,7 +185,7 @@ def pinned_as_it_is(monkeypatch, home, name):
     )
     found = replace(pins, servers={name: replace(pins.servers[name], jars=jars)})
     for module in ("install", "whole"):
-        monkeypatch.setattr(importlib.import_module(f"runner.servers.{module}"), "read_pins", lambda: found)
+        monkeypatch.setattr(importlib.import_module(f"scale_sweep.server.pinned.{module}"), "read_pins", lambda: found)
 
 
 def without(cache, *programs):
@@ -264,7 +264,7 @@ def test_the_command_brings_the_java_that_a_server_lacks_and_nothing_else(only_b
         brought.append(program(folder / "java" / "bin" / "java", JAVA))
         keep_java_digest(folder)
 
-    monkeypatch.setattr(importlib.import_module("runner.servers.install"), "_bring_java", bring)
+    monkeypatch.setattr(importlib.import_module("scale_sweep.server.pinned.install"), "_bring_java", bring)
     for _ in range(2):
         assert install("kairosdb").home == str(home)
     assert len(brought) == 1
@@ -274,7 +274,7 @@ def test_the_command_brings_the_java_that_a_server_lacks_and_nothing_else(only_b
 
 def test_a_jar_that_was_cut_in_half_is_corrupt_and_the_command_repairs_it(cache, monkeypatch):
     pinned_as(monkeypatch, "a jar")
-    monkeypatch.setattr(importlib.import_module("runner.servers.whole"), "read_pins", read_pins_of_install())
+    monkeypatch.setattr(importlib.import_module("scale_sweep.server.pinned.whole"), "read_pins", read_pins_of_install())
     with_mvn(cache)
     home = install("questdb").home
     assert corrupt_servers([home]) == []
@@ -291,7 +291,7 @@ def test_a_jar_that_was_cut_in_half_is_corrupt_and_the_command_repairs_it(cache,
 
 
 def read_pins_of_install():
-    return importlib.import_module("runner.servers.install").read_pins
+    return importlib.import_module("scale_sweep.server.pinned.install").read_pins
 
 
 def break_jar(home):

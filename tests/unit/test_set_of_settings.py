@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import UsageError
-from runner.model import DEFAULTS, LOADING
-from runner.plan import complete
-from runner.report import subjects
-from runner.report.documents import documents
-from runner.report.settings import settings_table
-from runner.targets import all_facts, load_facts, load_target
+from scale_sweep.base.errors import UsageError
+from scale_sweep.model import DEFAULTS, LOADING
+from scale_sweep.plan import complete
+from scale_sweep.report import subjects
+from scale_sweep.report.documents import documents
+from scale_sweep.report.settings import settings_table
+from scale_sweep.server.targets import all_facts, load_facts, load_target
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_ab import plan_of
 from tests.unit.test_several_databases import measured, several

@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from runner.axes import load_axis
-from runner.figures.facts import TrialFacts
-from runner.figures.growing import window_is_enough
-from runner.figures.measure import measurement
-from runner.figures.outcome import outcome
-from runner.figures.settled import with_summary
-from runner.loadgen.merge import merge_interval
-from runner.model import Interval, VerdictKind
-from runner.report.series import METRICS, WIDTH, Scale, panel_svg
-from runner.verdict import seconds_to_settle
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.growing import window_is_enough
+from scale_sweep.judge.figures.measure import measurement
+from scale_sweep.judge.figures.outcome import outcome
+from scale_sweep.judge.figures.settled import with_summary
+from scale_sweep.judge.verdict import seconds_to_settle
+from scale_sweep.loadgen.merge import merge_interval
+from scale_sweep.model import Interval, VerdictKind
+from scale_sweep.report.series import METRICS, WIDTH, Scale, panel_svg
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_loadgen import summary
 

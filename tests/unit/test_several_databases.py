@@ -5,15 +5,15 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from runner.model import Operation, StoredRun, VerdictKind
-from runner.plan import complete
-from runner.plan.arms import Arm
-from runner.plan.make import plan_arms
-from runner.report import subjects
-from runner.report.documents import documents
-from runner.report.facts import server_name
-from runner.report.reference import reference_table, rows_of
-from runner.targets import load_facts
+from scale_sweep.model import Operation, StoredRun, VerdictKind
+from scale_sweep.plan import complete
+from scale_sweep.plan.arms import Arm
+from scale_sweep.plan.make import plan_arms
+from scale_sweep.report import subjects
+from scale_sweep.report.documents import documents
+from scale_sweep.report.facts import server_name
+from scale_sweep.report.reference import reference_table, rows_of
+from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_result, make_sweep, reading
 from tests.unit.test_plan import make_host
 

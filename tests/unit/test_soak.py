@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from runner.report.markdown import markdown
-from runner.report.page import html
-from runner.report.soak import soak_of
-from runner.report.warmup import warmup_panels, warmup_words
-from runner.soak import Second, ratios_of_windows, regular_s, slow_periods
+from scale_sweep.analysis.soak import Second, ratios_of_windows, regular_s, slow_periods
+from scale_sweep.report.markdown import markdown
+from scale_sweep.report.page import html
+from scale_sweep.report.soak import soak_of
+from scale_sweep.report.warmup import warmup_panels, warmup_words
 from tests.unit.synthetic_run import synthetic_run
 
 

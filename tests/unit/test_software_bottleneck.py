@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from runner.model import Plan, StoredRun, VerdictKind
-from runner.observations import OPEN_LOOP, observations
-from runner.report.curve import curve_svg
-from runner.report.figures import article_table, verdict_counts
-from runner.report.page import html
-from runner.store.texts import points_text
+from scale_sweep.analysis.observations import OPEN_LOOP, observations
+from scale_sweep.model import Plan, StoredRun, VerdictKind
+from scale_sweep.report.curve import curve_svg
+from scale_sweep.report.figures import article_table, verdict_counts
+from scale_sweep.report.page import html
+from scale_sweep.results.store.texts import points_text
 from tests.unit.factories import make_result, make_sweep, make_trial
 from tests.unit.observing import fit_curve
 

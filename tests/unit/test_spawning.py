@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from runner.spawning import spawn
+from scale_sweep.base.spawning import spawn
 
 CPU = max(os.sched_getaffinity(0))
 CHILD = ["setpriv", "--pdeathsig", "KILL", "sleep", "60"]

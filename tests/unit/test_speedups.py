@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from runner.fit import Terms, fit_curve
-from runner.model import Observation
+from scale_sweep.analysis.fit import Terms, fit_curve
+from scale_sweep.model import Observation
 
 
 def seen(block, level, log, mark=""):
@@ -78,7 +78,7 @@ def test_the_headline_says_the_interval_and_no_standard_error():
 
 
 def test_plain_rows_have_no_blocks_and_students_t():
-    from runner.fit import fit_rows
+    from scale_sweep.analysis.fit import fit_rows
 
     point = fit_rows([(1, 100.0), (1, 102.0), (1, 98.0), (2, 200.0), (2, 204.0), (2, 196.0)], Terms()).points[-1]
     assert (point.speedup_blocks, point.speedup_degrees) == (0, 4)

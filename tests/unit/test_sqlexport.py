@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import StoreError, UsageError
-from runner.sqlexport import tables_of, write
+from scale_sweep.base.errors import StoreError, UsageError
+from scale_sweep.results.sqlexport import tables_of, write
 from tests.unit.synthetic_run import mixed_run
 
 RUN = mixed_run()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from runner import state
-from runner.errors import PreflightError
-from runner.host.alive import started_ticks
-from runner.runtimes.clean import find_ignored, find_leftovers, remove
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.machine import state
+from scale_sweep.machine.host.alive import started_ticks
+from scale_sweep.server.runtimes.clean import find_ignored, find_leftovers, remove
 
 OTHER = 12345
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
@@ -247,7 +247,7 @@ def test_a_file_of_this_user_is_not_written_through_a_link(tmp_path):
 
 DYING = """
 import sys
-from runner.state import scratch
+from scale_sweep.machine.state import scratch
 with scratch("trace") as folder:
     (folder / "file").touch()
     print(folder, flush=True)

@@ -9,11 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from runner.figures.growing import window_is_enough
-from runner.verdict import claimed, look_at, look_seconds, modes, seconds_to_claim, steadiness, transient, troubles
-from runner.verdict.steady.figures import correlation
-from runner.verdict.steady.looks import error_allowed_percent
-from runner.verdict.steady.rules import mean_error_percent
+from scale_sweep.judge.figures.growing import window_is_enough
+from scale_sweep.judge.verdict import (
+    claimed,
+    look_at,
+    look_seconds,
+    modes,
+    seconds_to_claim,
+    steadiness,
+    transient,
+    troubles,
+)
+from scale_sweep.judge.verdict.steady.figures import correlation
+from scale_sweep.judge.verdict.steady.looks import error_allowed_percent
+from scale_sweep.judge.verdict.steady.rules import mean_error_percent
 from tests.unit.factories import make_sweep
 from tests.unit.test_settled import interval
 

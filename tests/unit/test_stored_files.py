@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import StoreError
-from runner.store import strict
-from runner.store.codec import parsed
-from runner.store.files import RunFiles
-from runner.store.reader import find_run, read_manifest, read_run, run_paths, series_from_text
-from runner.store.stored import digest_of, is_there, names_of, opened, read_text
+from scale_sweep.base.errors import StoreError
+from scale_sweep.results.store import strict
+from scale_sweep.results.store.codec import parsed
+from scale_sweep.results.store.files import RunFiles
+from scale_sweep.results.store.reader import find_run, read_manifest, read_run, run_paths, series_from_text
+from scale_sweep.results.store.stored import digest_of, is_there, names_of, opened, read_text
 from tests.offenders import assert_none
 from tests.unit.stored_runs import unpacked
 
-RUNNER = Path(__file__).resolve().parents[2] / "runner"
+PACKAGE = Path(__file__).resolve().parents[2] / "runner/scale_sweep"
 
 
 @pytest.fixture
@@ -150,19 +150,25 @@ def test_a_run_whose_manifest_is_a_fifo_is_found_and_refused(tmp_path):
 # Packages that read or change runs, and the files in them that open something else: a lock of a directory, the journal
 # of a trial that this process runs, files that a user names.
 OF_RUNS = (
-    "store",
+    "results/store",
     "verify",
-    "exporter",
-    "compare",
+    "watch/exporter",
+    "analysis/compare",
     "report",
-    "compose",
-    "live",
-    "formats",
-    "sqlexport",
-    "fit",
-    "noise",
+    "cli/compose",
+    "watch/live",
+    "results/formats",
+    "results/sqlexport",
+    "analysis/fit",
+    "analysis/noise",
 )
-OTHERS = {"store/stored.py", "store/held.py", "store/journal.py", "store/outside.py", "store/reference.py"}
+OTHERS = {
+    "results/store/stored.py",
+    "results/store/held.py",
+    "results/store/journal.py",
+    "results/store/outside.py",
+    "results/store/reference.py",
+}
 OPENERS = {"open", "read_text", "read_bytes", "write_text", "write_bytes", "fdopen", "loadtxt", "genfromtxt"}
 
 
@@ -180,12 +186,12 @@ def _is_of_files(function: ast.Attribute) -> bool:
 
 
 def test_nothing_else_opens_files_of_a_run():
-    paths = [path for package in OF_RUNS for path in sorted((RUNNER / package).rglob("*.py"))]
-    names = {str(path.relative_to(RUNNER)): path for path in paths}
-    assert all((RUNNER / package).is_dir() for package in OF_RUNS)
+    paths = [path for package in OF_RUNS for path in sorted((PACKAGE / package).rglob("*.py"))]
+    names = {str(path.relative_to(PACKAGE)): path for path in paths}
+    assert all((PACKAGE / package).is_dir() for package in OF_RUNS)
     texts = {name: path.read_text(encoding="utf-8") for name, path in names.items() if name not in OTHERS}
     opened_in = ((name, line) for name, text in texts.items() for line in openings(ast.parse(text)))
-    assert_none((f"{name}, line {line}" for name, line in opened_in), "use runner/store/stored.py")
+    assert_none((f"{name}, line {line}" for name, line in opened_in), "use scale_sweep/results/store/stored.py")
 
 
 def test_an_opening_is_seen():

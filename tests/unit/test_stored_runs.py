@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from runner import compose
-from runner.cli import app
-from runner.errors import EXIT_DISAGREES, StoreError
-from runner.identity import identity
-from runner.store.codec import SCHEMA
-from runner.store.follow import Follower
-from runner.store.reader import read_manifest, read_run
-from runner.verify import verify_run
+from scale_sweep.base.errors import EXIT_DISAGREES, StoreError
+from scale_sweep.cli import app, compose
+from scale_sweep.results.identity import identity
+from scale_sweep.results.store.codec import SCHEMA
+from scale_sweep.results.store.follow import Follower
+from scale_sweep.results.store.reader import read_manifest, read_run
+from scale_sweep.verify import verify_run
 from tests.unit.stored_runs import NAMES, unpacked
 
 UNREPORTED = {"fit.json", "report.md", "report.html"}  # a killed run has none of them yet

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from runner.disks import removal, sets, stripe
-from runner.disks.playbook import playbook_path, search_path, variables
-from runner.errors import LoadError, ProvisionError
-from runner.model import DataDisk, DiskSource, Site
-from runner.targets import Part
-from runner.targets.tdengine import placement
-from runner.trial.placed import check_placement, refuse_full
+from scale_sweep.base.errors import LoadError, ProvisionError
+from scale_sweep.machine.disks import removal, sets, stripe
+from scale_sweep.machine.disks.playbook import playbook_path, search_path, variables
+from scale_sweep.measure.trial.placed import check_placement, refuse_full
+from scale_sweep.model import DataDisk, DiskSource, Site
+from scale_sweep.server.targets import Part
+from scale_sweep.server.targets.tdengine import placement
 from tests.unit.test_disk_trial import sample
 
 LOOPS = DiskSource(kind="loop", loop_bytes=2**28, cap_bytes_per_s=2**23)

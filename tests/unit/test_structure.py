@@ -1,101 +1,174 @@
-"""The structure, held by a test: which package may import which, how long a file or a function may be, who may print."""
+"""The structure, held by a test: which package may import which, in layers, how long a file or a function may be, who may print."""
 
 import ast
 import functools
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
-from runner.axes import AXES
-from runner.runtimes import RUNTIMES
-from runner.targets import TARGETS
+from scale_sweep.experiment.axes import AXES
+from scale_sweep.server.runtimes import RUNTIMES
+from scale_sweep.server.targets import TARGETS
 from tests.offenders import assert_none
 
-RUNNER = Path(__file__).resolve().parents[2] / "runner"
-FILES = sorted(RUNNER.rglob("*.py"))
+PACKAGE = Path(__file__).resolve().parents[2] / "runner/scale_sweep"
+FILES = sorted(PACKAGE.rglob("*.py"))
 LINES_MAX, FUNCTION_LINES_MAX, WIDTH_MAX = 300, 60, 120
 UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name and types say everything
 
-# A package may import the packages named here and nothing else of the project. `compose` and `cli` put all together.
+# A part is a package, or a package or module directly in it. It may import the parts named here and nothing else of
+# the project; in the order of the layers (pyproject.toml), the lowest first.
 ALLOWED = {
-    "model": set(), "errors": set(), "nearest": set(), "plain_text": set(), "input_file": {"errors"}, "extras": {"errors"}, "units": set(), "same_value": set(), "interrupts": set(), "files": set(), "spawning": {"interrupts"},
-    "visible": set(), "output": set(),
-    "host": {"model", "units", "errors", "spawning"},
-    "state": {"errors", "host", "interrupts"},
-    "disks": {"model", "units", "errors", "interrupts", "host", "spawning", "state"},
-    "registry": set(),
-    "work": {"nearest", "model", "errors", "registry", "units"},
-    "setting": {"nearest", "model", "errors", "units"},
-    "axes": {"nearest", "work", "model", "errors", "units", "host", "registry", "setting"},
-    "sweep": {"plain_text", "nearest", "input_file", "work", "model", "errors", "units", "setting", "axes", "targets", "runtimes"},
-    "plan": {"nearest", "work", "model", "errors", "units", "host", "sweep", "setting", "targets", "axes", "noise", "observations",
-             "connections_check", "fit"},
-    "observations": {"model", "noise", "sweep"},
-    "connections_check": {"model", "axes", "work", "noise", "observations", "units"},
-    "noise": {"model", "units"},
-    "verdict": {"model", "units", "axes"},
-    "fit": {"model", "units"},
-    "soak": {"verdict"},
-    "report": {"same_value", "work", "model", "units", "fit", "noise", "observations", "compare", "sweep", "axes", "connections_check",
-               "soak", "verdict", "visible"},
-    "runtimes": {"nearest", "model", "errors", "interrupts", "units", "host", "registry", "spawning", "state"},
-    "targets": {"work", "state", "nearest", "model", "errors", "files", "units", "loadgen", "registry"},
-    "sampling": {"model", "errors", "units", "host"},
-    "figures": {"work", "axes", "model", "units", "loadgen", "verdict"},
-    "loadgen": {"work", "model", "errors", "interrupts", "units", "spawning"},
-    "trial": {"same_value", "work",
-        "model", "errors", "files", "interrupts", "units", "loadgen", "runtimes", "sampling", "state", "targets", "verdict",
-        "figures", "method", "axes",
+    "base.errors": set(),
+    "base.extras": {"base.errors"},
+    "base.files": set(),
+    "base.input_file": {"base.errors"},
+    "base.interrupts": set(),
+    "base.nearest": set(),
+    "base.output": set(),
+    "base.plain_text": set(),
+    "base.registry": set(),
+    "base.same_value": set(),
+    "base.spawning": {"base.interrupts"},
+    "base.units": set(),
+    "base.visible": set(),
+    "model": set(),
+    "machine.disks": {
+        "base.errors", "base.interrupts", "base.spawning", "base.units", "model", "machine.host", "machine.state",
     },
-    "store": {"input_file", "axes", "model", "errors", "host", "sweep", "units", "figures", "connections_check"},
-    "formats": {"extras", "model", "errors", "units", "store", "figures"},
-    "sqlexport": {"extras", "model", "errors", "formats"},
-    "compare": {"same_value", "model", "errors", "units", "observations", "noise", "sweep", "axes"},
-    "live": {"work", "figures", "model", "fit", "noise", "sweep", "units", "observations", "axes", "connections_check"},
-    "exporter": {"model", "errors", "live", "loadgen", "store", "sweep", "units", "visible"},
-    "identity": {"method"}, "method": set(),
-    "verify": {"identity", "method", "model", "errors", "units", "store", "loadgen", "figures", "verdict", "report", "axes",
-               "connections_check"},
-    "preparing": {"extras", "same_value", "loadgen", "model", "errors", "axes", "disks", "host", "plan", "setting", "runtimes", "servers", "state", "store",
-                  "sweep", "targets"},
-    "executing": {
-        "axes", "model", "errors", "interrupts", "units", "host", "disks", "identity", "loadgen", "plan", "report", "state",
-        "store", "targets", "trial", "work",
+    "machine.host": {"base.errors", "base.spawning", "base.units", "model"},
+    "machine.sampling": {"base.errors", "base.units", "model", "machine.host"},
+    "machine.state": {"base.errors", "base.interrupts", "machine.host"},
+    "experiment.axes": {
+        "base.errors", "base.nearest", "base.registry", "base.units", "model", "machine.host", "experiment.setting",
+        "experiment.work",
     },
-    "servers": {"nearest", "state", "errors", "targets"},
-    "doctor": {"errors", "host", "loadgen", "runtimes", "servers", "targets", "units"},
-    "dashboards": {"errors", "host", "interrupts", "runtimes", "spawning", "state"},
-    "console": {"live", "model", "errors", "units", "visible"},
-    "compat": {"plain_text", "input_file", "model", "errors", "units", "loadgen", "targets"},
-    "observing": {"errors", "figures", "identity", "interrupts", "model", "sampling", "store", "sweep"},
-    "iot": {
-        "input_file", "model", "errors", "interrupts", "loadgen", "runtimes", "sqlexport", "targets", "trial", "work"
+    "experiment.setting": {"base.errors", "base.nearest", "base.units", "model"},
+    "experiment.work": {"base.errors", "base.nearest", "base.registry", "base.units", "model"},
+    "loadgen": {"base.errors", "base.interrupts", "base.spawning", "base.units", "model", "experiment.work"},
+    "server.pinned": {"base.errors", "base.nearest", "machine.state", "server.targets"},
+    "server.runtimes": {
+        "base.errors", "base.interrupts", "base.nearest", "base.registry", "base.spawning", "base.units", "model",
+        "machine.host", "machine.state",
+    },
+    "server.targets": {
+        "base.errors", "base.files", "base.nearest", "base.registry", "base.units", "model", "machine.state",
+        "experiment.work", "loadgen",
+    },
+    "sweep": {
+        "base.errors", "base.input_file", "base.nearest", "base.plain_text", "base.units", "model", "experiment.axes",
+        "experiment.setting", "experiment.work", "server.runtimes", "server.targets",
+    },
+    "judge.figures": {"base.units", "model", "experiment.axes", "experiment.work", "loadgen", "judge.verdict"},
+    "judge.method": set(),
+    "judge.verdict": {"base.units", "model", "experiment.axes"},
+    "analysis.compare": {
+        "base.errors", "base.same_value", "base.units", "model", "experiment.axes", "sweep", "analysis.noise",
+        "analysis.observations",
+    },
+    "analysis.connections_check": {
+        "base.units", "model", "experiment.axes", "experiment.work", "analysis.noise", "analysis.observations",
+    },
+    "analysis.fit": {"base.units", "model"},
+    "analysis.noise": {"base.units", "model"},
+    "analysis.observations": {"model", "sweep", "analysis.noise"},
+    "analysis.soak": {"judge.verdict"},
+    "results.formats": {"base.errors", "base.extras", "base.units", "model", "judge.figures", "results.store"},
+    "results.identity": {"judge.method"},
+    "results.sqlexport": {"base.errors", "base.extras", "model", "results.formats"},
+    "results.store": {
+        "base.errors", "base.input_file", "base.units", "model", "machine.host", "experiment.axes", "sweep",
+        "judge.figures", "analysis.connections_check",
+    },
+    "report": {
+        "base.same_value", "base.units", "base.visible", "model", "experiment.axes", "experiment.work", "sweep",
+        "judge.verdict", "analysis.compare", "analysis.connections_check", "analysis.fit", "analysis.noise",
+        "analysis.observations", "analysis.soak",
+    },
+    "plan": {
+        "base.errors", "base.nearest", "base.units", "model", "machine.host", "experiment.axes", "experiment.setting",
+        "experiment.work", "server.targets", "sweep", "analysis.connections_check", "analysis.fit", "analysis.noise",
+        "analysis.observations",
+    },
+    "plan.preparing": {
+        "base.errors", "base.extras", "base.same_value", "model", "machine.disks", "machine.host", "machine.state",
+        "experiment.axes", "experiment.setting", "loadgen", "server.pinned", "server.runtimes", "server.targets",
+        "sweep", "results.store", "plan",
+    },
+    "measure.executing": {
+        "base.errors", "base.interrupts", "base.units", "model", "machine.disks", "machine.host", "machine.state",
+        "experiment.axes", "experiment.work", "loadgen", "server.targets", "results.identity", "results.store",
+        "report", "plan", "measure.trial",
+    },
+    "measure.observing": {
+        "base.errors", "base.interrupts", "model", "machine.sampling", "sweep", "judge.figures", "results.identity",
+        "results.store",
+    },
+    "measure.trial": {
+        "base.errors", "base.files", "base.interrupts", "base.same_value", "base.units", "model", "machine.sampling",
+        "machine.state", "experiment.axes", "experiment.work", "loadgen", "server.runtimes", "server.targets",
+        "judge.figures", "judge.method", "judge.verdict",
+    },
+    "iotbenchmark": {
+        "base.errors", "base.input_file", "base.interrupts", "model", "experiment.work", "loadgen", "server.runtimes",
+        "server.targets", "results.sqlexport", "measure.trial",
+    },
+    "taosbenchmark": {
+        "base.errors", "base.input_file", "base.plain_text", "base.units", "model", "loadgen", "server.targets",
+    },
+    "verify": {
+        "base.errors", "base.units", "model", "experiment.axes", "loadgen", "judge.figures", "judge.method",
+        "judge.verdict", "analysis.connections_check", "results.identity", "results.store", "report",
+    },
+    "watch.dashboards": {
+        "base.errors", "base.interrupts", "base.spawning", "machine.host", "machine.state", "server.runtimes",
+    },
+    "watch.exporter": {
+        "base.errors", "base.units", "base.visible", "model", "loadgen", "sweep", "results.store", "watch.live",
+    },
+    "watch.live": {
+        "base.units", "model", "experiment.axes", "experiment.work", "sweep", "judge.figures",
+        "analysis.connections_check", "analysis.fit", "analysis.noise", "analysis.observations",
+    },
+    "cli.console": {"base.errors", "base.units", "base.visible", "model", "watch.live"},
+    "cli.doctor": {
+        "base.errors", "base.units", "machine.host", "loadgen", "server.pinned", "server.runtimes", "server.targets",
     },
 }  # fmt: skip
-FREE = {"compose", "cli", "__init__"}
+# These put all together; and packages that only hold their parts import nothing.
+FREE = {"cli", "cli.compose", "__init__", "__main__"}
+HOLDERS = {part.partition(".")[0] for part in ALLOWED if "." in part} - set(ALLOWED) - FREE
 PURE = (
-    "axes",
-    "soak",
-    "work",
-    "setting",
-    "observations",
-    "connections_check",
-    "plan",
-    "noise",
-    "verdict",
-    "fit",
+    "experiment.axes",
+    "experiment.setting",
+    "experiment.work",
+    "judge.figures",
+    "judge.verdict",
+    "analysis.compare",
+    "analysis.connections_check",
+    "analysis.fit",
+    "analysis.noise",
+    "analysis.observations",
+    "analysis.soak",
+    "results.formats",
     "report",
-    "compare",
-    "formats",
-    "figures",
+    "plan",
 )
 IMPURE_MODULES = {"subprocess", "socket", "time", "os", "shutil", "threading", "urllib", "docker", "psycopg"}
 
 
-def package_of(path: Path) -> str:
-    return path.relative_to(RUNNER).parts[0].removesuffix(".py")
+def part_of(module: str) -> str:
+    """The part of a module of the project, by its dotted name: "scale_sweep.judge.verdict.rules" is "judge.verdict"."""
+    names = module.split(".")[1:3]
+    return next((part for part in (".".join(names), names[0]) if part in ALLOWED or part in FREE), ".".join(names))
+
+
+def part_of_file(path: Path) -> str:
+    names = path.relative_to(PACKAGE).with_suffix("").parts
+    return part_of(".".join(("scale_sweep", *(names[:-1] if len(names) > 1 and names[-1] == "__init__" else names))))
 
 
 @functools.cache
@@ -106,10 +179,12 @@ def nodes_of(path: Path) -> tuple[ast.AST, ...]:
 
 @functools.cache
 def imports(path: Path) -> list[tuple[str, ast.AST]]:
-    found = []
+    """The modules that a file imports; of the project with the imported name, which may be a module."""
+    found: list[tuple[str, ast.AST]] = []
     for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names = [f"{node.module}.{a.name}" for a in node.names] if node.module == "runner" else [node.module]
+            is_ours = node.module.split(".")[0] == "scale_sweep"
+            names = [f"{node.module}.{a.name}" for a in node.names] if is_ours else [node.module]
             found += [(name, node) for name in names]
         elif isinstance(node, ast.Import):
             found += [(a.name, node) for a in node.names]
@@ -117,7 +192,7 @@ def imports(path: Path) -> list[tuple[str, ast.AST]]:
 
 
 def name_of(path: Path) -> str:
-    return str(path.relative_to(RUNNER))
+    return str(path.relative_to(PACKAGE))
 
 
 def refused(check: Callable[[Path], Iterable[str]], paths: Iterable[Path] = FILES) -> list[str]:
@@ -126,32 +201,51 @@ def refused(check: Callable[[Path], Iterable[str]], paths: Iterable[Path] = FILE
 
 
 def test_imports_go_one_way():
-    new = {package_of(path) for path in FILES} - FREE - set(ALLOWED)
-    assert not new, "a new package: say in ALLOWED what it may import"
-    assert_none(refused(forbidden_imports, [path for path in FILES if package_of(path) not in FREE]))
+    parts = {part_of_file(path) for path in FILES}
+    assert_none(
+        f"{part} is a new part: say in ALLOWED what it may import" for part in parts - ALLOWED.keys() - HOLDERS - FREE
+    )
+    assert_none(refused(forbidden_imports, [path for path in FILES if part_of_file(path) not in FREE]))
 
 
 def forbidden_imports(path: Path) -> Iterator[str]:
-    package = package_of(path)
+    part = part_of_file(path)
     for name, _ in imports(path):
-        parts = name.split(".")
-        if parts[0] == "runner" and len(parts) > 1 and parts[1] not in ("__version__", package, *ALLOWED[package]):
-            yield f"{package} must not import {parts[1]}"
+        imported = part_of(name) if name.split(".")[0] == "scale_sweep" and name != "scale_sweep.__version__" else part
+        if imported != part and imported not in ALLOWED.get(part, set()):
+            yield f"{part} must not import {imported}"
+
+
+def test_layers_hold_every_package_and_allowed_leads_down():
+    """`lint-imports` (`make check`) reads the same layers, and follows the imports themselves."""
+    project = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    (contract,) = project["tool"]["importlinter"]["contracts"]
+    layers = [line.split(" | ") for line in contract["layers"]]
+    height = {package: -number for number, layer in enumerate(layers) for package in layer}
+    assert set(height) == {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    for part, below in ALLOWED.items():
+        package = part.partition(".")[0]
+        for other in {name.partition(".")[0] for name in below} - {package}:
+            assert height[other] < height[package], f"{part} is not above {other}"
+    page = (PACKAGE.parents[1] / "docs/architecture.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)/` \|", page, re.MULTILINE)
+    assert listed == [package for layer in layers for package in layer], "the table of packages in docs/architecture.md"
 
 
 def test_pure_packages_touch_no_world():
-    pure = [path for path in FILES if package_of(path) in PURE]
+    pure = [path for path in FILES if part_of_file(path) in PURE]
     assert_none(refused(lambda path: {name.split(".")[0] for name, _ in imports(path)} & IMPURE_MODULES, pure))
 
 
 @pytest.mark.parametrize(("kind", "peers"), [("runtimes", set(RUNTIMES.names())), ("targets", set(TARGETS.names()))])
 def test_siblings_do_not_import_each_other(kind, peers):
-    for path in (RUNNER / kind).rglob("*.py"):
-        own = path.relative_to(RUNNER / kind).parts[0].removesuffix(".py")
+    folder = PACKAGE / "server" / kind
+    for path in folder.rglob("*.py"):
+        own = path.relative_to(folder).parts[0].removesuffix(".py")
         for name, _ in imports(path):
             parts = name.split(".")
-            if own in peers and parts[:2] == ["runner", kind] and len(parts) > 2:
-                assert parts[2] == own or parts[2] not in peers, f"{kind}/{own} imports its sibling {parts[2]}"
+            if own in peers and parts[:3] == ["scale_sweep", "server", kind] and len(parts) > 3:
+                assert parts[3] == own or parts[3] not in peers, f"{kind}/{own} imports its sibling {parts[3]}"
 
 
 def test_sizes_and_first_lines():
@@ -229,7 +323,7 @@ def test_only_the_console_prints():
         calls = [node for node in nodes_of(path) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
         return [f"line {call.lineno} prints" for call in calls if call.func.id == "print"]
 
-    assert_none(refused(prints, [path for path in FILES if package_of(path) != "console"]))
+    assert_none(refused(prints, [path for path in FILES if part_of_file(path) != "cli.console"]))
 
 
 def test_only_the_command_line_ends_the_process():
@@ -237,23 +331,23 @@ def test_only_the_command_line_ends_the_process():
         is_used = any(name == "sys" for name, _ in imports(path)) and "sys.exit" in path.read_text(encoding="utf-8")
         return ["calls sys.exit"] if is_used else []
 
-    assert_none(refused(ends, [path for path in FILES if package_of(path) != "cli"]))
+    assert_none(refused(ends, [path for path in FILES if part_of_file(path) != "cli"]))
 
 
 # What is registered, by the package that may hold its name: the registry itself, or in it the implementation's own module or package.
-REGISTERED = {"targets": TARGETS, "runtimes": RUNTIMES, "axes": AXES}
+REGISTERED = {"server.targets": TARGETS, "server.runtimes": RUNTIMES, "experiment.axes": AXES}
 # A word that is a name there and means something else here; each with what it means.
 OTHER_MEANING = {
-    "dashboards": {"docker", "process"},  # how Prometheus and Grafana run, which no sweep measures
+    "watch.dashboards": {"docker", "process"},  # how Prometheus and Grafana run, which no sweep measures
     "loadgen/together.py": {"process"},  # in recorded lines: which of several load processes said them
     "cli/commands.py": {"disks"},  # the command `scale disks`
     "cli/disks.py": {"disks"},  # a field of its JSON
     "cli/observing.py": {"disks"},  # the same
     "cli/options.py": {"disks"},  # the section of settings about where disks come from
-    "compose/runs.py": {"disks"},  # a field of the manifest: what the machine has
-    "figures/measure.py": {"disks"},  # a field of Measurement
+    "cli/compose/runs.py": {"disks"},  # a field of the manifest: what the machine has
+    "judge/figures/measure.py": {"disks"},  # a field of Measurement
     "verify/trial.py": {"disks"},  # the same
-    "store/texts.py": {"cores", "disks"},  # the same, and columns of points.csv
+    "results/store/texts.py": {"cores", "disks"},  # the same, and columns of points.csv
 }
 
 
@@ -285,10 +379,12 @@ def constants(node: ast.expr) -> list[ast.Constant]:
 
 def may_name(path: Path, name: str) -> bool:
     """Where a name is registered, and inside the implementation of that name."""
-    package, *rest = path.relative_to(RUNNER).parts
-    own = rest[0].removesuffix(".py") if rest else ""
-    meant = {*OTHER_MEANING.get(package, ()), *OTHER_MEANING.get(name_of(path), ())}
-    return name in meant or package in REGISTERED and own in ("__init__", name)
+    part = part_of_file(path)
+    if name in {*OTHER_MEANING.get(part, ()), *OTHER_MEANING.get(name_of(path), ())}:
+        return True
+    if part not in REGISTERED:
+        return False
+    return path.relative_to(PACKAGE.joinpath(*part.split("."))).parts[0].removesuffix(".py") in ("__init__", name)
 
 
 def test_nothing_is_decided_by_the_name_of_an_implementation():

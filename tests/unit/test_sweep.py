@@ -2,10 +2,10 @@
 
 import pytest
 
-from runner.errors import UsageError
-from runner.setting import readers
-from runner.sweep.resolve import resolve_sweep
-from runner.sweep.settings import SETTINGS
+from scale_sweep.base.errors import UsageError
+from scale_sweep.experiment.setting import readers
+from scale_sweep.sweep.resolve import resolve_sweep
+from scale_sweep.sweep.settings import SETTINGS
 from tests.unit.test_plan import planned
 
 

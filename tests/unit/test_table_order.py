@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import UsageError
-from runner.loadgen.ceiling import Means, ceiling_key
-from runner.loadgen.spec import trial_spec
-from runner.plan import complete
-from runner.report.facts import method_facts
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_target
+from scale_sweep.base.errors import UsageError
+from scale_sweep.loadgen.ceiling import Means, ceiling_key
+from scale_sweep.loadgen.spec import trial_spec
+from scale_sweep.plan import complete
+from scale_sweep.report.facts import method_facts
+from scale_sweep.server.targets import load_target
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_plan import planned

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from runner.figures.facts import TrialFacts
-from runner.figures.recorded import facts_text
-from runner.model import RowsSummed, TableSums
-from runner.store.stored import bytes_max
-from runner.targets import load_facts
-from runner.trial.portions import NAMED_MAX, Comparison, fits_together, next_tables
-from runner.trial.summed import SHARE, _comparison, _left_out, _tables_max
-from runner.work.sums import ALL, figures_of
+from scale_sweep.experiment.work.sums import ALL, figures_of
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.recorded import facts_text
+from scale_sweep.measure.trial.portions import NAMED_MAX, Comparison, fits_together, next_tables
+from scale_sweep.measure.trial.summed import SHARE, _comparison, _left_out, _tables_max
+from scale_sweep.model import RowsSummed, TableSums
+from scale_sweep.results.store.stored import bytes_max
+from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_sweep, make_trial
 
 FACTS = replace(load_facts("postgres"), sums=ALL)

@@ -6,13 +6,13 @@ import time
 import psutil
 import pytest
 
-from runner.errors import TargetError
-from runner.targets import Address, Surroundings, load_target
-from runner.targets.tdengine import client, config, count
-from runner.targets.tdengine.client import names_that_do_not_resolve, too_few_vnodes
-from runner.trial import asking
-from runner.trial.asking import asked
-from runner.trial.provision import Reached
+from scale_sweep.base.errors import TargetError
+from scale_sweep.measure.trial import asking
+from scale_sweep.measure.trial.asking import asked
+from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.server.targets import Address, Surroundings, load_target
+from scale_sweep.server.targets.tdengine import client, config, count
+from scale_sweep.server.targets.tdengine.client import names_that_do_not_resolve, too_few_vnodes
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_bounds import Still
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from runner.plan import complete
-from runner.targets import Surroundings, load_target
-from runner.targets.tdengine import admission, config
-from runner.targets.tdengine.items import ITEMS, OURS
+from scale_sweep.plan import complete
+from scale_sweep.server.targets import Surroundings, load_target
+from scale_sweep.server.targets.tdengine import admission, config
+from scale_sweep.server.targets.tdengine.items import ITEMS, OURS
 from tests.unit.factories import make_sweep, make_trial
 
 TDENGINE = load_target("tdengine")

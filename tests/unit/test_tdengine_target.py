@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import UsageError
-from runner.loadgen.split import split_spec
-from runner.model import Site, StoredRun
-from runner.plan import complete, make_plan
-from runner.report.variants import comparison_table, labels_of, only
-from runner.targets import Address, Surroundings, load_target
-from runner.targets.tdengine import admission, config, genuine
-from runner.targets.tdengine.session import TdengineSession
+from scale_sweep.base.errors import UsageError
+from scale_sweep.loadgen.split import split_spec
+from scale_sweep.model import Site, StoredRun
+from scale_sweep.plan import complete, make_plan
+from scale_sweep.report.variants import comparison_table, labels_of, only
+from scale_sweep.server.targets import Address, Surroundings, load_target
+from scale_sweep.server.targets.tdengine import admission, config, genuine
+from scale_sweep.server.targets.tdengine.session import TdengineSession
 from tests.unit.factories import make_result, make_sweep, make_trial
 from tests.unit.test_plan import make_host
 

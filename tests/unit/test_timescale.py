@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import PreflightError
-from runner.model import Site
-from runner.plan import complete
-from runner.preparing.choice import choose
-from runner.targets import load_facts, load_target
-from runner.targets.postgres.timescale import seconds_of
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.model import Site
+from scale_sweep.plan import complete
+from scale_sweep.plan.preparing.choice import choose
+from scale_sweep.server.targets import load_facts, load_target
+from scale_sweep.server.targets.postgres.timescale import seconds_of
 from tests.unit.factories import make_sweep, make_trial
 
 TARGET = load_target("timescaledb")

@@ -5,11 +5,11 @@ import json
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from runner.errors import LoadError
-from runner.loadgen.protocol import parse_line
-from runner.loadgen.recorded import read_recorded
-from runner.loadgen.together import LineSource, Seconds, marked, source_of
-from runner.model import Interval, LoadSummary
+from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen.protocol import parse_line
+from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.loadgen.together import LineSource, Seconds, marked, source_of
+from scale_sweep.model import Interval, LoadSummary
 
 LATENCY = {
     "count": 0,

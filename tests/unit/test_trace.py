@@ -6,15 +6,15 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from runner.errors import UsageError
-from runner.interrupts import Stop
-from runner.loadgen.recorded import read_recorded
-from runner.loadgen.trace import RECORD, parquet_of, with_files
-from runner.model import ArtifactMade
-from runner.store.files import RunFiles
-from runner.store.sums import read_sums
-from runner.sweep.resolve import resolve_sweep
-from runner.trial.run import run_trial
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.loadgen.trace import RECORD, parquet_of, with_files
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import ArtifactMade
+from scale_sweep.results.store.files import RunFiles
+from scale_sweep.results.store.sums import read_sums
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.trial_orders import artifact_of, notes_of, trial_order
 
 

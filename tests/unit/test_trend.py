@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from bench.method_drift import covered, run_of
-from runner.fit.summaries import noise_floor, usable
-from runner.model import Observation
-from runner.noise import intervals, line_of, noise_report, rates_of, trend_of, without_drift
-from runner.report.noise import noise_sentences
+from scale_sweep.analysis.fit.summaries import noise_floor, usable
+from scale_sweep.analysis.noise import intervals, line_of, noise_report, rates_of, trend_of, without_drift
+from scale_sweep.model import Observation
+from scale_sweep.report.noise import noise_sentences
 from tests.unit.synthetic_run import synthetic_run
 
 NOISE = 0.02

@@ -12,20 +12,20 @@ from pathlib import Path
 import psutil
 import pytest
 
-from runner.errors import LoadError, TargetError
-from runner.executing.execute import server_facts
-from runner.figures.facts import TrialFacts
-from runner.interrupts import Stop, Stopped
-from runner.loadgen.split import split_spec
-from runner.model import Interval, IntervalSeen, PhaseEntered, SampleTaken, VerdictKind
-from runner.targets import Address
-from runner.targets.null import NullSession
-from runner.trial.clock import LOCAL
-from runner.trial.loading import Loading
-from runner.trial.provision import Reached
-from runner.trial.run import run_trial
-from runner.trial.stages import Aborted, Ended, Loaded, SchemaMade, Verified
-from runner.trial.waiting import answer_within
+from scale_sweep.base.errors import LoadError, TargetError
+from scale_sweep.base.interrupts import Stop, Stopped
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.loadgen.split import split_spec
+from scale_sweep.measure.executing.execute import server_facts
+from scale_sweep.measure.trial.clock import LOCAL
+from scale_sweep.measure.trial.loading import Loading
+from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.measure.trial.stages import Aborted, Ended, Loaded, SchemaMade, Verified
+from scale_sweep.measure.trial.waiting import answer_within
+from scale_sweep.model import Interval, IntervalSeen, PhaseEntered, SampleTaken, VerdictKind
+from scale_sweep.server.targets import Address
+from scale_sweep.server.targets.null import NullSession
 from tests.unit.factories import make_result
 from tests.unit.trial_orders import (
     RUN,
@@ -115,7 +115,7 @@ def test_commits_are_those_of_the_window(folder, monkeypatch):
 
 
 def test_a_server_that_does_not_count_in_time_costs_the_trial_nothing_but_the_count(folder, monkeypatch):
-    monkeypatch.setattr("runner.trial.loading.COMMITS_S", 0.2)
+    monkeypatch.setattr("scale_sweep.measure.trial.loading.COMMITS_S", 0.2)
     monkeypatch.setattr(NullSession, "commit_cycles", lambda self: time.sleep(3))
     result = result_of(here(trial_order(folder)))
     assert result.measurement.rows_per_s > 0
@@ -263,7 +263,7 @@ def signal_the_load(order, number, *, only=None):
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_load_that_somebody_interrupts_aborts_the_trial(folder, monkeypatch, processes):
     monkeypatch.setattr(
-        "runner.trial.loads.split_spec", lambda spec, n, now_ns: split_spec(spec, 2 // processes, now_ns)
+        "scale_sweep.measure.trial.loads.split_spec", lambda spec, n, now_ns: split_spec(spec, 2 // processes, now_ns)
     )
     order = trial_order(folder, load__duration="4s")
     order = replace(order, trial=replace(order.trial, load=replace(order.trial.load, connections=2)))

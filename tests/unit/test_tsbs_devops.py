@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from runner.errors import CannotAsk
-from runner.model import Drawn, Query
-from runner.plan import complete, left_out
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_facts
-from runner.targets.victoriametrics.answers import rows_of
-from runner.work import queries_of
-from runner.work.answers import difference, only, right_answer, stretches, with_groups
-from runner.work.columns import TableRows
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work import queries_of
+from scale_sweep.experiment.work.answers import difference, only, right_answer, stretches, with_groups
+from scale_sweep.experiment.work.columns import TableRows
+from scale_sweep.model import Drawn, Query
+from scale_sweep.plan import complete, left_out
+from scale_sweep.server.targets import load_facts
+from scale_sweep.server.targets.victoriametrics.answers import rows_of
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep
 
 DEVOPS = (

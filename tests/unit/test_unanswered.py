@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from runner.axes import load_axis
-from runner.figures.evidence import evidence
-from runner.figures.facts import TrialFacts
-from runner.figures.measure import measurement
-from runner.model import Counted, TrialResult, VerdictKind, marks
-from runner.plan import complete, make_plan
-from runner.targets import load_facts, load_target
-from runner.verdict import diagnose
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.figures.evidence import evidence
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.measure import measurement
+from scale_sweep.judge.verdict import diagnose
+from scale_sweep.model import Counted, TrialResult, VerdictKind, marks
+from scale_sweep.plan import complete, make_plan
+from scale_sweep.server.targets import load_facts, load_target
 from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_loadgen import summary

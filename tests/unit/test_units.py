@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner import units
+from scale_sweep.base import units
 
 
 @pytest.mark.parametrize(

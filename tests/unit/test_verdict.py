@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from runner.axes import load_axis
-from runner.model import Measurement, Placement, VerdictKind
-from runner.verdict import diagnose, steadiness
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge.verdict import diagnose, steadiness
+from scale_sweep.model import Measurement, Placement, VerdictKind
 from tests.unit.evidences import evidence_of
 from tests.unit.factories import make_trial
 

@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from runner import compose
-from runner.cli import app
-from runner.compare.pairs import window_rates
-from runner.errors import EXIT_DISAGREES, StoreError
-from runner.report.series import window_of
-from runner.store import sums
-from runner.store.reader import read_run
-from runner.verify import verify_run
-from runner.verify.figures import differences
+from scale_sweep.analysis.compare.pairs import window_rates
+from scale_sweep.base.errors import EXIT_DISAGREES, StoreError
+from scale_sweep.cli import app, compose
+from scale_sweep.report.series import window_of
+from scale_sweep.results.store import sums
+from scale_sweep.results.store.reader import read_run
+from scale_sweep.verify import verify_run
+from scale_sweep.verify.figures import differences
 from tests.unit.raw_run import Shape, raw_run
 
 TRIAL = "trials/cores-2-r1"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from runner.model import AnswersChecked
-from runner.sweep.resolve import resolve_sweep
-from runner.verify import verify_run
+from scale_sweep.model import AnswersChecked
+from scale_sweep.sweep.resolve import resolve_sweep
+from scale_sweep.verify import verify_run
 from tests.unit.raw_run import raw_run
 from tests.unit.test_verify import TRIAL, bless, named
 

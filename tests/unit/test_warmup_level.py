@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import UsageError
-from runner.figures.evidence import evidence
-from runner.figures.facts import TrialFacts
-from runner.figures.growing import warmup_is_enough
-from runner.figures.measure import measurement
-from runner.model import Interval
-from runner.plan.complete import complete
-from runner.plan.words import warmup_seconds, warmup_words
-from runner.targets import load_facts
-from runner.verdict import is_level
+from scale_sweep.base.errors import UsageError
+from scale_sweep.judge.figures.evidence import evidence
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.growing import warmup_is_enough
+from scale_sweep.judge.figures.measure import measurement
+from scale_sweep.judge.verdict import is_level
+from scale_sweep.model import Interval
+from scale_sweep.plan.complete import complete
+from scale_sweep.plan.words import warmup_seconds, warmup_words
+from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_loadgen import summary
 
@@ -59,7 +59,7 @@ def test_its_bound_grows_with_the_time_that_a_small_level_needs():
     sweep = make_sweep(load__warmup="5s..30s")
     assert warmup_words(sweep.load) == "until level, 5 to 30 s" and warmup_seconds(sweep.load) == 7.5
     assert warmup_words(make_sweep(load__warmup="5s").load) == "5 s"
-    from runner.plan.make import _load
+    from scale_sweep.plan.make import _load
 
     assert [_load(sweep.load, sweep.work, n, n).warmup_s for n in (0.25, 0.5, 1, 4)] == [120, 60, 30, 30]
     fixed = make_sweep(load__warmup="5s").load

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from runner.errors import UsageError
-from runner.model import marks
-from runner.sweep.resolve import resolve_sweep
+from scale_sweep.base.errors import UsageError
+from scale_sweep.model import marks
+from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_result, make_trial
 
 

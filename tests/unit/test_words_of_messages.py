@@ -2,9 +2,9 @@
 
 import re
 
-from runner.sweep.settings import SETTINGS
+from scale_sweep.sweep.settings import SETTINGS
 from tests.offenders import assert_none
-from tests.unit.messages import RUNNER, messages, sources
+from tests.unit.messages import PACKAGE, messages, sources
 from tests.unit.test_words import found_in, prose
 
 FLAG = re.compile(r"--[\w-]+")
@@ -17,7 +17,7 @@ def replaced(text: str) -> list[str]:
 
 
 def test_messages_and_help_texts_use_the_words_of_the_glossary():
-    texts = ((path.relative_to(RUNNER), line, text) for path in sources() for line, text in messages(path))
+    texts = ((path.relative_to(PACKAGE), line, text) for path in sources() for line, text in messages(path))
     assert_none(f"{path}, line {line}: {text!r}: {words}" for path, line, text in texts if (words := replaced(text)))
 
 

@@ -11,10 +11,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from runner.host import data_disk, disk_of, read_host
-from runner.interrupts import Stop, current
-from runner.loadgen.binary import loadgen_path
-from runner.model import (
+from scale_sweep.base.interrupts import Stop, current
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.machine.host import data_disk, disk_of, read_host
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import (
     ArtifactMade,
     Event,
     IntervalSeen,
@@ -24,11 +26,9 @@ from runner.model import (
     TrialFinished,
     TrialResult,
 )
-from runner.plan import complete, make_plan
-from runner.sweep.resolve import resolve_sweep
-from runner.targets import load_target
-from runner.trial.order import TrialOrder
-from runner.trial.run import run_trial
+from scale_sweep.plan import complete, make_plan
+from scale_sweep.server.targets import load_target
+from scale_sweep.sweep.resolve import resolve_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = f"{os.getpid():06x}"  # ends the run's id and begins the names of its control groups; no other test's

@@ -16,10 +16,19 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.cli import main
+from scale_sweep.cli import main
 
-for _loaded in ("cli.ab", "cli.load_iot", "cli.servers", "cli.views", "doctor", "exporter", "sqlexport", "verify"):
-    importlib.import_module(f"runner.{_loaded}")  # once, and not in each process
+for _loaded in (
+    "cli.ab",
+    "cli.load_iot",
+    "cli.servers",
+    "cli.views",
+    "cli.doctor",
+    "watch.exporter",
+    "results.sqlexport",
+    "verify",
+):
+    importlib.import_module(f"scale_sweep.{_loaded}")  # once, and not in each process
 
 RAISED = 99  # the exit code of a command that ended with an exception
 MEMORY_BYTES = 3 * 2**30

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.work import OPERATIONS
+from scale_sweep.experiment.work import OPERATIONS
 from tools.boards.curve import AXIS, CHOSEN, RANGE, TARGETS, VARIANTS
 from tools.boards.over_levels import over_n
 from tools.boards.panels import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 
-from runner.sweep.settings import SETTINGS
+from scale_sweep.sweep.settings import SETTINGS
 from tools.provoking import odd
 from tools.provoking.case import Case
 

@@ -8,8 +8,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-from runner.iot.keys import INEFFECTIVE, ONLY, USED
-from runner.sweep.settings import BY_KEY
+from scale_sweep.iotbenchmark.keys import INEFFECTIVE, ONLY, USED
+from scale_sweep.sweep.settings import BY_KEY
 from tools.provoking import odd
 from tools.provoking.case import Case, encoded
 

@@ -34,9 +34,9 @@ NOTES = Path("/run/provoke")  # in the sandbox: what the command printed, where 
 
 def main() -> None:
     """Runs the cases of standard input until its end."""
-    for name in ("runner", "runner.cli"):
+    for name in ("scale_sweep", "scale_sweep.cli"):
         for module in pkgutil.walk_packages(importlib.import_module(name).__path__, name + "."):
-            if not module.name.startswith(("runner.targets", "runner.runtimes.docker")):
+            if not module.name.startswith(("scale_sweep.server.targets", "scale_sweep.server.runtimes.docker")):
                 importlib.import_module(module.name)
     commands = os.fdopen(os.dup(0), encoding="utf-8")  # sys.stdin stays empty: forks make their own
     for line in commands:
@@ -144,7 +144,7 @@ def _command(case: Case) -> None:
 
 def _called(case: Case) -> int:
     """The exit code as the interpreter would give it."""
-    from runner.cli import main as scale
+    from scale_sweep.cli import main as scale
 
     os.chdir(sandbox.CASE)
     os.environ.clear()

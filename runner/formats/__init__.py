@@ -1,9 +1,0 @@
-"""A stored run in other programs' formats: typed columns, encoded as CSV, JSON or Parquet.
-
-Refuses to write a file (the store does), and to invent values: what was not measured is empty or null, never 0.
-"""
-
-from runner.formats.encode import as_csv, as_json, as_parquet
-from runner.formats.tables import WHATS, Cell, Columns, Kind, columns_of
-
-__all__ = ["WHATS", "Cell", "Columns", "Kind", "as_csv", "as_json", "as_parquet", "columns_of"]

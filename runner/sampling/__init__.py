@@ -1,9 +1,0 @@
-"""Reads counters of the machine once a second during a trial. They stay cumulative; rates are computed later.
-
-Refuses to guess: a counter that cannot be read is None. The sampler's own cost is measured and stored with every trial.
-"""
-
-from runner.sampling.lock_waits import lock_waits
-from runner.sampling.sampler import Sampler
-
-__all__ = ["Sampler", "lock_waits"]

@@ -1,0 +1,120 @@
+"""Tests one run of two variants in ABBA blocks by the difference of each block. Pure.
+
+A drift that is linear in time has the same effect on both variants of a block A B B A, and cancels. What changes from
+block to block is the same for both variants. So each block gives one difference of ln(rate), B less A, and the
+differences of a level are tested by Student's t. Their spread is pooled over the levels if a test of equal variances
+allows it. Refuses a block in which one of the variants has no VALID trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scale_sweep.analysis.compare.pairs import Unpaired
+from scale_sweep.analysis.compare.ratios import Side, Tested, tested, variance_of
+from scale_sweep.analysis.noise.trend import log_value
+from scale_sweep.analysis.observations import achieved, observations
+from scale_sweep.model import StoredRun, TrialResult
+
+A, B = "A", "B"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockPoint:
+    """One level: ln(rate) of both variants, and B less A, for each block that counts, in the order of the blocks.
+
+    trials_a, trials_b: the number of VALID trials behind them.
+    """
+
+    level: float
+    a: tuple[float, ...]
+    b: tuple[float, ...]
+    trials_a: int
+    trials_b: int
+
+    @property
+    def differences(self) -> tuple[float, ...]:
+        """B less A in ln(rate), by block."""
+        return tuple(b - a for a, b in zip(self.a, self.b, strict=True))
+
+
+def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
+    """The levels with a block that has both variants, ascending; and the levels without one."""
+    paired, missing = [], []
+    cells = _cells(run)
+    for level in sorted({t.level for t in run.plan.trials}):
+        blocks = sorted({block for at, block, _ in cells if at == level})
+        whole = [n for n in blocks if (level, n, A) in cells and (level, n, B) in cells]
+        trials = {side: sum(len(cells.get((level, n, side), ())) for n in blocks) for side in (A, B)}
+        if not whole:
+            lacking = [side for side in (A, B) if not trials[side]]
+            is_open = any(t.load.rate for t in run.plan.trials if t.level == level)
+            what = "an open loop" if is_open else "no VALID trial"
+            why = "; ".join(f"{what} of {side}" for side in lacking) or "no block with VALID trials of both"
+            missing.append(
+                Unpaired(
+                    level=level,
+                    variant="",
+                    trials_a=trials[A],
+                    trials_b=trials[B],
+                    why=why,
+                    lost=bool(trials[A]) and not trials[B] and not is_open,
+                    open_loop=is_open,
+                )
+            )
+            continue
+        means = {side: tuple(float(np.mean(cells[level, n, side])) for n in whole) for side in (A, B)}
+        paired.append(
+            BlockPoint(
+                level=level,
+                a=means[A],
+                b=means[B],
+                trials_a=sum(len(cells[level, n, A]) for n in whole),
+                trials_b=sum(len(cells[level, n, B]) for n in whole),
+            )
+        )
+    return paired, missing
+
+
+def blocks_left_out(run: StoredRun) -> list[tuple[float, int, int]]:
+    """The levels with blocks that lack a VALID trial of a variant: level, such blocks, all blocks."""
+    cells = _cells(run)
+    planned = sorted({(t.level, t.block) for t in run.plan.trials if t.role == "point"})
+    lacking = [level for level, block in planned if not {(level, block, A), (level, block, B)} <= cells.keys()]
+    return [(n, lacking.count(n), sum(level == n for level, _ in planned)) for n in sorted(set(lacking))]
+
+
+def _cells(run: StoredRun) -> dict[tuple[float, int, str], list[float]]:
+    """ln(rate) of the VALID trials by level, block and variant."""
+    found: dict[tuple[float, int, str], list[float]] = {}
+    for result, one in zip(run.results, observations(run.results, achieved), strict=True):
+        log = log_value(one)
+        if one.role == "point" and not one.mark and log is not None:
+            found.setdefault((one.level, one.block, side_of(result)), []).append(log)
+    return found
+
+
+def side_of(result: TrialResult) -> str:
+    """The variant that a trial measured: A or B."""
+    return next(iter(result.trial.variant.values()))
+
+
+def tested_blocks(points: Sequence[BlockPoint]) -> Tested | None:
+    """B against A at each level; None if no level has two blocks."""
+    of = [np.array(p.differences) for p in points]
+    one = Side(
+        n=np.array([float(len(d)) for d in of]),
+        mean=np.array([d.mean() for d in of]),
+        squares=np.array([((d - d.mean()) ** 2).sum() for d in of]),
+    )
+    return tested_differences(one) if one.degrees.sum() > 0 else None
+
+
+def tested_differences(one: Side) -> Tested:
+    """Student's t on paired differences. Their spread is pooled if equal variances allow it."""
+    spread = variance_of(one)
+    nothing = np.zeros_like(spread.value)
+    return tested(one.mean, spread.value / one.n, nothing, spread.degrees, spread.degrees, spread.own, True)

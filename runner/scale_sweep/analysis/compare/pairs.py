@@ -1,0 +1,131 @@
+"""What two runs have at each point: ln(rate) of their VALID trials, and the seconds of a single trial's window.
+
+If a run drifted, its rates are used without the drift (scale_sweep/analysis/noise/trend.py).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scale_sweep.analysis.compare.seconds import WindowSpread, window_spread
+from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.observations import achieved, observations
+from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.sweep.vary import label
+
+EDGE_S = 0.3  # an interval that ends so soon after the window's start began before it
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointLogs:
+    """ln(rows/s) of the VALID trials of one point in both runs. seconds: of the first trial of each run, if it is the
+    only one."""
+
+    level: float
+    variant: str
+    a: tuple[float, ...]
+    b: tuple[float, ...]
+    seconds_a: WindowSpread | None = None
+    seconds_b: WindowSpread | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unpaired:
+    """A point that cannot be compared. lost: A has VALID trials; B planned some and has none.
+
+    open_loop: A or B offered a fixed rate there, which is not a capacity.
+    """
+
+    level: float
+    variant: str
+    trials_a: int
+    trials_b: int
+    why: str
+    lost: bool
+    open_loop: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """A VALID trial with the logarithm of its rate."""
+
+    result: TrialResult
+    log: float
+
+
+Key = tuple[float, str]
+
+
+def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpaired]]:
+    """The points of both runs by level and variant, in the order of the axis; and the points that only one run has."""
+    valid_a, valid_b = counted_trials(a), counted_trials(b)
+    planned_a, planned_b = planned_points(a), planned_points(b)
+    paired, unpaired = [], []
+    for key in sorted({*planned_a, *planned_b}):
+        here_a, here_b = valid_a.get(key, []), valid_b.get(key, [])
+        if here_a and here_b:
+            paired.append(
+                PointLogs(
+                    level=key[0],
+                    variant=key[1],
+                    a=tuple(counted.log for counted in here_a),
+                    b=tuple(counted.log for counted in here_b),
+                    seconds_a=window_spread(window_rates(a, here_a[0].result)),
+                    seconds_b=window_spread(window_rates(b, here_b[0].result)),
+                )
+            )
+            continue
+        is_open_b = key in open_points(b)
+        sides = [(n, run) for n, run, here in (("A", a, here_a), ("B", b, here_b)) if not here]
+        unpaired.append(
+            Unpaired(
+                level=key[0],
+                variant=key[1],
+                trials_a=len(here_a),
+                trials_b=len(here_b),
+                why="; ".join(_lacking(run, name, key) for name, run in sides),
+                lost=bool(here_a) and key in planned_b and not is_open_b,
+                open_loop=is_open_b or key in open_points(a),
+            )
+        )
+    return paired, unpaired
+
+
+def _lacking(run: StoredRun, name: str, key: Key) -> str:
+    """Why a run has nothing to compare at a point."""
+    if key not in planned_points(run):
+        return f"not in the plan of {name}"
+    return f"open loop in {name}" if key in open_points(run) else f"no VALID trial in {name}"
+
+
+def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
+    """rows/s of each whole second inside the window, in order."""
+    start = result.measurement.transient_s or 0.0
+    end = start + (result.measurement.window_s or 0.0)
+    return [
+        rate
+        for t_s, values in run.timeseries.get(result.trial.trial_id, ())
+        if start + EDGE_S < t_s <= end + EDGE_S and (rate := values.get("rows_per_s")) is not None
+    ]
+
+
+def counted_trials(run: StoredRun) -> dict[Key, list[Counted]]:
+    """The trials that count, by point, with ln(rate) corrected for the run's drift."""
+    observed = without_drift(observations(run.results, achieved))
+    found: dict[Key, list[Counted]] = {}
+    for result, one in zip(run.results, observed, strict=True):
+        if one.role == "point" and not one.mark:
+            counted = Counted(result=result, log=math.log(one.value or 1.0))
+            found.setdefault((one.level, label(result.trial.variant)), []).append(counted)
+    return found
+
+
+def open_points(run: StoredRun) -> set[Key]:
+    """Level and variant of the planned points whose rate is offered (`--rate`). An offered rate is not a capacity."""
+    return {(t.level, label(t.variant)) for t in run.plan.trials if t.role == "point" and t.load.rate}
+
+
+def planned_points(run: StoredRun) -> set[Key]:
+    """Level and variant of every point in the plan."""
+    return {(t.level, label(t.variant)) for t in run.plan.trials if t.role == "point"}

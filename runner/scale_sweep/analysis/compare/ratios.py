@@ -1,0 +1,196 @@
+"""The test of a ratio: logarithms of rates, their spread, Student's and Welch's t. The last axis of arrays is the
+points.
+
+A rate's spread grows with the rate, so rates are compared as logarithms: a difference of logarithms is a ratio. A few
+replicates at one point say little about its spread; all points of both runs say more. So spreads are pooled over points
+and over A and B if a test of equal variances allows it (equal.py). If one run has no replicates at all, both use the
+other's spread. Refuses to invent a spread: without replicates in either run there is none (see `seconds`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from scale_sweep.analysis.compare.equal import Bools, outliers, own_spread, sides_equal
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """The moments of one run's ln(rate) at each point: count, mean, sum of squares about the mean."""
+
+    n: Floats
+    mean: Floats
+    squares: Floats
+
+    @property
+    def degrees(self) -> Floats:
+        """Degrees of freedom at each point."""
+        return self.n - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variance:
+    """The variance of one trial's ln(rate), with degrees of freedom, at each point. own: the points that are not
+    pooled. joint: A and B share one estimate."""
+
+    value: Floats
+    degrees: Floats
+    own: Bools
+    joint: Bools
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tested:
+    """B against A at each point: difference of ln(rate), its standard error, degrees of freedom, two-sided p."""
+
+    difference: Floats
+    error: Floats
+    degrees: Floats
+    p_value: Floats
+    own: Bools
+
+
+def side(logs: Floats) -> Side:
+    """The moments of replicates on the last axis."""
+    mean = logs.mean(axis=-1)
+    squares = ((logs - mean[..., None]) ** 2).sum(axis=-1)
+    return Side(n=np.full_like(mean, logs.shape[-1]), mean=mean, squares=squares)
+
+
+def pooled(squares: Floats, degrees: Floats, own: Bools, joint: Bools) -> Variance:
+    """The variance at each point: pooled over the points that are not in `own`; a point in `own` has its own."""
+    shared = np.where(own, 0.0, squares).sum(axis=-1, keepdims=True)
+    shared_degrees = np.where(own, 0.0, degrees).sum(axis=-1, keepdims=True)
+    everything = squares.sum(axis=-1, keepdims=True), degrees.sum(axis=-1, keepdims=True)
+    common = np.where(shared_degrees > 0, shared, everything[0])  # points without replicates use the pooled one
+    common_degrees = np.where(shared_degrees > 0, shared_degrees, everything[1])
+    alone = own & (degrees > 0)
+    return Variance(
+        value=np.where(alone, squares / np.maximum(degrees, 1), common / np.maximum(common_degrees, 1)),
+        degrees=np.where(alone, degrees, common_degrees),
+        own=alone,
+        joint=joint,
+    )
+
+
+def variance_of(one: Side) -> Variance:
+    """The variance of a single sample at each point, pooled over points that are equally noisy."""
+    own = own_spread(one.squares, one.degrees)
+    return pooled(one.squares, one.degrees, own, np.ones_like(own))
+
+
+def variances(a: Side, b: Side) -> tuple[Variance, Variance] | None:
+    """The variances of A and B. If one has no replicates, both have the other's. None if neither has replicates."""
+    degrees_a, degrees_b = float(a.degrees.sum(axis=-1).flat[0]), float(b.degrees.sum(axis=-1).flat[0])
+    if degrees_a > 0 and degrees_b > 0:
+        return _of_both(a, b)
+    if degrees_a + degrees_b == 0:
+        return None
+    one = a if degrees_a > 0 else b
+    own = outliers(one.squares, one.degrees)
+    known = pooled(one.squares, one.degrees, own, np.ones_like(own))
+    return known, known
+
+
+def _of_both(a: Side, b: Side) -> tuple[Variance, Variance]:
+    """One estimate for A and B if they are equally noisy; else one for each. The same points stay unpooled in both."""
+    equal = sides_equal(a.squares, a.degrees, b.squares, b.degrees)
+    squares, degrees = a.squares + b.squares, a.degrees + b.degrees
+    relative = _relative(a) + _relative(b)
+    own = own_spread(np.where(equal, squares, relative), degrees)
+    joint = np.broadcast_to(equal, own.shape)
+    both = pooled(squares, degrees, own, joint)
+    return _either(equal, both, pooled(a.squares, a.degrees, own, joint)), _either(
+        equal, both, pooled(b.squares, b.degrees, own, joint)
+    )
+
+
+def _relative(one: Side) -> Floats:
+    """Sums of squares, in units of the pooled variance."""
+    total = one.squares.sum(axis=-1, keepdims=True) / np.maximum(one.degrees.sum(axis=-1, keepdims=True), 1)
+    return one.squares / np.where(total > 0, total, 1.0)
+
+
+def _either(which: Bools, first: Variance, second: Variance) -> Variance:
+    return Variance(
+        value=np.where(which, first.value, second.value),
+        degrees=np.where(which, first.degrees, second.degrees),
+        own=np.where(which, first.own, second.own),
+        joint=first.joint,
+    )
+
+
+def welch(a: Side, b: Side, variance_a: Variance, variance_b: Variance, *, shared: bool = False) -> Tested:
+    """Student's test where both variances are one estimate (shared: everywhere), else Welch's with Satterthwaite's
+    degrees of freedom."""
+    part_a, part_b = variance_a.value / a.n, variance_b.value / b.n
+    own = variance_a.own | variance_b.own
+    return tested(
+        b.mean - a.mean, part_a, part_b, variance_a.degrees, variance_b.degrees, own, variance_a.joint | shared
+    )
+
+
+def tested(
+    difference: Floats,
+    part_a: Floats,
+    part_b: Floats,
+    degrees_a: Floats,
+    degrees_b: Floats,
+    own: Bools,
+    shared: Bools | bool = False,
+) -> Tested:
+    """The test from the variances of both means and their degrees of freedom. shared: the points with one estimate for
+    A and B."""
+    total = part_a + part_b
+    below = part_a**2 / np.maximum(degrees_a, 1e-9) + part_b**2 / np.maximum(degrees_b, 1e-9)
+    apart = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), degrees_a + degrees_b)
+    degrees = np.where(shared, np.broadcast_to(degrees_a, total.shape), apart)
+    error = np.sqrt(total)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(error > 0, difference / error, np.where(difference == 0, 0.0, np.inf))
+    p_value = 2 * stdtr(np.maximum(degrees, 1e-9), -np.abs(t))
+    return Tested(difference=difference, error=error, degrees=degrees, p_value=p_value, own=own)
+
+
+def quantile(degrees: Floats, probability: float) -> Floats:
+    """The quantile of Student's t distribution."""
+    return np.asarray(stdtrit(np.maximum(degrees, 1e-9), probability))
+
+
+def together(found: Tested) -> Tested:
+    """All points as one: the mean of the differences, with equal weights, on a last axis of length 1."""
+    k = found.difference.shape[-1]
+    squares = found.error**2
+    total = squares.sum(axis=-1, keepdims=True)
+    below = (squares**2 / np.maximum(found.degrees, 1e-9)).sum(axis=-1, keepdims=True)
+    apart = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), 1.0)
+    # Points that share a pooled variance have dependent errors: no more degrees of freedom than one point has.
+    most = np.where(found.own, found.degrees, 0.0).sum(axis=-1, keepdims=True)
+    pooled_degrees = np.where(found.own, 0.0, found.degrees).max(axis=-1, keepdims=True)
+    degrees = np.minimum(apart, most + pooled_degrees)
+    error = np.sqrt(total) / k
+    difference = found.difference.mean(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.where(error > 0, difference / error, np.where(difference == 0, 0.0, np.inf))
+    p_value = 2 * stdtr(np.maximum(degrees, 1e-9), -np.abs(t))
+    return Tested(
+        difference=difference, error=error, degrees=degrees, p_value=p_value, own=np.zeros_like(t, dtype=bool)
+    )
+
+
+def holm(p_values: Floats) -> Floats:
+    """Holm's step-down p-values (1979) on the last axis. If no point differs, 5 % of pairs have a value below 5 % at
+    any point."""
+    order = np.argsort(p_values, axis=-1)
+    sorted_p = np.take_along_axis(p_values, order, axis=-1)
+    k = p_values.shape[-1]
+    stepped = np.maximum.accumulate(np.minimum(sorted_p * np.arange(k, 0, -1), 1.0), axis=-1)
+    out = np.empty_like(p_values)
+    np.put_along_axis(out, order, stepped, axis=-1)
+    return out

@@ -1,0 +1,27 @@
+"""The curve through observations: points, models, the model that the points support, and its uncertainty.
+
+`fit_curve` fits observations, `fit_rows` plain rows of other programs. Pure: no I/O, no clock; random numbers are
+seeded. Refuses to fit marked observations, to choose a model from too few points, and to claim a parameter, a peak or a
+knee whose error is as large as the value.
+"""
+
+from scale_sweep.analysis.fit.curve import FitQuestions, fit_curve, fit_rows, model_rate, value_at
+from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, rate_at
+from scale_sweep.analysis.fit.words import RATE_UNITS, Terms, pair, quantity, ranged, speedup_words
+
+__all__ = [
+    "NAMES",
+    "RATE_UNITS",
+    "SYMBOLS",
+    "FitQuestions",
+    "Terms",
+    "fit_curve",
+    "fit_rows",
+    "model_rate",
+    "pair",
+    "quantity",
+    "ranged",
+    "rate_at",
+    "speedup_words",
+    "value_at",
+]

@@ -1,0 +1,220 @@
+"""Answers beyond the points: the rate at a level, and the level for a rate, each with an interval or a reason.
+
+The interval covers the models that the points leave possible: it is the hull of their 95 % bootstrap intervals for the
+curve. It is not an interval for one more trial, which also has the noise. The interval of one model is right only if
+that model is right, and points rarely prove that. Refuses an answer without an interval, beyond the extrapolation
+limit, or across a level whose trials were all rejected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scale_sweep.analysis.fit.candidates import LIMITS, Candidate, percentiles, six_digits
+from scale_sweep.analysis.fit.derived import REACH, asymptote, level_where_it_falls, levels_for
+from scale_sweep.analysis.fit.models import NAMES, Floats
+from scale_sweep.analysis.fit.rows import Rows
+from scale_sweep.analysis.fit.words import Terms, rejected_words
+from scale_sweep.base.units import format_number, format_rate
+from scale_sweep.model import Estimate, Need, Prediction, RejectedLevel
+
+NO_MODEL = "no model is chosen: the points are too few to choose one"
+NO_INTERVAL = "the points are too few for an interval"
+# If the rate falls, usually only the USL remains. Its own 95 % percentiles contain the truth in 83 % of
+# bench/method_fit.py's sets with a late peak, because the data that choose it also bend it.
+LIMITS_OF_A_FALL = (0.5, 99.5)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """The input of the answers. plausible: the models that intervals cover, with the chosen one.
+
+    wider: models that intervals also cover beyond the measured levels. falls: the rate falls, so only models that fall
+    are plausible. lost: the levels whose trials were all rejected, ascending.
+    """
+
+    chosen: Candidate | None
+    plausible: Sequence[Candidate]
+    wider: Sequence[Candidate]
+    rows: Rows
+    terms: Terms
+    lost: Sequence[RejectedLevel] = ()
+    falls: bool = False
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The percentiles of a 95 % interval. They are wider if only one model is plausible."""
+        return LIMITS_OF_A_FALL if self.falls else LIMITS
+
+    @property
+    def above(self) -> RejectedLevel | None:
+        """The first lost level beyond the last fitted one."""
+        return next((r for r in self.lost if len(self.rows.distinct) and r.level > self.rows.distinct[-1]), None)
+
+    @property
+    def below(self) -> RejectedLevel | None:
+        """The last lost level before the first fitted one."""
+        found = [r for r in self.lost if len(self.rows.distinct) and r.level < self.rows.distinct[0]]
+        return found[-1] if found else None
+
+    def spanned(self, level: float) -> list[Candidate]:
+        """The models that an interval at a level covers."""
+        inside = self.rows.distinct[0] <= level <= self.rows.distinct[-1]
+        return [c for c in (*self.plausible, *(() if inside else self.wider)) if len(c.samples)]
+
+    @property
+    def limit(self) -> float:
+        """The highest level with an answer."""
+        return REACH * float(self.rows.distinct[-1])
+
+
+def predict(known: Known, levels: Sequence[float]) -> tuple[Prediction, ...]:
+    """The curve at these levels."""
+    return tuple(_predict(known, level) for level in levels)
+
+
+def _predict(known: Known, level: float) -> Prediction:
+    chosen, rows = known.chosen, known.rows
+    first, last = (float(rows.distinct[i]) for i in (0, -1)) if len(rows.distinct) else (0.0, 0.0)
+    outside = not first <= level <= last
+    reason = _refusal(known, level)
+    low, high = hull(known, level) if not reason else (None, None)
+    if not reason and (low is None or high is None):
+        reason = NO_INTERVAL
+    rate = float(chosen.rates(np.array([level]))[0]) if chosen is not None and not reason else 0.0
+    if not reason and rate <= 0 and chosen is not None:
+        reason = f"the {NAMES[chosen.model]} curve falls to 0 before"
+    if reason or chosen is None or low is None or high is None:
+        return Prediction(level=level, rate=None, low=None, high=None, extrapolated=outside, reason=reason)
+    here = next((r for r in known.lost if r.level == level), None)
+    beside = f"measured there, and rejected: {rejected_words(here, known.terms)}" if here else ""
+    return Prediction(
+        level=level,
+        rate=rate,
+        low=min(low, rate),
+        high=max(high, rate),
+        extrapolated=outside,
+        reason=beside,
+        by_model={c.model: _estimate(c, level) for c in known.plausible if len(c.samples)},
+    )
+
+
+def hull(known: Known, level: float) -> tuple[float | None, float | None]:
+    """The ends of the curve's interval at a level. A rate is never below 0, even on a straight line."""
+    ends = [_interval(c, level, known.limits) for c in known.spanned(level)]
+    if not ends or any(low is None or high is None for low, high in ends):
+        return None, None
+    return max(min(low for low, _ in ends if low is not None), 0.0), max(high for _, high in ends if high is not None)
+
+
+def band(known: Known, grid: Floats) -> tuple[tuple[float, float, float], ...]:
+    """(level, low, high): the hull along the measured levels."""
+    ends = np.array([np.percentile(c.curves(grid), known.limits, axis=0) for c in known.plausible if len(c.samples)])
+    if not ends.size:
+        return ()
+    low, high = np.maximum(ends[:, 0].min(axis=0), 0.0), ends[:, 1].max(axis=0)
+    return tuple((six_digits(n), six_digits(a), six_digits(b)) for n, a, b in zip(grid, low, high, strict=True))
+
+
+def _interval(
+    candidate: Candidate, level: float, limits: tuple[float, float] = LIMITS
+) -> tuple[float | None, float | None]:
+    return percentiles(candidate.curves(np.array([level]))[:, 0], limits)
+
+
+def _estimate(candidate: Candidate, level: float) -> Estimate:
+    low, high = _interval(candidate, level)
+    return Estimate(value=float(candidate.rates(np.array([level]))[0]), std_err=None, low=low, high=high)
+
+
+def _refusal(known: Known, level: float) -> str:
+    rows = known.rows
+    if known.chosen is None:
+        return NO_MODEL
+    above, below = known.above, known.below
+    if above is not None and level >= above.level:
+        return _rejected_from(known, above, level, "there or beyond")
+    if below is not None and level <= below.level:
+        return _rejected_from(known, below, level, "there or below")
+    if level > known.limit:
+        return f"beyond the extrapolation limit, {REACH:g} × the highest level ({format_number(rows.distinct[-1])})"
+    if level < float(rows.distinct[0]) / REACH:
+        return f"below half of the lowest level ({format_number(rows.distinct[0])})"
+    return ""
+
+
+def _rejected_from(known: Known, barrier: RejectedLevel, level: float, where: str) -> str:
+    """Why nothing is predicted, with the rejected rate at the requested level, or else at the first lost level."""
+    here = next((r for r in known.lost if r.level == level), barrier)
+    said = f"every trial at {known.terms.count(barrier.level)} was rejected, so nothing is predicted {where}"
+    return f"{said}; measured at {format_number(here.level)}: {rejected_words(here, known.terms)}"
+
+
+def need(known: Known, wanted: Sequence[float]) -> tuple[Need, ...]:
+    """The level that each rate needs."""
+    return tuple(_need(known, rate) for rate in wanted)
+
+
+def _need(known: Known, rate: float) -> Need:
+    chosen, rows = known.chosen, known.rows
+    if chosen is None:
+        return _unknown(rate, NO_MODEL)
+    least = float(rows.distinct[0]) / REACH
+    rises, until = _crossings(chosen, chosen.values[None], rate)
+    value, falling = float(rises[0]), False
+    has_fallen = not least <= value <= known.limit and float(chosen.rates(rows.distinct[:1])[0]) >= rate
+    if has_fallen and least <= float(until[0]) <= known.limit:
+        value, falling = float(until[0]), True
+    reason = _no_level(known, chosen, value, rate, least)
+    if reason:
+        return _unknown(rate, reason)
+    spanned = [_crossings(c, c.samples, rate)[falling] for c in known.spanned(value)]
+    if not spanned:
+        return _unknown(rate, NO_INTERVAL)
+    ends = [percentiles(levels, known.limits) for levels in spanned]
+    lows, highs = [low for low, _ in ends], [high for _, high in ends]
+    low = min([value, *(v for v in lows if v is not None)])
+    high = None if any(v is None for v in highs) else max([value, *(v for v in highs if v is not None)])
+    reason = "the rate falls: up to there it is reached, beyond it is not" if falling else ""
+    if high is None or high > known.limit or known.above is not None and high >= known.above.level:
+        open_end = "how far it stays so" if falling else "whether it can be reached at all"
+        high, reason = None, f"{reason}{'; ' if reason else ''}{open_end} is within the error"
+    return Need(rate=rate, level=value, low=low, high=high, reason=reason, falling=falling)
+
+
+def _no_level(known: Known, chosen: Candidate, value: float, rate: float, least: float) -> str:
+    above, below = known.above, known.below
+    if value < least:
+        return f"it is reached below half of the lowest level ({format_number(known.rows.distinct[0])})"
+    if above is not None and value >= above.level:
+        return _rejected_at(known, above, "at or beyond")
+    if below is not None and value <= below.level:
+        return _rejected_at(known, below, "at or below")
+    if not math.isfinite(value):
+        top = asymptote(chosen)
+        told = f": its maximum is {format_rate(top)}" if math.isfinite(top) else ""
+        return f"the {NAMES[chosen.model]} curve never reaches it{told}"
+    if value > known.limit:
+        about, limit = format_number(float(f"{value:.3g}")), format_number(known.limit)
+        return f"it would take about {about}, which is beyond the extrapolation limit ({limit})"
+    return ""
+
+
+def _rejected_at(known: Known, barrier: RejectedLevel, where: str) -> str:
+    said = f"the curve would have it {where} {known.terms.count(barrier.level)}, where every trial was rejected"
+    return f"{said}; measured there: {rejected_words(barrier, known.terms)}"
+
+
+def _crossings(candidate: Candidate, parameters: Floats, rate: float) -> tuple[Floats, Floats]:
+    """For every parameter set: the lowest level with that rate, and the level from which a falling curve is below
+    it."""
+    arguments = candidate.model, parameters, rate, candidate.unit_level
+    return levels_for(*arguments), level_where_it_falls(*arguments)
+
+
+def _unknown(rate: float, reason: str) -> Need:
+    return Need(rate=rate, level=None, low=None, high=None, reason=reason)

@@ -1,0 +1,188 @@
+"""One model fitted to the rows: parameters, standard errors, AICc, holdout error, and bootstrap samples.
+
+Standard errors are those of least squares, s² (JᵀJ)⁻¹ at the solution. Intervals come from the bootstrap. Refuses an
+error for a parameter on its bound, and an AICc where its correction is undefined.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from scale_sweep.analysis.fit.bootstrap import SAMPLES, resample
+from scale_sweep.analysis.fit.models import BOUNDED, PARAMETERS, Floats, ModelName, jacobian, rates
+from scale_sweep.analysis.fit.rows import Rows
+from scale_sweep.analysis.fit.squares import solve
+from scale_sweep.model import Estimate, ModelFit
+
+CONFIDENCE = 0.95
+LIMITS = (50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE))
+_RESOLUTION = 1e-6  # of the mean rate; the data is not more exact, so a perfect fit does not give ln(0)
+_UNITLESS = ("alpha", "beta", "exponent")
+_SQUARE_MAX = 1e14
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A fitted model. values and samples are in the unit of the data; samples: (samples, parameters) or empty.
+
+    unit_level: u of the formulas in models.py.
+    """
+
+    model: ModelName
+    values: Floats
+    free: tuple[str, ...]
+    std_errs: Mapping[str, float]
+    rss: float
+    rse: float | None
+    degrees: int
+    aicc: float | None
+    left_out_error: float | None
+    samples: Floats
+    trials: int
+    unit_level: float = 1.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters' names, in order."""
+        return PARAMETERS[self.model]
+
+    def value(self, name: str) -> float:
+        """The value of a parameter."""
+        return float(self.values[self.names.index(name)])
+
+    def estimate(self, name: str) -> Estimate:
+        """A parameter with its standard error and interval."""
+        low, high = self.interval(name)
+        return Estimate(value=self.value(name), std_err=self.std_errs.get(name), low=low, high=high)
+
+    def interval(self, name: str) -> tuple[float | None, float | None]:
+        """The 95 % percentile interval of a parameter."""
+        return percentiles(self.samples[:, self.names.index(name)]) if len(self.samples) else (None, None)
+
+    def rates(self, levels: Floats) -> Floats:
+        """The curve at these levels."""
+        found: Floats = rates(self.model, self.values[None], levels, self.unit_level)[0]
+        return found
+
+    def curves(self, levels: Floats) -> Floats:
+        """The curve of every bootstrap sample: (samples, levels)."""
+        return rates(self.model, self.samples, levels, self.unit_level)
+
+
+def percentiles(values: Floats, limits: tuple[float, float] = LIMITS) -> tuple[float | None, float | None]:
+    """The ends of an interval of bootstrap values, 95 % unless limits say otherwise. Infinite ends are None."""
+    low, high = (float(v) for v in np.percentile(values, limits, method="inverted_cdf"))
+    return (low if math.isfinite(low) else None, high if math.isfinite(high) else None)
+
+
+def fit_model(model: ModelName, rows: Rows, samples: int = SAMPLES) -> Candidate:
+    """Least squares on the rate. The rows must have at least as many levels as the model has parameters."""
+    names = PARAMETERS[model]
+    values = solve(model, rows.distinct, rows.weights, rows.means[None] / rows.unit, rows.unit_level)[0]
+    curve: Floats = rates(model, values[None], rows.distinct, rows.unit_level)[0]
+    slopes = jacobian(model, values, rows.distinct, rows.unit_level)
+    free = [i for i, name in enumerate(names) if np.any(slopes[:, i]) and not _on_bound(name, float(values[i]))]
+    gaps = rows.rates / rows.unit - curve[rows.of_level]
+    rss, degrees = float(gaps @ gaps), len(rows.rates) - len(free)
+    inverse = _inverse(slopes[:, free], rows.weights)
+    size = math.sqrt(rss / degrees) if degrees > 0 else None
+    errors = np.sqrt(np.diag(inverse)) * size if inverse is not None and size is not None else None
+    units = np.array([1.0 if name in _UNITLESS else rows.unit for name in names])
+    few = rows.condensed
+    drawn = resample(
+        model,
+        few,
+        rates(model, values[None], few.distinct, rows.unit_level)[0],
+        jacobian(model, values, few.distinct, rows.unit_level)[:, free],
+        inverse,
+        degrees,
+        samples,
+    )
+    testable = len(rows.distinct) > len(names)
+    return Candidate(
+        model=model,
+        values=values * units,
+        free=tuple(names[i] for i in free),
+        std_errs={} if errors is None else {names[i]: float(e * units[i]) for i, e in zip(free, errors, strict=True)},
+        rss=rss * rows.unit**2,
+        rse=size * rows.unit if size is not None else None,
+        degrees=degrees,
+        aicc=aicc(rss, len(rows.rates), len(names), rows.unit) if testable else None,
+        left_out_error=_left_out_error(model, rows),
+        samples=drawn * units if drawn.size else drawn,
+        trials=len(rows.rates),
+        unit_level=rows.unit_level,
+    )
+
+
+def _on_bound(name: str, value: float) -> bool:
+    return name in BOUNDED and (value <= 0 or value >= 1)
+
+
+def _inverse(slopes: Floats, weights: Floats) -> Floats | None:
+    """(JᵀWJ)⁻¹; None if the points do not determine the parameters."""
+    size = np.sqrt(weights @ slopes**2)
+    if not size.size or size.min() <= 0:
+        return None
+    square = (slopes / size).T @ ((slopes / size) * weights[:, None])
+    if np.linalg.cond(square) > _SQUARE_MAX:
+        return None
+    found: Floats = np.linalg.inv(square) / np.outer(size, size)
+    return found
+
+
+def aicc(rss: float, trials: int, parameters: int, unit: float = 1.0) -> float | None:
+    """Akaike's criterion corrected for few points (Hurvich and Tsai, 1989). The variance counts as a parameter.
+
+    None if n − k − 1 ≤ 0: the correction is then undefined. rss is in units of `unit`; its square is multiplied back,
+    so that the criterion is that of the original data.
+    """
+    k = parameters + 1
+    if trials - k - 1 <= 0:
+        return None
+    variance = max(rss / trials, _RESOLUTION**2)
+    return trials * (math.log(variance) + 2 * math.log(unit)) + 2 * k + 2 * k * (k + 1) / (trials - k - 1)
+
+
+def _left_out_error(model: ModelName, rows: Rows) -> float | None:
+    """The relative error at the last level if it is not fitted; None with too few levels."""
+    if len(rows.distinct) - 1 < len(PARAMETERS[model]):
+        return None
+    rest = rows.means[None, :-1] / rows.unit
+    values = solve(model, rows.distinct[:-1], rows.weights[:-1], rest, rows.unit_level)
+    told = float(rates(model, values, rows.distinct[-1:], rows.unit_level)[0, 0]) * rows.unit
+    off = abs(told / float(rows.means[-1]) - 1)
+    return off if math.isfinite(off) else None
+
+
+def band(candidate: Candidate, grid: Floats) -> tuple[tuple[float, float, float], ...]:
+    """(level, low, high): 95 % for the curve, given the model. It does not include the doubt about the model."""
+    if not len(candidate.samples):
+        return ()
+    low, high = np.percentile(candidate.curves(grid), LIMITS, axis=0)
+    return tuple((six_digits(n), six_digits(a), six_digits(b)) for n, a, b in zip(grid, low, high, strict=True))
+
+
+def six_digits(value: float) -> float:
+    """A value rounded to six digits, which suffice for a picture or a page."""
+    return float(f"{value:.6g}")
+
+
+def document(candidate: Candidate, grid: Floats | None) -> ModelFit:
+    """The candidate as it is stored."""
+    return ModelFit(
+        model=candidate.model,
+        parameters={name: candidate.estimate(name) for name in candidate.names},
+        rss=candidate.rss,
+        aicc=candidate.aicc,
+        band=band(candidate, grid) if grid is not None else (),
+        on_bound=tuple(n for n in candidate.names if n not in candidate.free),
+        trials=candidate.trials,
+        unit_level=candidate.unit_level,
+        rse=candidate.rse,
+        holdout_error=candidate.left_out_error,
+    )

@@ -1,0 +1,183 @@
+"""The cautions that a reader of the fit needs, the most important first.
+
+Refuses to state a cause for a spread: it names possible causes to check.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scipy.special import fdtrc, stdtrit
+
+from scale_sweep.analysis.fit.choice import NEAR_AICC
+from scale_sweep.analysis.fit.models import NAMES
+from scale_sweep.analysis.fit.summaries import Noise
+from scale_sweep.analysis.fit.words import Findings, level_words, rejected_words
+from scale_sweep.base.units import format_number
+from scale_sweep.model import PointSummary
+
+CONFIDENCE = 0.95
+_SUPERLINEAR_UNPROVEN = 1.05
+_SUPERLINEAR_LEAST = 0.02  # of ln(efficiency), so that rounding is not reported
+_MISFIT_P = 0.01
+_DEGREES_FEW = 4
+_LOST_SHOWN = 6
+CONFOUNDS = (
+    "what could explain it: a handicapped first level (the load generator or another process on the same cores, a cold "
+    "cache), memory or cache that grows with the axis, a knob that moves along it, a higher clock rate, growing batches"
+)
+
+
+def superlinear_levels(points: tuple[PointSummary, ...], noise: Noise | None) -> tuple[str, ...]:
+    """Levels whose efficiency is above 1 beyond the noise (95 % for all of them together): "1.25 at 4".
+
+    Without replicates, the scatter of the later levels' rate per unit stands for the noise. The first level must then
+    be below everything that the noise explains, and there must be four levels.
+    """
+    if noise is None:
+        return _below_the_others(points)
+    probability = 1 - (1 - CONFIDENCE) / 2 / max(len(points) - 1, 1)
+    found = []
+    for p in points[1:]:
+        efficiency = p.efficiency or 0.0
+        error = efficiency * p.speedup_std_err / p.speedup if p.speedup and p.speedup_std_err is not None else math.inf
+        if efficiency > 1 + float(stdtrit(p.speedup_degrees or noise.degrees, probability)) * error:
+            found.append(_told(p))
+    return tuple(found)
+
+
+def _told(p: PointSummary) -> str:
+    return f"{p.efficiency or 0.0:.2f} at {format_number(p.level)}"
+
+
+def _below_the_others(points: tuple[PointSummary, ...]) -> tuple[str, ...]:
+    logs = [math.log(p.efficiency) for p in points[1:] if p.efficiency]
+    if len(logs) < 3:
+        return ()
+    middle = sum(logs) / len(logs)
+    spread = math.sqrt(sum((v - middle) ** 2 for v in logs) / (len(logs) - 1))
+    bound = float(stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2))
+    if middle <= max(bound * spread * math.sqrt(1 + 1 / len(logs)), _SUPERLINEAR_LEAST):
+        return ()
+    return tuple(_told(p) for p in points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN)
+
+
+def all_cautions(f: Findings) -> tuple[str, ...]:
+    """What a reader must know before using the sentence."""
+    found = [c.sentence for c in f.confounds]
+    for note, at in f.data.noted.items():
+        found.append(f"{note} at {level_words(at)} {f.terms.axis}: these trials are fitted")
+    found += [*_left_out(f), *f.outliers]
+    if len(f.points) < 2:
+        return tuple(found)
+    found += [*_superlinear(f), *_limits(f), *_bounds(f), *f.choice.doubts, *_model_doubts(f), *_few(f), *_noise(f)]
+    return tuple(found)
+
+
+def _left_out(f: Findings) -> list[str]:
+    total = sum(f.data.left_out.values())
+    if not total or not f.points:
+        return []
+    kinds = ", ".join(f"{n} {kind}" for kind, n in f.data.left_out.items())
+    all_trials = total + len(f.data.rates)
+    found = [f"{total} of {all_trials} trials {'is' if total == 1 else 'are'} not fitted: {kinds}"]
+    if f.data.lost:
+        lost = ", ".join(format_number(r.level) for r in f.data.lost)
+        shown = f.data.lost[:_LOST_SHOWN]
+        rates = "; ".join(f"{rejected_words(r, f.terms)} at {format_number(r.level)}" for r in shown)
+        found.append(f"no {f.terms.row} at {lost} {f.terms.axis}: the curve says nothing there; measured: {rates}")
+    for r in f.data.rejected:
+        if r.is_doubted:
+            share = f"{r.rejected} of {r.rejected + r.kept} trials were rejected"
+            measured = f"they measured {rejected_words(r, f.terms)}"
+            found.append(f"{f.terms.count(r.level)}: {share}, so this level is in doubt; {measured}")
+    return found
+
+
+def _superlinear(f: Findings) -> list[str]:
+    if f.superlinear:
+        noise = "noise" if f.noise else "the scatter of the levels"
+        found = [f"superlinear beyond {noise}: efficiency {', '.join(f.superlinear)} {f.terms.axis}"]
+    elif f.choice.verdict == "superlinear":
+        found = ["superlinear: the curve rises faster than a line through the origin, beyond its error"]
+    else:
+        seen = [_told(p) for p in f.points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN]
+        return (
+            [f"superlinear: efficiency {', '.join(seen)} {f.terms.axis}; without replicates noise cannot be excluded"]
+            if seen and f.noise is None
+            else []
+        )
+    return [*found, CONFOUNDS]
+
+
+def _limits(f: Findings) -> list[str]:
+    if f.choice.model != "knee":
+        return []
+    said = (
+        "a hard limit explains the points better than every smooth curve: look for another resource that is full "
+        "from there on"
+    )
+    return [said]
+
+
+def _bounds(f: Findings) -> list[str]:
+    amdahl = f.candidates.get("amdahl")
+    if amdahl is None or f.choice.verdict != "superlinear" or amdahl.value("alpha") > 0:
+        return []
+    return ["α and β are kept at 0 or above: a negative one would fit better, and would mean that waiting makes work"]
+
+
+def _model_doubts(f: Findings) -> list[str]:
+    if f.choice.model is None:
+        return []
+    name = NAMES[f.choice.model]
+    found = []
+    if misfit(f):
+        found.append(f"the levels lie off the {name} curve by more than the replicates' spread explains")
+    near = [NAMES[n] for n in f.choice.supported]
+    if near:
+        verb = "explains" if len(near) == 1 else "explain"
+        found.append(f"{_listed(near)} {verb} the points about as well as {name} (AICc within {NEAR_AICC:.0f})")
+    return found
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _few(f: Findings) -> list[str]:
+    levels, rows = len(f.points), len(f.data.rates)
+    untested = [NAMES[m] for m, c in f.candidates.items() if c.aicc is None and m != "knee"]
+    found = []
+    if levels >= 3 and untested:
+        found.append(
+            f"{f.terms.rows(rows)} at {levels} levels cannot test {_listed(untested)}: any of them may lie behind "
+            "these points, and only more levels or replicates can show which"
+        )
+    if 3 <= levels <= 5:
+        found.append(f"USL is weakly determined by {levels} levels (3 parameters; 6 levels or more are needed)")
+    return found
+
+
+def _noise(f: Findings) -> list[str]:
+    if f.noise is None:
+        return [
+            f"one {f.terms.row.rpartition(' ')[2]} per level: the noise is not known, so small differences mean nothing"
+        ]
+    floor = f"noise floor {100 * f.noise.std:.1f} % (spread of replicates); differences below it mean nothing"
+    few = f", and it is itself poorly known ({f.noise.degrees} degree{'s' * (f.noise.degrees > 1)} of freedom)"
+    return [floor + (few if f.noise.degrees < _DEGREES_FEW else "")]
+
+
+def misfit(f: Findings) -> bool:
+    """Whether the level means differ from the chosen curve by more than the replicates' spread: lack-of-fit F test at 1
+    %."""
+    c = f.chosen
+    if f.noise is None or c is None:
+        return False
+    pure = sum(p.rows_per_s_std**2 * (p.n - 1) for p in f.points if p.rows_per_s_std is not None)
+    degrees = len(f.points) - len(c.free)
+    if degrees <= 0 or pure <= 0:
+        return False
+    ratio = max(c.rss - pure, 0.0) / degrees / (pure / f.noise.degrees)
+    return bool(fdtrc(degrees, f.noise.degrees, ratio) < _MISFIT_P)

@@ -1,0 +1,202 @@
+"""`fit_curve` and `fit_rows` make a FitReport of observations or plain rows from the parts of this package."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from scale_sweep.analysis.fit import beyond, derived
+from scale_sweep.analysis.fit.bootstrap import SAMPLES
+from scale_sweep.analysis.fit.candidates import Candidate, document, fit_model
+from scale_sweep.analysis.fit.cautions import all_cautions, superlinear_levels
+from scale_sweep.analysis.fit.choice import Choice, choose
+from scale_sweep.analysis.fit.models import MODELS, PARAMETERS, Floats, ModelName, rate_at
+from scale_sweep.analysis.fit.outliers import outliers
+from scale_sweep.analysis.fit.rows import Rows, make_rows
+from scale_sweep.analysis.fit.summaries import Usable, noise_floor, summaries, usable
+from scale_sweep.analysis.fit.words import Findings, Terms, sentence, with_them
+from scale_sweep.model import Confound, Estimate, FitBeside, FitReport, ModelFit, Observation
+
+GRID_STEPS = 60
+_TAIL_LEVELS_MIN = 3
+_SAMPLES_BESIDE = 500  # its intervals are not shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitQuestions:
+    """What to answer beyond the points: rates at these levels, and levels for these rates."""
+
+    predict: Sequence[float] = ()
+    need: Sequence[float] = ()
+
+
+def fit_curve(
+    observed: Sequence[Observation],
+    terms: Terms,
+    *,
+    rate: str = "rows_per_s",
+    confounds: Sequence[Confound] = (),
+    questions: FitQuestions | None = None,
+) -> FitReport:
+    """The curve of the observations over the axis, with every caution. rate: the name of their value."""
+    return _report(usable(observed), terms, rate, tuple(confounds), questions or FitQuestions())
+
+
+def fit_rows(
+    rows: Sequence[tuple[float, float]], terms: Terms, *, questions: FitQuestions | None = None, samples: int = SAMPLES
+) -> FitReport:
+    """The curve of plain (level, rate) rows, both above 0. samples: of the bootstrap; simulations need only few."""
+    table = np.asarray(rows, dtype=float).reshape(-1, 2)
+    table = table[np.lexsort((table[:, 1], table[:, 0]))]
+    data = Usable(levels=table[:, 0], rates=table[:, 1], left_out={})
+    return _report(data, terms, terms.rate, (), questions or FitQuestions(), samples)
+
+
+def value_at(fit: FitReport, level: float) -> float | None:
+    """The chosen model's rate at a level; None if no model is chosen or the level is not above 0."""
+    model = next((m for m in fit.models if m.model == fit.chosen), None)
+    if model is None or level <= 0:
+        return None
+    return model_rate(model, level)
+
+
+def model_rate(model: ModelFit, level: float) -> float:
+    """X(n) of a fitted model."""
+    return rate_at(level, {name: e.value for name, e in model.parameters.items()}, model.unit_level)
+
+
+def _report(
+    data: Usable,
+    terms: Terms,
+    rate: str,
+    confounds: tuple[Confound, ...],
+    questions: FitQuestions,
+    samples: int = SAMPLES,
+) -> FitReport:
+    rows = make_rows(data.levels, data.rates)
+    noise = noise_floor(data)
+    points = summaries(data, noise)
+    candidates = {m: fit_model(m, rows, samples) for m in MODELS if len(PARAMETERS[m]) <= len(points)}
+    superlinear = superlinear_levels(points, noise)
+    choice = choose(candidates, rows, bool(superlinear) or _rises_faster(candidates))
+    known = _known(candidates, choice, rows, terms, data, samples)
+    peak, knee, maximum, at_90 = _figures(known)
+    beside = _beside(data, terms, rate)
+    findings = Findings(
+        terms=terms,
+        data=data,
+        noise=noise,
+        points=points,
+        candidates=candidates,
+        choice=choice,
+        confounds=confounds,
+        superlinear=superlinear,
+        peak=peak,
+        knee=knee,
+        maximum=maximum,
+        beside=with_them(beside),
+        outliers=outliers(rows, terms),
+    )
+    grid = _grid(rows)
+    return FitReport(
+        points=points,
+        models=tuple(document(c, grid if c.model in (choice.model, "linear") else None) for c in candidates.values()),
+        chosen=choice.model,
+        sentence=sentence(findings),
+        cautions=all_cautions(findings),
+        peak_level=peak.value if peak else None,
+        peak_std_err=peak.std_err if peak else None,
+        peak_extrapolated=bool(peak and peak.value > points[-1].level),
+        knee_level=knee.value if knee else None,
+        noise_percent=100 * noise.std if noise else None,
+        axis=terms.axis,
+        rate=rate,
+        verdict=choice.verdict,
+        peak=peak,
+        knee=knee,
+        maximum=maximum,
+        level_at_90=at_90,
+        supported=choice.supported,
+        extrapolation_limit=known.limit if len(points) else None,
+        predictions=beyond.predict(known, questions.predict),
+        needs=beyond.need(known, questions.need),
+        rejected=data.rejected,
+        beside=beside,
+        band=beyond.band(known, grid) if grid is not None and choice.model else (),
+    )
+
+
+def _known(
+    candidates: Mapping[ModelName, Candidate], choice: Choice, rows: Rows, terms: Terms, data: Usable, samples: int
+) -> beyond.Known:
+    """The input of the answers beyond the points.
+
+    Beyond the levels, intervals cover two more curves unless the rate falls. One is the USL, because few rows cannot
+    exclude a peak still to come. The other, if AICc rejects Amdahl, is Amdahl on the upper half of the levels, for
+    curves that bend more sharply than Amdahl and less than a knee.
+    """
+    amdahl, usl = candidates.get("amdahl"), candidates.get("usl")
+    wider = []
+    if choice.model and choice.verdict != "retrograde":
+        if usl is not None and "usl" not in choice.plausible:
+            wider.append(usl)
+        if amdahl is not None and amdahl.aicc is not None and "amdahl" not in choice.plausible:
+            upper = rows.levels >= rows.distinct[-max(_TAIL_LEVELS_MIN, (len(rows.distinct) + 1) // 2)]
+            wider.append(fit_model("amdahl", make_rows(rows.levels[upper], rows.rates[upper]), samples))
+    return beyond.Known(
+        chosen=candidates[choice.model] if choice.model else None,
+        plausible=[candidates[m] for m in choice.plausible],
+        wider=wider,
+        rows=rows,
+        terms=terms,
+        lost=data.lost,
+        falls=choice.verdict == "retrograde",
+    )
+
+
+def _figures(known: beyond.Known) -> tuple[Estimate | None, Estimate | None, Estimate | None, Estimate | None]:
+    """Peak, knee, maximum and the level at 90 % efficiency; None for one at or beyond a rejected level."""
+    chosen, above = known.chosen, known.above
+    if chosen is None:
+        return None, None, None, None
+    end = above.level if above is not None else math.inf
+    peak, knee, at_90 = (
+        found if found is not None and found.value < end else None
+        for found in (derived.peak(chosen), derived.knee(chosen), derived.level_at_90(chosen, known.rows))
+    )
+    return peak, knee, derived.maximum(chosen) if above is None or peak or knee else None, at_90
+
+
+def _beside(data: Usable, terms: Terms, rate: str) -> FitBeside | None:
+    """The fit with the rejected trials of the doubted levels."""
+    if not data.doubted:
+        return None
+    levels, rates = np.array(sorted([*zip(data.levels, data.rates, strict=True), *data.doubted]), dtype=float).T
+    fit = _report(Usable(levels=levels, rates=rates, left_out={}), terms, rate, (), FitQuestions(), _SAMPLES_BESIDE)
+    return FitBeside(
+        levels=tuple(sorted({level for level, _ in data.doubted})),
+        chosen=fit.chosen,
+        verdict=fit.verdict,
+        sentence=fit.sentence,
+        model=next((replace(m, band=()) for m in fit.models if m.model == fit.chosen), None),
+    )
+
+
+def _rises_faster(candidates: Mapping[ModelName, Candidate]) -> bool:
+    """Whether the power is above 1 and the intercept below 0, each in all of its interval."""
+    if "power" not in candidates or "affine" not in candidates:
+        return False
+    low, high = candidates["power"].interval("exponent")[0], candidates["affine"].interval("intercept")[1]
+    return low is not None and low > 1 and high is not None and high < 0
+
+
+def _grid(rows: Rows) -> Floats | None:
+    """The levels at which a band is drawn, from half of the first (no prediction is lower) to just beyond the last."""
+    if not len(rows.distinct):
+        return None
+    last = float(rows.distinct[-1])
+    steps = np.linspace(float(rows.distinct[0]) / derived.REACH, 1.05 * last, GRID_STEPS)
+    return steps if len(rows.distinct) > GRID_STEPS else np.unique(np.concatenate([steps, rows.distinct]))

@@ -1,0 +1,166 @@
+"""Figures that follow from one model: peak, knee, maximum, the level at 90 % efficiency, the level for a rate.
+
+Intervals are percentiles of the same figure in every bootstrap sample, so they hold for that model. Refuses a figure
+whose interval is open or wider than twice the figure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scale_sweep.analysis.fit.candidates import Candidate, percentiles
+from scale_sweep.analysis.fit.models import Floats, ModelName, usl_peak
+from scale_sweep.analysis.fit.rows import Rows
+from scale_sweep.model import Estimate
+
+REACH = 2.0  # predictions go up to this times the last level, and down to the first level divided by it
+_EFFICIENCY = 0.9
+Figure = Callable[[Floats], Floats]
+
+
+def limit(rows: Rows) -> float:
+    """The highest level with an answer."""
+    return REACH * float(rows.distinct[-1])
+
+
+def _known(candidate: Candidate, figure: Figure) -> Estimate | None:
+    """A figure of the parameters with its interval, if that is closed and narrower than the figure itself."""
+    if not len(candidate.samples):
+        return None
+    value = float(figure(candidate.values[None])[0])
+    low, high = percentiles(figure(candidate.samples))
+    if not math.isfinite(value) or low is None or high is None or high - low > 2 * value:
+        return None
+    return Estimate(value=value, std_err=None, low=low, high=high)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    """The ratio; infinite where the divisor is 0."""
+    found: Floats = np.full_like(above, np.inf)
+    np.divide(above, below, out=found, where=below > 0)
+    return found
+
+
+def peak(candidate: Candidate) -> Estimate | None:
+    """The level at which the USL has its maximum. Its standard error is that of the delta method on the bootstrap's
+    spread."""
+    if candidate.model != "usl":
+        return None
+    unit = candidate.unit_level
+    found = _known(candidate, lambda p: _peak_levels(p, unit))
+    value = usl_peak(candidate.value("alpha"), candidate.value("beta"), unit)
+    if found is None or value is None or found.low is None or found.high is None:
+        return None
+    return Estimate(value=value, std_err=(found.high - found.low) / 3.92, low=found.low, high=found.high)
+
+
+def _peak_levels(p: Floats, unit: float) -> Floats:
+    found: Floats = unit * np.sqrt(_ratio(np.maximum(1 - p[:, 1], 0.0), p[:, 2]))
+    return found
+
+
+def knee(candidate: Candidate) -> Estimate | None:
+    """The level at which the hard limit starts."""
+    return _known(candidate, lambda p: _ratio(p[:, 1], p[:, 0])) if candidate.model == "knee" else None
+
+
+def maximum(candidate: Candidate) -> Estimate | None:
+    """The highest rate that the model can reach: γ/α of Amdahl, C of the knee, X at the peak of the USL."""
+    if candidate.model not in _BOUNDED:
+        return None
+    return _known(candidate, lambda p: _maxima(candidate.model, p, candidate.unit_level))
+
+
+_BOUNDED: tuple[ModelName, ...] = ("amdahl", "knee", "usl")
+
+
+def _maxima(model: ModelName, p: Floats, unit: float) -> Floats:
+    if model == "knee":
+        return p[:, 1]
+    found = unit * _ratio(p[:, 0], p[:, 1])
+    if model == "amdahl":
+        return found
+    many = _peak_levels(p, unit) / unit
+    turns = np.isfinite(many) & (many > 0)
+    m, alpha, beta = many[turns], p[turns, 1], p[turns, 2]
+    found[turns] = p[turns, 0] * unit * m / (1 + alpha * (m - 1) + beta * m * (m - 1))
+    return found
+
+
+def level_at_90(candidate: Candidate, rows: Rows) -> Estimate | None:
+    """The level at which the efficiency against the smallest level n₀, X(n) n₀ / (n X(n₀)), falls to 90 %."""
+    first = float(rows.distinct[0])
+    found = _known(candidate, lambda p: _levels_at_90(candidate.model, p, first, candidate.unit_level))
+    return found if found is not None and found.value <= limit(rows) else None
+
+
+def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Floats:
+    if model in ("amdahl", "usl"):
+        m = first / unit
+        alpha, beta = p[:, 1], p[:, 2] if model == "usl" else np.zeros(len(p))
+        most = (1 + alpha * (m - 1) + beta * m * (m - 1)) / _EFFICIENCY  # of the divisor of γ n
+        return unit * _usl_root(beta, alpha - beta, 1 - alpha - most, larger=True)
+    if model == "knee":
+        return np.maximum(_ratio(p[:, 1], p[:, 0]), first) / _EFFICIENCY
+    if model == "affine":
+        return np.maximum(_ratio(p[:, 0], _EFFICIENCY * (p[:, 0] / first + p[:, 1]) - p[:, 1]), first)
+    found = np.full(len(p), np.inf)
+    if model == "power":
+        falls = p[:, 1] < 1
+        found[falls] = first * np.exp(np.minimum(math.log(_EFFICIENCY) / (p[falls, 1] - 1), 700.0))
+    return found
+
+
+def _usl_root(square: Floats, linear: Floats, constant: Floats, *, larger: bool) -> Floats:
+    """A root of a n² + b n + c with a ≥ 0; infinite if there is none above 0. This form is stable for a → 0."""
+    inside = linear**2 - 4 * square * constant
+    root = np.sqrt(np.maximum(inside, 0.0))
+    found = _ratio(-2 * constant, linear + root) if larger else _ratio(2 * constant, -linear + root)
+    return np.where((inside >= 0) & (found > 0), found, np.inf)
+
+
+def levels_for(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> Floats:
+    """The lowest level with X(n) = rate, for every parameter set; infinite if the curve does not reach it."""
+    given = np.full(len(p), float(rate))
+    if model == "linear":
+        return _ratio(given, p[:, 0])
+    if model == "affine":
+        return np.maximum(_ratio(given - p[:, 0], p[:, 1]), 0.0)
+    if model == "knee":
+        return np.where(given <= p[:, 1], _ratio(given, p[:, 0]), np.inf)
+    if model == "power":
+        return _power_level(p, rate, p[:, 1] > 0)
+    return _law_level(model, p, rate, unit, larger=False)
+
+
+def level_where_it_falls(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> Floats:
+    """The level from which a falling curve is below the rate, for every parameter set; infinite if it never is."""
+    if model == "affine":
+        return np.maximum(_ratio(p[:, 0] - rate, -p[:, 1]), 0.0)
+    if model == "power":
+        return _power_level(p, rate, p[:, 1] < 0)
+    if model == "usl":
+        return _law_level(model, p, rate, unit, larger=True)
+    return np.full(len(p), np.inf)
+
+
+def _power_level(p: Floats, rate: float, where: NDArray[np.bool_]) -> Floats:
+    found = np.full(len(p), np.inf)
+    found[where] = np.exp(np.clip(np.log(rate / p[where, 0]) / p[where, 1], -700.0, 700.0))
+    return found
+
+
+def _law_level(model: ModelName, p: Floats, rate: float, unit: float, *, larger: bool) -> Floats:
+    alpha, beta = p[:, 1], p[:, 2] if model == "usl" else np.zeros(len(p))
+    return unit * _usl_root(rate * beta, rate * (alpha - beta) - unit * p[:, 0], rate * (1 - alpha), larger=larger)
+
+
+def asymptote(candidate: Candidate) -> float:
+    """The highest rate that the curve can reach, without an interval; infinite if there is none."""
+    if candidate.model not in _BOUNDED:
+        return math.inf
+    return float(_maxima(candidate.model, candidate.values[None], candidate.unit_level)[0])

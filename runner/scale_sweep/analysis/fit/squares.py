@@ -1,0 +1,222 @@
+"""Least squares on X for many samples at once: the same levels and weights, one row of rates for each sample.
+
+It minimises Σ w (X_measured − X_model)² over the levels' means; w is the number of replicates. This has the same
+minimum as the sum over all trials. Linear and affine have a closed form. The knee is solved exactly by trying every gap
+between two levels. The others use damped Newton steps (as Levenberg 1944, Marquardt 1963) on all samples together. If
+the minimum is outside the permitted region, each violated bound is held and the rest is fitted again. Refuses to clip:
+a parameter on its bound comes from the fit without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from scale_sweep.analysis.fit.models import LOG_MOST, Floats, ModelName, rates
+
+Ends = tuple[int | None, ...]
+Curve = Callable[[Floats], tuple[Floats, list[Floats]]]
+_STEPS_ONE, _STEPS_MANY = 300, 40  # the few samples that have not converged by then are far outside
+_SMALL_ONE, _SMALL_MANY = 1e-11, 1e-8  # a step too small to matter: for the fit, for a sample of its percentiles
+_DAMPING_MAX = 1e13
+_BEND_MIN = 0.05
+
+
+def solve(model: ModelName, levels: Floats, weights: Floats, measured: Floats, unit: float = 1.0) -> Floats:
+    """Parameters, one row for each sample. measured: (samples, levels), of the order of 1. Levels ascend and are above
+    0.
+
+    unit: u of the formulas in models.py, at most the first level.
+    """
+    if model == "linear":
+        return (measured @ (weights * levels) / np.sum(weights * levels**2))[:, None]
+    if model == "affine":
+        return _affine(levels, weights, measured)
+    if model == "knee":
+        return _knee(levels, weights, measured)
+    if model == "power":
+        return _power(levels, weights, measured)
+    poorer = solve("amdahl" if model == "usl" else "linear", levels, weights, measured, unit)
+    found = _law(levels, weights, measured, poorer.shape[1] + 1, unit)
+    return _no_worse(found, poorer, levels, weights, measured, unit)
+
+
+def _affine(levels: Floats, weights: Floats, measured: Floats) -> Floats:
+    total = weights.sum()
+    middle = weights @ levels / total
+    away = levels - middle
+    slope = measured @ (weights * away) / np.sum(weights * away**2)
+    return np.column_stack([measured @ weights / total - slope * middle, slope])
+
+
+def _knee(levels: Floats, weights: Floats, measured: Floats) -> Floats:
+    """The best knee over every position: between two levels, where both parts are means, or on a level."""
+    square, joint = np.cumsum(weights * levels**2), np.cumsum(weights * levels * measured, axis=1)
+    many = weights.sum() - np.cumsum(weights)
+    rest = (measured @ weights)[:, None] - np.cumsum(weights * measured, axis=1)
+    on = (joint + levels * rest) / (square + levels**2 * many)
+    gain_on = on * (joint + levels * rest)
+    rise, flat = joint / square, np.zeros_like(rest)
+    np.divide(rest, many, out=flat, where=many > 0.5)
+    following = np.append(levels[1:], np.inf)
+    inside = (many > 0.5) & (rise * levels <= flat) & (flat <= rise * following)
+    gain_between = np.where(inside, rise * joint + flat * rest, -np.inf)
+    best = np.argmax(np.concatenate([gain_on, gain_between], axis=1), axis=1)
+    slopes = np.concatenate([on, rise], axis=1)
+    limits = np.concatenate([on * levels, flat], axis=1)
+    row = np.arange(len(measured))
+    return np.column_stack([slopes[row, best], limits[row, best]])
+
+
+def _power(levels: Floats, weights: Floats, measured: Floats) -> Floats:
+    logs = np.log(levels)
+    line = _affine(logs, weights, np.log(np.maximum(measured, 1e-9)))
+
+    def curve(p: Floats) -> tuple[Floats, list[Floats]]:
+        value = np.exp(np.clip(p[:, :1] + p[:, 1:] * logs, -60, 60))
+        return value, [value, value * logs]
+
+    found = _search(curve, line, weights, measured, 1.0)
+    return np.column_stack([np.exp(np.clip(found[:, 0], -LOG_MOST, LOG_MOST)), found[:, 1]])
+
+
+def _law(levels: Floats, weights: Floats, measured: Floats, count: int, unit: float) -> Floats:
+    """USL and Amdahl as n / (a + b(m−1) + c m(m−1)), whose reciprocal is linear in a, b, c; α = b/a, β = c/a."""
+    many = levels / unit
+    bases = np.array([np.ones_like(many), many - 1, many * (many - 1)][:count])
+    found = _inside(levels, bases, weights, measured, (None,) * (count - 1))
+    return np.column_stack([1 / found[:, 0], *(found[:, i] / found[:, 0] for i in range(1, count))])
+
+
+def solve_peak_at_last(levels: Floats, weights: Floats, measured: Floats, unit: float) -> Floats:
+    """The best USL with its peak at the last level, β = (1 − α) / M², as rates: (samples, levels)."""
+    many = levels / unit
+    pairs = many * (many - 1) / many[-1] ** 2
+    bases = np.array([1 + pairs, many - 1 - pairs])
+    found: Floats = levels / _positive(_inside(levels, bases, weights, measured, (None,)), bases)
+    return found
+
+
+def _no_worse(found: Floats, poorer: Floats, levels: Floats, weights: Floats, measured: Floats, unit: float) -> Floats:
+    """The solution found, or the law with one parameter fewer if that fits better: the search then ended in a local
+    minimum.
+
+    This happens where the rates follow no law at all (1 and 12 cores fast, 3 cores slow).
+    """
+    held = np.column_stack([poorer, np.zeros(len(poorer))])
+    miss, miss_held = ((measured - rates("usl", p, levels, unit)) ** 2 @ weights for p in (found, held))
+    return np.where((miss_held < miss)[:, None], held, found)
+
+
+def _inside(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends: Ends) -> Floats:
+    """The best a, b, c with 0 ≤ α, β ≤ 1. ends: the values at which α and β are held (None: free).
+
+    If the free minimum is outside, the permitted one is on a bound that it violates: each of them is tried.
+    """
+    found = _face(levels, bases, weights, measured, ends)
+    shares = found[:, 1:] / np.where(found[:, :1] == 0, 1e-300, found[:, :1])
+    wrong = found[:, 0] <= 0
+    lowest = np.full(len(found), np.inf)
+    for i, end in enumerate(ends):
+        if end is not None:
+            continue
+        for bound, beyond in ((0, wrong | (shares[:, i] < 0)), (1, wrong | (shares[:, i] > 1))):
+            at = np.flatnonzero(beyond)
+            if not at.size:
+                continue
+            held = _inside(levels, bases, weights, measured[at], (*ends[:i], bound, *ends[i + 1 :]))
+            squares = (measured[at] - levels / _positive(held, bases)) ** 2 @ weights
+            better = squares < lowest[at]
+            found[at[better]], lowest[at[better]] = held[better], squares[better]
+    return found
+
+
+def _positive(part: Floats, bases: Floats) -> Floats:
+    found: Floats = np.maximum(part @ bases, 1e-9)
+    return found
+
+
+def _face(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends: Ends) -> Floats:
+    """The solution on a face: a held parameter is 0, or is 1 and then shares the coefficient of the first. The rest is
+    free.
+
+    The search starts from the weighted linear fit of n/X, which is close for small noise.
+    """
+    free = [i for i, end in enumerate(ends, start=1) if end is None]
+    first = bases[0] + sum((bases[i] for i, end in enumerate(ends, start=1) if end), np.zeros_like(levels))
+    own = np.array([first, *bases[free]])
+    scaled = measured**2 / levels
+    start = _normal([scaled * basis for basis in own], measured, weights, np.zeros(len(measured)), np.ones((1, 1)))
+    ideal = measured @ (weights * levels / first) / np.sum(weights * (levels / first) ** 2)
+    bad = (start @ own <= 1e-6).any(axis=1) | ~np.isfinite(start).all(axis=1)
+    start[bad] = 0.0
+    start[bad, 0] = 1 / np.maximum(ideal[bad], 1e-9)
+
+    def curve(p: Floats) -> tuple[Floats, list[Floats]]:
+        below = _positive(p, own)
+        value = levels / below
+        steep = -value / below
+        return value, [steep * basis for basis in own]
+
+    solved = _search(curve, start, weights, measured, 2.0)
+    found = np.empty((len(measured), len(bases)))
+    found[:, 0] = solved[:, 0]
+    for i, end in enumerate(ends, start=1):
+        found[:, i] = solved[:, 1 + free.index(i)] if end is None else end * solved[:, 0]
+    return found
+
+
+def _normal(columns: list[Floats], target: Floats, weights: Floats, damping: Floats, bend: Floats) -> Floats:
+    """Solves the weighted normal equations of every sample. damping is relative to their diagonal.
+
+    bend: factors on the products of slopes that make the matrix that of Newton's method; 1 for a linear model.
+    """
+    size = len(columns)
+    square, right = np.empty((len(target), size, size)), np.empty((len(target), size, 1))
+    for i, one in enumerate(columns):
+        heavy = one * weights
+        bent = heavy * bend
+        right[:, i, 0] = np.einsum("sl,sl->s", heavy, target)
+        for j in range(i, size):
+            square[:, i, j] = square[:, j, i] = np.einsum("sl,sl->s", bent, columns[j])
+    unit = np.sqrt(np.maximum(np.einsum("sii->si", square), 1e-300))
+    square /= unit[:, :, None] * unit[:, None, :]
+    square += (damping + 1e-15)[:, None, None] * np.eye(size)
+    try:
+        found: Floats = np.linalg.solve(square, right / unit[:, :, None])[:, :, 0] / unit
+    except np.linalg.LinAlgError:
+        found = (np.linalg.pinv(square) @ (right / unit[:, :, None]))[:, :, 0] / unit
+    return found
+
+
+def _search(curve: Curve, start: Floats, weights: Floats, measured: Floats, curvature: float) -> Floats:
+    """Damped Newton steps on all samples. A sample leaves when its step no longer matters.
+
+    curvature: k if the model's second derivatives are k/X times the products of the first. Newton's method then costs
+    no more than Gauss-Newton, and does not oscillate about a minimum with large residuals.
+    """
+    found = start.copy()
+    open_ = np.arange(len(start))
+    damping = np.full(len(start), 1e-4)
+    value, slopes = curve(found)
+    squares = (measured - value) ** 2 @ weights
+    most, least = (_STEPS_ONE, _SMALL_ONE) if len(start) == 1 else (_STEPS_MANY, _SMALL_MANY)
+    for _ in range(most):
+        here = measured[open_]
+        value, slopes = curve(found[open_])
+        gap = here - value
+        bend = np.maximum(1 - curvature * gap / value, _BEND_MIN)
+        step = _normal(slopes, gap, weights, damping[open_], bend)
+        tried = found[open_] + step
+        reached = (here - curve(tried)[0]) ** 2 @ weights
+        better = reached <= squares[open_]
+        small = np.abs(step).max(axis=1) <= least * np.abs(found[open_]).max(axis=1)
+        won = open_[better]
+        found[won], squares[won] = tried[better], reached[better]
+        damping[won] = np.maximum(damping[won] / 10, 1e-12)
+        damping[open_[~better]] *= 10
+        open_ = open_[~small & (damping[open_] < _DAMPING_MAX)]
+        if not open_.size:
+            break
+    return found

@@ -1,0 +1,133 @@
+"""Observations → points: which observations count, each level's mean and spread, speedup, noise floor.
+
+Refuses to use a marked observation, and counts those by their marks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from scale_sweep.analysis.fit.models import Floats
+from scale_sweep.analysis.fit.speedups import Speedup, paired_speedups
+from scale_sweep.model import Observation, PointSummary, RejectedLevel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Usable:
+    """The data of the fit: one level and one rate for each trial, by level. The rest is counted by its mark.
+
+    blocks: of each trial; None for plain rows, which have none. rejected: the levels that lost trials, ascending.
+    doubted: (level, rate) of the rejected trials of levels that lost a third or more but not all. noted: for each note,
+    the levels of counting trials that have it.
+    """
+
+    levels: Floats
+    rates: Floats
+    left_out: Mapping[str, int]
+    blocks: Floats | None = None
+    rejected: tuple[RejectedLevel, ...] = ()
+    doubted: tuple[tuple[float, float], ...] = ()
+    noted: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def lost(self) -> tuple[RejectedLevel, ...]:
+        """The levels without a trial that counts."""
+        return tuple(r for r in self.rejected if r.is_lost)
+
+    @property
+    def by_level(self) -> list[tuple[float, Floats]]:
+        """The rates of each level that has any, ascending."""
+        distinct, starts = np.unique(self.levels, return_index=True)
+        return list(zip(map(float, distinct), np.split(self.rates, starts[1:]), strict=False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise:
+    """The pooled spread of ln(rate) within the levels, which is relative, and its degrees of freedom."""
+
+    std: float
+    degrees: int
+
+
+def usable(observed: Sequence[Observation]) -> Usable:
+    """The observations that count and have a value, by level. Drift checks and ablation trials are not on the curve."""
+    points = [o for o in observed if o.role == "point"]
+    kept = sorted((o.level, o.value, o.block) for o in points if not o.mark and o.value is not None)
+    rejected = tuple(_rejected(points, level) for level in sorted({o.level for o in points if o.mark}))
+    doubted = {r.level for r in rejected if r.is_doubted}
+    table = np.array(kept, dtype=float).reshape(-1, 3)
+    return Usable(
+        levels=table[:, 0],
+        rates=table[:, 1],
+        blocks=table[:, 2],
+        left_out=dict(Counter(o.mark for o in points if o.mark)),
+        rejected=rejected,
+        doubted=tuple((o.level, o.value) for o in points if o.mark and o.value is not None and o.level in doubted),
+        noted={
+            note: tuple(sorted({o.level for o in points if not o.mark and o.note == note}))
+            for note in dict.fromkeys(o.note for o in points if not o.mark and o.note)
+        },
+    )
+
+
+def _rejected(points: Sequence[Observation], level: float) -> RejectedLevel:
+    here = [o for o in points if o.level == level]
+    rates = [o.value for o in here if o.mark and o.value is not None]
+    return RejectedLevel(
+        level=level,
+        marks=dict(Counter(o.mark for o in here if o.mark)),
+        kept=sum(not o.mark and o.value is not None for o in here),
+        rate=sum(rates) / len(rates) if rates else None,
+    )
+
+
+def noise_floor(data: Usable) -> Noise | None:
+    """The spread of the replicates about their level's mean; None if no level has two."""
+    squares, degrees = 0.0, 0
+    for _, rates in data.by_level:
+        logs = np.log(rates)
+        squares += float(np.sum((logs - logs.mean()) ** 2))
+        degrees += len(logs) - 1
+    return Noise(std=math.sqrt(squares / degrees), degrees=degrees) if degrees else None
+
+
+def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
+    """One summary for each level, ascending. Speedup and efficiency refer to the first."""
+    paired = paired_speedups(data.levels, data.rates, data.blocks) if data.blocks is not None else {}
+    found: list[PointSummary] = []
+    for level, rates in data.by_level:
+        first = found[0] if found else None
+        mean = float(rates.mean())
+        ratio = paired.get(level) or (_of_means(mean, len(rates), first, noise) if first and noise else None)
+        speedup = ratio.value if ratio else mean / first.rows_per_s_mean if first else 1.0
+        low, high = ratio.interval if ratio else (None, None)
+        found.append(
+            PointSummary(
+                level=level,
+                n=len(rates),
+                rows_per_s_mean=mean,
+                rows_per_s_std=float(rates.std(ddof=1)) if len(rates) > 1 else None,
+                speedup=speedup,
+                efficiency=speedup / (level / first.level) if first else 1.0,
+                speedup_std_err=speedup * ratio.error if ratio else None,
+                speedup_low=low,
+                speedup_high=high,
+                speedup_degrees=ratio.degrees if ratio else None,
+                speedup_blocks=ratio.blocks if ratio else 0,
+            )
+        )
+    return tuple(found)
+
+
+def _of_means(mean: float, trials: int, first: PointSummary, noise: Noise) -> Speedup:
+    """The ratio of two means, with the pooled spread of the replicates."""
+    return Speedup(
+        log=math.log(mean / first.rows_per_s_mean),
+        error=noise.std * math.sqrt(1 / trials + 1 / first.n),
+        degrees=noise.degrees,
+    )

@@ -1,0 +1,285 @@
+"""The fit in words: one sentence.
+
+Refuses adjectives: every statement is a number with its error, or says that there is none. ± is one standard error,
+[low to high] and the brackets of a speedup are a 95 % interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scale_sweep.analysis.fit.candidates import Candidate
+from scale_sweep.analysis.fit.choice import Choice
+from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, ModelName
+from scale_sweep.analysis.fit.summaries import Noise, Usable
+from scale_sweep.base.units import format_number
+from scale_sweep.model import Confound, Estimate, FitBeside, PointSummary, RejectedLevel
+
+_ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # a smaller error does not justify more digits
+_WORDLESS = 1e15  # beyond this, digits mean nothing
+
+RATE_UNITS = {"rows_per_s": "rows/s", "requests_per_s": "requests/s", "durable_rows_per_s": "durable rows/s"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What to call things: the axis, the measured quantity, and one measurement."""
+
+    axis: str = "cores"
+    rate: str = "rows/s"
+    row: str = "valid trial"
+    one: str = ""
+
+    @property
+    def unit(self) -> str:
+        """One step of the axis: core, disk. Derived from its plural if it was not given."""
+        if self.one:
+            return self.one
+        plural = self.axis.endswith("s") and not self.axis.endswith("ss") and len(self.axis) > 3
+        return self.axis[:-1] if plural else self.axis
+
+    def count(self, level: float) -> str:
+        """A level with its unit: "1 core", "4 cores"."""
+        return f"{format_number(level)} {self.unit if level == 1 else self.axis}"
+
+    def rows(self, number: int) -> str:
+        """A number of measurements: "12 valid trials"."""
+        return f"{number} {self.row}{'' if number == 1 else 's'}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """Everything that the sentence depends on."""
+
+    terms: Terms
+    data: Usable
+    noise: Noise | None
+    points: tuple[PointSummary, ...]
+    candidates: Mapping[ModelName, Candidate]
+    choice: Choice
+    confounds: tuple[Confound, ...]
+    superlinear: tuple[str, ...]
+    peak: Estimate | None
+    knee: Estimate | None
+    maximum: Estimate | None
+    beside: str = ""
+    outliers: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> Candidate | None:
+        """The chosen model."""
+        return self.candidates[self.choice.model] if self.choice.model else None
+
+    @property
+    def span(self) -> str:
+        """The range of levels, and the number of measurements."""
+        first, last = self.points[0].level, self.points[-1].level
+        return f"{format_number(first)} → {self.terms.count(last)}, {self.trials}"
+
+    @property
+    def trials(self) -> str:
+        """The number of fitted measurements."""
+        return self.terms.rows(len(self.data.rates))
+
+
+def sentence(f: Findings) -> str:
+    """The answer in one sentence, as certain as the points allow."""
+    if not f.points:
+        what = ", ".join(f"{n} {kind}" for kind, n in f.data.left_out.items())
+        return f"No {f.terms.row}, so nothing to fit{f' ({what})' if what else ''}."
+    if len(f.points) == 1:
+        said = _one_level(f)
+    elif f.chosen is None:
+        said = _few_levels(f)
+    else:
+        said = _curve(f, f.chosen)
+    moved = [c.knob for c in f.confounds]
+    if len(f.points) > 1 and moved:
+        verb = "moves" if len(moved) == 1 else "move"
+        said += f"; but {' and '.join(moved)} {verb} along the axis, so this is not the {f.terms.axis}' doing alone"
+    return f"{said}{_ends(f)}."
+
+
+def _ends(f: Findings) -> str:
+    """That the curve ends before measured levels, or includes levels that lost many trials."""
+    said = ""
+    beyond = [r for r in f.data.lost if r.level > f.points[-1].level]
+    if beyond:
+        most = max(beyond, key=lambda r: r.rate or 0.0)
+        where = level_words([r.level for r in beyond])
+        at = f" at {format_number(most.level)}" if len(beyond) > 1 else ""
+        rates = f"; measured: {rejected_words(most, f.terms)}{at}"
+        said += f"; the curve ends there: every trial at {where} {f.terms.axis} was rejected{rates}"
+    doubted = [r.level for r in f.data.rejected if r.is_doubted]
+    if doubted:
+        told = f", and {f.beside}" if f.beside and len(f.points) > 1 else ""
+        where = f.terms.count(doubted[0]) if len(doubted) == 1 else f"{level_words(doubted)} {f.terms.axis}"
+        said += f"; in doubt: at {where} a third of the trials or more were rejected{told}"
+    return said
+
+
+def with_them(beside: FitBeside | None) -> str:
+    """The result with the rejected trials of doubted levels: "with them the fit is Knee, contended"."""
+    if beside is None:
+        return ""
+    if beside.chosen is None:
+        return f"with them no model is chosen ({beside.verdict})"
+    return f"with them the verdict is {beside.verdict}, and {NAMES[beside.chosen]} fits best"
+
+
+def level_words(levels: Sequence[float]) -> str:
+    """Up to three levels by name; more by their ends."""
+    names = [format_number(v) for v in levels]
+    return ", ".join(names) if len(names) <= 3 else f"{names[0]} to {names[-1]}"
+
+
+def rejected_words(lost: RejectedLevel, terms: Terms) -> str:
+    """The rates of rejected trials: "6.2 M rows/s (2 UNSTEADY)"."""
+    marks = ", ".join(f"{n} {kind}" for kind, n in lost.marks.items())
+    return f"{quantity(lost.rate, None)} {terms.rate} ({marks})" if lost.rate is not None else f"no rate ({marks})"
+
+
+def _one_level(f: Findings) -> str:
+    p = f.points[0]
+    spread = p.rows_per_s_std
+    return (
+        f"{f.terms.count(p.level)} only: {quantity(p.rows_per_s_mean, spread)} {f.terms.rate}"
+        f"{' (± standard deviation)' if spread else ''}, {f.trials}; one level says nothing about scaling"
+    )
+
+
+def _few_levels(f: Findings) -> str:
+    few = "two levels are" if len(f.points) == 2 else f"{f.trials} at {len(f.points)} levels are"
+    first = f.points[0].level
+    linear = f.candidates["linear"]
+    line = f"a line through the origin gives {slope(f, linear, 'gamma')}"
+    fall = "; the rate falls after its peak, beyond the noise" if f.choice.verdict == "retrograde" else ""
+    return f"{format_number(first)} → {speedup(f)}, {f.trials}{fall}; {line}; {few} too few to choose a model"
+
+
+def speedup(f: Findings) -> str:
+    """The speedup at the last level against the first, with the efficiency."""
+    last = f.points[-1]
+    efficiency = f"efficiency {100 * (last.efficiency or 0):.0f} %"
+    return f"{f.terms.count(last.level)}: speedup {speedup_words(last)}, {efficiency}"
+
+
+def speedup_words(point: PointSummary) -> str:
+    """The speedup of a level with its 95 % interval: "1.84 (1.51 to 2.27)"."""
+    value, low, high = point.speedup or 0.0, point.speedup_low, point.speedup_high
+    if low is None or high is None or (point.speedup_std_err or 0.0) < _ERROR_MIN * value:
+        return f"{value:.2f}"
+    return f"{value:.2f} ({low:.2f} to {high:.2f})"
+
+
+def slope(f: Findings, c: Candidate, name: str) -> str:
+    """The slope in rows/s per core."""
+    return f"{quantity(c.value(name), c.std_errs.get(name))} {f.terms.rate} per {f.terms.unit}"
+
+
+def _curve(f: Findings, c: Candidate) -> str:
+    verdict = f.choice.verdict
+    head = {"undecided": f"Undecided, {NAMES[c.model]} fits best"}.get(
+        verdict, f"{verdict.capitalize()} ({NAMES[c.model]} fits best)" if verdict != c.model else verdict.capitalize()
+    )
+    tail = f"; {f.choice.doubts[0]}" if verdict == "undecided" and f.choice.doubts else ""
+    if verdict == "superlinear":
+        best = max(f.points, key=lambda p: p.efficiency or 0.0)
+        tail = (
+            f"; faster than linear, with an efficiency up to {best.efficiency or 0.0:.2f} at "
+            f"{f.terms.count(best.level)} against the first level, which no law of scaling explains"
+        )
+    return f"{head}: {_BODIES[c.model](f, c)}{tail}"
+
+
+def _linear(f: Findings, c: Candidate) -> str:
+    amdahl = f.candidates.get("amdahl")
+    said = f"{slope(f, c, 'gamma')}, {f.span}"
+    return said + (f"; contention {told(amdahl, 'alpha')}" if amdahl else "")
+
+
+def _law(f: Findings, c: Candidate) -> str:
+    parts = [f"contention {told(c, 'alpha')}"]
+    if c.model == "usl":
+        parts.append(f"coherency {told(c, 'beta')}")
+        parts.append(_peak(f))
+    if f.maximum and c.model == "amdahl":
+        parts.append(f"maximum {ranged(f.maximum, rate=True)} {f.terms.rate}")
+    return f"{slope(f, c, 'gamma')} at first, {f.span}; {', '.join(parts)}; at {speedup(f)}"
+
+
+def _peak(f: Findings) -> str:
+    if f.peak is None or f.peak.std_err is None:
+        return "no peak can be located"
+    where = f"peak at {f.peak.value:.1f} ± {f.peak.std_err:.1f} {f.terms.axis}"
+    last = f.points[-1].level
+    return f"{where}, extrapolated beyond the {f.terms.count(last)} measured" if f.peak.value > last else where
+
+
+def _knee(f: Findings, c: Candidate) -> str:
+    where = ranged(f.knee) if f.knee else f"{c.value('capacity') / c.value('lambda'):.1f}"
+    return (
+        f"{slope(f, c, 'lambda')} up to a hard limit at {where} {f.terms.axis}, "
+        f"{quantity(c.value('capacity'), c.std_errs.get('capacity'))} {f.terms.rate} beyond, {f.span}; at {speedup(f)}"
+    )
+
+
+def _affine(f: Findings, c: Candidate) -> str:
+    first = quantity(c.value("intercept"), c.std_errs.get("intercept"))
+    return f"{first} {f.terms.rate} and {slope(f, c, 'slope')}, {f.span}; at {speedup(f)}"
+
+
+def _power(f: Findings, c: Candidate) -> str:
+    exponent = told(c, "exponent", against=1.0)
+    first = quantity(c.value("gamma"), c.std_errs.get("gamma"))
+    return f"{first} {f.terms.rate} × n^p, {exponent}, {f.span}; at {speedup(f)}"
+
+
+_BODIES = {"linear": _linear, "amdahl": _law, "usl": _law, "knee": _knee, "affine": _affine, "power": _power}
+
+
+def told(c: Candidate, name: str, against: float = 0.0) -> str:
+    """A parameter with its interval, and whether it differs significantly from the value that means linear."""
+    value, error, (low, high) = c.value(name), c.std_errs.get(name), c.interval(name)
+    value = value if abs(value) > _ERROR_LEAST else 0.0
+    symbol = SYMBOLS[name]
+    if name not in c.free:
+        upper = f", at most {high:.2g} (95 %)" if high and high > _ERROR_LEAST else ""
+        return f"{symbol} = {value:.3g} (at its bound{upper})"
+    said = f"{symbol} = {pair(value, error)}" if error else f"{symbol} = {value:.3g}"
+    if low is None or high is None:
+        return f"{said} (with unknown error)"
+    return said if not low <= against <= high else f"{said} is not significantly different from {against:g}"
+
+
+def ranged(estimate: Estimate, *, rate: bool = False) -> str:
+    """A figure with its interval: "4.0 [3.8 to 4.3]"."""
+
+    def say(value: float) -> str:
+        return quantity(value, None) if rate else f"{value:.1f}"
+
+    if estimate.low is None or estimate.high is None:
+        return say(estimate.value)
+    return f"{say(estimate.value)} [{say(estimate.low)} to {say(estimate.high)}]"
+
+
+def pair(value: float, error: float) -> str:
+    """0.0123, 0.004 → "0.012 ± 0.004": the error's first digit (two if it is 1) decides the decimals."""
+    if error < _ERROR_MIN * abs(value) or error < _ERROR_LEAST or not math.isfinite(error):
+        return f"{value:.4g}"
+    places = -math.floor(math.log10(error))
+    if error * 10**places < 2:
+        places += 1
+    places = min(max(places, 0), 12)
+    return f"{value:.{places}f} ± {error:.{places}f}"
+
+
+def quantity(rate: float, error: float | None) -> str:
+    """A rate with its error in the same unit: "1.02 ± 0.03 M"."""
+    size = abs(rate)
+    if size >= _WORDLESS:
+        return f"{rate:.3g} ± {error:.1g}" if error else f"{rate:.3g}"
+    scale, unit = next(((s, u) for s, u in ((1e9, " G"), (1e6, " M"), (1e3, " k")) if size >= 0.9995 * s), (1.0, ""))
+    return (pair(rate / scale, error / scale) if error else f"{rate / scale:.3g}") + unit

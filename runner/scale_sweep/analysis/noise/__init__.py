@@ -1,0 +1,32 @@
+"""How certain the points are, from observations alone: spread, drift, ablations. Pure.
+
+`noise_report` reports the noise of a run. `without_drift` gives the observations that a fit should use. Refuses to
+state what the replicates do not support.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scale_sweep.analysis.noise.ablations import ablation_splits
+from scale_sweep.analysis.noise.drift import drift_of
+from scale_sweep.analysis.noise.spread import intervals, rates_of, smallest_difference_percent
+from scale_sweep.analysis.noise.trend import at_the_middle, line_of, trend_of, without_drift
+from scale_sweep.model import NoiseReport, Observation
+
+__all__ = ["intervals", "line_of", "noise_report", "rates_of", "trend_of", "without_drift"]
+
+
+def noise_report(observed: Sequence[Observation]) -> NoiseReport:
+    """Spread, intervals, drift and ablations of a run."""
+    rates = rates_of(observed)
+    line = line_of(observed)
+    steady = at_the_middle(observed, line) if line is not None and line.found else observed
+    return NoiseReport(
+        levels=intervals(rates),
+        noise_percent=100 * rates.std if rates.std is not None else None,
+        smallest_difference_percent=smallest_difference_percent(rates),
+        drift=drift_of(observed, rates),
+        ablations=ablation_splits(steady, rates),
+        trend=trend_of(observed),
+    )

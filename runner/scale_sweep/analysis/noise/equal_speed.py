@@ -1,0 +1,77 @@
+"""Rates at one speed of the CPUs: what a run would have measured if other machines had not slowed its CPUs. Pure.
+
+Analysis of covariance (Snedecor and Cochran, Statistical Methods, chapter 18): the covariate is the logarithm of the
+speed of the CPUs in each window, and the slope is the one within the trials, from second to second, so that
+differences between levels cannot enter it. Refuses to correct a rate that the CPUs did not limit, one that does not
+follow their speed, and a run whose CPUs had an equal speed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from scipy.special import stdtrit
+
+from scale_sweep.model import CPU_BOUND, TrialResult
+
+CONFIDENCE = 0.95
+TRIALS_MIN = 3
+SLOPE_MAX = 2.0
+APART = 1.03  # of the slowest and the fastest trial; less is not worth a correction
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpeedCorrection:
+    """slope: by how many percent a rate rises if the speed rises by 1 %, with its standard error. speed: that to which
+    rates are corrected, the median of the trials, in pieces for each millisecond. slowest, fastest: of any trial."""
+
+    slope: float
+    slope_error: float
+    speed: float
+    slowest: float
+    fastest: float
+
+    def factor(self, result: TrialResult) -> float:
+        """What a trial's rate is multiplied with; 1 for a rate that the CPUs did not limit."""
+        here = _speed(result)
+        return (self.speed / here) ** self.slope if here is not None else 1.0
+
+
+def speed_correction(results: Sequence[TrialResult]) -> SpeedCorrection | None:
+    """None if there is nothing to correct, or the slope is not known."""
+    known = [speed for result in results if (speed := _speed(result)) is not None]
+    slopes = [one for result in results if _speed(result) is not None and (one := _weighted(result)) is not None]
+    if len(slopes) < TRIALS_MIN or max(known) < APART * min(known):
+        return None
+    weights = sum(weight for weight, _ in slopes)
+    slope = sum(weight * one for weight, one in slopes) / weights
+    degrees = len(slopes) - 1
+    error = math.sqrt(sum(weight * (one - slope) ** 2 for weight, one in slopes) / degrees / weights)
+    if slope - float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error <= 0:
+        return None
+    return SpeedCorrection(
+        slope=min(slope, SLOPE_MAX),
+        slope_error=error,
+        speed=median(known),
+        slowest=min(known),
+        fastest=max(known),
+    )
+
+
+def _speed(result: TrialResult) -> float | None:
+    """None where the CPUs were not the bottleneck, and where their speed was not measured."""
+    bottleneck = result.verdict.bottleneck
+    if bottleneck is None or bottleneck.kind not in CPU_BOUND:
+        return None
+    return result.measurement.cpu_speed
+
+
+def _weighted(result: TrialResult) -> tuple[float, float] | None:
+    """The slope within a trial, with its weight: the sum of squares of the speed."""
+    m = result.measurement
+    if m.cpu_speed_slope is None or m.cpu_speed_cv_percent is None or not m.window_s:
+        return None
+    return m.window_s * m.cpu_speed_cv_percent**2, m.cpu_speed_slope

@@ -1,0 +1,140 @@
+"""The spread of the replicates about their point's mean, and intervals from it. Spreads are of ln(rate): relative.
+
+The pooled spread assumes that all points have the same relative noise. If a point of three or more trials is noisier
+than the others, its own spread makes its interval. If the run drifted (trend.py), means and spread are of the values
+without the drift, which costs one degree of freedom.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from scipy import special
+
+from scale_sweep.analysis.noise.trend import Line, at_the_middle, line_of, log_value
+from scale_sweep.model import LevelInterval, Observation, Ratio
+
+CONFIDENCE = 0.95
+POWER = 0.80
+OWN_SPREAD_FROM = 3
+DIFFERENCE_MAX_PERCENT = 100.0  # if a rate could double without being noticed, a figure does not help the reader
+Point = tuple[float, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """ln(rate) of the VALID trials on the curve by point. std: pooled, with its degrees of freedom; None: unknown.
+
+    points: all that were planned and ran, also those without a VALID trial. leverage: the variance that removing the
+    drift adds to a point's mean, in units of one trial's variance.
+    """
+
+    logs: Mapping[Point, tuple[float, ...]]
+    points: tuple[Point, ...]
+    std: float | None
+    degrees: int
+    leverage: Mapping[Point, float] = field(default_factory=dict)
+
+
+def rates_of(observed: Sequence[Observation]) -> Rates:
+    """ln(rate) by point, with the pooled spread. If a drift is found, it is removed."""
+    line = line_of(observed)
+    if line is None or not line.found:
+        return _as_measured(observed)
+    steady = _as_measured(at_the_middle(observed, line))
+    return replace(
+        steady,
+        std=math.sqrt(line.squares / line.degrees),
+        degrees=line.degrees,
+        leverage={point: _leverage(observed, point, line) for point in steady.logs},
+    )
+
+
+def _leverage(observed: Sequence[Observation], point: Point, line: Line) -> float:
+    """The extra variance of a point's mean: a mean far from the middle of the run is moved far by an inexact slope."""
+    orders = [o.order for o in observed if o.role == "point" and o.point == point and not o.mark and log_value(o)]
+    return (sum(orders) / len(orders) - line.middle) ** 2 / line.spread_of_order if orders else 0.0
+
+
+def _as_measured(observed: Sequence[Observation]) -> Rates:
+    """Rates without a correction. Drift checks and ablation trials are not points; an ablation trial's replicates show
+    noise."""
+    groups: dict[Point, list[float]] = {}
+    ablations: dict[tuple[Point, float | None], list[float]] = {}
+    points: dict[Point, None] = {}
+    for one in observed:
+        value = log_value(one)
+        if one.role == "point":
+            points[one.point] = None
+        if one.mark or value is None or one.role == "drift_check":
+            continue
+        if one.role == "ablation":
+            ablations.setdefault((one.point, one.knobs_of_level), []).append(value)
+        else:
+            groups.setdefault(one.point, []).append(value)
+    squares, degrees = 0.0, 0
+    for logs in (*groups.values(), *ablations.values()):
+        mean = sum(logs) / len(logs)
+        squares += sum((v - mean) ** 2 for v in logs)
+        degrees += len(logs) - 1
+    return Rates(
+        logs={point: tuple(logs) for point, logs in groups.items()},
+        points=tuple(sorted(points)),
+        std=math.sqrt(squares / degrees) if degrees else None,
+        degrees=degrees,
+    )
+
+
+def intervals(rates: Rates) -> tuple[LevelInterval, ...]:
+    """The interval of each point, ascending by level."""
+    return tuple(_interval(rates, point) for point in rates.points)
+
+
+def _interval(rates: Rates, point: Point) -> LevelInterval:
+    logs = rates.logs.get(point, ())
+    mean = math.exp(sum(logs) / len(logs)) if logs else None
+    return LevelInterval(level=point[0], variant=point[1], n=len(logs), mean=mean, half_percent=_half(rates, point))
+
+
+def _half(rates: Rates, point: Point) -> float | None:
+    logs = rates.logs.get(point, ())
+    if not logs or rates.std is None:
+        return None
+    half = student(rates.degrees) * rates.std * math.sqrt(1 / len(logs) + rates.leverage.get(point, 0.0))
+    if len(logs) >= OWN_SPREAD_FROM:
+        mean = sum(logs) / len(logs)
+        own = math.sqrt(sum((v - mean) ** 2 for v in logs) / (len(logs) - 1))
+        half = max(half, student(len(logs) - 1) * own / math.sqrt(len(logs))) if own > rates.std else half
+    return 100 * math.expm1(half)
+
+
+def student(degrees: int, probability: float = (1 + CONFIDENCE) / 2) -> float:
+    """The quantile of Student's t distribution."""
+    return float(special.stdtrit(degrees, probability))
+
+
+def smallest_difference_percent(rates: Rates) -> float | None:
+    """(t(1 - 5 %/2) + t(80 %)) s sqrt(2/n): the difference of two means of n trials that a test at 5 % sees four times
+    in five (the usual normal-theory sample size formula, with Student's t for the pooled spread s); n: the fewest."""
+    sizes = [len(logs) for logs in rates.logs.values()]
+    if rates.std is None or len(sizes) < 2:
+        return None
+    return smallest_of(rates.std, rates.degrees, min(sizes))
+
+
+def smallest_of(std: float, degrees: int, count: int) -> float:
+    """The smallest difference in percent for a spread of ln(rate) with its degrees of freedom and `count` trials of
+    each."""
+    factor = student(degrees) + student(degrees, POWER)
+    return 100 * math.expm1(factor * std * math.sqrt(2 / count))
+
+
+def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: Rates) -> Ratio:
+    """exp of the difference of two means of logs, with the interval of the pooled spread. Neither may be empty."""
+    difference = sum(later) / len(later) - sum(earlier) / len(earlier)
+    if rates.std is None:
+        return Ratio(value=math.exp(difference), low=None, high=None)
+    half = student(rates.degrees) * rates.std * math.sqrt(1 / len(later) + 1 / len(earlier))
+    return Ratio(value=math.exp(difference), low=math.exp(difference - half), high=math.exp(difference + half))

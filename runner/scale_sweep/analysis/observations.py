@@ -1,0 +1,103 @@
+"""Trials → observations: the one module that reads a rate out of a trial for fit, noise and compare. Pure.
+
+Where the speed of the CPUs changed during the run and the rates followed it, they are those at an equal speed
+(scale_sweep/analysis/noise/equal_speed.py). Refuses to correct a rate that counts more than the window: the speed is
+the window's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from scale_sweep.analysis.noise.equal_speed import SpeedCorrection, speed_correction
+from scale_sweep.model import (
+    Measurement,
+    Observation,
+    TrialResult,
+    VerdictKind,
+    rate_per_cpu_s,
+)
+from scale_sweep.sweep.vary import slug
+
+RateOf = Callable[[Measurement], float | None]
+
+
+def achieved(measurement: Measurement) -> float | None:
+    """The rate that counts: requests/s if the load does not only write, else rows/s."""
+    m = measurement
+    return m.requests_per_s if m.requests_per_s is not None else m.rows_per_s
+
+
+NO_RATE = "VALID without a rate"
+CHECK = "connections check"  # its knobs differ from its level's
+PROFILE = "profiled"  # perf slows it down
+OPEN_LOOP = "open loop"  # its rate was offered, and is not a capacity
+_WHOLE_LOAD = "durable_rows_per_s"
+
+
+def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:
+    """One observation for each trial, in their order. rate: a field of Measurement, or a function of it.
+
+    Raises ValueError for a field that does not exist.
+    """
+    read, correction = _reader(rate), speed_correction(results) if rate != _WHOLE_LOAD else None
+    return tuple(_observation(r, _corrected(read(r.measurement), r, correction)) for r in results)
+
+
+def _corrected(value: float | None, result: TrialResult, correction: SpeedCorrection | None) -> float | None:
+    return value * correction.factor(result) if value is not None and correction is not None else value
+
+
+def cpu_observations(results: Sequence[TrialResult]) -> tuple[Observation, ...]:
+    """One observation of the rate for each CPU-second for each trial. A trial that others disturbed counts too."""
+    correction = speed_correction(results)
+    return tuple(_cpu_observation(result, correction) for result in results)
+
+
+def _cpu_observation(result: TrialResult, correction: SpeedCorrection | None) -> Observation:
+    value = _corrected(rate_per_cpu_s(result), result, correction)
+    mark = _mark_of_role(result) or ("" if value is not None else NO_RATE)
+    return replace(_observation(result, value), mark=mark, note="")
+
+
+def _reader(rate: str | RateOf) -> RateOf:
+    if callable(rate):
+        return rate
+    if rate not in Measurement.__dataclass_fields__:
+        raise ValueError(f"{rate!r} is not a figure of a measurement")
+    return lambda measurement: getattr(measurement, rate)
+
+
+def _observation(result: TrialResult, value: float | None) -> Observation:
+    trial, kind = result.trial, result.verdict.kind
+    usable = value is not None and math.isfinite(value) and value > 0
+    mark = _mark(result, usable=usable)
+    return Observation(
+        level=trial.level,
+        subject=slug(trial.variant),
+        value=float(value) if value is not None and usable else None,
+        order=trial.order,
+        block=trial.block,
+        mark=mark,
+        note="" if mark or kind is VerdictKind.VALID else kind.value,
+        role=trial.role,
+        knobs_of_level=trial.knobs_of_level,
+    )
+
+
+def _mark(result: TrialResult, *, usable: bool) -> str:
+    """Why a trial does not count; "" if it does. A connections check has other knobs than its level. A profiled trial
+    is slower. An open loop's rate was offered, and does not show what the level can do."""
+    if mark := _mark_of_role(result):
+        return mark
+    if not result.verdict.kind.is_fitted:
+        return result.verdict.kind.value
+    if result.trial.load.rate:
+        return OPEN_LOOP
+    return "" if usable else NO_RATE
+
+
+def _mark_of_role(result: TrialResult) -> str:
+    return {"check": CHECK, "profile": PROFILE}.get(result.trial.role, "")

@@ -1,0 +1,38 @@
+"""Implementations by name: those of this project, and those that other packages register by entry points.
+
+An implementation is an object named "module:attribute", or a whole module. It is imported when it is first used, so
+that `--help` imports none. Refuses to replace one of ours by another package's of the same name.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+
+class Registry:
+    """The implementations of one kind. group: of the entry points, like "scale_sweep.axes"."""
+
+    def __init__(self, group: str, ours: Mapping[str, str]) -> None:
+        self._group, self._ours = group, dict(ours)
+
+    @functools.cached_property
+    def _places(self) -> dict[str, str]:
+        theirs = {point.name: point.value for point in entry_points(group=self._group)}
+        return {**self._ours, **{name: place for name, place in theirs.items() if name not in self._ours}}
+
+    def names(self) -> tuple[str, ...]:
+        """All names; ours come first."""
+        return tuple(self._places)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._ours or name in self._places
+
+    def load(self, name: str) -> Any:
+        """Imports and returns the implementation. Raises KeyError for a name that is not registered."""
+        module, _, attribute = (self._ours.get(name) or self._places[name]).partition(":")
+        found = importlib.import_module(module)
+        return getattr(found, attribute) if attribute else found

@@ -1,0 +1,94 @@
+"""Starts child processes on their own CPUs, from one thread that lives as long as this process; and runs short ones.
+
+A parent-death signal (prctl(2), PR_SET_PDEATHSIG) refers to the thread that started the child: it is sent when that
+thread ends, not when the process does. So no child is started by a thread that may end before the child. And the CPUs
+of that one thread can be set for a moment, so that not even a child's first instruction runs elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import queue
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from scale_sweep.base.interrupts import deferred
+
+START_S = 60.0  # a program on a hanging file system never starts
+KILLED_S = 1.0  # a killed program that waits for a hanging disk does not end
+_Task = Callable[[], None]
+
+
+class _Starter:
+    """The starting thread and its requests. After a fork, the new process has this object but not the thread."""
+
+    def __init__(self) -> None:
+        self.pid = os.getpid()
+        self._tasks: queue.SimpleQueue[_Task] = queue.SimpleQueue()
+        threading.Thread(target=self._work, name="starter", daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            self._tasks.get()()
+
+    def start(self, argv: Sequence[str], cpus: Sequence[int], options: dict[str, Any]) -> subprocess.Popen[Any]:
+        done: queue.SimpleQueue[subprocess.Popen[Any] | BaseException] = queue.SimpleQueue()
+        late = threading.Event()
+
+        def task() -> None:
+            try:
+                os.sched_setaffinity(0, cpus)
+                made = subprocess.Popen(argv, **options)
+                if late.is_set():  # nobody refers to it any more
+                    made.kill()
+                done.put(made)
+            except BaseException as error:  # the thread must survive; the caller raises the error
+                done.put(error)
+
+        self._tasks.put(task)
+        try:
+            made = done.get(timeout=START_S)
+        except queue.Empty:
+            late.set()
+            raise OSError(errno.ETIMEDOUT, f"{argv[0]} was not started within {START_S:.0f} s") from None
+        if isinstance(made, BaseException):
+            raise made
+        return made
+
+
+_lock = threading.Lock()
+_starter: _Starter | None = None
+
+
+def spawn(argv: Sequence[str], cpus: Sequence[int], **options: Any) -> subprocess.Popen[Any]:
+    """subprocess.Popen(argv, **options) on these CPUs. Raises its errors, and OSError for CPUs that are not ours.
+
+    A request to stop waits until the process exists and has a name by which it can be ended.
+    """
+    global _starter  # noqa: PLW0603
+    with deferred():
+        with _lock:
+            if _starter is None or _starter.pid != os.getpid():
+                _starter = _Starter()
+        return _starter.start(argv, cpus, options)
+
+
+def run_within(limit_s: float, argv: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Runs a short program and returns its output and exit code. Raises OSError, and TimeoutExpired after limit_s.
+
+    subprocess.run waits without a limit for a program that it has killed; this abandons one that does not end then.
+    """
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(argv, encoding="utf-8", errors="replace", **{**streams, **options})
+    try:
+        said, words = process.communicate(timeout=limit_s)
+    except BaseException:
+        process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=KILLED_S)
+        raise
+    return subprocess.CompletedProcess(argv, process.returncode, said, words)

@@ -1,0 +1,64 @@
+"""The command `scale`: defines commands, calls packages, and shows their results. Only this package ends the process.
+
+This file has the entry point. It imports next to nothing before that runs, so that Ctrl-C ends the command without a
+traceback from its first moment on.
+"""
+
+import os
+import sys
+
+_INTERRUPTED, _OUTPUT_GONE = 130, 6  # of scale_sweep/base/errors.py
+
+
+def main() -> None:
+    """The entry point. While modules are imported nothing runs that would have to be ended, and at the end nothing does
+    any more: there a signal ends the process at once."""
+    _leave_on_signals()
+    from scale_sweep.base.output import OutputGone, guard
+
+    guard()
+    from scale_sweep.cli.root import run
+
+    try:
+        run()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    except OutputGone as gone:
+        sys.exit(_end_without_output(gone.reason, is_read=not gone.has_no_reader))
+    finally:
+        _leave_on_signals()
+    sys.exit(0)
+
+
+def __getattr__(name: str) -> object:
+    """`app`, the command as an object of Typer, is imported when it is asked for."""
+    if name != "app":
+        raise AttributeError(name)
+    from scale_sweep.cli.root import app
+
+    return app
+
+
+def _end_without_output(reason: str, *, is_read: bool) -> int:
+    """The exit code. Quietly if nobody reads any more, as behind `| head`."""
+    if not is_read:
+        return 0
+    from scale_sweep.base.errors import StoreError
+    from scale_sweep.cli import console
+
+    remedy = "direct it to a file on a disk with free space"
+    console.show_error(StoreError(f"standard output cannot be written: {reason}", remedy=remedy))
+    return _OUTPUT_GONE
+
+
+def _leave_on_signals() -> None:
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _leave)
+
+
+def _leave(*_: object) -> None:
+    os._exit(_INTERRUPTED)

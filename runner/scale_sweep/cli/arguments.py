@@ -1,0 +1,93 @@
+"""Arguments and options that several commands share, declared once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scale_sweep.base.errors import EXIT_SLOWER, UsageError
+from scale_sweep.base.units import parse_levels, parse_percent
+
+if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
+    from scale_sweep.model.compared import Comparison
+
+
+def require_directory(path: Path, flag: str) -> None:
+    """Raises UsageError that names the flag if the path is not a directory."""
+    if not os.path.isdir(path):
+        raise UsageError(f"{flag} {path}: {'is not a directory' if os.path.exists(path) else 'does not exist'}")
+
+
+def _existing_results(context: typer.Context, path: Path) -> Path:
+    """The directory, which must exist if the user names it. The default one may be missing: no run was made yet."""
+    source = context.get_parameter_source("results")
+    if source is not None and source.name == "COMMANDLINE":
+        require_directory(path, "--results")
+    return path
+
+
+RUN = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, a part of it, its path, or `last`.")]
+NEW_RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
+RESULTS = Annotated[
+    Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR", callback=_existing_results)
+]
+JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+PREDICT = Annotated[
+    str | None,
+    typer.Option(help="Levels whose rate to predict, up to twice the highest measured: 16,24.", metavar="LEVELS"),
+]
+NEED = Annotated[str | None, typer.Option(help="Rates whose level to find: 2000000 or 2M,5M.", metavar="RATES")]
+FAIL_IF_SLOWER = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-if-slower",
+        metavar="PERCENT",
+        help="End with code 11 if B is slower by more than this at a level, or at all together, and noise does not "
+        "explain it; also when B has no VALID trial where A has. Needs scale ab, or several runs a side.",
+    ),
+]
+
+
+def allowed_of(text: str | None) -> float | None:
+    """The share (0..1) that --fail-if-slower allows. Raises UsageError that names the flag."""
+    if text is None:
+        return None
+    try:
+        return parse_percent(text) / 100
+    except ValueError as error:
+        raise UsageError(f"--fail-if-slower: {error}") from None
+
+
+MORE_RUNS = "measure both in one run with scale ab, or give several runs a side: A1,A2,... B1,B2,..."
+MORE_BLOCKS = "scale show RUN says why trials are not VALID; give more --blocks, on a machine that does nothing else"
+
+
+def judged(found: Comparison, remedy: str = MORE_RUNS) -> None:
+    """Ends the process with code 11 if B is slower than allowed. Raises UsageError if the runs cannot answer that.
+
+    remedy: what would answer it.
+    """
+    if found.allowed_percent is None:
+        return
+    if found.unjudged:
+        raise typer.Exit(EXIT_SLOWER)
+    if found.not_judged_because:
+        raise UsageError(f"--fail-if-slower: {found.not_judged_because}", remedy=remedy)
+    if found.slower:
+        raise typer.Exit(EXIT_SLOWER)
+
+
+def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The levels of --predict and the rates of --need. Raises UsageError that names the flag."""
+    from scale_sweep.experiment.setting.readers import rates
+
+    found: list[tuple[float, ...]] = []
+    for flag, text, read in (("--predict", predict, parse_levels), ("--need", need, rates)):
+        try:
+            found.append(read(text) if text is not None else ())
+        except ValueError as error:
+            raise UsageError(f"{flag}: {error}") from None
+    return found[0], found[1]

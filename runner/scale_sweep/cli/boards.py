@@ -1,0 +1,169 @@
+"""`scale dashboards up | down | status | load`. Wiring only; see scale_sweep/watch/dashboards."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scale_sweep.cli.arguments import JSON, RESULTS, RUN
+
+if TYPE_CHECKING:
+    from scale_sweep.watch import dashboards
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Prometheus and Grafana beside a sweep, on this machine only.",
+    epilog="Example: scale dashboards up",
+)
+BOTH = ("prometheus", "grafana")
+BOARDS = ("live", "curve", "targets", "trial", "operations")
+
+
+class How(StrEnum):
+    """Where the two programs run."""
+
+    AUTO = "auto"
+    DOCKER = "docker"
+    PROCESS = "process"
+
+
+HOW = Annotated[How, typer.Option("--runtime", help="auto: containers, else installed programs.")]
+IMAGES = Annotated[
+    list[str] | None,
+    typer.Option("--image", metavar="NAME=IMAGE", help="Another image: prometheus=... or grafana=...; repeatable."),
+]
+
+
+def register(root: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("up", epilog="Example: scale dashboards up")(up)
+    app.command("down", epilog="Example: scale dashboards down --purge")(down)
+    app.command("load", epilog="Example: scale dashboards load last")(load)
+    app.command("status", epilog="Example: scale dashboards status --json")(status)
+    root.add_typer(app, name="dashboards")
+
+
+def state_directory() -> dashboards.StateDirectory:
+    """The state directory of this user."""
+    from scale_sweep.watch import dashboards
+
+    return dashboards.own_state_directory()
+
+
+def up(how: HOW = How.AUTO, image: IMAGES = None, as_json: JSON = False) -> None:
+    """Start Prometheus and Grafana with the dashboards, and show their address. What runs already continues."""
+    from scale_sweep.cli import console
+    from scale_sweep.watch import dashboards
+
+    _show(dashboards.up(state_directory(), how.value, dashboards.images_of(image or []), console.say), as_json)
+
+
+def down(
+    purge: Annotated[bool, typer.Option("--purge", help="Remove the data and the admin password too.")] = False,
+    as_json: JSON = False,
+) -> None:
+    """Stop both services. Their data is kept for the next `up`."""
+    from scale_sweep.cli import console
+    from scale_sweep.watch import dashboards
+
+    stopped = dashboards.down(state_directory())
+    if purge:
+        dashboards.purge(state_directory())
+    if as_json:
+        console.show_json({"stopped": list(stopped), "purged": purge})
+        return
+    console.say(f"stopped {' and '.join(stopped)}" if stopped else "nothing ran")
+    if purge:
+        console.say(f"removed {state_directory().path}")
+
+
+def status(as_json: JSON = False) -> None:
+    """Show which services run, their address, and the sweeps that they watch."""
+    from scale_sweep.watch import dashboards
+
+    _show(dashboards.status(state_directory()), as_json)
+
+
+def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
+    """Load a stored run into the running Prometheus, so that the same dashboards show it."""
+    from scale_sweep.cli import console
+    from scale_sweep.results.store.reader import find_run, read_run
+    from scale_sweep.watch import dashboards, exporter
+
+    stored = read_run(find_run(results, run))
+    name = Path(stored.path).name
+    console.say(f"making blocks of {name}; Prometheus shows them within a minute")
+    openmetrics = exporter.openmetrics(stored)
+    fresh, span = dashboards.load_run(state_directory(), name, openmetrics), dashboards.span_of(openmetrics)
+    services = dashboards.status(state_directory()).services
+    pages = {board: dashboards.page_of(services, name, board, span) or None for board in BOARDS}
+    if as_json:
+        console.show_json({"run": name, "loaded": fresh, "from_s": span[0], "to_s": span[1], "pages": pages})
+        return
+    console.show_line(f"{name} {'is loaded' if fresh else 'was loaded before'}")
+    for page in filter(None, pages.values()):
+        console.show_line(f"open {page}")
+
+
+def start_for_sweep() -> None:
+    """Starts the dashboards for `scale sweep --dashboards`."""
+    from scale_sweep.cli import console
+    from scale_sweep.watch import dashboards
+
+    dashboards.up(state_directory(), How.AUTO.value, {}, console.say)
+
+
+def say_page() -> None:
+    """Shows the address of the running sweep's page. Does nothing if none of our Grafanas runs."""
+    from scale_sweep.cli import console
+    from scale_sweep.watch import dashboards
+
+    page = dashboards.status(state_directory()).page
+    if page:
+        console.say(f"watch it at {page}")
+
+
+def _show(found: dashboards.Status, as_json: bool) -> None:
+    from scale_sweep.cli import console
+
+    if as_json:
+        console.show_json(_document(found))
+    else:
+        _show_lines(found, console.show_line)
+
+
+def _document(found: dashboards.Status) -> dict[str, Any]:
+    from scale_sweep.watch import dashboards
+
+    return {
+        "state_directory": str(found.state),
+        "page": found.page or None,
+        "admin_password_file": str(found.password_file),
+        "services": {
+            name: {
+                "how": s.how,
+                "url": dashboards.url_of(s),
+                "program": s.program,
+                "pid": s.pid or None,
+                "container": s.container or None,
+            }
+            for name, s in found.services.items()
+        },
+        "sweeps": [{"run": s.run, "metrics": f"http://{s.address}/metrics"} for s in found.sweeps],
+    }
+
+
+def _show_lines(found: dashboards.Status, show: Any) -> None:
+    from scale_sweep.watch import dashboards
+
+    for name in BOTH:
+        s = found.services.get(name)
+        show(f"{name}: {f'{dashboards.url_of(s)} ({s.how}, {s.program})' if s else 'does not run'}")
+    for sweep in found.sweeps:
+        show(f"running: {sweep.run}, metrics at http://{sweep.address}/metrics")
+    if found.page:
+        show(f"admin password (not needed for viewing): in {found.password_file}")
+        show(f"open {found.page}")

@@ -1,0 +1,101 @@
+"""The commands by name: each one's module and its line in `scale --help`.
+
+A command's module is imported only when that command is called, so that `scale --help` does not wait for numpy, scipy
+and Docker. A test compares the lines with the commands' own docstrings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+_SWEEP = "Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."
+_PLAN = "Show the trials, their knobs, the origin of each setting, and the duration; start nothing."
+_CLEAN = "Remove containers, processes, data directories, cgroups and disks that a crash or a power cut left."
+_OBSERVE = "Watch this machine without a load, with the files and dashboards of a sweep, until Ctrl-C or for a time."
+_FIRST = "Measure"
+_RESULTS = "Results"
+_MACHINE = "This machine"
+_OTHER = "Other"
+# Grouped, in the order of the help: what a newcomer needs first.
+GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    _FIRST: {
+        "doctor": ("machine", "Show what this machine can do: CPUs, cgroups, Docker, databases, and what to install."),
+        "plan": ("sweeps", _PLAN),
+        "sweep": ("sweeps", _SWEEP),
+        "watch": (
+            "watching",
+            "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
+        ),
+        "resume": ("sweeps", "Continue an interrupted run: keep the finished trials, and measure the others."),
+        "ab": (
+            "ab",
+            "Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.",
+        ),
+    },
+    _RESULTS: {
+        "list": ("runs", "List the stored runs, oldest first."),
+        "show": ("runs", "Show one run: table, fit, verdicts."),
+        "report": ("runs", "Fit a stored run again, and replace its fit.json, report.md and report.html."),
+        "compare": (
+            "compared",
+            "Compare stored runs point by point, test the differences, and show what else differs.",
+        ),
+        "verify": ("checks", "Compute a run again from its raw files, and name every file that differs."),
+        "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, SQL tables."),
+        "fit": ("fit", "Fit the curve of any data: a CSV file with a level and a rate in each row."),
+    },
+    _MACHINE: {
+        "servers": ("servers", "Install database servers from Maven, or list them."),
+        "disks": ("disks", "Make disks for sweeps, list them, remove them."),
+        "dashboards": ("boards", "Prometheus and Grafana beside a sweep, on this machine only."),
+        "clean": ("machine", _CLEAN),
+    },
+    _OTHER: {
+        "observe": ("observing", _OBSERVE),
+        "load": ("load", "Load a database as taosBenchmark or IoT-benchmark would, by its options or its file."),
+    },
+}
+COMMANDS: Mapping[str, tuple[str, str]] = {name: one for group in GROUPS.values() for name, one in group.items()}
+
+
+class LazyGroup(TyperGroup):
+    """A group that knows every command's name and line, and imports only the command that is called."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        eager = dict(self.commands)
+        self.commands = {
+            name: TyperCommand(name, help=line, rich_help_panel=title)
+            for title, group in GROUPS.items()
+            for name, (_, line) in group.items()
+        } | eager
+        self._loaded = set(eager)
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """With a default: for a value of None, Typer imports its validation library, a fifth of the cost of a help."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.default = False
+        return option
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0] if args else ""
+        if name in COMMANDS and name not in self._loaded:
+            self.commands[name] = load_command(name)
+            self._loaded.add(name)
+        return super().resolve_command(ctx, args)
+
+
+def load_command(name: str) -> Any:
+    """Imports a command's module and returns the command with its options."""
+    app = typer.Typer(
+        rich_markup_mode="rich", add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
+    )
+    app.callback()(lambda: None)
+    import_module(f"scale_sweep.cli.{COMMANDS[name][0]}").register(app)
+    return typer.main.get_group(app).commands[name]

@@ -1,0 +1,122 @@
+"""A run from what was prepared: opens or reopens its directory, then executes it. Holds no rule of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import platform
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.machine.host import disk_of
+from scale_sweep.measure import executing
+from scale_sweep.measure.executing import Execution, Sink
+from scale_sweep.model import StoredRun, Sweep
+from scale_sweep.plan.preparing import Choice, Prepared, refuse_blocking
+from scale_sweep.plan.preparing.same_server import RefusesSameServer
+from scale_sweep.results.identity import identity
+from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.writer import RunWriter
+from scale_sweep.server.runtimes import load_runtime
+from scale_sweep.server.runtimes.data_dir import made_directory
+from scale_sweep.server.runtimes.ram_dir import mounted
+
+
+def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
+    """Opens a new run's directory. Raises StoreError if it cannot be written."""
+    now = datetime.datetime.now(datetime.UTC)
+    name = stamped(_slug(prepared.plan.sweep), now)
+    return RunWriter(prepared.results / name, prepared.plan, _manifest(prepared, command, now))
+
+
+def stamped(what: str, now: datetime.datetime | None = None) -> str:
+    """The name of a new folder of results: the time, what it is, and some digits that no other has."""
+    return f"{now or datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{what}-{secrets.token_hex(3)}"
+
+
+def reopen_run(run: StoredRun, held: Held | None = None) -> RunWriter:
+    """Opens a run that continues, with its finished trials. held: the lock of the run, if it was taken before the run
+    was read."""
+    return _reopened(run, held, {"status": "running"})
+
+
+def _reopened(run: StoredRun, held: Held | None, facts: Mapping[str, Any]) -> RunWriter:
+    manifest = {k: v for k, v in run.manifest.items() if k != "schema"}
+    return RunWriter(Path(run.path), run.plan, {**manifest, **facts}, run.results, held=held)
+
+
+def reopen_to_report(run: StoredRun, held: Held | None = None) -> RunWriter:
+    """Opens a run to make its reports again."""
+    return _reopened(run, held, {})
+
+
+def asked_again(run: StoredRun, predict: tuple[float, ...], need: tuple[float, ...]) -> StoredRun:
+    """The run with other questions about its curve, which are stored with it. An empty argument leaves the old
+    questions."""
+    sweep = replace(run.plan.sweep, predict=predict or run.plan.sweep.predict, need=need or run.plan.sweep.need)
+    manifest = {**run.manifest, "sweep": asdict(sweep)}
+    return replace(run, plan=replace(run.plan, sweep=sweep), manifest=manifest)
+
+
+def _slug(sweep: Sweep) -> str:
+    return "".join(c if c.isalnum() else "-" for c in f"{sweep.name}-{sweep.target}".lower())
+
+
+def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:
+    disk = None if prepared.ram else disk_of(prepared.data_dir)
+    return {
+        **identity(),
+        "command": list(command),
+        "created_utc": now.isoformat(timespec="seconds"),
+        "host": asdict(prepared.host),
+        "python": platform.python_version(),
+        "choice": "; ".join(choice.sentence for choice in prepared.choices.values()),
+        "sweep": asdict(prepared.plan.sweep),
+        "seed": prepared.plan.sweep.seed,
+        "order_seed": prepared.plan.sweep.seed_of_order,
+        "tags": dict(prepared.plan.sweep.tags),
+        "disks": [asdict(disk)] if disk else [],
+        "data_dir": str(prepared.data_dir),
+        "findings": [asdict(f) for f in prepared.findings],
+        "new_pages": asdict(prepared.new_pages) if prepared.new_pages else None,
+        "held_bytes": prepared.held_bytes,
+        "vendor_defaults": {c.facts.name: dict(c.facts.vendor_defaults) for c in prepared.choices.values()},
+        "confounds": [asdict(c) for c in prepared.plan.confounds],
+        "status": "running",
+    }
+
+
+def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
+    """Runs the trials that the run still lacks, then fits and reports. Raises PreflightError for an unsuitable client
+    library."""
+    was_named = bool(prepared.plan.sweep.data_dir)
+    with (
+        mounted(prepared.ram) if prepared.ram else contextlib.nullcontext(),
+        made_directory(prepared.data_dir) if was_named else contextlib.nullcontext(),
+    ):
+        return _execute(prepared, writer, sinks, say)
+
+
+def _execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
+    homes = {}
+    for subject in {t.subject.server: t.subject for t in prepared.plan.trials}.values():
+        choice = prepared.choice_of(subject)
+        homes[subject.server] = client_home(choice)
+        refuse_blocking(choice.target.check_client(homes[subject.server], choice.version))
+    execution = Execution(
+        plan=writer.plan, data_dir=prepared.data_dir, client_homes=homes, held_bytes=prepared.held_bytes
+    )
+    checks = RefusesSameServer(prepared.plan, prepared.choices)
+    return executing.execute(execution, writer, (*sinks, checks), say)
+
+
+def client_home(choice: Choice) -> str:
+    """The directory of the load generator's client library: the server's own, or one copied out of its image."""
+    if choice.can.has_images and choice.target.facts.image_library:
+        copy_out = load_runtime(choice.runtime).copy_out
+        library = copy_out(choice.image, choice.target.facts.image_library)
+        return str(library.parent.parent)
+    return choice.home

@@ -1,0 +1,145 @@
+"""The only package that prints: progress and messages on standard error, results on standard output.
+
+Computes nothing: callers pass events, tables and sentences. Refuses to pass on a character that would command the
+terminal, whoever wrote it: `OwnConsole` writes it out.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.markup import escape
+from rich.segment import Segment
+from rich.table import Table
+
+from scale_sweep.base.errors import ScaleError
+from scale_sweep.base.visible import visible, visible_json
+from scale_sweep.model import (
+    Finding,
+    VerdictKind,
+)
+
+WIDTH_IN_FILES = 200
+NAME_CHARACTERS = 48  # of the longest name that stays on one line
+PARTS = 4096  # of a JSON document, written at once
+
+
+class OwnConsole(Console):
+    """A console that commands the terminal itself, and in which no text does."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """What is printed, in parts. Everything that is printed comes through here."""
+        for part in super().render(renderable, options):
+            yield part if part.control else part._replace(text=visible(part.text))
+
+
+out = OwnConsole(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else WIDTH_IN_FILES)
+err = OwnConsole(
+    stderr=True, highlight=False, emoji=False, soft_wrap=True, width=None if sys.stderr.isatty() else WIDTH_IN_FILES
+)
+_STYLES = {
+    VerdictKind.VALID: "green",
+    VerdictKind.SOFTWARE_BOTTLENECK: "cyan",
+    VerdictKind.ABORTED: "red",
+    VerdictKind.LOST_ROWS: "red",
+    VerdictKind.WRONG_ROWS: "red",
+    VerdictKind.WRONG_ANSWER: "red",
+    VerdictKind.ERRORS: "red",
+}
+
+
+def as_it_is(console: Console, text: str) -> bool:
+    """Whether the terminal itself wraps the text's lines. True for a file, and for a word (an address, a path) that is
+    longer than a line, because a break in it would make it impossible to copy."""
+    return not console.is_terminal or any(len(word) > console.width for word in text.split())
+
+
+def say(sentence: str, style: str = "") -> None:
+    """Prints a sentence for people on standard error."""
+    _print(err, sentence, style)
+
+
+def show_error(error: ScaleError) -> None:
+    """Prints what happened and what to do."""
+    err.print(f"[bold red]scale:[/] {escape(error.message)}")
+    if remedy := error.remedy or error.usual_remedy:
+        err.print(f"  → {escape(remedy)}")
+
+
+def show_findings(findings: Sequence[Finding]) -> None:
+    for f in findings:
+        told = escape(f.sentence) + (f" → {escape(f.remedy)}" if f.remedy else "")
+        colour = "red" if f.blocking else "yellow"
+        err.print(f"[{colour}]{escape(f.subject)}:[/] {told}", soft_wrap=as_it_is(err, told))
+
+
+def show_obstacles(findings: Sequence[Finding]) -> None:
+    """Prints why a sweep could not start, and what to do."""
+    for f in findings:
+        told = f"{escape(f.subject)}: {escape(f.sentence)}" + (f" → {escape(f.remedy)}" if f.remedy else "")
+        err.print(f"[bold red]Cannot start:[/] {told}", soft_wrap=as_it_is(err, told))
+
+
+def show_json(document: Any) -> None:
+    """Prints one JSON document on standard output, in parts: it may be large, and is not in memory as a whole."""
+    parts = json.JSONEncoder(indent=1, ensure_ascii=False, default=_plain).iterencode(document)
+    while some := "".join(itertools.islice(parts, PARTS)):
+        out.file.write(visible_json(some))
+    out.file.write("\n")
+    out.file.flush()
+
+
+def _plain(value: Any) -> Any:
+    """A dataclass as its fields, and what JSON has no type for as text."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return str(value)
+
+
+def show_bytes(content: bytes) -> None:
+    """Writes bytes to standard output unchanged."""
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def show_line(text: str, style: str = "") -> None:
+    """Prints a line of the result on standard output."""
+    _print(out, text, style)
+
+
+def _print(console: Console, text: str, style: str) -> None:
+    if "\t" in text:  # print would put blanks in its place
+        console.file.write(visible(text) + "\n")
+    else:
+        console.print(escape(text), style=style or None, soft_wrap=as_it_is(console, text))
+
+
+def show_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Prints a table on standard output. Numbers are right-aligned. Names in the first column stay on one line, so that
+    they can be copied; in a narrow terminal the other columns wrap."""
+    table = Table(
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        header_style="bold",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2),
+    )
+    for index, header in enumerate(headers):
+        numeric = all(_numeric(row[index]) for row in rows) and bool(rows)
+        is_name = index == 0 and all(len(row[0]) <= NAME_CHARACTERS for row in rows)
+        table.add_column(header, justify="right" if numeric else "left", overflow="fold", no_wrap=is_name)
+    for row in rows:
+        table.add_row(*(escape(cell) for cell in row))
+    out.print(table)
+
+
+def _numeric(cell: str) -> bool:
+    return bool(cell) and cell[0] in "0123456789–-+≥" or cell == ""

@@ -1,0 +1,157 @@
+"""`scale disks create|list|remove`: disks that stay between sweeps, for machines without spare ones. Wiring only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.units import format_bytes, parse_bytes, parse_count
+from scale_sweep.cli.flags import from_flags
+
+if TYPE_CHECKING:
+    from scale_sweep.model import DataDisk, DiskSource
+
+JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before --format.")]
+_T = TypeVar("_T")
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    example = "Example: sudo scale disks create --loop 1GiB --count 3 --cap 20MiB/s"
+    group = typer.Typer(no_args_is_help=True, help="Make disks for sweeps, list them, remove them.", epilog=example)
+    group.command("create", epilog=example)(from_flags(create))
+    group.command("list", epilog="Example: scale disks list --json")(list_)
+    group.command("remove", epilog="Example: sudo scale disks remove disks")(remove)
+    app.add_typer(group, name="disks")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DisksRequest:
+    """The disks to make, in the words of the user."""
+
+    loop: Annotated[str, typer.Option(help="Size of each loop device to make.", metavar="SIZE")] = ""
+    device: Annotated[str, typer.Option(help="Or block devices to use: /dev/sdb,/dev/sdc.", metavar="LIST")] = ""
+    count: Annotated[
+        str, typer.Option(help="Number of disks. Default with --device: as many as named.", metavar="N")
+    ] = ""
+    cap: Annotated[str, typer.Option(help="Limit of each one's reads and writes, like 20MiB/s.", metavar="RATE")] = ""
+    cap_iops: Annotated[str, typer.Option(help="Limit of each one in operations per second.", metavar="N")] = ""
+    name: Annotated[str, typer.Option(help="Name of the set, for `scale disks remove`.", metavar="NAME")] = "disks"
+    owner: Annotated[str, typer.Option(help="User who may write there.", metavar="USER")] = "root"
+    file_system: Annotated[str, typer.Option(help="ext4 or xfs.", metavar="TYPE")] = "ext4"
+    make_format: Annotated[bool, typer.Option("--format", help="Make file systems on --device.")] = False
+    wipe: Annotated[bool, typer.Option("--wipe", help="Format a --device even if it holds data.")] = False
+    base: Annotated[Path | None, typer.Option(help="Directory of the files and mount points.", metavar="DIR")] = None
+    yes: YES = False
+    as_json: JSON = False
+
+
+def create(request: DisksRequest) -> None:
+    """Make disks that stay until they are removed, and verify their limits by a measurement. Needs root."""
+    from scale_sweep.cli import compose, console
+    from scale_sweep.machine import disks
+
+    source = _source(request)
+    number = _read("--count", parse_count, request.count) if request.count else len(source.devices) or 1
+    if number < 1 or (source.devices and number > len(source.devices)):
+        raise UsageError(f"--count: {number} of {len(source.devices)} devices named", remedy="as many as are named")
+    place = request.base or compose.default_data_dir()
+    _warn(disks.check_source(source, number, place))
+    _confirm(source, request.yes)
+    made, found = disks.create(request.name, source, number, place, request.owner)
+    if request.as_json:
+        console.show_json({"set": asdict(made), "disks": [asdict(d) for d in found]})
+        return
+    console.show_table("", ["disk", "path", "device", "size", "limit"], [_row(d) for d in found])
+    console.say(f"Sweep them: scale sweep disk --disks 1..{number} --dir {','.join(made.paths)}")
+    console.say(f"Remove them: scale disks remove {made.name}")
+
+
+def _source(request: DisksRequest) -> DiskSource:
+    from scale_sweep.model import DiskSource
+
+    loop, cap, cap_iops = request.loop, request.cap, request.cap_iops
+    if bool(loop) == bool(request.device):
+        raise UsageError("say once what the disks are: --loop SIZE or --device LIST")
+    return DiskSource(
+        kind="loop" if loop else "device",
+        loop_bytes=_read("--loop", parse_bytes, loop) if loop else None,
+        devices=tuple(d.strip() for d in request.device.split(",") if d.strip()),
+        cap_bytes_per_s=_read("--cap", parse_bytes, cap.removesuffix("/s")) if cap else None,
+        cap_iops=_read("--cap-iops", parse_count, cap_iops) if cap_iops else None,
+        file_system=request.file_system,
+        format=request.make_format,
+        wipe=request.wipe,
+    )
+
+
+def _read(flag: str, parse: Callable[[str], _T], text: str) -> _T:
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise UsageError(f"{flag}: {error}") from None
+
+
+def _warn(findings: Any) -> None:
+    from scale_sweep.cli import console
+
+    console.show_findings([f for f in findings if not f.blocking])
+
+
+def _confirm(source: DiskSource, yes: bool) -> None:
+    if not source.format or yes:
+        return
+    devices = ", ".join(source.devices)
+    question = f"{devices} will be formatted. Type 'format' to go on"
+    if sys.stdin.isatty() and typer.prompt(question, err=True) == "format":
+        return
+    raise UsageError(f"not started: {devices} would be formatted", remedy="type format when asked, or give -y")
+
+
+def _row(disk: DataDisk) -> list[str]:
+    limits = [f"{format_bytes(disk.cap_bytes_per_s)}/s"] if disk.cap_bytes_per_s else []
+    limits += [f"{disk.cap_iops} IOPS"] if disk.cap_iops else []
+    return [disk.name, disk.path, disk.block_name, format_bytes(disk.size_bytes), ", ".join(limits) or "none"]
+
+
+def list_(as_json: JSON = False) -> None:
+    """List the sets of disks that exist."""
+    from scale_sweep.cli import console
+    from scale_sweep.machine import disks
+
+    sets = disks.list_disks()
+    if as_json:
+        console.show_json([{**asdict(s), "paths": s.paths, "state": disks.state_of(s)} for s in sets])
+    elif not sets:
+        console.say("no disks were made")
+    else:
+        rows = [[s.name, str(s.count), s.source.kind, disks.state_of(s), s.folder] for s in sets]
+        console.show_table("", ["set", "disks", "kind", "state", "folder"], rows)
+
+
+def remove(
+    name: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="Sets to remove.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+    as_json: JSON = False,
+) -> None:
+    """Unmount and delete disks, and remove our file system from block devices. Needs root."""
+    from scale_sweep.cli import console
+    from scale_sweep.machine import disks
+
+    if not name and not everything:
+        raise UsageError("say which disks to remove: NAME or --all", remedy="scale disks list")
+    removed = disks.remove_disks(name or (), everything=everything)
+    if as_json:
+        console.show_json([s.name for s in removed])
+        return
+    for disk_set in removed:
+        console.say(f"removed disks: {disk_set.name}")
+    if not removed:
+        console.say("there is nothing to remove")

@@ -1,0 +1,116 @@
+"""`scale fit`: the curve of any data. Wiring only; see scale_sweep/analysis/fit."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.extras import require_extra
+from scale_sweep.cli.arguments import JSON, NEED, PREDICT, asked_of
+from scale_sweep.cli.flags import from_flags
+
+if TYPE_CHECKING:
+    from scale_sweep.analysis.fit import Terms
+    from scale_sweep.analysis.fit.table import Columns, RowsByGroup
+    from scale_sweep.model import FitReport
+    from scale_sweep.report.table import Table
+
+_EXAMPLE = "Example: scale fit results/reference/tdengine-cpu.csv --n cores --x rows_per_s --predict 16,24 --need 7M"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("fit", epilog=_EXAMPLE)(from_flags(fit))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitRequest:
+    """The file with its columns, and the questions about its curve."""
+
+    file: Annotated[str, typer.Argument(metavar="FILE.csv", help="CSV with a header; - is standard input.")]
+    n: Annotated[str, typer.Option("--n", metavar="COLUMN", help="The level: cores, threads, disks, ...")]
+    x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="The rate that was measured at the level.")]
+    group: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Fit one curve for each value of this column.")
+    ] = None
+    predict: PREDICT = None
+    need: NEED = None
+    png: Annotated[Path | None, typer.Option("--png", metavar="FILE", help="Write a picture of the curves.")] = None
+    as_json: JSON = False
+
+
+def fit(request: FitRequest) -> None:
+    """Fit the curve of any data: a CSV file with a level and a rate in each row.
+
+    Several rows for a level are replicates. Linear, affine, Amdahl, USL, knee and power are fitted by least squares.
+    """
+    from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
+    from scale_sweep.analysis.fit.table import Columns
+    from scale_sweep.cli import console
+    from scale_sweep.report.anydata import fit_document, picture
+    from scale_sweep.results.store.outside import write_outside
+
+    if request.png is not None:
+        require_extra("png", "--png")
+    levels, rates = asked_of(request.predict, request.need)
+    rows = _read(request.file, Columns(n=request.n, x=request.x, group=request.group))
+    terms = Terms(axis=request.n, rate="rows/s" if request.x == "rows_per_s" else request.x, row="row")
+    questions = FitQuestions(predict=levels, need=rates)
+    fits = {name: fit_rows(own, terms, questions=questions) for name, own in rows.items()}
+    if request.as_json:
+        documents = {name: fit_document(found) for name, found in fits.items()}
+        about = {"file": request.file, "n": request.n, "x": request.x, "group": request.group}
+        console.show_json({**about, "groups": documents} if request.group is not None else {**about, **documents[""]})
+    else:
+        for name, found in fits.items():
+            _show(found, f"{request.group} = {name}" if request.group is not None else "", terms)
+    if request.png is not None:
+        write_outside(request.png, picture(fits, rows, terms))
+        console.say(f"picture in {request.png}")
+
+
+def _read(file: str, columns: Columns) -> RowsByGroup:
+    from scale_sweep.analysis.fit.table import read_table
+    from scale_sweep.base.input_file import open_input
+
+    try:
+        if file == "-":
+            return read_table(sys.stdin.buffer, columns)
+        with open_input(file, "FILE.csv") as stream:
+            return read_table(stream, columns)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{file}: {error}") from None
+
+
+def _show(found: FitReport, title: str, terms: Terms) -> None:
+    from scale_sweep.cli import console
+    from scale_sweep.report.anydata import levels_table
+    from scale_sweep.report.fitted import asked_table, derived_table, models_table, parameters_table
+
+    if title:
+        console.show_line(title, "bold")
+    _table(levels_table(found, terms))
+    console.show_line("")
+    console.show_line(found.sentence, "bold")
+    for caution in found.cautions:
+        console.show_line(f"  but: {caution}", "yellow")
+    for table in (models_table(found), parameters_table(found), derived_table(found), asked_table(found)):
+        if table.rows:
+            console.show_line("")
+            _table(table)
+    console.show_line("")
+
+
+def _table(table: Table) -> None:
+    from scale_sweep.cli import console
+
+    console.show_table(table.title, table.headers, table.rows)
+    for note in table.notes:
+        console.show_line(f"  {note}", "dim")

@@ -1,0 +1,142 @@
+"""`scale load`: taosBenchmark's insert options and its files, run by scale-loadgen. Wiring only; see
+scale_sweep/taosbenchmark."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import datetime
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scale_sweep import __version__
+from scale_sweep.base.errors import EXIT_INTERRUPTED
+from scale_sweep.server.targets.tdengine.facts import FACTS
+from scale_sweep.taosbenchmark.options import OPTIONS
+
+if TYPE_CHECKING:
+    from scale_sweep.taosbenchmark.work import Work
+
+EXAMPLE = "Example: scale load -h localhost -d test -t 100 -n 100000 -T 4 -v 4 -I stmt -y"
+_STYLES = {"SUCC": "green", "ERROR": "red", "WARN": "yellow"}
+
+
+class Placement(StrEnum):
+    """How threads share the tables."""
+
+    STOCK = "stock"
+    OWNED = "owned"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command(
+        "load",
+        epilog=EXAMPLE,
+        help=_help(),
+        context_settings={
+            "ignore_unknown_options": True,
+            "allow_extra_args": True,
+            "help_option_names": ["--help"],
+        },
+    )(load)
+
+
+def _help() -> str:
+    """The supported options, one on each line."""
+    lines = [
+        f"  {'-' + o.short + ',' if o.short else '   '} --{o.long}{' ' + o.metavar if o.metavar else ''}".ljust(34)
+        + (f" {o.text}" + (f" [{o.default}]" if o.default else ""))
+        for o in OPTIONS
+        if not o.why
+    ]
+    refused = ", ".join(f"-{o.short}" for o in OPTIONS if o.why)
+    return (
+        "Load a database as taosBenchmark or IoT-benchmark would, by its options or its file. Without --iot, the "
+        "options are those of taosBenchmark: rows for TDengine, or the queries of its query file, and its result "
+        "lines. Not supported, and refused by name: " + refused + ".\n\n\b\n" + "\n".join(lines).replace("[", "\\[")
+    )
+
+
+def load(
+    context: typer.Context,
+    placement: Annotated[
+        Placement,
+        typer.Option(help="stock: contiguous ranges of tables, as taosBenchmark; owned: each thread its own vgroups."),
+    ] = Placement.STOCK,
+    library: Annotated[str, typer.Option(help="libtaos.so to open.", metavar="FILE")] = "",
+    iot: Annotated[
+        str,
+        typer.Option(
+            help="Do what this configuration of IoT-benchmark says, and print its result matrix. Further arguments are "
+            "KEY=VALUE, and override the file's.",
+            metavar="FILE",
+        ),
+    ] = "",
+    own_values: Annotated[
+        bool, typer.Option("--own-values", help="Accept min, max, values of a JSON file and use our own values.")
+    ] = False,
+    row_times: Annotated[
+        bool,
+        typer.Option("--row-times", help="Subscriptions: timestamps are times of writing; report delays to delivery."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")] = False,
+) -> None:
+    """Load a database as taosBenchmark or IoT-benchmark would, by its options or its file."""
+    if iot:
+        from scale_sweep.cli.load_iot import load_iot
+
+        load_iot(iot, tuple(context.args), as_json=as_json)
+        return
+    from scale_sweep.cli import console
+    from scale_sweep.loadgen.binary import loadgen_path
+    from scale_sweep.server.targets.tdengine.client import library as find_library
+    from scale_sweep.taosbenchmark.job import ScaleOptions
+    from scale_sweep.taosbenchmark.run import read_given
+    from scale_sweep.taosbenchmark.work import read_work
+
+    given, refusals = read_given(context.args)
+    if "version" in given:
+        console.show_line(f"scale {__version__}")
+        return
+    if "help" in given or "usage" in given:
+        console.show_line(context.get_help())
+        return
+    home = os.environ.get(FACTS.home_variable, "")
+    own = ScaleOptions(
+        placement=placement.value, library=library or find_library(home), own_values=own_values, row_times=row_times
+    )
+    work = read_work(given, refusals, own, os.environ, datetime.now())
+    _ask(work)
+    done = work.run(loadgen_path(), partial(_say, as_json))
+    if as_json:
+        console.show_json(done.document)
+    if done.interrupted:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if done.failure is not None:
+        raise done.failure
+
+
+def _say(as_json: bool, level: str, line: str) -> None:
+    """As there, results of queries go to standard output; not beside a JSON document."""
+    from scale_sweep.cli import console
+    from scale_sweep.taosbenchmark.loading import RESULT
+
+    if level == RESULT and not as_json:
+        console.show_line(line)
+    else:
+        console.say(line, _STYLES.get(level, ""))
+
+
+def _ask(work: Work) -> None:
+    """Asks before a database is dropped, if a person can answer."""
+    from scale_sweep.cli import console
+
+    if work.ask and sys.stdin.isatty():
+        for line in work.settings:
+            console.say(line)
+        console.say("Press enter key to continue or Ctrl-C to stop")
+        sys.stdin.readline()

@@ -1,0 +1,106 @@
+"""`scale doctor` and `scale clean`: what this machine can do, and what a crash left on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scale_sweep.cli.arguments import require_directory
+
+if TYPE_CHECKING:
+    from scale_sweep.cli.doctor import Ability
+
+
+JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("doctor", epilog="Example: scale doctor")(doctor)
+    app.command("clean", epilog="Example: scale clean")(clean)
+
+
+def doctor(as_json: JSON = False) -> None:
+    """Show what this machine can do: CPUs, cgroups, Docker, databases, and what to install."""
+    from scale_sweep.cli import console
+    from scale_sweep.cli.doctor import examine, examine_new_pages
+
+    abilities = (*examine(), *examine_new_pages())
+    if as_json:
+        console.show_json([asdict(a) for a in abilities])
+        return
+    console.show_table("", ["", "what", "found", "to do"], [_row(a) for a in abilities])
+
+
+def _row(ability: Ability) -> list[str]:
+    return ["ok" if ability.there else "no", ability.subject, ability.found, ability.remedy]
+
+
+def clean(
+    data_dir: Annotated[
+        list[Path] | None,
+        typer.Option("--data-dir", help="Only what sweeps with this data directory left; repeatable."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
+    as_json: JSON = False,
+) -> None:
+    """Remove containers, processes, data directories, cgroups and disks that a crash or a power cut left."""
+    from scale_sweep.base.errors import ProvisionError
+    from scale_sweep.cli import console
+    from scale_sweep.server.runtimes.clean import find_ignored, find_leftovers, remove
+
+    folders = data_dir or []
+    for path in folders:
+        require_directory(path, "--data-dir")
+    for ignored in find_ignored():
+        console.say(f"ignored {ignored}")
+    found = find_leftovers(folders)
+    removed: list[dict[str, Any]] = []
+    left = []
+    for leftover in found:
+        still_there = "" if dry_run else remove(leftover)
+        if still_there:
+            left.append(still_there)
+            continue
+        removed.append(asdict(leftover))
+        console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
+    removed += _clean_disks(dry_run, folders)  # after the servers that wrote there ended
+    removed += _clean_dashboards(dry_run) if not folders else []
+    if as_json:
+        console.show_json(removed)
+    elif not removed and not left:
+        console.say("nothing is left over")
+    if left:
+        raise ProvisionError(
+            f"these could not be removed: {', '.join(left)}",
+            remedy="does another process write there? End it, then run `scale clean` again",
+        )
+
+
+def _clean_disks(dry_run: bool, folders: Sequence[Path]) -> list[dict[str, Any]]:
+    from scale_sweep.cli import console
+    from scale_sweep.machine.disks import leftover_sets, remove_sets
+
+    left = [s for s in leftover_sets() if not folders or any(Path(s.folder).is_relative_to(f) for f in folders)]
+    for disk_set in left:
+        if not dry_run:
+            remove_sets([disk_set])
+        console.say(f"{'would remove' if dry_run else 'removed'} disks: {disk_set.name}")
+    return [{"kind": "disks", "name": s.name} for s in left]
+
+
+def _clean_dashboards(dry_run: bool) -> list[dict[str, Any]]:
+    from scale_sweep.cli import console
+    from scale_sweep.watch import dashboards
+
+    state = dashboards.own_state_directory()
+    found = dashboards.find_leftovers(state)
+    for leftover in found:
+        if not dry_run:
+            dashboards.remove(state, leftover)
+        console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
+    return [asdict(leftover) for leftover in found]

@@ -1,0 +1,109 @@
+"""Adds the flags of the settings table to a Typer command, so that each setting is declared once."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from scale_sweep.experiment.setting import Setting
+from scale_sweep.sweep.settings import SETTINGS, parameter_name
+
+_PANELS = {
+    "axis": "Axis",
+    "target": "Server",
+    "disks": "Disks",
+    "cpus": "CPUs",
+    "workload": "Workload",
+    "load": "Load",
+    "knobs": "Knobs",
+    "method": "Method",
+    "report": "Report",
+    "tags": "Report",
+    "vary": "Knobs",
+    "mix": "Workload",
+    "operation": "Workload",
+    "preload": "Workload",
+}
+
+# What `--help` shows besides the axes' own flags. Most sweeps need no more; `--help-all` shows the rest.
+_SHOWN = (
+    "target.name",
+    "target.runtime",
+    "target.home",
+    "target.endpoint",
+    "load.duration",
+    "load.rate",
+    "method.replicates",
+    "knobs.other",
+    "vary",
+)
+
+Flags = Mapping[str, str | list[str]]
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Returns the command, which takes `flags`, with one option for each setting. `flags` holds only what the user
+    gave."""
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        p.replace(annotation=hints[p.name]) for p in inspect.signature(command).parameters.values() if p.name != "flags"
+    ]
+    options = [
+        inspect.Parameter(
+            parameter_name(s.flag),
+            inspect.Parameter.KEYWORD_ONLY,
+            default=[] if s.many else False if s.switch else None,
+            annotation=_annotation(s),
+        )
+        for s in SETTINGS
+    ]
+    names = {parameter_name(s.flag): s.key for s in SETTINGS}
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        given.pop(_HELP_ALL.name)
+        flags = {
+            names[k]: "1" if v is True else v for k, v in given.items() if k in names and v not in (None, [], False)
+        }
+        command(flags=flags, **{name: value for name, value in given.items() if name not in names})
+
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + options + [_HELP_ALL]
+    vars(wrapped)["__signature__"] = inspect.Signature(parameters)
+    wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
+    return wrapped
+
+
+def _help_all(context: typer.Context, wanted: bool) -> None:
+    """Shows the help with every flag, and ends the process."""
+    if wanted:
+        for parameter in context.command.params:
+            vars(parameter)["hidden"] = False
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+_HELP_ALL = inspect.Parameter(
+    "help_all",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool, typer.Option("--help-all", callback=_help_all, is_eager=True, help="Show this message with every flag.")
+    ],
+)
+
+
+def _annotation(s: Setting) -> Any:
+    hidden = s.key not in _SHOWN and not s.key.startswith("axis.")
+    shown = f"{s.help} [dim]\\[default: {s.default}][/]" if s.default else s.help
+    panel = _PANELS[s.key.partition(".")[0]]
+    if s.switch:
+        switch = typer.Option(s.flag, help=shown, show_default=False, rich_help_panel=panel, hidden=hidden)
+        return Annotated[bool, switch]
+    option = typer.Option(
+        s.flag, help=shown, metavar=s.metavar, show_default=False, rich_help_panel=panel, hidden=hidden
+    )
+    return Annotated[list[str], option] if s.many else Annotated[str | None, option]

@@ -1,0 +1,42 @@
+"""Axes: what a sweep varies from level to level. Each axis is one module or package.
+
+`load_axis` returns an axis' facts, `axis_of` the axis itself. A module outside this package reads facts and never
+compares a name. Refuses to look at the machine, to know a database, and to run anything.
+"""
+
+from __future__ import annotations
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.registry import Registry
+from scale_sweep.experiment.axes.axis import Axis, Grant
+from scale_sweep.experiment.axes.facts import AxisFacts
+
+__all__ = ["AXES", "Axis", "AxisFacts", "Grant", "all_axes", "axis_of", "load_axis"]
+
+AXES = Registry(
+    "scale_sweep.axes",
+    {
+        "cores": "scale_sweep.experiment.axes.cores:AXIS",
+        "disks": "scale_sweep.experiment.axes.disks:AXIS",
+        "clients": "scale_sweep.experiment.axes.clients:AXIS",
+    },
+)
+
+
+def axis_of(name: str) -> Axis:
+    """The axis of this name, as in a sweep's `axis`. Raises UsageError that lists the known axes."""
+    if name not in AXES:
+        raise UsageError(f"axis {not_one_of(name, AXES.names())}", remedy="install the package that has it")
+    axis: Axis = AXES.load(name)
+    return axis
+
+
+def load_axis(name: str) -> AxisFacts:
+    """The facts of the axis of this name. Raises UsageError that lists the known axes."""
+    return axis_of(name).facts
+
+
+def all_axes() -> tuple[Axis, ...]:
+    """Every registered axis; those of this project come first."""
+    return tuple(AXES.load(name) for name in AXES.names())

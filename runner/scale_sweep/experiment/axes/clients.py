@@ -1,0 +1,67 @@
+"""The axis of clients: `scale sweep clients --clients 1..64:x2`. A level is the number of connections that write at
+once.
+
+The resources are the same at each level, so the curve shows how far one server scales with concurrency. The universal
+scalability law was made for this case. If the server's cores are busy, its rate counts: it is the server's maximum.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scale_sweep.base.units import parse_levels
+from scale_sweep.experiment.axes.axis import Axis, Grant
+from scale_sweep.experiment.axes.facts import AxisFacts, standings
+from scale_sweep.experiment.setting import readers, setting
+from scale_sweep.model import BottleneckKind, VerdictKind
+
+_OWN = (
+    BottleneckKind.SERVER_CPU,
+    BottleneckKind.QUOTA,
+    BottleneckKind.MEMORY_BANDWIDTH,
+    BottleneckKind.LOCKS,
+    BottleneckKind.HOT_THREAD,
+    BottleneckKind.DISK,
+    BottleneckKind.DISK_WAITS,
+    BottleneckKind.UNEVEN_DISKS,
+    BottleneckKind.MEMORY,
+    BottleneckKind.UNKNOWN,
+)
+_MORE_CLIENTS = "more --clients, or larger requests (--rows-per-request)"
+
+_FACTS = AxisFacts(
+    name="clients",
+    unit="client",
+    command="clients",
+    flag="--clients",
+    title="Clients",
+    given="clients that write at once",
+    question="How does the write rate grow with clients?",
+    example="scale sweep clients --clients 1..64:x2",
+    missing="say how many clients to sweep, like 1..64:x2",
+    standings=standings(
+        swept=(BottleneckKind.CONNECTIONS,), own=_OWN, remedies={BottleneckKind.CONNECTIONS: _MORE_CLIENTS}
+    ),
+    own_verdict=VerdictKind.VALID,
+    published_columns=("partitions", "rows", "disk_io", "available_memory", "cpu"),
+)
+
+
+class _Clients(Axis):
+    facts = _FACTS
+    settings = (
+        setting(
+            "axis.clients",
+            "--clients",
+            readers.whole_levels(parse_levels, "clients"),
+            "",
+            "Connections that write at the same time: 1..64:x2, 1..16 or 1,2,4. Selects a sweep of clients.",
+            "LEVELS",
+        ),
+    )
+
+    def grant(self, before: Grant, level: float) -> Grant:
+        return replace(before, connections=int(level))
+
+
+AXIS = _Clients()

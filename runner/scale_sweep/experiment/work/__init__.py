@@ -1,0 +1,140 @@
+"""Work: the operations on a database. Each kind of operation is one module.
+
+`operation_of` returns a kind, `told` the load generator's spec of a work, `rate_of` its fitted rate. Other packages
+register kinds by entry points of the group scale_sweep.operations. Refuses to know a database, and the intensity of the
+load (model/declared.py).
+"""
+
+from __future__ import annotations
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.registry import Registry
+from scale_sweep.experiment.work.operation import OperationKind, Rate
+from scale_sweep.experiment.work.read import REQUESTS
+from scale_sweep.experiment.work.weights import whole
+from scale_sweep.model import Operation, Query, Work
+
+__all__ = [
+    "OPERATIONS",
+    "OperationKind",
+    "Rate",
+    "logical_bytes",
+    "miscounted",
+    "offered_per_s",
+    "operation_of",
+    "queries_of",
+    "rate_of",
+    "rates_of",
+    "row_logical_bytes",
+    "stores",
+    "told",
+    "units_of_request",
+]
+
+OPERATIONS = Registry(
+    "scale_sweep.operations",
+    {
+        "write": "scale_sweep.experiment.work.write:WRITE",
+        "point": "scale_sweep.experiment.work.selects:POINT",
+        "range": "scale_sweep.experiment.work.selects:RANGE_ROWS",
+        "range_value": "scale_sweep.experiment.work.selects:RANGE_VALUE",
+        "range_desc": "scale_sweep.experiment.work.selects:RANGE_DESC",
+        "range_value_desc": "scale_sweep.experiment.work.selects:RANGE_VALUE_DESC",
+        "latest": "scale_sweep.experiment.work.selects:LATEST",
+        "aggregate": "scale_sweep.experiment.work.aggregates:AGGREGATE",
+        "aggregate_value": "scale_sweep.experiment.work.aggregates:AGGREGATE_VALUE",
+        "aggregate_range_value": "scale_sweep.experiment.work.aggregates:AGGREGATE_RANGE_VALUE",
+        "group_by_time": "scale_sweep.experiment.work.aggregates:GROUP_BY_TIME",
+        "group_by_time_desc": "scale_sweep.experiment.work.aggregates:GROUP_BY_TIME_DESC",
+        "group_by_time_limit": "scale_sweep.experiment.work.aggregates:GROUP_BY_TIME_LIMIT",
+        "set": "scale_sweep.experiment.work.selects:SET",
+        "group_by_tag": "scale_sweep.experiment.work.groups:GROUP_BY_TAG",
+        "aggregate_tag": "scale_sweep.experiment.work.groups:AGGREGATE_TAG",
+        "scan_tag": "scale_sweep.experiment.work.groups:SCAN_TAG",
+        "sql": "scale_sweep.experiment.work.own_text:SQL",
+    },
+)
+
+
+def operation_of(name: str) -> OperationKind:
+    """The kind of operation of this name. Raises UsageError that lists the known ones."""
+    if name not in OPERATIONS:
+        raise UsageError(f"operation {not_one_of(name, OPERATIONS.names())}")
+    kind: OperationKind = OPERATIONS.load(name)
+    return kind
+
+
+def queries_of(work: Work) -> dict[str, Query]:
+    """The queries of the reading operations, by their names. Raises ValueError for parameters that do not fit the
+    rows."""
+    asked = {o.name: operation_of(o.kind_name).query(work, o) for o in work.operations}
+    return {name: query for name, query in asked.items() if query is not None}
+
+
+def told(work: Work) -> dict[str, str]:
+    """Lines of the load generator's spec: those of each operation, and their weights unless only rows are written."""
+    lines: dict[str, str] = {}
+    if work.counts_requests:  # queries depend on the rows
+        lines |= operation_of("write").told(work, Operation())
+    for operation in work.operations:
+        lines |= operation_of(operation.kind_name).told(work, operation)
+    if len(work.operations) > 1 or work.counts_requests:
+        weights = whole([o.weight for o in work.operations])
+        lines["operations"] = ",".join(f"{o.name}:{n}" for o, n in zip(work.operations, weights, strict=True))
+    if work.rows_present:
+        lines["rows_present"] = str(work.rows_present)
+    return lines
+
+
+def rate_of(work: Work, *, durable: bool) -> Rate:
+    """The fitted rate: that of the only kind of operation; of several kinds, all their requests."""
+    kinds = {operation.kind_name for operation in work.operations}
+    if len(kinds) == 1:
+        return operation_of(kinds.pop()).rate(durable=durable)
+    return REQUESTS
+
+
+def rates_of(work: Work, *, durable: bool) -> tuple[Rate, ...]:
+    """All rates of the work that a trial may have: the fitted one first, then those of each kind of operation."""
+    kinds = [operation_of(operation.kind_name) for operation in work.operations]
+    own = [kind.rate(durable=at) for kind in kinds for at in (durable, not durable)]
+    return tuple(dict.fromkeys((rate_of(work, durable=durable), *own)))
+
+
+def units_of_request(work: Work, operation: Operation) -> int:
+    """What one request of the operation counts: its rows, or 1."""
+    return work.data.rows_per_request if operation.unit == "rows" else 1
+
+
+def offered_per_s(work: Work) -> float:
+    """Requests per second that are offered if every operation has a rate of its own, else 0. Needs the number of rows
+    in a request."""
+    if not all(operation.rate for operation in work.operations):
+        return 0.0
+    return sum(operation.rate / units_of_request(work, operation) for operation in work.operations)
+
+
+def logical_bytes(work: Work) -> int:
+    """Bytes of one unit's values without overhead: the most of any operation; 0 if none stores anything."""
+    return max(operation_of(operation.kind_name).logical_bytes(work) for operation in work.operations)
+
+
+def stores(work: Work) -> bool:
+    """Whether anything is written during the measurement."""
+    return logical_bytes(work) > 0
+
+
+def row_logical_bytes(work: Work) -> int:
+    """Bytes of one row's values without overhead, whatever the operations are."""
+    return operation_of("write").logical_bytes(work)
+
+
+def miscounted(work: Work, acknowledged: int | None, counted: int | None) -> str:
+    """How the database's own count contradicts the acknowledged rows, preload included; "" if it does not, or if one is
+    unknown."""
+    if acknowledged is None or counted is None:
+        return ""
+    kinds = {operation.kind_name for operation in work.operations} | ({"write"} if work.preload_rows else set())
+    said = (operation_of(kind).miscounted(acknowledged + work.preload_rows, counted) for kind in sorted(kinds))
+    return next((sentence for sentence in said if sentence), "")

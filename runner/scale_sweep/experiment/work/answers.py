@@ -1,0 +1,224 @@
+"""Computes the right answer to a query from the rows that the load generator makes. Pure.
+
+A row is a pure function of seed, table and number, so the answer is known without the database. Refuses to guess the
+answer to a text of the user.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from scale_sweep.experiment.work.aggregated import aggregated, aggregated_each, aggregated_groups
+from scale_sweep.experiment.work.columns import Right, TableRows, as_stored
+from scale_sweep.experiment.work.devices import walked
+from scale_sweep.experiment.work.filters import is_undecided, kept, passed
+from scale_sweep.experiment.work.ranked import has_null, misplaced, ranked, rows_of
+from scale_sweep.model import Cells, Drawn, Query, Work
+from scale_sweep.model.functions import COUNTS
+
+Stretch = tuple[int, int, int]  # a range of rows: table, first row, number of rows
+
+
+def draws(query: Query, work: Work, count: int, seed: int, place: int = 0) -> list[Drawn]:
+    """`count` draws of the query's parameters: starts on multiples of the step, within the data and, if the query says
+    so, within its newest part; the devices that follow a place in their order, so that draws from consecutive places
+    ask for all."""
+    data, chance = work.data, random.Random(f"{seed}/{place}")
+    devices = walked(data.tables, seed, place, count * query.devices)
+    step = query.step_ms or data.step_ms
+    whole = work.rows_present * data.step_ms
+    width = query.span_ms if query.when in ("range", "before") else data.step_ms
+    last = max(0, whole - width) // step
+    first = max(0, -(-(whole - query.recent_ms) // step)) if query.recent_ms else 0
+    found = []
+    for number in range(count):
+        start = data.start_ms + step * chance.randint(min(first, last), last)
+        found.append(
+            Drawn(
+                devices=devices[number * query.devices : (number + 1) * query.devices],
+                from_ms=start,
+                to_ms=start + width,
+                value=float(chance.randint(round(query.low), round(query.high)))
+                if query.tag
+                else chance.uniform(query.low, query.high),
+            )
+        )
+    return found
+
+
+def with_groups(query: Query, drawn: Drawn, group_of: Sequence[Any]) -> Drawn:
+    """The draw with all devices if it asks for all, with the devices of its groups if it draws groups. group_of: the
+    group of each device, a number, or the value of the tag whose values are aggregated apart."""
+    if query.each_tag:
+        return replace(drawn, devices=tuple(range(len(group_of))), groups=tuple(group_of))
+    if not query.tag:
+        return drawn if query.devices else replace(drawn, devices=tuple(range(len(group_of))))
+    first, count = round(drawn.value), query.groups
+    devices = [d for d, group in enumerate(group_of) if not count or first <= group < first + count]
+    return replace(drawn, devices=tuple(devices), groups=tuple(group_of[device] for device in devices))
+
+
+def only(drawn: Drawn, kept: Collection[int]) -> Drawn:
+    """The draw with those of its devices that are kept."""
+    places = [place for place, device in enumerate(drawn.devices) if device in kept]
+    groups = tuple(drawn.groups[place] for place in places) if drawn.groups else ()
+    return replace(drawn, devices=tuple(drawn.devices[place] for place in places), groups=groups)
+
+
+def stretches(query: Query, drawn: Drawn, work: Work) -> list[Stretch]:
+    """The rows on which the answer depends."""
+    if query.latest:
+        return [(device, work.rows_present - 1, 1) for device in drawn.devices]
+    if query.when == "always":
+        return [(device, 0, work.rows_present) for device in drawn.devices]
+    data = work.data
+    first = max(0, -(-(_oldest_ms(query, drawn, data.step_ms) - data.start_ms) // data.step_ms))
+    end = max(first, min(work.rows_present, -(-(drawn.to_ms - data.start_ms) // data.step_ms)))
+    return [(device, first, end - first) for device in drawn.devices]
+
+
+def _oldest_ms(query: Query, drawn: Drawn, step_ms: int) -> int:
+    """A time before which no row is in the answer. Of the newest stretches before a time, each has a row, because only
+    a bound could leave one without."""
+    if query.when != "before":
+        return drawn.from_ms
+    apart = max(query.bucket_ms, -(-step_ms // query.bucket_ms) * query.bucket_ms)
+    return (drawn.to_ms - 1) // query.bucket_ms * query.bucket_ms - query.limit * apart
+
+
+def grows(query: Query) -> bool:
+    """Whether rows that are written during the load add rows to the answer. Of other queries the number of rows stays:
+    they ask for times before the load, for one row of each device or group, or for one aggregate."""
+    is_aggregate = bool(query.function) and not query.bucket_ms
+    return query.when == "always" and not (query.latest or query.by_tag or is_aggregate)
+
+
+def known_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> Right | None:
+    """The right answer; None if more than one is right: a value is too near a bound, or NULL where the rows are ordered
+    by it. held: each device's rows."""
+    if is_undecided(query, drawn, held):
+        return None
+    right = right_answer(query, drawn, held)
+    return None if has_null(query, right) else right
+
+
+def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> Right:
+    """The rows of the answer, in order; several devices at one time in the order of the devices. held: each device's
+    rows."""
+    found = {device: _in_set(query, drawn, passed(query, drawn, held[device])) for device in drawn.devices}
+    if query.by_tag:
+        return aggregated_groups(query, _by_group(drawn, found))
+    if query.is_grouped:
+        each = _by_group(drawn, found) if query.each_tag else {device: [rows] for device, rows in found.items()}
+        right = aggregated_each(query, drawn, each)
+        return ranked(query, right) if query.is_ranked else right
+    if query.function:
+        right = aggregated(query, drawn, list(found.values()))
+        return right.first(query.limit) if query.limit else right
+    if not found:
+        return Right()
+    times = np.concatenate([rows.times for rows in found.values()])
+    devices = np.repeat(np.array(list(found), dtype=np.int64), [len(rows.times) for rows in found.values()])
+    order = np.lexsort((devices, -times if query.newest_first else times))
+    cells = [as_stored(times[order]), *((as_stored(devices[order]),) if query.tells_device else ())]
+    for name in query.columns:
+        cells.append(as_stored(np.concatenate([rows.columns[name] for rows in found.values()])[order]))
+    right = Right(columns=tuple(cells))
+    return ranked(query, right) if query.is_ranked else right
+
+
+def _by_group(drawn: Drawn, kept: Mapping[int, TableRows]) -> dict[Any, list[TableRows]]:
+    """Of each group in order, its devices' rows."""
+    found: dict[Any, list[TableRows]] = {}
+    for group, device in sorted(zip(drawn.groups, drawn.devices, strict=True)):
+        found.setdefault(group, []).append(kept[device])
+    return found
+
+
+def _in_set(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
+    if not query.sets:
+        return rows
+    one, other = rows.times < drawn.to_ms - query.third_ms, rows.times >= drawn.from_ms + query.third_ms
+    return kept(rows, {"union": one | other, "intersect": one & other, "except": one & ~other}[query.sets])
+
+
+def difference(query: Query, right: Right, came: Sequence[Cells]) -> str:
+    """What is wrong with an answer, in a few words; "" if nothing is. Times, counts and whole numbers must be equal,
+    fractions within the error of their type. An aggregate of no rows may be no row, or an empty one. Optional rows may
+    be missing."""
+    if is_nothing(query, right):
+        came, right = [row for row in came if not _holds_nothing(query, row)], Right()
+    if right.optional is not None:
+        right = _without_missing(query, right, came)
+    if len(came) != rows_of(query, right):
+        return f"{len(came):,} rows came, {rows_of(query, right):,} are right"
+    if query.is_ranked:
+        why, right = misplaced(query, right, came)
+        if why:
+            return why
+    elif query.has_time and not _is_ordered([row[0] for row in came], query):
+        return f"the rows are not ordered by time, {'newest' if query.newest_first else 'oldest'} first"
+    elif query.tells_device or query.each_tag:
+        came = sorted(came, key=partial(_place_of, query))
+    number = _first_difference(right, came)
+    if number is None:
+        return ""
+    return f"row {number + 1} of {len(right):,} is {_words(came[number])}, right is {_words(right.row(number))}"
+
+
+def _without_missing(query: Query, right: Right, came: Sequence[Cells]) -> Right:
+    """The right rows without those that are optional and did not come."""
+    keys = {tuple(row[: query.keys]) for row in came}
+    wanted = [number for number in range(len(right)) if right.row(number)[: query.keys] in keys]
+    needed = np.ones(len(right), dtype=bool) if right.optional is None else ~right.optional
+    needed[wanted] = True
+    return right.ordered(np.flatnonzero(needed))
+
+
+def _place_of(query: Query, row: Cells) -> Cells:
+    """What decides the place of a row among those of other devices or groups."""
+    if not query.has_time:
+        return row[: query.keys]
+    return (-row[0] if query.newest_first else row[0], *row[1 : query.keys])
+
+
+def _first_difference(right: Right, came: Sequence[Cells]) -> int | None:
+    """The number of the first row that differs."""
+    odd = next((number for number, row in enumerate(came) if len(row) != len(right.columns)), None)
+    if odd is not None:
+        return odd
+    found = [
+        column.first_difference(cells) for column, cells in zip(right.columns, zip(*came, strict=True), strict=False)
+    ]
+    return min((number for number in found if number is not None), default=None)
+
+
+def is_nothing(query: Query, right: Right) -> bool:
+    """Whether it is an aggregate of no rows, a count of them included: some databases answer it by no row, others by
+    one that holds nothing."""
+    is_count_0 = query.counts and len(right) == 1 and _holds_nothing(query, right.row(0))
+    return bool(query.function) and not query.bucket_ms and (not right or is_count_0)
+
+
+def _holds_nothing(query: Query, row: Cells) -> bool:
+    """Whether the values of an aggregate are those of no rows: counts are 0 there, and the others NULL."""
+    kinds = cycle(query.functions)
+    return all(cell is None or cell == 0 and function in COUNTS for cell, function in zip(row, kinds, strict=False))
+
+
+def _is_ordered(times: Sequence[int], query: Query) -> bool:
+    if query.is_unordered:
+        return True
+    later = times[1:]
+    return all(a >= b if query.newest_first else a <= b for a, b in zip(times, later, strict=False))
+
+
+def _words(row: Cells) -> str:
+    return "(" + ", ".join(f"{c:.9g}" if isinstance(c, float) else str(c) for c in row) + ")"

@@ -1,0 +1,147 @@
+"""The columns of a right answer, and whether values that came are as near to them as their type allows. Pure.
+
+Whole numbers, texts and times must be equal. A fraction may differ by a part of its size: the part depends on the bits
+of its type, the size is its own or, of a sum, that of the numbers added. Refuses to know a query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from scale_sweep.model import Cells
+
+Array = np.ndarray[Any, Any]
+FLOAT_ERROR = 1e-5  # relative: a float's 24 bits, and sums in another order
+DOUBLE_ERROR = 1e-9  # relative: a double's 53 bits, sums in another order, and servers that keep 15 digits
+WHOLE_MAX = 2**53  # a double holds every whole number up to it
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRows:
+    """Consecutive rows of one table. times: ms since 1970. columns: values by name, as they were sent; the type of an
+    array is that of the column."""
+
+    times: Array
+    columns: Mapping[str, Array]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """The values of a column: whole numbers, fractions (NULL is NaN), or anything else as objects. error: the largest
+    difference relative to the sizes. sizes: of the numbers from which each value was computed; None: its own."""
+
+    values: Array
+    error: float = 0.0
+    sizes: Array | None = None
+
+    def cell(self, number: int) -> Any:
+        """One value; None for NULL."""
+        value = self.values[number]
+        value = value.item() if isinstance(value, np.generic) else value
+        return None if isinstance(value, float) and value != value else value
+
+    def ordered(self, order: Array) -> Column:
+        """The values in another order."""
+        return replace(self, values=self.values[order], sizes=None if self.sizes is None else self.sizes[order])
+
+    def first_difference(self, came: Sequence[Any]) -> int | None:
+        """The number of the first value that is not right; None if all are. came: as many values."""
+        doubtful = self._doubtful(came)
+        return next((int(number) for number in doubtful if not self._is_right(int(number), came[number])), None)
+
+    def _doubtful(self, came: Sequence[Any]) -> Array | range:
+        """The values that are not right at first sight: by arrays, if what came has the type of the column."""
+        kinds, kind = set(map(type, came)), self.values.dtype.kind
+        if kind == "i" and kinds <= {int}:
+            try:
+                return np.flatnonzero(np.fromiter(came, np.int64, len(came)) != self.values)
+            except OverflowError:
+                return range(len(came))
+        if kind == "f" and kinds <= {int, float, type(None)}:
+            found, right = np.array(came, dtype=np.float64), self.values.astype(np.float64)
+            with np.errstate(invalid="ignore", over="ignore"):
+                is_near = np.abs(found - right) <= self.error * np.abs(right if self.sizes is None else self.sizes)
+            return np.flatnonzero(~(is_near | (found == right)))  # NaN is for the other rule: it may be NULL
+        return range(len(came))
+
+    def _is_right(self, number: int, came: Any) -> bool:
+        right = self.cell(number)
+        if right is None or came is None:
+            return right is came
+        if isinstance(right, bool | str | bytes) or not isinstance(came, int | float):
+            return bool(right == came)
+        if isinstance(right, int) and self.sizes is None:  # a server that stores doubles has the nearest one
+            return bool(right == came or abs(right) > WHOLE_MAX and came == float(right))
+        size = abs(right) if self.sizes is None else float(self.sizes[number])
+        return bool(right == came or abs(right - came) <= self.error * size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Right:
+    """The rows of a right answer, in order. optional: of each row, whether an answer without it is right too; None: of
+    no row."""
+
+    columns: tuple[Column, ...] = ()
+    optional: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.columns[0].values) if self.columns else 0
+
+    def row(self, number: int) -> Cells:
+        """Its cells, with None for NULL."""
+        return tuple(column.cell(number) for column in self.columns)
+
+    def cells(self) -> list[Cells]:
+        """All rows, for people and tests: many rows take much memory this way."""
+        return [self.row(number) for number in range(len(self))]
+
+    @property
+    def optional_rows(self) -> int:
+        """How many rows an answer may lack."""
+        return 0 if self.optional is None else int(np.count_nonzero(self.optional))
+
+    def first(self, count: int) -> Right:
+        """The first rows."""
+        return self.ordered(np.arange(min(count, len(self))))
+
+    def ordered(self, order: Array) -> Right:
+        """The rows of these numbers, in this order."""
+        optional = None if self.optional is None else self.optional[order]
+        return Right(columns=tuple(column.ordered(order) for column in self.columns), optional=optional)
+
+
+def as_stored(values: Array) -> Column:
+    """Values as they are stored, with the error of their type."""
+    return Column(values=values, error={"f4": FLOAT_ERROR, "f8": DOUBLE_ERROR}.get(values.dtype.str[1:], 0.0))
+
+
+def computed(values: Sequence[Any], sizes: Sequence[float], error: float) -> Column:
+    """Values of an aggregate; None: there is none. sizes: of the numbers from which each was computed; 0: it is one of
+    them. Whole numbers have no error in any server, unless their sizes are above WHOLE_MAX, where a server may compute
+    in doubles."""
+    kinds = set(map(type, values))
+    if float in kinds and kinds <= {int, float, type(None)}:
+        return Column(values=np.array(values, dtype=np.float64), error=error, sizes=np.array(sizes, dtype=np.float64))
+    if not kinds <= {int}:
+        return Column(values=_objects(values))
+    if all(size <= WHOLE_MAX for size in sizes):
+        return Column(values=_objects(values) if any(abs(v) >= 2**63 for v in values) else np.array(values, np.int64))
+    return Column(values=_objects(values), error=1 / WHOLE_MAX, sizes=np.array(sizes, dtype=np.float64))
+
+
+def joined(columns: Sequence[Column]) -> Column:
+    """The values of columns of one kind, one after another."""
+    sizes = [column.sizes for column in columns if column.sizes is not None]
+    values = np.concatenate([column.values for column in columns])
+    kept = np.concatenate(sizes) if len(sizes) == len(columns) else None
+    return Column(values=values, error=max(column.error for column in columns), sizes=kept)
+
+
+def _objects(values: Sequence[Any]) -> Array:
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made

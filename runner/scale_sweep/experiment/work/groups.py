@@ -1,0 +1,104 @@
+"""Reads of the devices of groups, which a tag says: aggregates of each group or of a part of them, all rows of one.
+
+They are q3, q2 with q4, and q1 of the published comparison of TDengine with Cassandra. A group is a whole number of few
+values, so that a request can draw the first of so many in a row. Refuses other tags: which values they have is known
+only when the tables are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from scale_sweep.experiment.work.aggregates import FUNCTION, columns_of, end_of, functions_of
+from scale_sweep.experiment.work.read import COLUMN, COLUMNS, Given, Read
+from scale_sweep.model import Operation, Query, Work
+
+TAG = {"tag": "the tag whose value is the group; default: the first whole number of few values"}
+_BY_NAME = {("groupid", "int"): (1, 10)}  # as the load generator draws them
+_BY_TYPE = {"tinyint": (0, 100), "utinyint": (0, 200)}
+_KNOWN = "groupid:int (1 to 10), tinyint (0 to 100), utinyint (0 to 200)"
+_FRACTION = "the part of all groups that a request asks for, 0.1 to 1"
+
+
+def groups_of(work: Work) -> dict[str, tuple[int, int]]:
+    """The first and the last group by each tag that can say one."""
+    found = {}
+    for name, _, kind in (tag.partition(":") for tag in work.data.tags):
+        known = _BY_NAME.get((name, kind)) or _BY_TYPE.get(kind)
+        if known is not None:
+            found[name] = known
+    return found
+
+
+class _Grouped(Read):
+    def _over(self, work: Work, given: Given, query: Query, groups: int = 0, fraction: str = "1") -> Query:
+        """The query over so many groups in a row; 0: over the part of them that the operation says."""
+        tag, (first, last) = self._tag(work, given)
+        count = last - first + 1
+        some = groups or max(1, round(given.fraction("fraction", fraction) * count))
+        return replace(query, devices=0, tag=tag, groups=some % count, low=first, high=last - some + 1)
+
+    def _tag(self, work: Work, given: Given) -> tuple[str, tuple[int, int]]:
+        known = groups_of(work)
+        if not known:
+            raise ValueError(f"tag: no tag of {', '.join(work.data.tags) or 'the tables'} says a group: {_KNOWN}")
+        tag = given.text("tag", next(iter(known)))
+        if tag not in known:
+            raise ValueError(f"tag = {tag}: not one of {', '.join(known)}, whose values are groups ({_KNOWN})")
+        return tag, known[tag]
+
+
+class _Aggregated(_Grouped):
+    def _aggregate(self, given: Given) -> Query:
+        function, *more = functions = functions_of(given)
+        if end := end_of(functions):
+            raise ValueError(f"function = {end}: the devices of a group have rows at the same time")
+        return Query(columns=columns_of(given, functions), function=function, more_functions=tuple(more))
+
+
+class _GroupByTag(_Aggregated):
+    name, title = "group_by_tag", "an aggregate of each group of devices, by a tag"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The tag, the part of the groups, the aggregate."""
+        return {**TAG, "fraction": f"{_FRACTION}; default 1", **COLUMN, **FUNCTION}
+
+    def query(self, work: Work, operation: Operation) -> Query:
+        """One row for each group."""
+        given = Given(work, operation)
+        return replace(self._over(work, given, self._aggregate(given)), by_tag=True)
+
+
+class _AggregateTag(_Aggregated):
+    name, title = "aggregate_tag", "an aggregate over all time, of the devices of some groups"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The tag, the part of the groups, the aggregate, and stretches of time."""
+        bucket = "length of one stretch of time, like 1m; default: all time together"
+        return {**TAG, "fraction": f"{_FRACTION}; default 0.1", **COLUMN, **FUNCTION, "bucket": bucket}
+
+    def query(self, work: Work, operation: Operation) -> Query:
+        """One row, or one for each stretch of time."""
+        given = Given(work, operation)
+        query = replace(self._aggregate(given), bucket_ms=given.time_ms("bucket", ""))
+        return self._over(work, given, query, fraction="0.1")
+
+
+class _ScanTag(_Grouped):
+    name, title = "scan_tag", "all rows of the devices of one group"
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The tag and the columns."""
+        return {**TAG, **COLUMNS}
+
+    def query(self, work: Work, operation: Operation) -> Query:
+        """All rows of one group."""
+        given = Given(work, operation)
+        return self._over(work, given, Query(columns=given.columns()), groups=1)
+
+
+GROUP_BY_TAG, AGGREGATE_TAG, SCAN_TAG = _GroupByTag(), _AggregateTag(), _ScanTag()

@@ -1,0 +1,75 @@
+"""The bounds within which a share of a column's values lies, computed from the law of the values. Pure.
+
+The ranges and the choice of a column's law are those of the load generator (loadgen/schema.c, loadgen/laws.c); a test
+compares the bounds with the rows that it makes. Refuses laws other than random: with them, the share depends on the
+range of time.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scale_sweep.model import Workload
+
+LAWS = ("walk", "random", "constant", "line", "sine", "square")  # in the order of the load generator
+_RANGES = {  # the smallest value, the length of the range, steps in a unit
+    "tinyint": (0, 100, 1),
+    "smallint": (0, 10_000, 1),
+    "int": (0, 1_000_000, 1),
+    "bigint": (0, 10**12, 1),
+    "utinyint": (0, 200, 1),
+    "usmallint": (0, 50_000, 1),
+    "uint": (0, 1_000_000, 1),
+    "ubigint": (0, 10**12, 1),
+    "float": (0, 100, 1000),
+    "double": (0, 1000, 0),  # 0: any fraction
+}
+_METERS = {
+    ("current", "float"): (8, 4, 1000),
+    ("voltage", "int"): (110, 130, 1),
+    ("phase", "float"): (0, 1, 1000),
+    ("groupid", "int"): (1, 9, 1),
+}
+
+
+def bounds_of(data: Workload, column: str, share: float, side: str) -> tuple[float, float]:
+    """Two bounds with this share of the values strictly between them, as nearly as the number of different values
+    allows. side: "above", where the second is infinite, "below", where the first is, or "between", in the middle of the
+    range. Raises ValueError with one sentence."""
+    law = law_of(data, column)
+    if law != "random":
+        told = "the share within bounds is the same in every range of time only with --values random"
+        raise ValueError(f"selectivity: the values of {column} have the law {law}; {told}")
+    kind = next(kind for name, _, kind in (one.partition(":") for one in data.columns) if name == column)
+    low, span, steps = _METERS.get((column, kind), _RANGES[kind])
+    is_fraction = kind in ("float", "double")
+    if is_fraction and data.decimals is not None:
+        steps = 10**data.decimals
+    begin = {"above": 1 - share, "between": (1 - share) / 2, "below": 0.0}[side]
+    if not steps:
+        return _open(side, *(float(f"{low + span * part:.10g}") for part in (begin, begin + share)))
+    values = span * steps + 1
+    inside = round(share * values)
+    if not 0 < inside < values:
+        raise ValueError(f"selectivity: {column} has {values:,} different values, of which {share:.3%} are {inside:,}")
+    first = {"above": values - inside, "between": (values - inside) // 2, "below": 0}[side]
+    places = (first - 0.5, first + inside - 0.5) if is_fraction else (first - 1, first + inside)
+    return _open(side, *((low * steps + place) / steps for place in places))
+
+
+def _open(side: str, lower: float, upper: float) -> tuple[float, float]:
+    return (-math.inf if side == "below" else lower), (math.inf if side == "above" else upper)
+
+
+def law_of(data: Workload, column: str) -> str:
+    """The law of a column. With shares of several laws, columns take places that are spread evenly."""
+    shares = dict.fromkeys(LAWS, 0)
+    for name, _, text in (part.partition("=") for part in data.values.split(",")):
+        shares[name] = int(text or 1)
+    number = [one.partition(":")[0] for one in data.columns].index(column)
+    at = ((number + 1) * 2654435769 % 2**32) * sum(shares.values()) >> 32
+    for law, share in shares.items():
+        if at < share:
+            return law
+        at -= share
+    raise AssertionError("a place is below the sum of the shares")

@@ -1,0 +1,54 @@
+"""The base class of kinds of operations. The defaults do nothing. Pure."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from scale_sweep.model import Operation, Query, Work
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """A quantity of a trial. field: of Measurement. words: its unit, for people."""
+
+    field: str
+    words: str
+
+
+class OperationKind(ABC):
+    """One kind of operation. name: in sweeps and events. unit: what one request counts, plural.
+    answers: whether they are compared with the right ones; "": it reads nothing."""
+
+    name: str
+    unit: str
+    title: str = ""
+    answers: Literal["", "checked", "unchecked"] = ""
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The parameters that a sweep may give: each name with its meaning, for people."""
+        return {}
+
+    def told(self, work: Work, operation: Operation) -> dict[str, str]:
+        """Lines of the load generator's spec."""
+        return dict(operation.parameters)
+
+    def query(self, work: Work, operation: Operation) -> Query | None:
+        """The query; None if the operation does not read. Raises ValueError with one sentence for a parameter that does
+        not fit the rows."""
+        return None
+
+    @abstractmethod
+    def rate(self, *, durable: bool) -> Rate:
+        """The fitted rate if this is the only kind. durable: counted to the end of flush and sync."""
+
+    def logical_bytes(self, work: Work) -> int:
+        """Bytes that one unit stores, without overhead; 0: it stores nothing."""
+        return 0
+
+    def miscounted(self, acknowledged: int, counted: int) -> str:
+        """How a count of the database contradicts the acknowledged rows; "" if it does not."""
+        return ""

@@ -1,0 +1,198 @@
+"""Sums of rows: numbers that a database computes of all rows of a table, and the load generator of the rows that it
+sent. Two rows that change places, a changed value, a changed time and a NULL each change one of them. Pure.
+
+Refuses to know how a database computes them: `sums` of its session does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from scale_sweep.model import RowsSummed, TableSums, Workload
+
+OF_ROWS = ("rows", "first", "last", "times")
+STEPS = "steps"  # of rows too, and only while a table's rows are one step apart
+OF_COLUMN = ("values", "sum", "least", "greatest", "timed")
+ALL = (*OF_ROWS, *OF_COLUMN)
+NS_PER_MS = 1_000_000
+UNREADABLE = "?"  # a figure of a database that is no number
+WRONG_MAX = 3  # sentences of one trial
+UNIT = 2.0**-53  # the relative error of one addition of doubles
+_WHOLE = ("tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "ubigint")
+_FRACTION = ("float", "double")
+_LEAST, _GREATEST = ("first", "least"), ("last", "greatest")  # the other figures of several tables are added
+_KINDS = {**dict.fromkeys(_WHOLE, OF_COLUMN), **dict.fromkeys(_FRACTION, OF_COLUMN), "bool": ("values", "sum")}
+_WORDS = {
+    "rows": "number of rows",
+    "first": "first time, in ns since the first timestamp",
+    "last": "last time, in ns since the first timestamp",
+    "times": "sum of the times, in ns since the first timestamp",
+    STEPS: "ns in which rows follow each other by at most one step",
+    "values": "number of values other than NULL",
+    "sum": "sum",
+    "least": "least value",
+    "greatest": "greatest value",
+    "timed": "sum of the values times the ms since the first timestamp",
+}
+Number = int | float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Right:
+    """The right figures, and how far a database's may be from them, by name."""
+
+    figures: Mapping[str, Number | None]
+    errors: Mapping[str, float]
+
+
+def column_types(data: Workload) -> Mapping[str, str]:
+    """Each column's type by its name, without a length."""
+    split = (column.partition(":") for column in data.columns)
+    return {name: kind.partition("(")[0] for name, _, kind in split}
+
+
+def figures_of(data: Workload, computed: Sequence[str]) -> tuple[str, ...]:
+    """The names of the figures that a database returns. computed: those of OF_ROWS and OF_COLUMN that it computes."""
+    of_columns = (
+        f"{name}.{what}"
+        for name, kind in column_types(data).items()
+        for what in _KINDS.get(kind, ("values",))
+        if what in computed
+    )
+    of_rows = (what for what in (*OF_ROWS, STEPS) if what in computed and not (what == STEPS and data.disorder))
+    return (*of_rows, *of_columns)
+
+
+def steps_ns(data: Workload, runs: Sequence[Sequence[int]]) -> int:
+    """The time between the neighbours of each table's rows, if they are one step apart. runs: first table, number of
+    tables and rows of each."""
+    return sum(tables * max(0, rows - 1) for _, tables, rows in runs) * data.step_ms * NS_PER_MS
+
+
+def together(by_device: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of all devices together, for a database that computes those of each."""
+    given: dict[str, list[Any]] = {}
+    for figures in by_device.values():
+        for name, value in figures.items():
+            given.setdefault(name, []).extend([] if value is None else [value])
+    return {name: _joined(name.rpartition(".")[2], values) for name, values in given.items()}
+
+
+def _joined(what: str, values: Sequence[Any]) -> Any:
+    if not values:
+        return None
+    return min(values) if what in _LEAST else max(values) if what in _GREATEST else sum(values)
+
+
+def right_figures(
+    line: Mapping[str, Any], *, steps: int | None = None, in_doubles: bool = False, share: float = 0.0
+) -> Right:
+    """The figures of one line of the load generator's verb `sums`. steps: as `steps_ns` returns them. in_doubles: the
+    database adds whole numbers as doubles too. share: how far a stored fraction may be from the one that was sent, as a
+    part of it."""
+    rows, ns = int(line["rows"]), NS_PER_MS // int(line["units_per_ms"])
+    figures: dict[str, Number | None] = {"rows": rows, STEPS: steps if rows else None}
+    figures |= {what: line[what] * ns if rows else None for what in ("first", "last", "times")}
+    errors: dict[str, float] = {}
+    for name, found in line["columns"].items():
+        is_fraction = "size" in found
+        figures |= {f"{name}.{what}": _as(float if is_fraction else int, found.get(what)) for what in OF_COLUMN[1:]}
+        figures |= {f"{name}.values": found["values"], f"{name}.timed": found.get("timed")}
+        bound = (int(found["values"]) + 2) * UNIT
+        if is_fraction:
+            errors[f"{name}.sum"] = (bound + share) * found["size"]
+            most = max(abs(found["least"]), abs(found["greatest"]))
+            errors |= {f"{name}.{what}": share * most for what in ("least", "greatest")}
+        elif in_doubles and found["values"]:
+            size = found["values"] * max(abs(found["least"]), abs(found["greatest"]))
+            errors[f"{name}.sum"] = bound * size if size >= 2**53 else 0.0
+        errors[f"{name}.timed"] = (2 * bound + share) * found.get("timed_size", 0.0)
+    return Right(figures=figures, errors=errors)
+
+
+def _as(kind: type[int] | type[float], value: Number | None) -> Number | None:
+    return None if value is None else kind(value)
+
+
+def table_sums(
+    table: int | None, name: str, names: Sequence[str], right: Right, stored: Mapping[str, Any]
+) -> TableSums:
+    """The figures of one table beside each other."""
+    return TableSums(
+        table=table,
+        name=name,
+        right=" ".join(_text(right.figures.get(figure)) for figure in names),
+        stored=" ".join(_text(stored.get(figure)) for figure in names),
+        error=" ".join(_text(right.errors.get(figure, 0.0)) for figure in names),
+    )
+
+
+def wrong_rows(summed: RowsSummed | None) -> tuple[str, ...]:
+    """Sentences about the first figures that differ; empty if the stored rows are right or were not compared."""
+    if summed is None:
+        return ()
+    found = [(one, tuple(_differing(summed.figures, one))) for one in summed.tables]
+    differing = [(one, sentences) for one, sentences in found if sentences]
+    tables = sum(one.table is not None for one, _ in differing)
+    more = f" ({tables:,} of {summed.tables_compared:,} tables compared differ)" if tables else ""
+    return tuple(f"{_whose(one)}: {'; '.join(said[:2])}{more}" for one, said in differing[:WRONG_MAX])
+
+
+def _differing(names: Sequence[str], one: TableSums) -> Iterator[str]:
+    cells = zip(names, one.right.split(), one.stored.split(), one.error.split(), strict=True)
+    for name, right, stored, error in cells:
+        if not _agree(_number(right), _number(stored), float(error)):
+            yield f"{_words(name)}: stored {_shown(stored)}, sent {_shown(right)}"
+
+
+def _agree(right: Number | None, stored: Number | None, error: float) -> bool:
+    if right is None or stored is None:
+        return right is stored
+    if isinstance(right, int) and isinstance(stored, int):
+        return abs(right - stored) <= error
+    try:
+        return right == stored or math.isclose(right, stored, rel_tol=0, abs_tol=error)
+    except OverflowError:  # a whole number beyond all doubles
+        return False
+
+
+def _text(value: Any) -> str:
+    """Of a number, so that it is read back as the same; UNREADABLE for what is no number."""
+    try:
+        if value is None:
+            return "-"
+        if isinstance(value, Decimal):
+            return str(int(value)) if value == value.to_integral_value() else repr(float(value))
+        return repr(value) if isinstance(value, float) else str(int(value))
+    except (ValueError, TypeError, OverflowError):
+        return UNREADABLE
+
+
+def _number(text: str) -> Number | None:
+    if text == "-":
+        return None
+    for read in (int, float):
+        with contextlib.suppress(ValueError):
+            return read(text)
+    return math.nan  # which agrees with nothing
+
+
+def _whose(one: TableSums) -> str:
+    return "all tables together" if one.table is None else f"device {one.name}"
+
+
+def _words(name: str) -> str:
+    column, _, what = name.rpartition(".")
+    return f"{column}: {_WORDS[what]}" if column else _WORDS[what]
+
+
+def _shown(text: str) -> str:
+    number = _number(text)
+    if text == UNREADABLE:
+        return "what is no number"
+    return "nothing" if number is None else f"{number:,}"

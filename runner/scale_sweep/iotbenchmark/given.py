@@ -1,0 +1,110 @@
+"""What a file says for a key, read as what the key is; mistakes are collected, each by its key. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Mapping
+from difflib import get_close_matches
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.iotbenchmark.bounds import FLAGS, NUMBERS, SHARE_MAX, WHOLE
+from scale_sweep.iotbenchmark.keys import INEFFECTIVE, ONLY, USED
+
+_KNOWN = (*USED, *ONLY, *INEFFECTIVE)
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_NUMBER = re.compile(r"[+-]?([0-9]{1,400}(\.[0-9]{0,400})?|\.[0-9]{1,400})([eE][+-]?[0-9]{1,3})?")
+_SHOWN_MAX = 60
+
+
+def shown(text: str, *, quoted: bool = True) -> str:
+    """A value of the file as a message repeats it."""
+    part = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
+    return repr(part) if quoted or not part.isprintable() else part
+
+
+class Given:
+    """Keys and values of a file. Every reader returns a value that can be worked with, and notes a mistake."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+        self._mistakes: list[str] = []
+
+    def says(self, key: str) -> bool:
+        """Whether the file has the key with a value."""
+        return bool(self._values.get(key))
+
+    def text(self, key: str) -> str:
+        """As it is written, or the default."""
+        return self._values.get(key) or USED[key]
+
+    def flag(self, key: str) -> bool:
+        """True or false, in any case."""
+        text = self.text(key)
+        if text.lower() not in ("true", "false"):
+            self.refuse(key, f"{shown(text)} is neither true nor false")
+        return text.lower() == "true"
+
+    def whole(self, key: str) -> int:
+        """A whole number within its bounds."""
+        text, (least, most) = self.text(key), WHOLE[key]
+        if not (_WHOLE.fullmatch(text) and least <= int(text) <= most):
+            self.refuse(key, f"{shown(text)} is not a whole number of {least} to {most}")
+            return max(least, 1)
+        return int(text)
+
+    def number(self, key: str) -> float:
+        """A number within its bounds."""
+        text, (least, most) = self.text(key), NUMBERS[key]
+        if not (_NUMBER.fullmatch(text) and least <= float(text) <= most):
+            self.refuse(key, f"{shown(text)} is not a number of {least:g} to {most:g}")
+            return max(least, 1.0) if most > 1 else most
+        return float(text)
+
+    def shares(self, key: str, counts: tuple[int, int]) -> tuple[float, ...]:
+        """Numbers with colons between them, so many; fewer are filled up with 0."""
+        text = self.text(key)
+        parts = [part.strip() for part in text.split(":")]
+        found = tuple(float(part) for part in parts) if all(map(_NUMBER.fullmatch, parts)) else ()
+        if not counts[0] <= len(found) <= counts[1] or any(not 0 <= s <= SHARE_MAX for s in found) or not any(found):
+            numbers = f"{counts[0]} to {counts[1]} numbers like 1:0:2"
+            self.refuse(key, f"{shown(text)} is not {numbers}, of 0 to {SHARE_MAX:g} and one of them above 0")
+            found = (1.0,)
+        return (*found, *(0.0,) * (counts[1] - len(found)))
+
+    def refuse(self, key: str, why: str, remedy: str = "") -> None:
+        """Notes a mistake."""
+        self._mistakes.append(f"{key}: {why}" + (f"; {remedy}" if remedy else ""))
+
+    def check_keys(self) -> list[str]:
+        """Refuses unknown keys and values that are not to be had; returns a sentence for each key without an effect."""
+        notes = []
+        for key, value in self._values.items():
+            if key not in _KNOWN:
+                near = get_close_matches(key, _KNOWN, n=1, cutoff=0.7)
+                self.refuse(shown(key, quoted=False), "unknown key", f"is it {near[0]}?" if near else "leave it out")
+            elif not value.isprintable():
+                self.refuse(key, f"{shown(value)} has a character that cannot be shown")
+            elif key in ONLY and value.lower() not in ("", ONLY[key].value):
+                self.refuse(key, f"{shown(value)}: {ONLY[key].why}", ONLY[key].remedy)
+            elif key in INEFFECTIVE and value:
+                notes.append(f"{key} has no effect: {INEFFECTIVE[key]}")
+            self._check_value(key, value)
+        return notes
+
+    def _check_value(self, key: str, value: str) -> None:
+        """Refuses a value that is not of the key's kind, also of a key that the load does not use."""
+        kinds: tuple[tuple[Container[str], Callable[[str], object]], ...] = (
+            (FLAGS, self.flag),
+            (WHOLE, self.whole),
+            (NUMBERS, self.number),
+        )
+        for keys, read in kinds:
+            if key in keys and value:
+                read(key)
+            elif key in keys and USED[key]:
+                self.refuse(key, "has no value", f"leave the key out for its default, {USED[key]}")
+
+    def raise_any(self) -> None:
+        """Raises UsageError with all mistakes, one a line."""
+        if self._mistakes:
+            raise UsageError("\n".join(dict.fromkeys(self._mistakes)), remedy="docs/iot-benchmark.md has every key")

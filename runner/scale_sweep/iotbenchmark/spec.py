@@ -1,0 +1,104 @@
+"""IotJob → a trial of its target, and the lines of the load generator's spec. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.experiment.work import queries_of
+from scale_sweep.iotbenchmark.job import IotJob
+from scale_sweep.loadgen.spec import told_texts, trial_spec
+from scale_sweep.model import KnobRole, Load, Placement, Query, ResourceRange, Resources, Subject, Trial, Work
+from scale_sweep.server.targets import Facts
+
+GO_ON = 10**15
+RUNTIME = "endpoint"
+DRAIN_S = 30.0
+
+
+def trial_of(job: IotJob, facts: Facts, cpus: tuple[int, ...]) -> Trial:
+    """The load as one trial on a server that already runs. cpus: of the load generator."""
+    given = ResourceRange(cores=(float(len(cpus)),))
+    knobs = {name: rule.pieces[0].value for name, rule in facts.default_knobs(given).items()}
+    parts = next((knob.name for knob in facts.knobs if knob.role is KnobRole.PARTITIONS), "")
+    partitions = min(int(knobs.get(parts, "1")), job.work.data.tables)
+    if parts:
+        knobs[parts] = str(partitions)
+    placement = Placement(server_cpus=(), generator_cpus=cpus)
+    load = Load(
+        rows=job.rows or 1,
+        duration_s=None,
+        warmup_s=0.0,
+        rate=job.rate,
+        arrival="constant",
+        connections=job.clients,
+        partitions=partitions,
+        request_timeout_s=job.timeout_s,
+        drain_s=max(DRAIN_S, job.timeout_s),
+    )
+    return Trial(
+        trial_id="iot",
+        point_id="iot",
+        order=1,
+        level=1,
+        replicate=1,
+        resources=Resources(cores=len(cpus), placement=placement),
+        work=long_enough(job),
+        load=load,
+        subject=Subject(target=facts.name, runtime=RUNTIME, method=job.method, endpoint=f"{job.host}:{job.port}"),
+        knobs=knobs,
+        seed=job.seed,
+    )
+
+
+def long_enough(job: IotJob) -> Work:
+    """The work as if so many rows were there that every query fits: its texts do not depend on them."""
+    data = job.work.data
+    spans = (query.span_ms for query in queries_of(replace(job.work, preload_rows=10**15)).values())
+    return replace(job.work, preload_rows=(max(spans, default=0) // data.step_ms + 2) * data.tables)
+
+
+def texts_of(job: IotJob, facts: Facts, method: str) -> dict[str, str]:
+    """What is asked in the target's words, by operation. Raises CannotAsk, with the operation's name."""
+    texts = {}
+    for name, query in _queries(job).items():
+        try:
+            texts[name] = facts.rendered(query, job.work.data, method)
+        except CannotAsk as error:
+            raise CannotAsk(f"OPERATION_PROPORTION: {name}: {error.message}", remedy=error.remedy) from None
+        except KeyError:
+            raise CannotAsk(f"QUERY_AGGREGATE_FUN: {facts.title} has no {query.function}") from None
+    return texts
+
+
+def _queries(job: IotJob) -> dict[str, Query]:
+    """What is asked, by operation: of all its sensors. The answers are counted and not compared."""
+    found = {}
+    for name, query in queries_of(long_enough(job)).items():
+        sensors = job.sensors[name]
+        asked = replace(query, columns=sensors, is_loose=True, more_bounds=sensors[1:] if query.bound_column else ())
+        found[name] = replace(asked, function=job.time_function) if query.function and job.time_function else asked
+    return found
+
+
+def load_spec(
+    job: IotJob, trial: Trial, from_target: Mapping[str, str], texts: Mapping[str, str], rows_present: int
+) -> dict[str, str]:
+    """rows_present: of each device before the load."""
+    spec = trial_spec(trial, {**from_target, **told_texts(texts)})
+    for name in ("rows", "rows_present", "arrival"):
+        spec.pop(name, None)
+    begin = ("follows", "1") if job.follows else ("within_ms", str(job.within_ms))
+    spec |= {f"ask.{name}.{begin[0]}": begin[1] for name in texts}
+    if job.rows:
+        spec["rows"] = str(job.rows)
+    if job.requests:
+        spec["requests"] = str(job.requests)
+    if job.duration_s:
+        spec["duration_s"] = f"{job.duration_s:g}"
+    if rows_present:
+        spec["rows_present"] = str(rows_present)
+    if texts:
+        spec |= {"read_seed": str(job.read_seed), "check_every": "0"}
+    return {**spec, "rate": f"{job.rate:.9g}", "max_errors": str(GO_ON)}

@@ -1,0 +1,112 @@
+"""The configuration and the results of a load, as IoT-benchmark's tables CONFIG and FINAL_RESULT of an SQL database.
+
+Reads what the file says about that database, makes the rows and writes them by the SQL export. Refuses to store a
+password, and to store single requests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from urllib.parse import quote
+
+from scale_sweep.iotbenchmark.given import Given, shown
+from scale_sweep.iotbenchmark.job import IotJob, ResultStore
+from scale_sweep.iotbenchmark.keys import USED
+from scale_sweep.iotbenchmark.output import Done, rows_of
+from scale_sweep.results.sqlexport import SqlTable, write
+
+MYSQL, NONE = "mysql", "none"
+PROJECT = "PROJECT_ID"
+SECRETS = ("PASSWORD", "TOKEN", "TEST_DATA_STORE_PW")
+TEXT_MAX = 150  # characters of a text in IoT-benchmark's tables
+_OF_STORE = ("IP", "PORT", "DB", "USER", "PW")
+_ELSEWHERE = ("csv", "iotdb")
+_COUNTS = {"okOperation": "okOperationNum", "okPoint": "okPointNum", "failPoint": "failPointNum"}
+_COUNTS |= {"failOperation": "failOperationNum", "throughput": "throughput"}
+
+
+def read_store(given: Given, password: str, now: datetime) -> tuple[ResultStore | None, tuple[str, ...]]:
+    """The database of the results, and sentences about keys without an effect. password: counts before the file's."""
+    kind = given.text("TEST_DATA_PERSISTENCE").lower()
+    named = tuple(f"TEST_DATA_STORE_{part}" for part in _OF_STORE if given.says(f"TEST_DATA_STORE_{part}"))
+    unused = tuple(f"{key} has no effect: TEST_DATA_PERSISTENCE is not MySQL" for key in named)
+    if kind in _ELSEWHERE:
+        sentence = "results are printed, and --json prints them as JSON; MySQL stores them in a database"
+        return None, (f"TEST_DATA_PERSISTENCE={kind} has no effect: {sentence}", *unused)
+    if kind == NONE:
+        return None, unused
+    if kind != MYSQL:
+        given.refuse("TEST_DATA_PERSISTENCE", f"{shown(kind)} is none of None, MySQL, CSV, IoTDB")
+        return None, ()
+    host, port = given.text("TEST_DATA_STORE_IP"), given.text("TEST_DATA_STORE_PORT")
+    if not re.fullmatch(r"[A-Za-z0-9._:-]{1,253}", host):
+        given.refuse("TEST_DATA_STORE_IP", f"{shown(host)} is not an address")
+    if not (re.fullmatch(r"[0-9]{1,5}", port) and 1 <= int(port) < 65536):
+        given.refuse("TEST_DATA_STORE_PORT", f"{shown(port)} is not a port")
+    if not given.says("TEST_DATA_STORE_DB"):
+        given.refuse("TEST_DATA_STORE_DB", "is needed: the database that gets the results")
+    user, database = (quote(given.text(f"TEST_DATA_STORE_{part}"), safe="") for part in ("USER", "DB"))
+    address = f"[{host}]" if ":" in host else host
+    store = ResultStore(
+        url=f"mysql://{user}@{address}:{port}/{database}",
+        password=password or given.text("TEST_DATA_STORE_PW"),
+        project=_project(given.text("DB_SWITCH"), given.text("REMARK"), now),
+        settings={key: given.text(key)[:TEXT_MAX] for key in USED if key not in SECRETS},
+    )
+    return store, ("TEST_DATA_PERSISTENCE: the configuration and the results are stored, single requests are not",)
+
+
+def _project(database: str, remark: str, now: datetime) -> str:
+    """A name for the load, like IoT-benchmark's: mode, database, remark, time."""
+    name = f"testW_{database.partition('-')[0][:5]}_{remark}"
+    return f"{name[: TEXT_MAX - 24]}_{now:%Y_%m_%d_%H_%M_%S}_{now.microsecond // 1000:03d}"
+
+
+def store_config(job: IotJob, client: str) -> None:
+    """Writes CONFIG. client: the name of this machine. Raises StoreError."""
+    if job.store is not None:
+        _write(job.store, _config(job.store, job, client))
+
+
+def store_results(job: IotJob, done: Done) -> None:
+    """Writes FINAL_RESULT. Raises StoreError."""
+    if job.store is not None:
+        _write(job.store, _results(job.store, job, done))
+
+
+def _write(store: ResultStore, table: SqlTable) -> None:
+    write(store.project, (table,), store.url, store.password)
+
+
+def _config(store: ResultStore, job: IotJob, client: str) -> SqlTable:
+    items = {"MODE": "DEFAULT_TEST_MODE", "ServerIP": f"{job.host}:{job.port}", "CLIENT": client, **store.settings}
+    return _table("CONFIG", ("configuration_item",), "configuration_value", store.project, items)
+
+
+def _results(store: ResultStore, job: IotJob, done: Done) -> SqlTable:
+    summary = done.summary
+    asked = {operation.name for operation in summary.operations}
+    found = {
+        ("total", "createSchemaTime"): f"{done.schema_s:.6f}",
+        ("total", "elapsedTime"): f"{summary.window_s:.6f}",
+    }
+    for row in rows_of(job, summary):
+        if row.operation in asked:
+            found |= {(row.name, key): f"{row.counts[name]:.15g}" for name, key in _COUNTS.items()}
+            found |= {(row.name, name): f"{value:.6f}" for name, value in row.latencies.items()}
+    return _table("FINAL_RESULT", ("operation", "result_key"), "result_value", store.project, found)
+
+
+def _table(
+    name: str, keys: tuple[str, ...], value: str, project: str, items: Mapping[str, str] | Mapping[tuple[str, str], str]
+) -> SqlTable:
+    rows = [(project, *(key if isinstance(key, tuple) else (key,)), text) for key, text in items.items()]
+    return SqlTable(
+        name=name,
+        keys=(PROJECT, *keys),
+        kinds=dict.fromkeys((PROJECT, *keys, value), "text"),
+        rows=rows,
+        run_column=PROJECT,
+    )

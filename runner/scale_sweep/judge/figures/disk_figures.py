@@ -1,0 +1,66 @@
+"""What each disk did in a trial, and its ceiling: rates, shares, stalls. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scale_sweep.judge.figures.window import WindowUse
+from scale_sweep.model import DiskCeiling, DiskFigures, Interval, Sample
+
+
+def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> float | None:
+    """What these disks can write together without a database, in MB/s; None if it was not measured.
+
+    It is the common measurement of these disks if there is one. Else it is the sum of each alone, but at most their
+    parts of the largest common measurement, because disks may share a bottleneck.
+    """
+    for ceiling in ceilings:
+        if set(ceiling.disks) == set(names):
+            return ceiling.write_mb_per_s
+    alone = own_ceilings(ceilings)
+    if not names or not all(name in alone for name in names):
+        return None
+    total = sum(alone[name] for name in names)
+    common = max(ceilings, key=lambda c: len(c.disks))
+    if set(names) <= set(common.by_disk) and len(common.disks) > len(names):
+        total = min(total, common.write_mb_per_s)
+    return total
+
+
+def own_ceilings(ceilings: Sequence[DiskCeiling]) -> Mapping[str, float]:
+    """MB/s that each disk can write alone, by name."""
+    return {c.disks[0]: c.write_mb_per_s for c in ceilings if len(c.disks) == 1}
+
+
+def disk_figures(
+    use: WindowUse, samples: Sequence[Sample], ceilings: Sequence[DiskCeiling]
+) -> Mapping[str, DiskFigures]:
+    """The figures of each disk by name, in the order of the axis."""
+    alone = own_ceilings(ceilings)
+    written = [d.write_mb_per_s for d in use.disks.values()]
+    total = sum(w for w in written if w is not None)
+    found = {}
+    for name, disk in use.disks.items():
+        rate, own = disk.write_mb_per_s, alone.get(name)
+        free = [s.disks[name].free_bytes for s in samples if name in s.disks]
+        known = [f for f in free if f is not None]
+        found[name] = DiskFigures(
+            write_mb_per_s=rate,
+            share_percent=100 * rate / total if rate is not None and total > 0 else None,
+            used_percent=100 * rate / own if rate is not None and own else None,
+            busy_percent=disk.busy_percent,
+            queue=disk.queue,
+            free_gb_min=min(known) / 1e9 if known else None,
+        )
+    return found
+
+
+def stalled_s(intervals: Sequence[Interval]) -> float | None:
+    """Seconds of the load without any acknowledgement, in whole intervals; None without intervals."""
+    if not intervals:
+        return None
+    total, before = 0.0, 0.0
+    for interval in intervals:
+        total += interval.t_s - before if interval.rows == 0 else 0.0
+        before = interval.t_s
+    return total

@@ -1,0 +1,106 @@
+"""Makes the evidence of a trial's verdict from its raw facts. Pure.
+
+It takes only the trial and its facts. Both are stored, so `scale verify` can judge again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scale_sweep.base.units import format_rate
+from scale_sweep.experiment.work import miscounted, stores
+from scale_sweep.experiment.work.sums import wrong_rows
+from scale_sweep.judge.figures.facts import TrialFacts, whole_intervals
+from scale_sweep.judge.figures.finished import unfinished
+from scale_sweep.judge.figures.growing import warmup_rates
+from scale_sweep.judge.figures.halves import halves_of
+from scale_sweep.judge.figures.measure import commits_in_window
+from scale_sweep.judge.figures.operations import offered_of
+from scale_sweep.judge.figures.rated import rated
+from scale_sweep.judge.figures.uses import given_of, second_uses, window_use
+from scale_sweep.judge.verdict import LEVEL_PERCENT, Evidence, Integrity, compared_seconds, is_level
+from scale_sweep.model import Measurement, Trial
+
+
+def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
+    """The evidence. m: the trial's own figures.
+
+    Prepared disks are judged over the whole load, everything else over the window.
+    """
+    answers, in_order = facts.answers, not trial.work.data.disorder
+    facts = rated(facts, trial.work)
+    s, given = facts.summary, given_of(trial, facts)
+    has_window = s is not None and s.window_end_ns > s.window_start_ns
+    window = window_use(trial, facts, s) if s is not None and has_window else None
+    if window is not None and given.prepared_disks:
+        window = replace(window, load_disks=m.disks)
+    return Evidence(
+        given=given,
+        measurement=m,
+        window=window,
+        seconds=tuple(second_uses(trial, facts, s)) if s is not None and has_window else (),
+        integrity=Integrity(
+            aborted=facts.aborted,
+            miscounted=_miscounted(trial, facts, m),
+            mismatches=facts.mismatches,
+            suspicious=facts.suspicious,
+            gaps=facts.counted.gaps if facts.counted and m.rows_sent is None and in_order else (),
+            unfinished=unfinished(s) if s is not None else "",
+            wrong_answers=tuple(sentence for one in answers for sentence in one.wrong),
+            wrong_rows=wrong_rows(facts.summed),
+        ),
+        commits_in_window=commits_in_window(facts) if stores(trial.work) else None,
+        overdue=s.overdue if s is not None and (trial.load.rate or trial.work.paced) else None,
+        warmup=_not_level(trial, facts) if has_window else "",
+        left_out=facts.summed.note if facts.summed else "",
+        transient=_passed_over(facts, given.unit),
+        offered=offered_of(trial, s) if s is not None else (),
+        halves=halves_of(facts.samples, whole_intervals(facts.intervals, s)) if s is not None and has_window else None,
+        claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
+    )
+
+
+def _miscounted(trial: Trial, facts: TrialFacts, m: Measurement) -> str:
+    """What the count denies. Of rows that nobody acknowledged it can only deny those that were not sent: what a server
+    refuses may be of an earlier request, so that it may hold the rows of the request that failed."""
+    if m.rows_sent is None:
+        return miscounted(trial.work, _kept(trial, facts, m), m.rows_counted)
+    s = facts.summary
+    most = m.rows_sent + (s.rows_failed + s.rows_unanswered if s is not None else 0)
+    is_more = (m.rows_counted or 0) > most + trial.work.preload_rows
+    return miscounted(trial.work, most, m.rows_counted) if is_more else ""
+
+
+def _kept(trial: Trial, facts: TrialFacts, m: Measurement) -> int | None:
+    """The number of acknowledged rows that the database keeps; None: not known, because some may have the same time."""
+    s, counted = facts.summary, facts.counted
+    if s is not None and trial.work.data.disorder and counted and counted.is_distinct:
+        return s.rows_distinct
+    return m.rows_acked
+
+
+def _not_level(trial: Trial, facts: TrialFacts) -> str:
+    """That the warm-up ended at its bound and the rate was not level; "" if it was, or had a fixed length."""
+    rates = warmup_rates(facts.intervals)
+    if trial.load.warmup_least_s is None or not trial.load.warmup_s or is_level(rates):
+        return ""
+    if len(rates) + 1 < trial.load.warmup_s:
+        return ""  # it ended because it was level; the second in which it ended is not part of what was looked at
+    part = compared_seconds(len(rates))
+    return (
+        f"the rate was not level when the warm-up ended at its bound of {trial.load.warmup_s:g} s: its last "
+        f"{part} seconds and the {part} before them differed by more than {LEVEL_PERCENT:g} %"
+    )
+
+
+def _passed_over(facts: TrialFacts, unit: str) -> str:
+    """Why the window began later than the end of the warm-up; "" if it did not."""
+    passed, s = facts.transient, facts.summary
+    if passed is None or s is None:
+        return ""
+    still = f", {passed.stalled} of them nearly still" if passed.stalled else ""
+    return (
+        f"the first {passed.seconds:.1f} s after the warm-up were discarded ({format_rate(passed.rows_per_s)} "
+        f"{unit}{still}): with them the rate {'fell' if passed.drift_percent < 0 else 'rose'} by "
+        f"{abs(passed.drift_percent):.0f} %; the {s.window_s:.1f} s after them were steady"
+    )

@@ -1,0 +1,224 @@
+"""Makes a trial's Measurement and time series from its raw facts. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scale_sweep.experiment.work import stores
+from scale_sweep.judge.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
+from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
+from scale_sweep.judge.figures.facts import STEADY_PHASE, TrialFacts, whole_intervals
+from scale_sweep.judge.figures.operations import operation_figures
+from scale_sweep.judge.figures.rated import rated, requests_per_s
+from scale_sweep.judge.figures.unanswered import as_counted, rows_acknowledged
+from scale_sweep.judge.figures.uses import in_flight, per
+from scale_sweep.judge.figures.window import WindowUse, measure_window
+from scale_sweep.judge.verdict import modes, stalled_percent, steadiness, troubles
+from scale_sweep.model import (
+    DiskFigures,
+    LoadSummary,
+    Measurement,
+    Trial,
+)
+
+__all__ = ["STEADY_PHASE", "TrialFacts", "measurement"]
+
+
+def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
+    """The figures over the window. Without the load generator's summary only the sampler's cost is known."""
+    acknowledged, facts = rows_acknowledged(facts), as_counted(facts)
+    s, cost = facts.summary, facts.sampler_cost
+    if s is None or s.window_end_ns <= s.window_start_ns:
+        missed = cost.missed_ticks if cost else None
+        return Measurement(missed_ticks=missed, ceiling_rows_per_s=facts.ceiling_rows_per_s)
+    counted = rated(facts, trial.work)
+    use = measure_window(facts.samples, s.window_start_ns, s.window_end_ns)
+    whole, logical = _whole(facts), facts.logical_bytes_per_row
+    per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
+    generator_cores = (s.cpu_window_s or 0.0) / s.window_s  # counted by the load generator
+    return Measurement(
+        rows=s.rows_window,
+        window_s=s.window_s,
+        transient_s=facts.transient.seconds if facts.transient else 0.0,
+        transient_rows_per_s=facts.transient.rows_per_s if facts.transient else None,
+        rows_per_s=s.rows_per_s,
+        durable_rows_per_s=_durable(trial, facts, s),
+        server_cpu_cores=use.server_cores,
+        server_cpu_percent=_share(use.server_cores, trial.cores),
+        generator_cpu_cores=generator_cores,
+        generator_cpu_percent=_share(generator_cores, len(trial.placement.generator_cpus)),
+        other_cpu_cores=use.other_cores,
+        stolen_cpu_cores=use.stolen_cores,
+        throttled_s=use.throttled_s,
+        disk_write_mb_per_s=use.disk_write_mb_per_s,
+        disk_bytes_per_row=per_row,
+        disk_busy_percent=use.disk_busy_percent,
+        memory_used_gb=_giga(use.memory_used_bytes_max),
+        memory_available_gb=_giga(use.memory_available_bytes_min),
+        psi_cpu_percent=use.psi_cpu_percent,
+        psi_io_percent=use.psi_io_percent,
+        response_ms_p50=_ms(s.response.p50_us),
+        response_ms_p95=_ms(s.response.p95_us),
+        response_ms_p99=_ms(s.response.p99_us),
+        response_ms_max=_ms(s.response.max_us),
+        service_ms_p50=_ms(s.service.p50_us),
+        service_ms_p99=_ms(s.service.p99_us),
+        requests=s.requests,
+        errors=s.errors,
+        retries=s.retries,
+        **acknowledged,
+        **_stored_rows(facts),
+        ceiling_rows_per_s=facts.ceiling_rows_per_s,
+        sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost and cost.wall_s > 0 else None,
+        missed_ticks=cost.missed_ticks if cost else None,
+        **_busiest(use.threads),
+        commits=commits_in_window(facts) if stores(trial.work) else None,
+        logical_bytes_per_row=logical,
+        write_amplification=per_row / logical if per_row is not None and logical else None,
+        stalled_s=stalled_s(counted.intervals),
+        **_rate_figures(trial, counted, s),
+        hot_thread=use.hot_thread[0] if use.hot_thread else None,
+        hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
+        **_disks(facts, whole),
+        **_processors(use, trial),
+        data_gb=_giga(facts.data_bytes),
+        **_reads(trial, facts, s),
+    )
+
+
+def _reads(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
+    """The figures of a load that reads, and of the data that was present before it."""
+    if not trial.work.counts_requests:
+        return _preload(facts)
+    rate, each = requests_per_s(summary, trial.work), operation_figures(summary, facts.answers)
+    return {"requests_per_s": rate, "operations": each, **_preload(facts)}
+
+
+def _stored_rows(facts: TrialFacts) -> dict[str, Any]:
+    """What the database counted, and how many rows and tables were compared with those that were sent."""
+    summed, counted = facts.summed, facts.counted.rows if facts.counted else None
+    compared = {} if summed is None else {"rows_compared": summed.rows, "tables_compared": summed.tables_compared}
+    return {"rows_counted": counted, **compared}
+
+
+def _preload(facts: TrialFacts) -> dict[str, Any]:
+    """The figures of the preloaded data, if there was any."""
+    there, logical = facts.preloaded, facts.row_bytes
+    if there is None:
+        return {}
+    size = there.data_bytes - (there.log_bytes or 0) if there.data_bytes is not None else None
+    each = size / there.rows if size is not None and there.rows else None
+    ratio = logical / each if each and logical else None
+    return {
+        "preload_rows": there.rows,
+        "preload_bytes_per_row": each,
+        "preload_compression": ratio,
+        "preload_raw_bytes_per_row": float(logical) if logical else None,
+        "preload_gb": _giga(size),
+        "preload_log_gb": _giga(there.log_bytes),
+        "preload_s": there.seconds,
+        "preload_copied": there.copied or None,
+        "preload_copy_s": there.copied_s,
+        "preload_cached_percent": there.cached_percent,
+    }
+
+
+def _busiest(threads: Mapping[str, float]) -> dict[str, Any]:
+    name, cores = max(threads.items(), key=lambda item: item[1], default=(None, None))
+    return {"busiest_thread": name, "busiest_thread_cores": cores}
+
+
+def _processors(use: WindowUse, trial: Trial) -> dict[str, Any]:
+    """Clock rates of the CPUs of server and load generator, hardware counters of the server's, and context switches of
+    its threads."""
+    rates = use.cpu_mhz
+    return {
+        "server_switches_per_s": sum(use.switches_per_s.values()) if use.switches_per_s else None,
+        "server_instructions_per_cycle": per(use.counters_per_s, "instructions", "cycles"),
+        "server_cycles_per_miss": per(use.counters_per_s, "cycles", "llc_misses"),
+        "cpu_mhz": rates,
+        "server_cpu_mhz": _mean_mhz(rates, trial.placement.server_cpus),
+        "generator_cpu_mhz": _mean_mhz(rates, trial.placement.generator_cpus),
+    }
+
+
+def _mean_mhz(rates: Mapping[str, float], cpus: Sequence[int]) -> float | None:
+    known = [rates[str(cpu)] for cpu in cpus if str(cpu) in rates]
+    return sum(known) / len(known) if known else None
+
+
+def _rate_figures(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
+    """The rate's behaviour second by second, and what the load generator's threads did."""
+    seconds, totals = whole_intervals(facts.intervals, summary), WorkTotals(facts.samples)
+    rates, speeds = [i.rows for i in seconds], totals.of_seconds(seconds)
+    steady, waiting, two = steadiness(rates), in_flight(summary), modes(rates)
+    claims = trial.load.carries_claim and trial.load.is_long(summary.window_s)
+    equal = steadiness(at_equal_speed(rates, speeds)) if speeds and troubles(steady, claims=claims) else None
+    is_equal = equal is not None and not troubles(equal, claims=claims)
+    steady = equal if equal is not None and is_equal else steady
+    following = rate_and_speed(rates, speeds)
+    return {
+        "cpu_speed": totals.speed(summary.window_start_ns, summary.window_end_ns),
+        "cpu_speed_cv_percent": following.cv_percent if following else None,
+        "cpu_speed_slope": following.slope if following else None,
+        "steady_at_equal_speed": is_equal if speeds else None,
+        "rate_cv_percent": steady.cv_percent,
+        "rate_drift_percent": steady.drift_percent,
+        "rate_drift_error_percent": steady.drift_error_percent,
+        "rate_correlation": steady.correlation,
+        "rate_error_percent": steady.error_percent,
+        "rate_halves_percent": steady.halves_percent,
+        "rate_low": two.low if two else None,
+        "rate_high": two.high if two else None,
+        "stalled_percent": stalled_percent(rates),
+        "in_flight_percent": 100 * waiting if waiting is not None else None,
+    }
+
+
+def commits_in_window(facts: TrialFacts) -> int | None:
+    """Commit cycles that the server finished between the window's start and end; None if the server does not count
+    them.
+
+    The count is inexact by commits before the server's answer and, after a discarded transient, by commits within the
+    transient. Runs of older versions counted warm-up and drain too.
+    """
+    if facts.commits_before is None or facts.commits_after is None:
+        return None
+    return facts.commits_after - facts.commits_before
+
+
+def _durable(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> float | None:
+    """Acknowledged rows, warm-up included, over the time from the first request to the end of the flush, in rows/s.
+    None if the rate does not count rows."""
+    if trial.work.counts_requests or facts.load_start_ns is None or facts.flush_end_ns is None:
+        return None
+    return summary.rows_acked / ((facts.flush_end_ns - facts.load_start_ns) / 1e9)
+
+
+def _whole(facts: TrialFacts) -> WindowUse | None:
+    """The uses from the first request to the end of flush and sync."""
+    if facts.load_start_ns is None or facts.flush_end_ns is None:
+        return None
+    return measure_window(facts.samples, facts.load_start_ns, facts.flush_end_ns)
+
+
+def _disks(facts: TrialFacts, whole: WindowUse | None) -> dict[str, Any]:
+    if whole is None:
+        return {}
+    figures: Mapping[str, DiskFigures] = disk_figures(whole, facts.samples, facts.disk_ceilings)
+    ceiling = ceiling_mb_per_s(facts.disk_ceilings, tuple(figures))
+    used = 100 * whole.disk_write_mb_per_s / ceiling if ceiling and whole.disk_write_mb_per_s is not None else None
+    return {"disk_ceiling_mb_per_s": ceiling, "disk_used_percent": used, "disks": figures}
+
+
+def _share(cores: float | None, given: float) -> float | None:
+    return 100 * cores / given if cores is not None and given else None
+
+
+def _giga(amount: float | None) -> float | None:
+    return amount / 1e9 if amount is not None else None
+
+
+def _ms(us: float | None) -> float | None:
+    return us / 1000 if us is not None else None

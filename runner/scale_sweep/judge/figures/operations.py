@@ -1,0 +1,87 @@
+"""The figures of each operation of a load, and its offered rate, over the whole window. Pure.
+
+They include a discarded transient, because an operation's times are known only for the whole window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from scale_sweep.experiment.work import units_of_request
+from scale_sweep.judge.verdict import OfferedOperation
+from scale_sweep.model import AnswersChecked, Latency, LoadSummary, OperationFigures, OperationSummary, Trial
+
+_QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
+
+
+def operation_figures(summary: LoadSummary, answers: Sequence[AnswersChecked] = ()) -> Mapping[str, OperationFigures]:
+    """The figures by operation name, in the order of the mix. answers: those that were checked."""
+    checked = {one.operation: one for one in answers if one.devices}
+    return {one.name: _checked(_of(one), checked.get(one.name)) for one in summary.operations}
+
+
+def _checked(figures: OperationFigures, answers: AnswersChecked | None) -> OperationFigures:
+    if answers is None:
+        return figures
+    return replace(
+        figures,
+        checked_before=answers.whole,
+        checked_within=answers.compared,
+        checked_rows=answers.counted - answers.compared,
+        checked_devices=answers.devices,
+        passed_percent=100 * answers.passed_rows / answers.tested_rows if answers.tested_rows else None,
+    )
+
+
+def offered_of(trial: Trial, summary: LoadSummary) -> tuple[OfferedOperation, ...]:
+    """The operations with a rate of their own, and what they achieved."""
+    known = {one.name: one for one in summary.operations if one.window_s}
+    return tuple(
+        OfferedOperation(
+            name=operation.name,
+            unit=operation.unit,
+            offered_per_s=operation.rate,
+            achieved_per_s=known[operation.name].units_window / seconds,
+            units_of_request=units_of_request(trial.work, operation),
+            connections=operation.connections or trial.load.connections,
+            seconds=seconds,
+            is_poisson=trial.load.arrival == "poisson",
+        )
+        for operation in trial.work.operations
+        if operation.rate and operation.name in known and (seconds := float(known[operation.name].window_s or 0.0))
+    )
+
+
+def _of(one: OperationSummary) -> OperationFigures:
+    seconds = float(one.window_s or 0.0)  # a whole number of seconds has no decimals
+    answered = one.service.count if one.service is not None else None
+
+    def rate(count: int | None) -> float | None:
+        return count / seconds if count is not None and seconds > 0 else None
+
+    return OperationFigures(
+        weight=float(one.weight),
+        window_s=seconds or None,
+        requests=answered,
+        requests_per_s=rate(answered),
+        rows_per_s=rate(one.rows_window),
+        values_per_s=rate(one.values_window),
+        mb_per_s=_mega(rate(one.bytes_window)),
+        errors=one.errors,
+        empty=one.empty_window,
+        response_ms=_times(one.response),
+        service_ms=_times(one.service),
+    )
+
+
+def _mega(value: float | None) -> float | None:
+    return value / 1e6 if value is not None else None
+
+
+def _times(latency: Latency | None) -> dict[str, float | None]:
+    """Milliseconds by the name of the quantile; empty if there are none."""
+    if latency is None:
+        return {}
+    found = {name: getattr(latency, f"{name}_us") for name in _QUANTILES}
+    return {name: us / 1000 if us is not None else None for name, us in found.items()}

@@ -1,0 +1,176 @@
+"""Resource use of a trial's window, and of each second of it, from its raw facts: the input of attribution. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from scale_sweep.experiment.work import rate_of
+from scale_sweep.judge.figures.disk_figures import own_ceilings
+from scale_sweep.judge.figures.facts import TrialFacts, whole_intervals
+from scale_sweep.judge.figures.stalls import Stall, longest_stall
+from scale_sweep.judge.figures.window import WindowUse, measure_window
+from scale_sweep.judge.verdict import ResourceUse, TrialResources
+from scale_sweep.model import Interval, LoadSummary, Sample, Trial
+
+
+def given_of(trial: Trial, facts: TrialFacts) -> TrialResources:
+    """The resources of server and load generator."""
+    placement = trial.placement
+    return TrialResources(
+        cores=trial.cores,
+        quota=placement.quota_cores is not None,
+        generator_cpus=len(placement.generator_cpus),
+        shared_cpus=placement.shared,
+        threads=trial.work.connections(trial.load.connections),
+        ceiling_rows_per_s=facts.ceiling_rows_per_s,
+        offered_rows_per_s=trial.load.rate or None,
+        disk_ceilings_mb_per_s=own_ceilings(facts.disk_ceilings),
+        prepared_disks=trial.resources.disks,
+        unit=rate_of(trial.work, durable=False).words,
+    )
+
+
+def window_use(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> ResourceUse:
+    """The use over the whole window."""
+    use = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns)
+    seconds = summary.window_s
+    client = (summary.cpu_window_s or 0.0) / seconds  # None only for an empty window
+    whole = _use(trial, use, seconds, summary.rows_per_s, client, in_flight(summary), workers_busy(summary))
+    intervals = whole_intervals(facts.intervals, summary)
+    stall = longest_stall(intervals)
+    meanwhile = measure_window(facts.samples, stall.start_ns, stall.end_ns) if stall else None
+    return replace(
+        whole,
+        backlog_rows_per_s=backlog_growth(intervals),
+        stalled_s=stall.seconds if stall else None,
+        stalled_cores=meanwhile.server_cores if meanwhile else None,
+        stalled_cores_min=_least_cores(facts.samples, stall) if stall else None,
+        stalled_other_cores=_others(trial, meanwhile, meanwhile.generator_cores) if meanwhile else None,
+        stalled_cpu_waiting_percent=meanwhile.psi_cpu_percent if meanwhile else None,
+    )
+
+
+def _least_cores(samples: Sequence[Sample], stall: Stall) -> float | None:
+    """The server's use between the two samples of the stall with the least; None if fewer than two are inside."""
+    inside = [s for s in samples if stall.start_ns <= s.monotonic_ns <= stall.end_ns]
+    pairs = zip(inside, inside[1:], strict=False)
+    uses = [measure_window(pair, pair[0].monotonic_ns, pair[1].monotonic_ns).server_cores for pair in pairs]
+    return min((cores for cores in uses if cores is not None), default=None)
+
+
+def backlog_growth(intervals: Sequence[Interval]) -> float | None:
+    """Rows/s by which the backlog grew from the first third of the window to the last. None if it did not grow
+    steadily: some second of the last third had no more than a second of the first."""
+    waiting = [i.backlog_rows for i in intervals]
+    third = len(waiting) // 3
+    known = [rows for rows in waiting if rows is not None]
+    if not third or len(known) < len(waiting) or min(known[-third:]) <= max(known[:third]):
+        return None
+    rise = (sum(known[-third:]) - sum(known[:third])) / third
+    return rise / (intervals[-1].t_s - intervals[third - 1].t_s)
+
+
+def in_flight(summary: LoadSummary) -> float | None:
+    """Share of the load generator's threads' time spent waiting for answers, from the first request to the last.
+
+    Sending includes work of the driver and of the client library: encoding, copying, compressing. If the threads' CPU
+    time is known, it is subtracted, except for the part that made rows, which is not part of sending.
+    """
+    total = summary.send_s + summary.make_s
+    if total <= 0:
+        return None
+    busy, making = workers_busy(summary), summary.make_s / total
+    own = max(0.0, busy - making) if busy is not None else 0.0
+    return max(0.0, summary.send_s / total - own)
+
+
+def workers_busy(summary: LoadSummary) -> float | None:
+    """Share of the load generator's threads' time on a CPU; None if the load generator does not report it."""
+    if summary.worker_cores is None or not summary.threads:
+        return None
+    return summary.worker_cores / summary.threads
+
+
+def second_uses(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> list[ResourceUse]:
+    """The use between each two samples inside the window."""
+    inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
+    intervals = whole_intervals(facts.intervals, summary)
+    threads = in_flight(summary), workers_busy(summary)
+    return [_second(trial, old, new, intervals, *threads) for old, new in zip(inside, inside[1:], strict=False)]
+
+
+def _second(
+    trial: Trial, old: Sample, new: Sample, intervals: Sequence[Interval], waiting: float | None, busy: float | None
+) -> ResourceUse:
+    """The use of one second. waiting, busy: of the load generator's threads; known only for the whole window."""
+    seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
+    rows = [i.rows for i in intervals if old.monotonic_ns <= i.monotonic_ns < new.monotonic_ns]
+    use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
+    return _use(trial, use, seconds, float(rows[0]) if rows else None, use.generator_cores, waiting, busy)
+
+
+def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
+    """Cores that neither server nor load generator used: on the server's CPUs, if the kernel reports each CPU's time.
+
+    Another program elsewhere on a large machine takes nothing from the server. The load generator's part is subtracted
+    in proportion to the CPUs that it shares with the server.
+    """
+    placement = trial.placement
+    if use.server_cores is None or client is None or not set(placement.server_cpus) <= set(use.cpus):
+        return use.other_cores
+    busy = sum(use.cpus[cpu] for cpu in placement.server_cpus)
+    taken = client * len(placement.shared) / len(placement.generator_cpus) if placement.generator_cpus else 0.0
+    return max(0.0, busy - use.server_cores - taken)
+
+
+def _stolen(trial: Trial, use: WindowUse) -> float | None:
+    """Cores that the hypervisor took: from the server's CPUs, if the kernel reports each CPU's."""
+    placement = trial.placement
+    if not set(placement.server_cpus) <= set(use.cpus_stolen):
+        return use.stolen_cores
+    return sum(use.cpus_stolen[cpu] for cpu in placement.server_cpus)
+
+
+def _use(
+    trial: Trial,
+    use: WindowUse,
+    seconds: float,
+    rate: float | None,
+    client: float | None,
+    waiting: float | None,
+    busy: float | None,
+) -> ResourceUse:
+    return ResourceUse(
+        seconds=seconds,
+        rows_per_s=rate,
+        server_cores=use.server_cores,
+        generator_cores=client,
+        other_cores=_others(trial, use, client),
+        stolen_cores=_stolen(trial, use),
+        throttled=use.throttled_s / seconds if use.throttled_s is not None and seconds > 0 else None,
+        hot_thread=use.hot_thread,
+        hot_thread_median=use.hot_thread_median,
+        waits=use.waits,
+        network=use.network,
+        switches_per_s=use.switches_per_s,
+        instructions_per_cycle=per(use.counters_per_s, "instructions", "cycles"),
+        cycles_per_miss=per(use.counters_per_s, "cycles", "llc_misses"),
+        hot_generator_thread=use.hot_generator_thread,
+        disk_busy_percent=_known({n: d.busy_percent for n, d in use.disks.items()}),
+        disk_mb_per_s=_known({n: d.write_mb_per_s for n, d in use.disks.items()}),
+        io_waiting_percent=use.psi_io_percent,
+        memory_waiting_percent=use.psi_memory_percent,
+        in_flight=waiting,
+        workers_busy=busy,
+    )
+
+
+def per(rates: Mapping[str, float], of: str, for_each: str) -> float | None:
+    """The ratio of two rates; None if one was not read, or the divisor is 0."""
+    counted = rates.get(for_each)
+    return rates[of] / counted if of in rates and counted else None
+
+
+def _known(values: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,208 @@
+"""Rates over a window, from cumulative counters interpolated at its edges. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from scale_sweep.model import Sample
+
+EDGE_NS = 1_500_000_000  # a window's edge may be this far outside the samples; the nearest sample then counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskUse:
+    """One disk over the window. queue: the mean number of requests in flight."""
+
+    write_mb_per_s: float | None
+    busy_percent: float | None
+    queue: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowUse:
+    """Uses over the window; None where a counter was not read or the samples do not cover the window.
+
+    disk_busy_percent is the busiest disk's. hot_thread: the name whose busiest thread used most, with its mean cores;
+    hot_thread_median: of the other threads of that name that worked. hot_generator_thread: the same of the generator.
+    cpus, cpus_stolen: cores that were busy, or taken by the hypervisor, by the number of the CPU. waits: share of the
+    connections' time by what they waited for. network: share of what each interface can take, by interface and
+    direction. switches_per_s: context switches of the server's threads, by whether they went to sleep ("voluntary") or
+    lost their CPU ("nonvoluntary"). counters_per_s: hardware counters of the server's CPUs.
+    server_system_cores: the part of server_cores in the kernel.
+    """
+
+    server_cores: float | None
+    generator_cores: float | None
+    other_cores: float | None
+    stolen_cores: float | None
+    throttled_s: float | None
+    disk_bytes: float | None
+    disk_write_mb_per_s: float | None
+    disk_busy_percent: float | None
+    memory_used_bytes_max: int | None
+    memory_available_bytes_min: int | None
+    psi_cpu_percent: float | None
+    psi_io_percent: float | None
+    threads: Mapping[str, float]
+    hot_thread: tuple[str, float] | None
+    psi_memory_percent: float | None
+    disks: Mapping[str, DiskUse]
+    hot_thread_median: float | None = None
+    hot_generator_thread: tuple[str, float] | None = None
+    cpus: Mapping[int, float] = field(default_factory=dict)
+    cpus_stolen: Mapping[int, float] = field(default_factory=dict)
+    cpu_mhz: Mapping[str, float] = field(default_factory=dict)
+    waits: Mapping[str, float] = field(default_factory=dict)
+    network: Mapping[str, float] = field(default_factory=dict)
+    switches_per_s: Mapping[str, float] = field(default_factory=dict)
+    counters_per_s: Mapping[str, float] = field(default_factory=dict)
+    server_system_cores: float | None = None
+    server_page_faults_per_s: float | None = None
+
+
+Counter = Callable[[Sample], float | None]
+
+
+def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> WindowUse:
+    """The uses from start_ns to end_ns (monotonic)."""
+    seconds = (end_ns - start_ns) / 1e9
+
+    def grown(counter: Counter) -> float | None:
+        first, last = _at(samples, counter, start_ns), _at(samples, counter, end_ns)
+        return last - first if first is not None and last is not None and seconds > 0 else None
+
+    def rate(counter: Counter, scale: float = 1.0) -> float | None:
+        growth = grown(counter)
+        return scale * growth / seconds if growth is not None else None
+
+    server, client = rate(lambda s: s.server.cpu_s_total), rate(lambda s: s.generator.cpu_s_total)
+    host = rate(lambda s: s.host_cpu_busy_s_total)
+    others = None
+    if server is not None and client is not None and host is not None:
+        others = max(0.0, host - server - client)
+    disks = _disks(samples, rate)
+    inside = [s for s in samples if start_ns <= s.monotonic_ns <= end_ns]
+    hot = _hot_thread(inside)
+    cpus = _rates(samples, rate, "cpu_busy_s_total")
+    return WindowUse(
+        server_cores=server,
+        generator_cores=client,
+        other_cores=others,
+        stolen_cores=rate(lambda s: s.host_cpu_stolen_s_total),
+        throttled_s=grown(lambda s: s.server.throttled_s_total),
+        disk_bytes=grown(lambda s: s.disk_written_bytes_total),
+        disk_write_mb_per_s=rate(lambda s: s.disk_written_bytes_total, 1e-6),
+        disk_busy_percent=max((d.busy_percent for d in disks.values() if d.busy_percent is not None), default=None),
+        memory_used_bytes_max=max((s.server.memory_bytes for s in inside if s.server.memory_bytes), default=None),
+        memory_available_bytes_min=min(
+            (s.memory_available_bytes for s in inside if s.memory_available_bytes), default=None
+        ),
+        psi_cpu_percent=rate(lambda s: s.psi_some_s_total.get("cpu"), 100.0),
+        psi_io_percent=rate(lambda s: s.psi_some_s_total.get("io"), 100.0),
+        threads=_threads(samples, rate),
+        hot_thread=hot,
+        hot_thread_median=_median_of(hot[0], inside) if hot else None,
+        hot_generator_thread=_hottest([s.generator_peak_cores for s in inside]),
+        waits=_waits(inside),
+        network=_network(samples, rate),
+        switches_per_s=_rates(samples, rate, "thread_switches_total"),
+        counters_per_s=_rates(samples, rate, "cpu_counters_total"),
+        cpus={int(name): busy for name, busy in cpus.items()},
+        cpus_stolen={int(name): stolen for name, stolen in _rates(samples, rate, "cpu_stolen_s_total").items()},
+        psi_memory_percent=rate(lambda s: s.psi_some_s_total.get("memory"), 100.0),
+        disks=disks,
+        server_system_cores=rate(lambda s: s.server.system_s_total),
+        server_page_faults_per_s=rate(lambda s: s.server.page_faults_total),
+        cpu_mhz=_clock_rates(inside),
+    )
+
+
+def _clock_rates(inside: Sequence[Sample]) -> Mapping[str, float]:
+    """The mean clock rate of each CPU, over the samples that have it."""
+    seen: dict[str, list[float]] = {}
+    for sample in inside:
+        for cpu, mhz in sample.cpu_mhz.items():
+            seen.setdefault(cpu, []).append(mhz)
+    return {cpu: sum(values) / len(values) for cpu, values in seen.items()}
+
+
+def _disks(samples: Sequence[Sample], rate: Callable[..., float | None]) -> Mapping[str, DiskUse]:
+    def of(name: str, figure: str) -> Counter:
+        return lambda s: getattr(s.disks.get(name), figure, None)
+
+    return {
+        name: DiskUse(
+            write_mb_per_s=rate(of(name, "written_bytes_total"), 1e-6),
+            busy_percent=rate(of(name, "busy_s_total"), 100.0),
+            queue=rate(of(name, "queue_s_total")),
+        )
+        for name in (samples[-1].disks if samples else ())
+    }
+
+
+def _threads(samples: Sequence[Sample], rate: Callable[[Counter], float | None]) -> Mapping[str, float]:
+    names = {name for s in samples[-1:] for name in s.thread_cpu_s_total}
+    cores = {name: rate(_of_thread(name)) for name in names}
+    return {name: value for name, value in cores.items() if value is not None}
+
+
+def _of_thread(name: str) -> Counter:
+    return lambda s: s.thread_cpu_s_total.get(name, 0.0)
+
+
+def _hot_thread(inside: Sequence[Sample]) -> tuple[str, float] | None:
+    return _hottest([s.thread_peak_cores for s in inside])
+
+
+def _hottest(peaks: Sequence[Mapping[str, float]]) -> tuple[str, float] | None:
+    """The thread name whose busiest thread used most CPU, with its mean over the samples in cores."""
+    names = {name for peak in peaks for name in peak}
+    means = {name: sum(peak.get(name, 0.0) for peak in peaks) / len(peaks) for name in names}
+    return max(means.items(), key=lambda item: item[1], default=None)
+
+
+def _median_of(name: str, inside: Sequence[Sample]) -> float | None:
+    """The median use of the other threads of that name, in cores. None if no sample has it: only one thread of the name
+    worked, or an older version sampled."""
+    if not any(name in s.thread_median_cores for s in inside):
+        return None
+    return sum(s.thread_median_cores.get(name, 0.0) for s in inside) / len(inside)
+
+
+def _network(samples: Sequence[Sample], rate: Callable[[Counter], float | None]) -> Mapping[str, float]:
+    moved = _rates(samples, rate, "network_bytes_total")
+    speeds = {name: samples[-1].network_bytes_per_s.get(name.partition(" ")[0]) for name in moved}
+    return {name: used / speed for name, used in moved.items() if (speed := speeds[name])}
+
+
+def _rates(samples: Sequence[Sample], rate: Callable[[Counter], float | None], counters: str) -> Mapping[str, float]:
+    """The rate of each counter in a mapping of a sample."""
+
+    def of(name: str) -> Counter:
+        return lambda sample: getattr(sample, counters).get(name)
+
+    names = getattr(samples[-1], counters) if samples else ()
+    found = {name: rate(of(name)) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
+    """Shares of waits. Empty if fewer than two samples have them, or no connection was seen at work."""
+    told = [s.waits_total for s in inside if s.waits_total]
+    if len(told) < 2:
+        return {}
+    grown = {name: told[-1][name] - told[0].get(name, 0.0) for name in told[-1]}
+    total = sum(grown.values())
+    return {name: count / total for name, count in grown.items()} if total > 0 else {}
+
+
+def _at(samples: Sequence[Sample], counter: Counter, when_ns: int) -> float | None:
+    """The counter's value at a time between two samples. Just outside them it is the nearest sample's value."""
+    known = [(s.monotonic_ns, v) for s in samples if (v := counter(s)) is not None]
+    if not known or when_ns < known[0][0] - EDGE_NS or when_ns > known[-1][0] + EDGE_NS:
+        return None
+    for (t0, v0), (t1, v1) in zip(known, known[1:], strict=False):
+        if t0 <= when_ns <= t1:
+            return v0 + (v1 - v0) * (when_ns - t0) / (t1 - t0) if t1 > t0 else v1
+    return known[0][1] if when_ns < known[0][0] else known[-1][1]

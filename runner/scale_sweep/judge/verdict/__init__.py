@@ -1,0 +1,70 @@
+"""Is this number the server's, and what was the bottleneck? Pure: from an evidence to a Verdict with reasons.
+
+`diagnose` makes the verdict. `rules` name the bottleneck, `standing` decides what it means on an axis, `integrity`
+whether the number is right, `steady` whether the rate was; `thresholds` has every threshold. Refuses I/O, and to know
+an axis by its name.
+"""
+
+from scale_sweep.judge.verdict.bottleneck import attribute, bottleneck_of
+from scale_sweep.judge.verdict.diagnose import diagnose
+from scale_sweep.judge.verdict.evidence import (
+    Evidence,
+    Integrity,
+    LoadHalf,
+    OfferedOperation,
+    ResourceUse,
+    TrialResources,
+)
+from scale_sweep.judge.verdict.new_pages import new_pages_between
+from scale_sweep.judge.verdict.steady import (
+    Modes,
+    Steadiness,
+    Transient,
+    claimed,
+    compared_seconds,
+    is_level,
+    is_steady,
+    look_at,
+    look_seconds,
+    modes,
+    quickly,
+    seconds_to_claim,
+    seconds_to_settle,
+    stalled_percent,
+    steadiness,
+    transient,
+    troubles,
+)
+from scale_sweep.judge.verdict.thresholds import LEVEL_PERCENT, STALLED_SHARE
+
+__all__ = [
+    "LEVEL_PERCENT",
+    "STALLED_SHARE",
+    "Evidence",
+    "TrialResources",
+    "Integrity",
+    "LoadHalf",
+    "OfferedOperation",
+    "Modes",
+    "Steadiness",
+    "Transient",
+    "ResourceUse",
+    "attribute",
+    "claimed",
+    "diagnose",
+    "compared_seconds",
+    "is_level",
+    "is_steady",
+    "bottleneck_of",
+    "look_at",
+    "look_seconds",
+    "modes",
+    "new_pages_between",
+    "quickly",
+    "seconds_to_claim",
+    "seconds_to_settle",
+    "stalled_percent",
+    "steadiness",
+    "transient",
+    "troubles",
+]

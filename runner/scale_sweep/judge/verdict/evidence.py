@@ -1,0 +1,173 @@
+"""The evidence of a verdict: resources, their use, figures, and faults. Data only.
+
+Refuses to hold a judgement, and to know what is varied: `diagnose` gets the axis beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from scale_sweep.model import DiskFigures, Measurement
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialResources:
+    """The resources of server and load generator. quota: the server's cores are CPU time, not whole CPUs. threads: of
+    the load generator, each with at most one request in flight. shared_cpus: those that both may use. prepared_disks:
+    the number of disks prepared for the server's data; 0 if it is on an ordinary disk. unit: of rates, rows/s or
+    requests/s, here and in ResourceUse, whatever their names say. Rates are None if none was measured, or none was
+    offered (closed loop)."""
+
+    cores: float
+    quota: bool
+    generator_cpus: int
+    shared_cpus: tuple[int, ...]
+    threads: int
+    ceiling_rows_per_s: float | None = None
+    offered_rows_per_s: float | None = None
+    disk_ceilings_mb_per_s: Mapping[str, float] = field(default_factory=dict)
+    prepared_disks: int = 0
+    unit: str = "rows/s"
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the load only writes. If it also reads, rates are of requests."""
+        return self.unit == "rows/s"
+
+    @property
+    def done(self) -> str:
+        """The words for one unit of finished work."""
+        return "row was acknowledged" if self.counts_rows else "request was answered"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferedOperation:
+    """The rate of an operation with a rate of its own, in units per second, and the achieved one. units_of_request:
+    what one request counts. seconds: of the window."""
+
+    name: str
+    unit: str
+    offered_per_s: float
+    achieved_per_s: float
+    units_of_request: int
+    connections: int
+    seconds: float
+    is_poisson: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceUse:
+    """Use over a window, or over one second of it; None if it was not read.
+
+    seconds: its length. throttled: share of that time in which the quota throttled the server. hot_thread: the server's
+    busiest single thread by pool name, with its cores; hot_thread_median: of the other threads of that name that
+    worked. hot_generator_thread: the load generator's busiest thread. other_cores: used by other programs, on the
+    server's CPUs if each CPU's time is known, else on the machine. stalled_s: the longest time without an
+    acknowledgement; stalled_cores: the server's use in that time, stalled_cores_min: in the second of it with the
+    least; stalled_other_cores: the use of other programs; stalled_cpu_waiting_percent: of that time, in which some task
+    waited for a CPU. in_flight: share of the load generator's threads' time spent waiting for an answer; workers_busy:
+    on a CPU themselves. stolen_cores: taken by the hypervisor (steal time), on the same CPUs. backlog_rows_per_s: the
+    growth of the backlog of an open loop; None if it was no steady rise, in a closed loop, and for a second. waits:
+    share of the time of working connections by what they waited for, "lock: NAME" for a lock; if the server does not
+    report it, of its threads that ran or waited for a lock, "mutex: POOL". Empty if neither was read. switches_per_s:
+    context switches of the server's threads, "voluntary" and "nonvoluntary". instructions_per_cycle, cycles_per_miss:
+    of the server's CPUs, for all programs on them; None without hardware counters. A miss is one of the last-level
+    cache. network: use as a share of an interface's speed, by interface and direction; virtual interfaces have none.
+    load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
+    second of the window, whose own figures count instead.
+    """
+
+    seconds: float = 1.0
+    rows_per_s: float | None = None
+    server_cores: float | None = None
+    generator_cores: float | None = None
+    other_cores: float | None = None
+    stolen_cores: float | None = None
+    throttled: float | None = None
+    hot_thread: tuple[str, float] | None = None
+    hot_thread_median: float | None = None
+    hot_generator_thread: tuple[str, float] | None = None
+    waits: Mapping[str, float] = field(default_factory=dict)
+    switches_per_s: Mapping[str, float] = field(default_factory=dict)
+    instructions_per_cycle: float | None = None
+    cycles_per_miss: float | None = None
+    network: Mapping[str, float] = field(default_factory=dict)
+    stalled_s: float | None = None
+    stalled_cores: float | None = None
+    stalled_cores_min: float | None = None
+    stalled_other_cores: float | None = None
+    stalled_cpu_waiting_percent: float | None = None
+    disk_busy_percent: Mapping[str, float] = field(default_factory=dict)
+    disk_mb_per_s: Mapping[str, float] = field(default_factory=dict)
+    io_waiting_percent: float | None = None
+    memory_waiting_percent: float | None = None
+    in_flight: float | None = None
+    workers_busy: float | None = None
+    backlog_rows_per_s: float | None = None
+    load_disks: Mapping[str, DiskFigures] | None = None
+
+    @property
+    def taken_cores(self) -> float:
+        """Cores taken by other programs and the hypervisor together."""
+        return (self.other_cores or 0.0) + (self.stolen_cores or 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadHalf:
+    """One half of the window: rows (or requests), and the server's CPU time, the part of it in the kernel, and page
+    faults."""
+
+    rows: float
+    cpu_us: float
+    system_us: float
+    page_faults: float
+
+    @property
+    def fault_us(self) -> float:
+        """Microseconds of system time for each page fault."""
+        return self.system_us / self.page_faults
+
+
+@dataclass(frozen=True, kw_only=True)
+class Integrity:
+    """Faults that make a number wrong, as sentences. aborted: why the trial ended early. miscounted: a contradiction
+    with the database's own count. mismatches: settings that differ from the plan. suspicious: lines of the server's
+    log. gaps: tables that lack rows in between. unfinished: why the load did not run to its end, by its own report.
+    wrong_answers: to queries whose right answer is known. wrong_rows: stored rows that differ from those that were
+    sent."""
+
+    aborted: str = ""
+    miscounted: str = ""
+    mismatches: tuple[str, ...] = ()
+    suspicious: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    unfinished: str = ""
+    wrong_answers: tuple[str, ...] = ()
+    wrong_rows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """Everything that decides a verdict, besides the axis. window: None if there was none. seconds: its parts.
+    commits_in_window: None if the server does not count them. overdue: requests of an open loop that were due and had
+    no answer at the window's end; None if the load generator does not report them. transient: why the window began
+    later than the warm-up's end; "" if it did not. warmup: that it ended at its bound and the rate was not level; "" if
+    it was. claims: the window is long enough to claim the long-run rate; else the rules of a short window apply.
+    offered: the operations with a rate of their own. left_out: which stored rows were not compared with those that were
+    sent, and why; "" if all were. halves: of the window; None where the server's system time and
+    page faults were not counted."""
+
+    given: TrialResources
+    measurement: Measurement
+    window: ResourceUse | None
+    seconds: tuple[ResourceUse, ...] = ()
+    integrity: Integrity = Integrity()
+    commits_in_window: int | None = None
+    overdue: int | None = None
+    transient: str = ""
+    warmup: str = ""
+    left_out: str = ""
+    claims: bool = False
+    offered: tuple[OfferedOperation, ...] = ()
+    halves: tuple[LoadHalf, LoadHalf] | None = None

@@ -1,0 +1,98 @@
+"""Was the load generator the bottleneck: near its own ceiling, or with its own CPUs full?"""
+
+from __future__ import annotations
+
+from scale_sweep.base.units import format_rate
+from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
+from scale_sweep.judge.verdict.rules.rule import Found
+from scale_sweep.judge.verdict.thresholds import (
+    CEILING,
+    GENERATOR_FULL,
+    GENERATOR_HOT_CORES,
+    GENERATOR_SPENT,
+    WORKERS_BUSY,
+)
+from scale_sweep.model import BottleneckKind
+
+_MORE_CPUS = "add a CPU for the load generator (--generator-cpus)"
+
+
+def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
+    """The rate is near what the load generator makes without a server."""
+    ceiling = given.ceiling_rows_per_s
+    if not ceiling or use.rows_per_s is None or use.rows_per_s <= CEILING * ceiling:
+        return None
+    told = f"the load generator alone reaches {format_rate(ceiling)} {given.unit} with these {_counted(given.unit)}"
+    return Found(
+        kind=BottleneckKind.GENERATOR_CEILING,
+        sentence=told,
+        remedy="give the load generator more CPUs (--generator-cpus) and threads (--write-threads)",
+        reason=f"{told}; {format_rate(use.rows_per_s)} is too near to that",
+    )
+
+
+def _counted(unit: str) -> str:
+    """The noun of a rate."""
+    return unit.partition("/")[0]
+
+
+def _or_method(given: TrialResources) -> str:
+    """The other remedy of a load that writes. A method does not change the CPU time of a read."""
+    return ", or a --method that needs less CPU" if given.counts_rows else ""
+
+
+def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
+    """The load generator's own CPUs had no idle time: it could not ask for more, whatever the server used."""
+    if use.generator_cores is None or use.server_cores is None or not given.generator_cpus or given.shared_cpus:
+        return None
+    share = use.generator_cores / given.generator_cpus
+    if share < GENERATOR_SPENT:
+        return None
+    return Found(
+        kind=BottleneckKind.GENERATOR_CPU,
+        sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
+        remedy=_MORE_CPUS + _or_method(given),
+        link=" while ",
+    )
+
+
+def hot_generator_thread(use: ResourceUse, given: TrialResources) -> Found | None:
+    """One thread of the load generator had no idle time while its other CPUs had: every row passes through that
+    thread."""
+    if use.hot_generator_thread is None or use.hot_generator_thread[1] < GENERATOR_HOT_CORES:
+        return None
+    name, cores = use.hot_generator_thread
+    return Found(
+        kind=BottleneckKind.GENERATOR_CPU,
+        sentence=f"one thread of the load generator ({name}) was {100 * cores:.0f} % busy",
+        remedy="more --write-threads" + _or_method(given),
+        link=" while ",
+    )
+
+
+def generator_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
+    """The load generator used up its own CPUs while the server had idle cores."""
+    if use.generator_cores is None or not given.generator_cpus or given.shared_cpus:
+        return None
+    share = use.generator_cores / given.generator_cpus
+    if share < GENERATOR_FULL:
+        return None
+    return Found(
+        kind=BottleneckKind.GENERATOR_CPU,
+        sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
+        remedy=_MORE_CPUS + _or_method(given),
+        link=" while ",
+    )
+
+
+def busy_workers(use: ResourceUse, given: TrialResources) -> Found | None:
+    """Each of the load generator's threads did its own work nearly all the time: none could send more."""
+    if use.workers_busy is None or use.workers_busy < WORKERS_BUSY:
+        return None
+    many = f"the load generator's {given.threads} threads" if given.threads > 1 else "the load generator's one thread"
+    return Found(
+        kind=BottleneckKind.GENERATOR_CPU,
+        sentence=f"{many} worked themselves {100 * use.workers_busy:.0f} % of the time, client library included",
+        remedy="more --write-threads on more CPUs (--generator-cpus)" + _or_method(given),
+        link=" while ",
+    )

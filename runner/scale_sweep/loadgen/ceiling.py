@@ -1,0 +1,84 @@
+"""The load generator's own ceiling: the trial's rows, requests and threads on the trial's CPUs, without a server.
+
+It is measured once for each different spec before the sweep. The trial's own driver makes every request completely and
+drops it. A trial's rate near the ceiling is limited by the load generator. Refuses to give a ceiling if a driver cannot
+separate making a request from sending it: making rows alone costs a twentieth of that, and no rate would ever be near
+it. A load that reads has no ceiling: most of a request's cost is reading its answer, which only a database gives. The
+rules about the CPU time of the load generator's threads decide alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen.features import SEPARABLE, can, features_of
+from scale_sweep.loadgen.process import LoadProcesses
+from scale_sweep.loadgen.spec import ceiling_spec, stubbed_spec
+from scale_sweep.loadgen.split import split_spec
+
+SECONDS = 1.5
+LIMIT_S = 60.0
+
+
+class Means(StrEnum):
+    """How a ceiling can be measured. STUBBED: the driver omits the sending. DISCARDED: rows are made and discarded, the
+    only way of older load generators. NONE and READS: there is no such ceiling."""
+
+    STUBBED = "its sending left out"
+    DISCARDED = "rows discarded"
+    NONE = "none: its client library encodes inside of its send; the threads' own CPU is reported instead"
+    READS = "none for reads: only a database gives answers, whose reading costs most; the threads' own CPU decides"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CeilingKey:
+    """What decides a ceiling: the whole spec of its load except the seed, the CPUs, and the threads of one process."""
+
+    spec: tuple[tuple[str, str], ...]
+    cpus: tuple[int, ...]
+    threads_per_process: int
+    means: Means
+
+
+NONE_FOR_READS = CeilingKey(spec=(), cpus=(), threads_per_process=0, means=Means.READS)
+
+
+def means_of(program: str, spec: Mapping[str, str]) -> Means:
+    """What the load generator offers for the driver and the method of a spec. Raises LoadError if it does not report
+    it."""
+    features = features_of(program)
+    if not any(SEPARABLE in words for methods in features.values() for words in methods.values()):
+        return Means.DISCARDED
+    return Means.STUBBED if can(features, spec, SEPARABLE) else Means.NONE
+
+
+def ceiling_key(spec: Mapping[str, str], cpus: tuple[int, ...], threads_per_process: int, means: Means) -> CeilingKey:
+    """The key of a trial's spec. Trials with the same key have the same ceiling."""
+    made = (stubbed_spec if means is Means.STUBBED else ceiling_spec)(spec, SECONDS)
+    kept = tuple(sorted((name, value) for name, value in made.items() if name != "seed"))
+    return CeilingKey(spec=kept, cpus=cpus, threads_per_process=threads_per_process, means=means)
+
+
+def measure_ceiling(program: str, key: CeilingKey) -> float | None:
+    """Rows per second of the load generator without a server; None if there is no such ceiling.
+
+    Raises LoadError.
+    """
+    if key.means in (Means.NONE, Means.READS):
+        return None
+    specs = split_spec(dict(key.spec), key.threads_per_process, time.monotonic_ns())
+    with LoadProcesses(program, specs, key.cpus, secret="") as load:
+        for _ in load.lines(LIMIT_S):
+            pass
+        summary = load.summary()
+    rate = summary.rows_per_s if summary is not None and summary.outcome == "ok" else None
+    if not rate:
+        raise LoadError(
+            "the load generator's own ceiling could not be measured: the load did not come to its end",
+            remedy="scale doctor",
+        )
+    return rate

@@ -1,0 +1,292 @@
+"""Runs the load generator: one or several processes on the load generator's CPUs, with their lines as one stream.
+
+A context manager: leaving it ends every process. Refuses to wait without a limit, and to pass a password in any way but
+the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import IO
+
+from scale_sweep.base.errors import LoadError
+from scale_sweep.base.interrupts import deferred
+from scale_sweep.base.spawning import spawn
+from scale_sweep.loadgen.content import ContentParts
+from scale_sweep.loadgen.merge import merge_summaries, merge_troubles, odd_window
+from scale_sweep.loadgen.protocol import Asked, ContentPart, Hello, Line, Phase, Trouble, parse_line, split_content
+from scale_sweep.loadgen.spec import spec_text
+from scale_sweep.loadgen.stopped import StoppedWatch, is_stopped
+from scale_sweep.loadgen.together import LineSource, Seconds, marked
+from scale_sweep.model import FINISHED, Interval, LoadSummary
+
+EXIT_MEANINGS = {
+    2: "refused its spec",
+    3: "found no driver or client library",
+    4: "could not connect",
+    5: "met a fatal error",
+    7: "has an internal error",
+    8: "was not ready when all were to begin",
+}
+STOP_S = 15.0
+HURRY_S = 5.0  # after a second signal it waits for no answer, and writes its summary
+LOOK_S = 0.02
+KILL_S = 5.0  # a killed process that still lives waits for its kernel; waiting for it gains nothing
+
+
+class LoadProcesses:
+    """The processes of one trial. Iterate `lines()` to the end, then read `summary()`."""
+
+    def __init__(
+        self,
+        program: str,
+        specs: Sequence[Mapping[str, str]],
+        cpus: tuple[int, ...],
+        secret: str,
+        network_namespace: str = "",
+    ) -> None:
+        enter = ("nsenter", f"--net={network_namespace}", "--") if network_namespace else ()
+        self._argv, self._specs, self._cpus = (*enter, program, "load", "-"), specs, cpus
+        self._environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {
+            "SCALE_PASSWORD": secret
+        }
+        self._processes: list[subprocess.Popen[str]] = []
+        self._stopped = StoppedWatch()
+        self._errors: list[IO[str]] = []
+        self._queue: queue.Queue[tuple[int, Line | Exception | None]] = queue.Queue()
+        self._summaries: dict[int, LoadSummary] = {}
+        self._unfinished = set(range(len(specs)))
+        self._seconds = Seconds(len(specs))
+        self._phases: dict[str, int] = {}
+        self.raw: list[str] = []
+        self.hello: Hello | None = None
+        self.answers: list[Asked] = []
+        self._troubles: dict[tuple[int, str], Trouble] = {}  # by process and code
+
+    def __enter__(self) -> LoadProcesses:
+        self.start()
+        return self
+
+    def start(self) -> None:
+        """Starts every process. Raises LoadError, after it has ended all of them."""
+        try:
+            with deferred():
+                for index, spec in enumerate(self._specs):
+                    self._start_one(index, spec)
+        except BaseException as error:
+            self.stop()
+            if isinstance(error, OSError):
+                raise LoadError(f"the load generator did not start: {error}", remedy="scale doctor") from None
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _start_one(self, index: int, spec: Mapping[str, str]) -> None:
+        errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as told:  # a pipe would block until its reader reads
+            told.write(spec_text(spec))
+            told.seek(0)
+            process = spawn(
+                self._argv,
+                self._cpus,
+                stdin=told,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                encoding="utf-8",
+                errors="replace",  # a server's texts may be in any encoding, or cut
+                env=self._environment,
+                start_new_session=True,
+            )
+        self._processes.append(process)
+        self._errors.append(errors)
+        threading.Thread(target=self._read, args=(index, process), daemon=True).start()
+
+    def _read(self, index: int, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        source, parts = LineSource(process=index, processes=len(self._specs)), ContentParts()
+        try:
+            for text in process.stdout:
+                line = parse_line(text)
+                if isinstance(line, ContentPart):
+                    parts.take(line)
+                    continue
+                kept, _ = split_content(text)
+                self.raw.append(kept if source.processes == 1 else marked(kept, source))
+                if line is not None:
+                    self._queue.put((index, parts.whole(line) if isinstance(line, Asked) else line))
+        except Exception as error:
+            self._queue.put((index, error))
+        self._queue.put((index, None))
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """The PIDs of all load processes."""
+        return tuple(p.pid for p in self._processes)
+
+    def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
+        """Phases and merged intervals as they arrive; None after a tenth of a second without any.
+
+        A second call continues after the first. Raises LoadError if a process fails or is stopped, or when the limit
+        passes.
+        """
+        waiting, seconds, phases = self._unfinished, self._seconds, self._phases
+        deadline = time.monotonic() + limit_s
+        while waiting:
+            if time.monotonic() > deadline:
+                raise LoadError(
+                    f"{self._unended(waiting)} did not end within {limit_s:.0f} s: {self._last_sign()}",
+                    remedy="see the server's log; was the server stopped?",
+                )
+            try:
+                index, line = self._queue.get(timeout=0.1)
+            except queue.Empty:
+                self._stopped.look([self._processes[i].pid for i in waiting])
+                yield None
+                continue
+            if line is None:
+                waiting.discard(index)
+            elif isinstance(line, Exception):
+                raise line
+            elif isinstance(line, Phase):
+                phases[line.phase] = phases.get(line.phase, 0) + 1
+                if phases[line.phase] == len(self._processes):
+                    yield line
+            else:
+                self._keep(index, line)
+                yield from seconds.take(index, line)
+        self._check_exit()
+        self._refuse_odd_windows()
+
+    def _keep(self, index: int, line: Line) -> None:
+        if isinstance(line, Hello):
+            self._refuse_other_protocol(index, line)
+            self.hello = line
+        elif isinstance(line, Trouble):
+            self._troubles[index, line.code] = line  # reported when it first comes, and at the end with its total
+        elif isinstance(line, Asked):
+            self.answers.append(line)
+        elif isinstance(line, LoadSummary):
+            self._summaries[index] = line
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        """Errors of the load, one entry for each code."""
+        return merge_troubles(self._troubles.values())
+
+    def _refuse_other_protocol(self, index: int, hello: Hello) -> None:
+        """Raises LoadError for another version of the protocol, whose words may have other meanings."""
+        asked = self._specs[index]["protocol"]
+        if str(hello.protocol) != asked:
+            spoken = "none" if hello.protocol is None else hello.protocol
+            raise LoadError(
+                f"the load generator {hello.version} speaks protocol {spoken}, asked for was protocol {asked}",
+                remedy="install the load generator of this version (make setup), or correct SCALE_LOADGEN",
+            )
+
+    def _check_exit(self) -> None:
+        self._await_end(STOP_S)
+        running = {i for i, p in enumerate(self._processes) if p.returncode is None}
+        if running:
+            raise LoadError(f"{self._unended(running)} wrote its summary and did not end within {STOP_S:.0f} s")
+        bad = [(p.returncode, i) for i, p in enumerate(self._processes) if p.returncode not in (0, 6, 130)]
+        if bad:
+            code, index = bad[0]
+            meaning = EXIT_MEANINGS.get(code, f"died of signal {-code}" if code < 0 else f"ended with code {code}")
+            which = f" (process {index + 1} of {len(self._processes)})" if len(self._processes) > 1 else ""
+            raise LoadError(f"the load generator{which} {meaning}: {self.said(index) or self._trouble_text()}")
+
+    def _await_end(self, limit_s: float, hurry: Callable[[], bool] = lambda: False) -> None:
+        """Waits for all processes together, until the limit or until it should hurry. One that continues has no
+        returncode then."""
+        deadline = time.monotonic() + limit_s
+        while any(process.poll() is None for process in self._processes):
+            if time.monotonic() > deadline or hurry():
+                return
+            time.sleep(LOOK_S)
+
+    def _unended(self, waiting: Iterable[int]) -> str:
+        """The processes that have not ended, for people."""
+        if len(self._processes) == 1:
+            return "the load generator"
+        numbers = ", ".join(str(index + 1) for index in sorted(waiting))
+        return f"process {numbers} of {len(self._processes)} of the load generator"
+
+    def _last_sign(self) -> str:
+        """What is known of a load that does not end."""
+        if not self.hello:
+            return "it has written nothing"
+        if not self._phases:
+            return "it did not begin, so the server did not accept all of its connections"
+        return f"it was in phase {list(self._phases)[-1]}, and the server did not answer the requests in flight"
+
+    def _trouble_text(self) -> str:
+        return "; ".join(f"{t.code} {t.message}" for t in self.troubles[:3])
+
+    def said(self, index: int = 0) -> str:
+        """The last lines that a process wrote to standard error."""
+        self._errors[index].seek(0)
+        return "\n".join(str(self._errors[index].read()).strip().splitlines()[-6:])
+
+    def summary(self) -> LoadSummary | None:
+        """The merged summary; None if a process ended without one."""
+        if len(self._summaries) != len(self._processes) or not self._summaries:
+            return None
+        return merge_summaries(self._in_order())
+
+    def _in_order(self) -> list[LoadSummary]:
+        """The summaries in the order of the processes."""
+        return [self._summaries[index] for index in sorted(self._summaries)]
+
+    def _refuse_odd_windows(self) -> None:
+        """Raises LoadError that names the process whose window was different. Only for loads that ran to their end."""
+        whole = all(part.outcome in FINISHED for part in self._summaries.values())
+        by_time = all("duration_s" in spec for spec in self._specs)
+        if whole and (odd := odd_window(self._in_order(), ends=by_time)):
+            raise LoadError(odd, remedy="leave the load generator's CPUs to it alone, or take fewer --write-threads")
+
+    def end_window(self) -> None:
+        """Tells every process to end its window with the running interval. The load then drains and writes its
+        summary."""
+        self._tell(signal.SIGUSR1)
+
+    def begin_window(self) -> None:
+        """Tells every process to end its warm-up with the running interval."""
+        self._tell(signal.SIGUSR2)
+
+    def _tell(self, number: signal.Signals) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.send_signal(number)
+
+    def stop(self) -> None:
+        """Ends every process: SIGTERM, SIGTERM again, then SIGKILL. They are killed at once after a second Ctrl-C, or
+        if they are stopped: then they hear no other signal.
+
+        The second SIGTERM ends the drain, which may take longer than a user wants to wait.
+        """
+        with deferred() as hurry:
+            for limit_s in (STOP_S, HURRY_S):
+                self._send(signal.SIGTERM)
+                self._await_end(limit_s, lambda: hurry() or self._are_all_stopped())
+            self._send(signal.SIGKILL)
+            self._await_end(KILL_S)
+
+    def _are_all_stopped(self) -> bool:
+        running = [process.pid for process in self._processes if process.poll() is None]
+        return bool(running) and all(map(is_stopped, running))
+
+    def _send(self, number: signal.Signals) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                process.send_signal(number)

@@ -1,0 +1,118 @@
+"""The load generator's spec, made from a sweep and a trial. Pure; see docs/loadgen.md."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+
+from scale_sweep.experiment.work import told
+from scale_sweep.model import Load, Trial, Work
+
+PROTOCOL = "1"
+PRELOAD_ROWS_PER_REQUEST = 10_000
+READ_SEED_END = 2**52  # the load generator takes up to 9e15
+CHECK_MS = "500"  # one answer of each operation in this time: two drawn moments are at most a second apart
+CHECK_CPU_SHARE = "0.01"  # of the CPU time of the load generator, for the requests whose answers are checked
+
+
+def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
+    """The spec of a trial: the work, the load, and what only the target knows (driver, address, names)."""
+    return {
+        "protocol": PROTOCOL,
+        **from_target,
+        "threads": str(trial.load.connections),
+        "partitions": str(trial.load.partitions),
+        "placement": trial.load.table_placement,
+        "seed": str(trial.seed),
+        **told(trial.work),
+        **(_reads(trial) if trial.work.counts_requests else {}),
+        **_load(trial.load),
+    }
+
+
+def _reads(trial: Trial) -> dict[str, str]:
+    """The seed of the parameters that requests draw, another one in each trial, and how often answers are checked.
+
+    All trials have the same `seed`, because they have the same rows. With the same draws too, no trial of a sweep
+    would ask for the devices that the first one misses.
+    """
+    read_seed = random.Random(f"{trial.seed} reads {trial.order}").randrange(1, READ_SEED_END)
+    return {"read_seed": str(read_seed), "check_ms": CHECK_MS, "check_cpu_share": CHECK_CPU_SHARE}
+
+
+def preload_of(trial: Trial) -> Trial:
+    """The trial with the rows that its reads find as its work, and only writes."""
+    data = replace(
+        trial.work.data,
+        rows_per_request=max(PRELOAD_ROWS_PER_REQUEST, trial.work.data.rows_per_request),
+        interlace_rows=0,
+        disorder="",
+    )
+    load: Load = replace(
+        trial.load, rows=trial.work.preload_rows, duration_s=None, window_max_s=None, warmup_s=0.0, rate=0.0
+    )
+    return replace(trial, work=Work(data=data), load=load)
+
+
+def told_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    """The spec's lines with the text of each reading operation, in the database's language, with placeholders."""
+    return {f"ask.{name}.text": text for name, text in texts.items()}
+
+
+def ceiling_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
+    """The same rows and threads, discarded by the null driver for some seconds: the load generator's own ceiling."""
+    return {**_same_rows(spec, seconds), "driver": "null", "method": "discard"}
+
+
+def stubbed_spec(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
+    """The same requests, made by the trial's own driver for some seconds and not sent. It contains no address.
+
+    It contains the names, because they are part of a request, and the placement of a table may depend on them.
+    """
+    own = ("driver", "method", "library", "database", "table", "table_prefix", "parted", "precision")
+    return {**_same_rows(spec, seconds), **{k: spec[k] for k in own if k in spec}, "sending": "stubbed"}
+
+
+def _same_rows(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
+    kept = (
+        "protocol",
+        "threads",
+        "partitions",
+        "placement",
+        "seed",
+        "tables",
+        "columns",
+        "tags",
+        "tag_groups",
+        "tag_prefix",
+        "values",
+        "period_rows",
+        "decimals",
+        "disorder",
+        "disorder_ratio",
+        "disorder_lambda",
+        "disorder_max_k",
+        "disorder_rows",
+        "text",
+        "rows_per_request",
+        "requests_per_table",
+        "interlace_rows",
+        "start_ms",
+        "step_ms",
+    )
+    return {**{k: spec[k] for k in kept if k in spec}, "duration_s": f"{seconds:g}", "warmup_s": "0.2"}
+
+
+def _load(load: Load) -> dict[str, str]:
+    longest = load.window_max_s or load.duration_s
+    work = {"rows": str(load.rows)} if load.rows is not None else {"duration_s": f"{longest:g}"}
+    pace = {"warmup_s": f"{load.warmup_s:g}", "rate": f"{load.rate:g}", "arrival": load.arrival}
+    timeout = {"request_timeout_s": f"{load.request_timeout_s:g}"} if load.request_timeout_s else {}
+    trace = {"trace_every": str(load.trace_every), "trace_max": str(load.trace_max)} if load.trace_every else {}
+    return {**work, **pace, **timeout, **trace, "drain_s": f"{load.drain_s:g}"}
+
+
+def spec_text(spec: Mapping[str, str]) -> str:
+    """The spec as text. Empty values are left out."""
+    return "".join(f"{key}={value}\n" for key, value in spec.items() if value != "")

@@ -1,0 +1,125 @@
+"""The load generator's other verbs: SQL statements through a driver, and tables made before the load.
+
+They are for databases whose client library must not run inside the runner: a crash of it then ends one call, not the
+sweep.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, MutableSet, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from scale_sweep.base.errors import LoadError, TargetError
+from scale_sweep.loadgen.spec import spec_text
+
+SQL_S = 120.0
+TABLES_S = 900.0
+Children = MutableSet[subprocess.Popen[str]]  # the running ones; a caller that needs no more answers kills them
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The answer to one statement. code, message: the server's; "" if it succeeded."""
+
+    ok: bool
+    rows: tuple[tuple[Any, ...], ...]
+    affected: int | None
+    code: str
+    message: str
+
+
+def run_statements(
+    program: str,
+    spec: Mapping[str, str],
+    statements: Sequence[str],
+    secret: str,
+    limit_s: float = SQL_S,
+    children: Children | None = None,
+) -> tuple[Answer, ...]:
+    """One answer for each statement. Raises LoadError if the driver is missing, TargetError if it cannot connect."""
+    text = "".join(s.replace("\n", " ") + "\n" for s in statements)
+    lines = run_verb(program, "sql", spec, text, secret, limit_s, children)
+    answers = [_answer(line) for line in lines if line.get("event") == "result"]
+    if len(answers) != len(statements):
+        raise TargetError(f"{len(answers)} answers to {len(statements)} statements")
+    return tuple(answers)
+
+
+def create_tables(
+    program: str,
+    spec: Mapping[str, str],
+    secret: str,
+    limit_s: float = TABLES_S,
+    children: Children | None = None,
+) -> None:
+    """Creates all tables of the spec, as the driver names and places them. Raises LoadError or TargetError."""
+    run_verb(program, "tables", spec, "", secret, limit_s, children)
+
+
+def _answer(line: Mapping[str, Any]) -> Answer:
+    ok = bool(line["ok"])
+    return Answer(
+        ok=ok,
+        rows=tuple(tuple(r) for r in line.get("rows") or ()),
+        affected=line.get("affected"),
+        code="" if ok else str(line.get("code")),
+        message="" if ok else str(line.get("message")),
+    )
+
+
+def run_verb(
+    program: str,
+    verb: str,
+    spec: Mapping[str, str],
+    text: str,
+    secret: str,
+    limit_s: float,
+    children: Children | None = None,
+) -> list[dict[str, Any]]:
+    """The events that a verb of the load generator prints. Raises LoadError (no driver), TargetError (no connection).
+
+    children: contains the process while it runs.
+    """
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {"SCALE_PASSWORD": secret}
+    with tempfile.NamedTemporaryFile("w", suffix=".spec", encoding="utf-8") as file:
+        file.write(spec_text(spec))
+        file.flush()
+        process = subprocess.Popen(
+            [program, verb, file.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",  # a server's texts may be in any encoding, or cut
+            env=environment,
+        )
+        with process, _kept(process, children):
+            try:
+                said, words = process.communicate(text, timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                asked = f" to {text.splitlines()[0][:80]!r}" if text else ""
+                who = spec.get("driver", "the server")
+                raise TargetError(f"no answer{asked} of {who} within {limit_s:.0f} s (scale-loadgen {verb})") from None
+    if process.returncode not in (0, 6):
+        last = " ".join(line.removeprefix("scale-loadgen: ") for line in words.strip().splitlines()[-4:])
+        kind = TargetError if process.returncode in (4, 5) else LoadError
+        raise kind(f"scale-loadgen {verb}: {last or f'ended with code {process.returncode}'}")
+    return [json.loads(line) for line in said.split("\n") if line.strip()]
+
+
+@contextmanager
+def _kept(process: subprocess.Popen[str], children: Children | None) -> Iterator[None]:
+    """Inside the block, the process is among the children. It is killed at the end."""
+    kept: Children = set() if children is None else children
+    kept.add(process)
+    try:
+        yield
+    finally:
+        kept.discard(process)
+        process.kill()  # does nothing to one that has ended

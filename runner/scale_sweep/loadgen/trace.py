@@ -1,0 +1,96 @@
+"""The time series of requests that load processes keep: their records as one Parquet file.
+
+Refuses to read a file of a process that ended in the middle of a record. Without records there is no table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scale_sweep.base.errors import LoadError
+
+TRACE = "trace.parquet"
+RECORD = np.dtype(  # loadgen/trace.h has the same
+    [
+        ("due_ns", "=u8"),
+        ("sent_ns", "=u8"),
+        ("answered_ns", "=u8"),
+        ("rows", "=u4"),
+        ("worker", "=u4"),
+        ("request", "=u4"),
+        ("operation", "=u2"),
+        ("outcome", "=u2"),
+    ]
+)
+_RECORDS, _NAMES = ".trace", ".operations"
+OUTCOMES = ("ok", "failed", "unanswered")
+
+
+def with_files(specs: Sequence[Mapping[str, str]], folder: str) -> list[dict[str, str]]:
+    """The specs of the processes with a file in the folder for each, and the names of its operations beside it; "":
+    none of them keeps its requests."""
+    if not folder:
+        return [dict(spec) for spec in specs]
+    made = []
+    for number, spec in enumerate(specs):
+        names = [one.partition(":")[0] for one in spec.get("operations", "write").split(",")]
+        (Path(folder) / f"{number}{_NAMES}").write_text(json.dumps(names), encoding="utf-8")
+        made.append({**spec, "trace": str(Path(folder) / f"{number}{_RECORDS}")})
+    return made
+
+
+def left_out(lines: Sequence[str]) -> int:
+    """Requests that were left out because the most were kept, by the lines of all processes."""
+    told = (json.loads(line) for line in lines if '"event":"trace"' in line[:40])
+    return sum(int(one["left_out"]) for one in told)
+
+
+def parquet_of(folder: str, start_ns: int, end_ns: int, about: Mapping[str, str]) -> bytes:
+    """The records of all processes, ordered by the time when they were sent. folder: that of `with_files`. start_ns,
+    end_ns: of the window; times are relative to its start. about: for the file's metadata. Raises LoadError for a file
+    that is not whole."""
+    import pyarrow
+    import pyarrow.parquet
+
+    processes = range(len(list(Path(folder).glob(f"*{_NAMES}"))))
+    parts = [_read(Path(folder) / f"{number}{_RECORDS}") for number in processes]
+    names = [json.loads((Path(folder) / f"{number}{_NAMES}").read_text(encoding="utf-8")) for number in processes]
+    known = tuple(dict.fromkeys(name for own in names for name in own))
+    numbers = [
+        np.array([known.index(name) for name in own])[part["operation"]] for part, own in zip(parts, names, strict=True)
+    ]
+    whole = np.concatenate(parts)
+    order = np.argsort(whole["sent_ns"], kind="stable")
+    process = np.repeat(np.arange(len(parts)), [len(part) for part in parts])[order]
+    rows = whole[order]
+    answered = rows["answered_ns"]
+    cells: dict[str, Any] = {
+        **{name: rows[name].astype(np.int64) - start_ns for name in ("due_ns", "sent_ns", "answered_ns")},
+        "operation": _words(pyarrow, np.concatenate(numbers)[order], known),
+        "load_process": process.astype(np.int32),
+        **{name: rows[name].astype(np.int64) for name in ("worker", "request", "rows")},
+        "outcome": _words(pyarrow, rows["outcome"], OUTCOMES),
+        "in_window": (answered >= start_ns) & (answered <= end_ns),
+    }
+    table = pyarrow.table(cells).replace_schema_metadata(dict(about))
+    sink = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(table, sink, compression="zstd")
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def _read(file: Path) -> np.ndarray[Any, Any]:
+    if not file.exists():
+        return np.empty(0, dtype=RECORD)
+    content = file.read_bytes()
+    if len(content) % RECORD.itemsize:
+        raise LoadError(f"the load generator's trace has {len(content)} bytes, which is not a whole number of records")
+    return np.frombuffer(content, dtype=RECORD)
+
+
+def _words(pyarrow: Any, numbers: np.ndarray[Any, Any], words: Sequence[str]) -> Any:
+    return pyarrow.DictionaryArray.from_arrays(numbers.astype(np.int32), list(words))

@@ -1,0 +1,4 @@
+"""This machine: its CPUs, memory and disks, samples of their use, and what `scale` keeps on it outside of `results/`.
+
+Refuses to know a database, a target or a sweep.
+"""

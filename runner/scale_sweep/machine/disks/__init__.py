@@ -1,0 +1,28 @@
+"""Disks for a sweep: directories, block devices, or capped loop devices. Prepared, measured, and removed afterwards.
+
+It knows no database and no trial. Only the playbook (`playbooks/disks.yml`) needs root and changes the machine. This
+package refuses bad requests before it, measures after it, and remembers what must be undone.
+"""
+
+from scale_sweep.machine.disks.ceilings import measure_ceilings, shares_bottleneck
+from scale_sweep.machine.disks.prepare import create, prepared
+from scale_sweep.machine.disks.removal import leftover_sets, remove_disks, remove_sets
+from scale_sweep.machine.disks.sets import DiskSet, list_disks, state_of
+from scale_sweep.machine.disks.source import check_source
+from scale_sweep.machine.disks.stripe import check_stripe, restripe
+
+__all__ = [
+    "DiskSet",
+    "check_source",
+    "check_stripe",
+    "create",
+    "leftover_sets",
+    "list_disks",
+    "measure_ceilings",
+    "prepared",
+    "remove_disks",
+    "remove_sets",
+    "restripe",
+    "shares_bottleneck",
+    "state_of",
+]

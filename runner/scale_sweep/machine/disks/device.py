@@ -1,0 +1,155 @@
+"""Properties and users of a block device, from /sys, /proc and wipefs. Reads only.
+
+Refuses to guess that a device is free: what cannot be read counts as used.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from scale_sweep.base.spawning import run_within
+from scale_sweep.machine.disks.playbook import search_path
+
+SYS = Path("/sys/dev/block")
+SIGNATURES_S = 30.0  # a few blocks of a disk that has been asleep
+UNREADABLE = "something that cannot be read"
+OPEN_S, PAUSE_S = 2.0, 0.1  # udev opens a device for a moment after each change
+
+
+@dataclass(frozen=True, kw_only=True)
+class Device:
+    """number: major:minor. whole: the kernel's name of the whole disk. holds: signatures ("ext4", "gpt").
+
+    used_by: who has it open or mounted, in words; empty if nobody.
+    """
+
+    path: str
+    number: str
+    name: str
+    whole: str
+    size_bytes: int
+    holds: tuple[str, ...]
+    used_by: str
+
+
+def number_of(path: str) -> str | None:
+    """major:minor of a block device's file; None for any other file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    if not stat.S_ISBLK(found.st_mode):
+        return None
+    return f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+
+
+def whole_disk(number: str) -> str:
+    """The kernel's name of the disk that a device is, or of which it is a partition. The number itself if /sys does not
+    say."""
+    folder = SYS / number
+    if not folder.exists():
+        return number
+    there = folder.resolve()
+    return there.parent.name if (there / "partition").exists() else there.name
+
+
+def look_at(path: str) -> Device | None:
+    """A device's current state; None if the path is not a block device."""
+    number = number_of(path)
+    if number is None:
+        return None
+    folder = (SYS / number).resolve()
+    return Device(
+        path=path,
+        number=number,
+        name=folder.name,
+        whole=whole_disk(number),
+        size_bytes=_size(folder),
+        holds=signatures(path, folder),
+        used_by=_used_by(path, number, folder),
+    )
+
+
+def _size(folder: Path) -> int:
+    try:
+        return int((folder / "size").read_text()) * 512
+    except (OSError, ValueError):
+        return 0
+
+
+def signatures(path: str, folder: Path) -> tuple[str, ...]:
+    """File systems, RAID members and partition tables that wipefs finds, and partitions that the kernel knows."""
+    try:
+        environment = {**os.environ, "PATH": search_path()}
+        done = run_within(SIGNATURES_S, ["wipefs", "--json", path], env=environment)
+        found = parse_wipefs(done.stdout) if done.returncode == 0 else (UNREADABLE,)
+    except (OSError, subprocess.TimeoutExpired, ValueError):
+        found = (UNREADABLE,)
+    partitions = tuple(f"partition {p.name}" for p in sorted(folder.glob("*")) if (p / "partition").exists())
+    return found + partitions
+
+
+def parse_wipefs(text: str) -> tuple[str, ...]:
+    """The types in `wipefs --json`, each once. Empty text means none. Raises ValueError for other text."""
+    if not text.strip():
+        return ()
+    try:
+        return tuple(dict.fromkeys(str(s["type"]) for s in json.loads(text)["signatures"]))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"not wipefs's JSON: {error}") from None
+
+
+def _used_by(path: str, number: str, folder: Path) -> str:
+    points = _mounts({number, *_partition_numbers(folder)})
+    if points:
+        return f"mounted at {', '.join(points)}"
+    holders = sorted(p.name for p in folder.glob("holders/*"))
+    if holders:
+        return f"held by {', '.join(holders)}"
+    try:
+        claim = os.open(path, os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC)  # refused where a mount, swap or array uses it
+    except OSError as error:
+        return error.strerror.lower() if error.strerror else "in use"
+    try:
+        deadline = time.monotonic() + OPEN_S
+        while (there := open_by({number, *_partition_numbers(folder)})) and time.monotonic() < deadline:
+            time.sleep(PAUSE_S)
+        return f"open by {', '.join(there)}" if there else ""
+    finally:
+        os.close(claim)
+
+
+def open_by(numbers: set[str]) -> list[str]:
+    """The other processes that have one of the block devices open, each once, in words. They need no claim for that."""
+    found = []
+    for pid in {name for name in os.listdir("/proc") if name.isdecimal()} - {str(os.getpid())}:
+        with contextlib.suppress(OSError):  # the process has ended meanwhile
+            links = [f"/proc/{pid}/fd/{number}" for number in os.listdir(f"/proc/{pid}/fd")]
+            if any(_leads_to(link, numbers) for link in links):
+                name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+                found.append(f"process {pid} ({name})")
+    return sorted(found)
+
+
+def _leads_to(link: str, numbers: set[str]) -> bool:
+    """Whether an open file is one of the devices. Other files are not asked: a file system may never answer."""
+    try:
+        return "/dev/" in os.readlink(link) and number_of(link) in numbers
+    except OSError:
+        return False
+
+
+def _partition_numbers(folder: Path) -> list[str]:
+    return [(p / "dev").read_text().strip() for p in folder.glob("*") if (p / "partition").exists()]
+
+
+def _mounts(numbers: set[str]) -> list[str]:
+    lines = (line.split() for line in Path("/proc/self/mountinfo").read_text().splitlines())
+    return [fields[4] for fields in lines if fields[2] in numbers]

@@ -1,0 +1,143 @@
+"""Runs the playbook on this machine through ansible-runner. Only this module makes or removes disks.
+
+Everything that it starts has the set's name in its environment. So what survives the death of `scale` (Ansible runs in
+its own session) can be found and ended before anything is undone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.machine.disks.sets import DiskSet, folder_of
+
+MARK = "SCALE_DISK_SET"
+PLAYBOOK_S = 1800  # formatting many large devices
+_SHIPPED = Path(__file__).resolve().parents[2] / "playbooks"
+_CHECKOUT = Path(__file__).resolve().parents[4] / "playbooks"
+
+
+def playbook_path() -> Path:
+    """The path of `disks.yml`, installed or in the checkout. Raises ProvisionError if it is missing."""
+    for folder in (_CHECKOUT, _SHIPPED):
+        if (folder / "disks.yml").is_file():
+            return folder / "disks.yml"
+    raise ProvisionError("the playbook disks.yml is missing", remedy="install again: pip install --force-reinstall .")
+
+
+def search_path() -> str:
+    """PATH with this environment's programs (ansible-playbook) and the system's (losetup, mkfs)."""
+    return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
+
+
+def variables(disk_set: DiskSet, state: str) -> dict[str, Any]:
+    """The playbook's variables for a set."""
+    source = disk_set.source
+    return {
+        "disks_state": state,
+        "disks_kind": source.kind,
+        "disks_folder": disk_set.folder,
+        "disks_label": disk_set.label,
+        "disks_count": disk_set.count,
+        "disks_bytes": source.loop_bytes or 0,
+        "disks_devices": list(source.devices[: disk_set.count]),
+        "disks_file_system": source.file_system,
+        "disks_owner": disk_set.owner,
+        "disks_wipe": source.wipe,
+        "disks_stripe": disk_set.stripe,
+        "disks_cap_bytes_per_s": source.cap_bytes_per_s or 0,
+        "disks_cap_iops": source.cap_iops or 0,
+        "disks_capped": bool(source.cap_bytes_per_s or source.cap_iops),
+    }
+
+
+def run_playbook(disk_set: DiskSet, state: str) -> None:
+    """Makes the set `present` or `absent`. Raises ProvisionError with the message of the failed step."""
+    import ansible_runner  # the import takes half a second, and only disks need it
+
+    failures: list[str] = []
+    private = folder_of(disk_set.name) / "ansible"
+    shutil.rmtree(private, ignore_errors=True)
+    private.mkdir(parents=True, mode=0o700)
+    (private / "ansible.cfg").write_text("[defaults]\n", encoding="utf-8")
+    try:
+        result = ansible_runner.run(
+            private_data_dir=str(private),
+            playbook=str(playbook_path()),
+            inventory={"all": {"hosts": {"localhost": {**_LOCAL, "ansible_python_interpreter": sys.executable}}}},
+            extravars=variables(disk_set, state),
+            envvars=_environment(disk_set.name, private),
+            event_handler=_listener(failures),
+            cancel_callback=lambda: False,  # without it, ansible-runner replaces the handler of SIGINT and keeps it
+            quiet=True,
+            timeout=PLAYBOOK_S,
+        )
+        if result.status == "timeout":
+            end_processes(disk_set.name)
+            failures.append(f"ansible-playbook did not end within {PLAYBOOK_S} s; does a disk hang?")
+        if result.rc != 0 and not failures:
+            failures += [line for line in result.stdout.read().splitlines() if line.strip()][-1:]
+    except BaseException:
+        end_processes(disk_set.name)
+        raise
+    finally:
+        shutil.rmtree(private, ignore_errors=True)
+    if result.rc != 0:
+        said = "; ".join(dict.fromkeys(failures)) or f"ansible-playbook ended with {result.rc}"
+        raise ProvisionError(f"disks {disk_set.name}: not {state}: {said}", remedy=_REMEDY[state])
+
+
+_LOCAL: Mapping[str, str] = {"ansible_connection": "local"}
+_REMEDY = {"present": "nothing was left behind; see docs/disks.md", "absent": "end what uses it, then: scale clean"}
+
+
+def _environment(name: str, private: Path) -> dict[str, str]:
+    return {
+        MARK: name,
+        "PATH": search_path(),
+        "ANSIBLE_HOME": str(private),
+        "ANSIBLE_LOCAL_TEMP": str(private / "tmp"),
+        "ANSIBLE_REMOTE_TEMP": str(private / "tmp"),
+        "ANSIBLE_PIPELINING": "1",
+        "ANSIBLE_RETRY_FILES_ENABLED": "0",
+        "ANSIBLE_CONFIG": str(private / "ansible.cfg"),  # not the user's own, which is for the user's own plays
+    }
+
+
+def _listener(failures: list[str]) -> Callable[[Mapping[str, Any]], bool]:
+    def listen(event: Mapping[str, Any]) -> bool:
+        if event.get("event") == "runner_on_failed":
+            data = event.get("event_data", {})
+            result = data.get("res", {})
+            said = str(result.get("stderr") or result.get("msg") or "no reason given").strip().splitlines()
+            failures.append(f"{data.get('task', 'a task')}: {said[-1] if said else 'no reason given'}")
+        return False
+
+    return listen
+
+
+def end_processes(name: str) -> None:
+    """Ends what was started for the set and still runs (Ansible, mkfs, fio), and waits for its end."""
+    deadline = time.monotonic() + 5
+    while (left := _processes(name)) and time.monotonic() < deadline:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)
+
+
+def _processes(name: str) -> list[int]:
+    wanted, found = f"{MARK}={name}".encode(), []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if wanted in (folder / "environ").read_bytes().split(b"\0") and int(folder.name) != os.getpid():
+                found.append(int(folder.name))
+    return found

@@ -1,0 +1,81 @@
+"""How fast the server's CPUs are during a trial: the CPU time of the same work, second by second.
+
+Virtual CPUs share cores, caches and memory with other machines. Then the same work takes more CPU time, and neither
+steal time nor any other counter of this machine shows it. A child process repeats the work
+(scale_sweep/machine/host/repeat_work.py says how). Refuses to fail a trial: without the child there are no values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from scale_sweep.base.spawning import spawn
+from scale_sweep.machine.host import repeat_work
+from scale_sweep.model import CpuWork
+
+CPUS_MAX = 16  # evenly spread over more
+_END_S = 5.0
+_READ_BYTES = 1 << 16
+
+
+class CpuWorkReader:
+    """Reads from `start` to `stop`. cpus: those of the server; none: there is nothing to read."""
+
+    def __init__(self, cpus: Sequence[int]) -> None:
+        self._cpus = spread(cpus)
+        self._child: subprocess.Popen[bytes] | None = None
+        self._rest = b""
+        self.cpu_s = 0.0  # of the work so far
+
+    def start(self) -> None:
+        """Starts the child."""
+        if not self._cpus:
+            return
+        command = (sys.executable, "-I", "-S", str(Path(repeat_work.__file__)), *map(str, self._cpus))
+        with contextlib.suppress(OSError):
+            self._child = spawn(
+                command, self._cpus, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            if self._child.stdout is not None:
+                os.set_blocking(self._child.stdout.fileno(), False)
+
+    def read(self) -> tuple[CpuWork, ...]:
+        """The totals since the last call, in the order of time."""
+        if self._child is None or self._child.stdout is None:
+            return ()
+        try:
+            text = self._rest + os.read(self._child.stdout.fileno(), _READ_BYTES)
+        except OSError:  # nothing new yet
+            return ()
+        *lines, self._rest = text.split(b"\n")
+        totals = tuple(_total(line) for line in lines)
+        if totals:
+            self.cpu_s = totals[-1].cpu_us_total / 1e6
+        return totals
+
+    def stop(self) -> None:
+        """Ends the child."""
+        if self._child is None:
+            return
+        self._child.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._child.communicate(timeout=_END_S)
+        self._child = None
+
+
+def spread(cpus: Sequence[int]) -> tuple[int, ...]:
+    """At most CPUS_MAX of the CPUs, evenly spread."""
+    count = min(len(cpus), CPUS_MAX)
+    return tuple(cpus[at * len(cpus) // count] for at in range(count))
+
+
+def _total(line: bytes) -> CpuWork:
+    at_ns, cpu_us, pieces, speed = line.split()
+    return CpuWork(
+        monotonic_ns=int(at_ns), cpu_us_total=float(cpu_us), pieces_total=int(pieces), speed_total=float(speed)
+    )

@@ -1,0 +1,111 @@
+"""Facts of this machine: CPUs and their topology, memory, kernel, cgroups, pressure. Reads /proc and /sys only."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from scale_sweep.base.units import parse_cpus
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cpu:
+    """One logical CPU. core, package: as the kernel numbers them. node: its NUMA node."""
+
+    id: int
+    core: int
+    package: int
+    node: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """The machine. allowed: CPUs that this process may use. psi: resources that have pressure files."""
+
+    hostname: str
+    os: str
+    kernel: str
+    arch: str
+    cpu_model: str
+    cpus: tuple[Cpu, ...]
+    allowed: tuple[int, ...]
+    governor: str
+    memory_bytes: int
+    cgroup: Literal["v1", "v2", "none"]
+    cgroup_writable: bool
+    psi: tuple[str, ...]
+    is_root: bool
+
+
+def read_host(root: Path = Path("/")) -> Host:
+    """The facts, read from the files below `root` (tests use another one)."""
+    cgroup = cgroup_version(root)
+    return Host(
+        hostname=platform.node(),
+        os=_os_name(root),
+        kernel=platform.release(),
+        arch=platform.machine(),
+        cpu_model=_cpu_model(root),
+        cpus=_cpus(root),
+        allowed=tuple(sorted(os.sched_getaffinity(0))),
+        governor=_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        memory_bytes=_memory_bytes(root),
+        cgroup=cgroup,
+        cgroup_writable=_cgroup_writable(root, cgroup),
+        psi=tuple(n for n in ("cpu", "io", "memory") if _text(root / "proc/pressure" / n)),
+        is_root=os.geteuid() == 0,
+    )
+
+
+def cgroup_version(root: Path = Path("/")) -> Literal["v1", "v2", "none"]:
+    """v2 if only the unified hierarchy is mounted, v1 if controllers have mounts of their own."""
+    base = root / "sys/fs/cgroup"
+    if (base / "cgroup.controllers").exists():
+        return "v2"
+    return "v1" if (base / "cpuacct").is_dir() else "none"
+
+
+def _cgroup_writable(root: Path, version: str) -> bool:
+    base = root / "sys/fs/cgroup"
+    place = base if version == "v2" else base / "cpuacct"
+    return version != "none" and os.access(place, os.W_OK) and not os.statvfs(place).f_flag & os.ST_RDONLY
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _os_name(root: Path) -> str:
+    match = re.search(r'^PRETTY_NAME="?([^"\n]*)', _text(root / "etc/os-release"), re.MULTILINE)
+    return match.group(1) if match else platform.system()
+
+
+def _cpu_model(root: Path) -> str:
+    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", _text(root / "proc/cpuinfo"), re.MULTILINE)
+    return match.group(1) if match else platform.machine()
+
+
+def _memory_bytes(root: Path) -> int:
+    match = re.search(r"^MemTotal:\s+(\d+) kB", _text(root / "proc/meminfo"), re.MULTILINE)
+    return int(match.group(1)) * 1024 if match else 0
+
+
+def _cpus(root: Path) -> tuple[Cpu, ...]:
+    base = root / "sys/devices/system/cpu"
+    online = _text(base / "online")
+    ids = parse_cpus(online) if online else tuple(range(os.cpu_count() or 1))
+    return tuple(_cpu(base, cpu) for cpu in ids)
+
+
+def _cpu(base: Path, cpu: int) -> Cpu:
+    folder = base / f"cpu{cpu}"
+    core, package = _text(folder / "topology/core_id"), _text(folder / "topology/physical_package_id")
+    nodes = [int(p.name[4:]) for p in folder.glob("node[0-9]*")]
+    return Cpu(id=cpu, core=int(core or cpu), package=max(0, int(package or 0)), node=nodes[0] if nodes else 0)

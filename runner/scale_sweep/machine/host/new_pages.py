@@ -1,0 +1,126 @@
+"""Measures the CPU time of a new memory page, as fio measures a disk: before a run, within limits.
+
+On a virtual machine that gives free memory back to its host, the first new pages are cheap and later ones ten times
+dearer. A child process touches the memory; its CPU time is counted, so that neighbours matter little. It touches at
+most half of the available memory, for at most 10 s, and stops when pages have become dear. Refuses to guess: without
+enough pages there is no result.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+
+from scale_sweep.machine.host.touch_pages import FIRST, PIECE_BYTES
+from scale_sweep.model import NewPages
+
+SWITCH = "SCALE_NEW_PAGES"  # "off" in the environment: not measured
+LIMIT_S = 10.0
+SHARE = 0.5  # of the available memory
+MOST_BYTES = 8 * 2**30
+_LATE_S = 2.0  # for the child's start, and for its last piece after its time
+_PIECES = FIRST  # of one figure: 256 MiB, whose median ignores a piece in which something else happened
+_TIMES, _MORE_US = 2.0, 1.0  # pages are dear from twice the cheap cost on, and a microsecond more
+_PROGRAM = Path(__file__).with_name("touch_pages.py")
+
+
+def measure_new_pages(wanted_bytes: int, root: Path = Path("/"), limit_s: float = LIMIT_S) -> NewPages | None:
+    """The cost of the first pages, and of those after as many bytes as wanted. None if too few could be touched, or the
+    measurement is switched off."""
+    if os.environ.get(SWITCH) == "off":
+        return None
+    available = _available(root)
+    costs: list[float] = []
+    for cost in _touched(min(wanted_bytes, MOST_BYTES, int(SHARE * available)), limit_s):
+        costs.append(cost)
+        if (found := judged(costs, available)) is not None and found.are_dear:
+            break
+    return judged(costs, available)
+
+
+def judged(costs: Sequence[float], available_bytes: int) -> NewPages | None:
+    """The result of the pieces' costs so far, each in microseconds of a page: the first new ones, the same again, and
+    all further new ones."""
+    new, again = [*costs[:FIRST], *costs[2 * FIRST :]], costs[FIRST : 2 * FIRST]
+    if len(again) < FIRST:
+        return None
+    cheap = min(median(again), median(new[:FIRST]))
+    dear = max(_TIMES * cheap, cheap + _MORE_US)
+    places = range(len(new) - _PIECES + 1)
+    rise = next((at for at in places if new[at] >= dear and median(new[at : at + _PIECES]) >= dear), None)
+    return NewPages(
+        first_us=median(new[:FIRST]),
+        again_us=median(again),
+        last_us=median(new[-_PIECES:]),
+        touched_bytes=len(new) * PIECE_BYTES,
+        cheap_bytes=None if rise is None else rise * PIECE_BYTES,
+        available_bytes=available_bytes,
+    )
+
+
+def _touched(wanted_bytes: int, limit_s: float) -> Iterator[float]:
+    """The cost of a page of each piece, as the child reports it. The child is gone when the iterator is closed."""
+    command = (sys.executable, "-I", "-S", str(_PROGRAM), str(wanted_bytes), str(limit_s))
+    try:
+        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    except OSError:
+        return
+    try:
+        yield from _lines(child, time.monotonic() + limit_s + _LATE_S)
+    finally:
+        child.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.communicate(timeout=_LATE_S)
+
+
+def _lines(child: subprocess.Popen[bytes], end_s: float) -> Iterator[float]:
+    if child.stdout is None:
+        return
+    rest = b""
+    while (left_s := end_s - time.monotonic()) > 0 and select.select([child.stdout], [], [], left_s)[0]:
+        text = os.read(child.stdout.fileno(), 4096)
+        if not text:
+            return
+        *lines, rest = (rest + text).split(b"\n")
+        yield from map(float, lines)
+
+
+def _available(root: Path) -> int:
+    """Bytes that may be touched without pushing anything out: of the machine, and of this process's control group."""
+    match = re.search(r"^MemAvailable:\s+(\d+) kB", _text(root / "proc/meminfo"), re.MULTILINE)
+    available = int(match.group(1)) * 1024 if match else 0
+    return min([available, *_left_in_groups(root)])
+
+
+def _left_in_groups(root: Path) -> Iterator[int]:
+    """What the limits of the control group of this process, and of those above it, leave."""
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, controllers, name = line.split(":", 2)
+        if controllers == "":
+            base, limit, used = root / "sys/fs/cgroup", "memory.max", "memory.current"
+        elif "memory" in controllers.split(","):
+            base, limit, used = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
+            continue
+        own = base / name.lstrip("/")
+        for group in (own, *own.parents):
+            most, now = _text(group / limit), _text(group / used)
+            if most.isdigit() and now.isdigit():
+                yield max(0, int(most) - int(now))
+            if group == base:
+                break
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,94 @@
+"""A data directory in memory (`--data-dir ram`): which tmpfs, its size, and its owner. Only reads the machine.
+
+If this process may mount, the run gets a tmpfs of its own with a bounded size. Else it gets a directory on /dev/shm,
+whose size the machine sets; its name cannot be guessed, so that no other user can make it first. A directory called ram
+is written ./ram.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from scale_sweep.base.units import format_bytes, parse_bytes
+from scale_sweep.machine.host.alive import started_ticks
+
+WORD = "ram"
+SHARE = 0.5  # of the currently available memory
+_SHARED = Path("/dev/shm")
+_SYS_ADMIN = 21  # CAP_SYS_ADMIN, which mounting needs
+
+
+@dataclass(frozen=True, kw_only=True)
+class RamDirectory:
+    """path: of the data directory. size_bytes: the most that may be written there. is_mounted: scale mounts it for the
+    run; else it is a directory on an existing tmpfs."""
+
+    path: Path
+    size_bytes: int
+    is_mounted: bool
+
+    @property
+    def sentence(self) -> str:
+        """What will be done, for the plan."""
+        if self.is_mounted:
+            return f"a tmpfs of {format_bytes(self.size_bytes)} is mounted at {self.path} and removed after the run"
+        return f"a directory on the existing tmpfs {self.path.parent} is used; this user may not limit its size"
+
+
+def is_ram(asked: str) -> bool:
+    """Whether --data-dir asks for memory: "ram" or "ram:SIZE"."""
+    return asked == WORD or asked.startswith(f"{WORD}:")
+
+
+def with_size(asked: str, root: Path = Path("/")) -> str:
+    """ "ram" with its size on this machine, half of the available memory. Any other text is unchanged."""
+    if asked != WORD:
+        return asked
+    match = re.search(r"^MemAvailable:\s+(\d+) kB", (root / "proc/meminfo").read_text(), re.MULTILINE)
+    mib = int(int(match.group(1)) * SHARE / 1024) if match else 1024
+    return f"{WORD}:{mib}MiB"
+
+
+def ram_directory(asked: str, base: Path) -> RamDirectory:
+    """The directory for "ram:SIZE" in this process. base: the folder of mount points."""
+    size = parse_bytes(asked.partition(":")[2])
+    if may_mount():
+        return RamDirectory(path=base / f"{WORD}-{os.getpid()}", size_bytes=size, is_mounted=True)
+    return RamDirectory(path=_SHARED / f"scale-{secrets.token_hex(16)}", size_bytes=size, is_mounted=False)
+
+
+def is_shared(path: Path) -> bool:
+    """Whether a path is on the machine's /dev/shm."""
+    return path.absolute().is_relative_to(_SHARED)
+
+
+def shortage(directory: RamDirectory) -> str:
+    """A sentence if the directory has less space than requested; else ""."""
+    free = _free_bytes(directory)
+    if directory.size_bytes <= free:
+        return ""
+    where = "the machine's memory" if directory.is_mounted else str(_SHARED)
+    return f"ram: {format_bytes(directory.size_bytes)} asked for, {where} has {format_bytes(free)} free"
+
+
+def _free_bytes(directory: RamDirectory) -> int:
+    """Bytes that can be written there: of available memory, or of the existing tmpfs."""
+    if not directory.is_mounted:
+        return shutil.disk_usage(_SHARED).free if _SHARED.is_dir() else 0
+    return parse_bytes(with_size(WORD).partition(":")[2]) * int(1 / SHARE)
+
+
+def may_mount(status: Path = Path("/proc/self/status")) -> bool:
+    """Whether this process has the capability to mount."""
+    match = re.search(r"^CapEff:\s+([0-9a-f]+)", status.read_text(), re.MULTILINE)
+    return bool(match and int(match.group(1), 16) >> _SYS_ADMIN & 1)
+
+
+def mount_source() -> str:
+    """The source name of this process's mounts, for people who read the machine's list of mounts."""
+    return f"scale-ram-{os.getpid()}-{started_ticks(os.getpid())}"

@@ -1,0 +1,57 @@
+"""Everything that `scale` keeps outside of `results/`: where it lies, who may have made it, and how it is removed.
+
+`trusted` opens directories that no other user can change. `places` names the folders of this user. `records` says what
+a run made and has not removed yet. `removal` removes that, and nothing else. `copies` keeps programs that servers run.
+Refuses to follow a link of another user, and to believe a file that another user can have written.
+"""
+
+from scale_sweep.machine.state.copies import copy_of, keep_file, kept_file
+from scale_sweep.machine.state.files import read_own, write_own
+from scale_sweep.machine.state.places import VARIABLE, check, folder, folder_path, make_ready, own_directory, ready
+from scale_sweep.machine.state.records import (
+    SERVER_VARIABLE,
+    Directory,
+    Record,
+    Records,
+    directory_at,
+    forget,
+    is_running,
+    read_record,
+    read_records,
+    record_of,
+    save,
+)
+from scale_sweep.machine.state.removal import remove_folder, remove_recorded
+from scale_sweep.machine.state.scratch import scratch
+from scale_sweep.machine.state.trusted import distrust, open_trusted
+
+__all__ = [
+    "SERVER_VARIABLE",
+    "VARIABLE",
+    "Directory",
+    "Record",
+    "Records",
+    "check",
+    "copy_of",
+    "directory_at",
+    "distrust",
+    "folder",
+    "folder_path",
+    "forget",
+    "is_running",
+    "keep_file",
+    "kept_file",
+    "make_ready",
+    "open_trusted",
+    "own_directory",
+    "read_own",
+    "read_record",
+    "read_records",
+    "ready",
+    "record_of",
+    "remove_folder",
+    "remove_recorded",
+    "save",
+    "scratch",
+    "write_own",
+]

@@ -1,0 +1,164 @@
+"""The folders of this user outside of `results/`, each made and checked before every use.
+
+    records/      what runs made and have not removed yet; see `records`
+    scratch/      files of one trial: kept requests, recordings of perf
+    programs/     copies of servers that the server's user cannot reach
+    clients/      client libraries out of images
+    data/         the servers' data, unless --data-dir names another directory
+    ram/          mount points of `--data-dir ram`
+    dashboards/   everything of `scale dashboards`
+
+They lie in /var/lib/scale for root, where nobody else may create a name, and in /var/tmp/scale-UID for other users.
+SCALE_STATE_DIR names another place. Refuses a folder of another user, a link, and a folder that others may change.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from pathlib import Path
+
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.machine.state.trusted import named, open_trusted, others_write
+
+VARIABLE = "SCALE_STATE_DIR"
+_CLOSED = ("records", "scratch", "clients")
+_PASSED = ("programs", "data", "ram", "dashboards")  # servers with another user enter them; they cannot be listed
+_OWN, _PASS = 0o700, 0o711
+_READ = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def place() -> Path:
+    """The directory of all folders of this user."""
+    if named_place := os.environ.get(VARIABLE, ""):
+        return Path(named_place).absolute()
+    return Path("/var/lib/scale") if os.geteuid() == 0 else Path(f"/var/tmp/scale-{os.geteuid()}")
+
+
+def folder_path(name: str) -> Path:
+    """Where a folder is or will be. Makes and checks nothing."""
+    return place() / name
+
+
+def folder(name: str) -> Path:
+    """A folder, made if it is missing, and checked. Raises PreflightError."""
+    os.close(open_folder(name))
+    return folder_path(name)
+
+
+def open_folder(name: str, *, makes: bool = True) -> int:
+    """A descriptor of a folder, checked, and made if it is missing and it `makes` it. The caller closes it. Raises
+    PreflightError; FileNotFoundError for a folder that is missing and is not made."""
+    try:
+        os.close(_opened(place(), makes=makes))
+        return _opened(folder_path(name), makes=makes)
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not makes:
+            raise
+        raise PreflightError(
+            f"{error.filename or folder_path(name)}: {error.strerror}; scale keeps its state in {place()}",
+            remedy=f"set {VARIABLE} to a directory that this user can make",
+        ) from None
+
+
+def check(path: Path) -> None:
+    """Looks at the folders that exist, and at a directory for data, or the nearest existing one on its path. Makes
+    nothing. Raises PreflightError for what is not trusted."""
+    for name in ("", *_CLOSED, *_PASSED):
+        with contextlib.suppress(OSError):
+            os.close(_opened(place() / name, makes=False))
+    for folder_there in (path.absolute(), *path.absolute().parents):
+        with contextlib.suppress(OSError):
+            os.close(open_trusted(folder_there))
+            return
+
+
+def ready(path: Path) -> int:
+    """A descriptor of a directory for data: one of these folders, or one that the user named. Raises PreflightError if
+    another user can change it, OSError if it cannot be opened."""
+    for name in _PASSED:
+        if path.absolute() == folder_path(name):
+            return open_folder(name)
+    return open_trusted(path)
+
+
+def make_ready(path: Path) -> None:
+    """Makes a directory for data if it is missing, with its parents, and checks it. Raises PreflightError, OSError."""
+    try:
+        os.close(ready(path))
+    except FileNotFoundError:
+        path.mkdir(parents=True, exist_ok=True)
+        os.close(ready(path))
+
+
+def own_directory(path: Path, *, makes: bool, in_shared: bool = False) -> bool:
+    """Whether a directory that the user named in place of one of these folders is there, after it is made if it `makes`
+    it. in_shared: also where everybody can create names, as in /tmp. Raises PreflightError for one that is not this
+    user's alone, OSError if it cannot be made or opened."""
+    try:
+        os.close(_opened(path.absolute(), makes=makes, in_shared=in_shared))
+    except FileNotFoundError:
+        if makes:
+            raise
+        return False
+    return True
+
+
+def _opened(path: Path, *, makes: bool = True, in_shared: bool = False) -> int:
+    parent, is_new = _parent(path, makes, in_shared), False
+    try:
+        with contextlib.suppress(FileExistsError):
+            if makes:
+                os.mkdir(path.name, _OWN, dir_fd=parent)
+                is_new = True
+        _refuse_link(path, parent)
+        made = os.open(path.name, _READ, dir_fd=parent)
+    finally:
+        os.close(parent)
+    try:
+        _refuse(os.fstat(made), path)
+        if is_new and os.geteuid() == 0 and path.name not in _CLOSED:
+            os.fchmod(made, _PASS)
+    except BaseException:
+        os.close(made)
+        raise
+    return made
+
+
+def _parent(path: Path, makes: bool, in_shared: bool) -> int:
+    """The directory of a folder. Root's may not be one in which everybody can create names, unless `in_shared`."""
+    try:
+        parent = open_trusted(path.parent)
+    except FileNotFoundError:
+        if not makes:
+            raise
+        parent = _opened(path.parent)
+    found = os.fstat(parent)
+    if os.geteuid() == 0 and others_write(found) and not in_shared:
+        os.close(parent)
+        raise PreflightError(
+            f"{path.parent} of {named(found.st_uid)} is no place for root's files: other users can create names in it "
+            f"(mode {stat.S_IMODE(found.st_mode):04o})",
+            remedy=f"set {VARIABLE} to a directory below one that only root may change",
+        )
+    return parent
+
+
+def _refuse_link(path: Path, parent: int) -> None:
+    found = os.stat(path.name, dir_fd=parent, follow_symlinks=False)
+    if not stat.S_ISDIR(found.st_mode):
+        what = "a link" if stat.S_ISLNK(found.st_mode) else "a file"
+        raise _foreign(f"{path} is {what} of {named(found.st_uid)}, not a directory", path)
+
+
+def _refuse(found: os.stat_result, path: Path) -> None:
+    if found.st_uid != os.geteuid():
+        raise _foreign(f"{path} belongs to {named(found.st_uid)}, not to {named(os.geteuid())}", path)
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        mode = f"{stat.S_IMODE(found.st_mode):04o}"
+        raise _foreign(f"{path} of {named(found.st_uid)} can be changed by other users (mode {mode})", path)
+
+
+def _foreign(sentence: str, path: Path) -> PreflightError:
+    return PreflightError(sentence, remedy=f"see what is in {path} and remove it, or set {VARIABLE} to another place")

@@ -1,0 +1,193 @@
+"""Records of what a run has made and not removed yet, so that `scale clean` finds it after a power cut.
+
+One small JSON file for each server, data set, tmpfs or scratch directory, in the folder `records`. A record is written
+before there is anything to find. Refuses a file that another user owns, may write or may have linked there: as root,
+`scale clean` ends and deletes what a record names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.machine.host.alive import alive, boot_id, started_ticks
+from scale_sweep.machine.state.places import folder_path, open_folder
+from scale_sweep.machine.state.trusted import named
+
+SERVER_VARIABLE = "SCALE_SERVER"  # in the environment of each server process: the name of its record
+FOLDER = "records"
+SUFFIX = ".json"
+_PARTIAL = ".partial"
+BYTES_MAX = 2**20
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, kw_only=True)
+class Directory:
+    """A directory that a run made. device, inode: of the directory itself, 0 until it is made; no other directory that
+    has its path meanwhile is taken for it."""
+
+    path: str
+    device: int = 0
+    inode: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """What one part of a run leaves. runner_*: the process that owns it; while that lives, nothing is left over.
+
+    boot: of the machine, because start times count from it. server_*: the process of the server. directories: the first
+    one is that of the data. is_mounted: it is the mount point of a tmpfs.
+    """
+
+    name: str
+    kind: str = "server"
+    boot: str
+    runner_pid: int
+    runner_started: int
+    server_pid: int = 0
+    server_started: int = 0
+    cgroup_paths: tuple[str, ...] = ()
+    directories: tuple[Directory, ...] = ()
+    is_mounted: bool = False
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(directory.path for directory in self.directories)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Records:
+    """records: those that are believed. ignored: for each other file its path and why it is not believed."""
+
+    records: tuple[Record, ...]
+    ignored: tuple[str, ...] = ()
+
+
+def record_of(name: str, paths: Sequence[str], kind: str = "server") -> Record:
+    """A record owned by this process, of directories that exist or will be made."""
+    pid = os.getpid()
+    return Record(
+        name=name,
+        kind=kind,
+        boot=boot_id(),
+        runner_pid=pid,
+        runner_started=started_ticks(pid),
+        directories=tuple(directory_at(path) for path in paths),
+    )
+
+
+def directory_at(path: str, now_at: str = "") -> Directory:
+    """The directory that is, or will be, at a path. now_at: where it is before it is renamed."""
+    there = str(Path(path).absolute())  # `scale clean` is called from anywhere
+    try:
+        found = os.lstat(now_at or path)
+    except OSError:
+        return Directory(path=there)
+    return Directory(path=there, device=found.st_dev, inode=found.st_ino)
+
+
+def save(record: Record) -> None:
+    """Replaces the record's file. It is on the disk before it has its name: a power cut leaves the old one or this.
+
+    Raises PreflightError for a folder that is not trusted, OSError if the file cannot be written.
+    """
+    with _folder() as at:
+        _unlink(record.name + _PARTIAL, at)
+        with os.fdopen(os.open(record.name + _PARTIAL, _WRITE, 0o600, dir_fd=at), "w", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(record)))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(record.name + _PARTIAL, record.name + SUFFIX, src_dir_fd=at, dst_dir_fd=at)
+
+
+def forget(name: str) -> None:
+    """Deletes the record after everything was removed."""
+    with contextlib.suppress(FileNotFoundError), _folder(makes=False) as at:
+        _unlink(name + _PARTIAL, at)
+        _unlink(name + SUFFIX, at)
+
+
+def read_record(name: str) -> Record | None:
+    """The record of this name; None if there is none, or if it is not believed."""
+    try:
+        with _folder(makes=False) as at:
+            return _read(name + SUFFIX, at)
+    except (OSError, ValueError):
+        return None
+
+
+def read_records() -> Records:
+    """All records of this user. A file that is not believed is named with the reason."""
+    found, ignored = [], []
+    with contextlib.suppress(FileNotFoundError), _folder(makes=False) as at:
+        for name in sorted(os.listdir(at)):
+            try:
+                if name.endswith(SUFFIX):
+                    found.append(_read(name, at))
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError) as error:
+                ignored.append(f"{folder_path(FOLDER) / name}: {error}")
+    return Records(records=tuple(found), ignored=tuple(ignored))
+
+
+def is_running(record: Record) -> bool:
+    """Whether the process that owns it lives."""
+    return record.boot == boot_id() and alive(record.runner_pid, record.runner_started)
+
+
+@contextlib.contextmanager
+def _folder(*, makes: bool = True) -> Iterator[int]:
+    at = open_folder(FOLDER, makes=makes)
+    try:
+        yield at
+    finally:
+        os.close(at)
+
+
+def _unlink(name: str, at: int) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=at)
+
+
+def _read(name: str, at: int) -> Record:
+    """Raises OSError for a file that cannot be opened, ValueError for one that is not believed."""
+    with os.fdopen(os.open(name, _READ, dir_fd=at), "rb") as file:
+        found = os.fstat(file.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError("is not a regular file")
+        if found.st_uid != os.geteuid():
+            raise ValueError(f"belongs to {named(found.st_uid)}")
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise ValueError(f"can be written by other users (mode {stat.S_IMODE(found.st_mode):04o})")
+        if found.st_nlink != 1:
+            raise ValueError(f"has {found.st_nlink} names")
+        if found.st_size > BYTES_MAX:
+            raise ValueError(f"has {found.st_size} bytes")
+        text = file.read(BYTES_MAX)
+    record = _parsed(text)
+    if record.name + SUFFIX != name:
+        raise ValueError(f"says that its name is {record.name!r}")
+    return record
+
+
+def _parsed(text: bytes) -> Record:
+    try:
+        raw: dict[str, Any] = json.loads(text)
+        directories = tuple(Directory(**one) for one in raw.pop("directories"))
+        record = Record(**{**raw, "cgroup_paths": tuple(raw["cgroup_paths"]), "directories": directories})
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ValueError("is not a record of this version") from None
+    numbers = (record.runner_pid, record.runner_started, record.server_pid, record.server_started)
+    texts = (record.name, record.kind, record.boot, *record.paths, *record.cgroup_paths)
+    if not all(isinstance(n, int) for n in numbers) or not all(isinstance(t, str) for t in texts):
+        raise ValueError("is not a record of this version")
+    return record

@@ -1,0 +1,114 @@
+"""Opens directories that no other user can have made, changed or replaced.
+
+It opens each directory of the path from the root down by its descriptor, so that nothing can be exchanged between the
+check and the use. Refuses a directory, and a link on the way, of another user than root and this one, and a directory
+in which another user may remove names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import grp
+import os
+import pwd
+import stat
+from pathlib import Path
+
+from scale_sweep.base.errors import PreflightError
+
+LINKS_MAX = 40
+_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def open_trusted(path: Path) -> int:
+    """A descriptor of an existing directory. The caller closes it.
+
+    Raises PreflightError with the path and the owner of what is not trusted, OSError if the directory cannot be opened.
+    """
+    todo, links = list(reversed(path.absolute().parts[1:])), 0
+    at, seen = os.open("/", _LOOK), Path("/")
+    try:
+        refuse(os.fstat(at), seen)
+        while todo:
+            name = todo.pop()
+            there = os.open(name, _LOOK, dir_fd=at)
+            try:
+                if target := _link(there, seen / name):
+                    links += 1
+                    if links > LINKS_MAX:
+                        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(seen / name))
+                    todo += reversed([part for part in target.parts if part != "/"])
+                    if target.is_absolute():
+                        _replace(at, os.open("/", _LOOK))
+                        seen = Path("/")
+                    continue
+                seen /= name
+                refuse(os.fstat(there), seen)
+                _replace(at, there)
+            finally:
+                os.close(there)
+        return os.open(".", _READ, dir_fd=at)
+    finally:
+        os.close(at)
+
+
+def distrust(path: Path) -> str:
+    """Why a directory is not trusted, or cannot be opened; "" if it is trusted."""
+    try:
+        os.close(open_trusted(path))
+    except PreflightError as error:
+        return error.message
+    except OSError as error:
+        return f"{error.filename or path}: {error.strerror}"
+    return ""
+
+
+def _replace(at: int, there: int) -> None:
+    os.dup2(there, at, inheritable=False)
+
+
+def refuse(found: os.stat_result, path: Path) -> None:
+    """Raises PreflightError for a directory that another user than root owns, or where others may replace names."""
+    if found.st_uid not in (0, os.geteuid()):
+        raise PreflightError(f"{path} belongs to {named(found.st_uid)}, who can replace what is in it", remedy=_OTHER)
+    if others_write(found) and not found.st_mode & stat.S_ISVTX:
+        raise PreflightError(
+            f"{path} of {named(found.st_uid)} can be changed by other users (mode {stat.S_IMODE(found.st_mode):04o})",
+            remedy=_OTHER,
+        )
+
+
+_OTHER = "another directory, which only this user and root may change"
+
+
+def others_write(found: os.stat_result) -> bool:
+    """Whether another user may create names there. A group that has only its owner is no other user."""
+    return bool(found.st_mode & stat.S_IWOTH or found.st_mode & stat.S_IWGRP and not _is_own_group(found))
+
+
+def _is_own_group(found: os.stat_result) -> bool:
+    with contextlib.suppress(KeyError):
+        owner, group = pwd.getpwuid(found.st_uid), grp.getgrgid(found.st_gid)
+        return owner.pw_name == group.gr_name and not set(group.gr_mem) - {owner.pw_name}
+    return False
+
+
+def named(uid: int) -> str:
+    """A user for people: the name if it has one, and the number."""
+    with contextlib.suppress(KeyError):
+        return f"{pwd.getpwuid(uid).pw_name} ({uid})"
+    return f"user {uid}"
+
+
+def _link(there: int, path: Path) -> Path | None:
+    """The target of a link; None for a directory. Raises PreflightError for another user's, OSError for a file."""
+    found = os.fstat(there)
+    if stat.S_ISDIR(found.st_mode):
+        return None
+    if not stat.S_ISLNK(found.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+    if found.st_uid not in (0, os.geteuid()):
+        raise PreflightError(f"{path} is a link of {named(found.st_uid)}", remedy=_OTHER)
+    return Path(os.readlink("", dir_fd=there))

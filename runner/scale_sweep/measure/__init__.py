@@ -1,0 +1,4 @@
+"""Runs a plan: one trial on its server (`trial`), all of them (`executing`), or samples without a load (`observing`).
+
+Refuses to print.
+"""

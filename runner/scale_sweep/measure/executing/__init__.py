@@ -1,0 +1,12 @@
+"""Executes a plan on this machine: ceilings → disks → trials → fit → report. Stores every step.
+
+`execute` runs an `Execution`. Refuses to choose, to plan and to check: the caller has done that. Prints nothing and
+ends no process.
+"""
+
+from scale_sweep.measure.executing.campaign import Sink
+from scale_sweep.measure.executing.execute import execute
+from scale_sweep.measure.executing.orders import Execution
+from scale_sweep.measure.executing.reporting import report
+
+__all__ = ["Execution", "Sink", "execute", "report"]

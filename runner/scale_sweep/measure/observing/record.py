@@ -1,0 +1,196 @@
+"""Takes samples until the time is over or somebody stops it, and writes them as they come.
+
+    manifest.json      what was watched, from when to when; status running, done or interrupted
+    trials/observe/    samples.jsonl, a sample a line; series.csv
+    timeseries.csv     a row a second
+A kill loses the last line at most. Keeps the samples in memory as well, for the series: about 3 MB an hour at 1 Hz.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import queue
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from scale_sweep.base.errors import StoreError
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.judge.figures.window import measure_window
+from scale_sweep.machine.sampling import Sampler
+from scale_sweep.model import (
+    Accounting,
+    DataDisk,
+    Event,
+    PhaseEntered,
+    Plan,
+    Sample,
+    SamplerCost,
+    SampleTaken,
+    TrialStarted,
+)
+from scale_sweep.results.identity import identity
+from scale_sweep.results.store.texts import TIMESERIES_HEADER, samples_text, series_text, timeseries_part
+
+LOOK_S = 0.1
+FOREVER_S = 10 * 365 * 86_400.0
+_GIGA = 1e9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observation:
+    """What was seen. seconds: between the first sample and the last. Figures are means, None where not known."""
+
+    path: str
+    samples: int
+    seconds: float
+    interrupted: bool
+    machine_cpu_cores: float | None
+    stolen_cpu_cores: float | None
+    server_cpu_cores: float | None
+    server_memory_gb_max: float | None
+    memory_available_gb_min: float | None
+    disk_write_mb_per_s: float | None
+    disk_busy_percent_max: float | None
+    sampler_cpu_percent: float | None
+    missed_ticks: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """What is watched: hz times a second, for so many seconds. seconds 0: until it is stopped. server: None for the
+    machine alone."""
+
+    plan: Plan
+    server: Accounting | None
+    disks: Sequence[DataDisk]
+    hz: float
+    seconds: float
+
+
+def record(
+    folder: Path, watched: Watched, sinks: Sequence[Callable[[Event], None]], stop: Stop, facts: Mapping[str, Any]
+) -> Observation:
+    """Writes into a new folder. Raises StoreError where it cannot be written."""
+    server = watched.server
+    writer = _Writer(folder, facts)
+    trial, cpus = watched.plan.trials[0], watched.plan.trials[0].placement.server_cpus
+    taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
+    sampler = Sampler(
+        server=server,
+        generator=None,
+        disks=watched.disks,
+        hz=watched.hz,
+        on_sample=taken.put,
+        pids=(lambda: server.root_pids) if server else None,
+        cpus=cpus,
+        server_cpus=cpus,
+    )
+    now_ns = time.monotonic_ns()
+    _tell(sinks, TrialStarted(trial=trial, position=1, total=1, unix_s=time.time(), monotonic_ns=now_ns))
+    _tell(sinks, PhaseEntered(trial_id=trial.trial_id, phase="measure", monotonic_ns=now_ns))
+    interrupted = False
+    try:
+        with sampler:
+            deadline = time.monotonic() + (watched.seconds or FOREVER_S)
+            while (left := deadline - time.monotonic()) > 0:
+                stop.sleep(min(left, LOOK_S))
+                _drain(taken, writer, sinks, trial.trial_id)
+    except KeyboardInterrupt:
+        interrupted = True
+    _drain(taken, writer, sinks, trial.trial_id)
+    return writer.finish(sampler.cost(), interrupted=interrupted)
+
+
+def _tell(sinks: Sequence[Callable[[Event], None]], event: Event) -> None:
+    for sink in sinks:
+        sink(event)
+
+
+def _drain(
+    taken: queue.SimpleQueue[Sample], writer: _Writer, sinks: Sequence[Callable[[Event], None]], trial_id: str
+) -> None:
+    while not taken.empty():
+        sample = taken.get_nowait()
+        writer.take(sample)
+        _tell(sinks, SampleTaken(trial_id=trial_id, sample=sample))
+
+
+class _Writer:
+    """The files of one observation."""
+
+    def __init__(self, folder: Path, facts: Mapping[str, Any]) -> None:
+        self._folder, self._trial = folder, folder / "trials" / "observe"
+        self._samples: list[Sample] = []
+        self._manifest: dict[str, Any] = {"run": folder.name, **identity(), **facts, "created_utc": _now()}
+        try:
+            self._trial.mkdir(parents=True)
+            self._file: TextIO = (self._trial / "samples.jsonl").open("w", encoding="utf-8")
+            self._write_manifest("running")
+        except OSError as error:
+            raise self._refused(error) from None
+
+    def take(self, sample: Sample) -> None:
+        """Raises StoreError."""
+        self._samples.append(sample)
+        try:
+            self._file.write(samples_text([sample]))
+            self._file.flush()
+        except OSError as error:
+            raise self._refused(error) from None
+
+    def finish(self, cost: SamplerCost, *, interrupted: bool) -> Observation:
+        """The series, the manifest, and the outcome. Raises StoreError."""
+        seen = _summed(self._folder, self._samples, cost, interrupted=interrupted)
+        try:
+            self._file.close()
+            series = series_text((), self._samples, 0)
+            (self._trial / "series.csv").write_text(series, encoding="utf-8")
+            (self._folder / "timeseries.csv").write_text(
+                TIMESERIES_HEADER + timeseries_part("observe", series), encoding="utf-8"
+            )
+            self._manifest |= {"ended_utc": _now(), "observed": asdict(seen)}
+            self._write_manifest("interrupted" if interrupted else "done")
+        except OSError as error:
+            raise self._refused(error) from None
+        return seen
+
+    def _write_manifest(self, status: str) -> None:
+        text = json.dumps({**self._manifest, "status": status}, indent=1, ensure_ascii=False, default=str)
+        (self._folder / "manifest.json").write_text(text, encoding="utf-8")
+
+    def _refused(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"samples cannot be written to {self._folder}: {error.strerror}", remedy="give another folder with --to DIR"
+        )
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def _summed(folder: Path, samples: Sequence[Sample], cost: SamplerCost, *, interrupted: bool) -> Observation:
+    start, end = (samples[0].monotonic_ns, samples[-1].monotonic_ns) if samples else (0, 0)
+    use = measure_window(samples, start, end)
+    seconds = (end - start) / 1e9
+    busy = [s.host_cpu_busy_s_total for s in (samples[0], samples[-1])] if samples else []
+    known = [b for b in busy if b is not None]
+    used, free = use.memory_used_bytes_max, use.memory_available_bytes_min
+    return Observation(
+        path=str(folder),
+        samples=len(samples),
+        seconds=seconds,
+        interrupted=interrupted,
+        machine_cpu_cores=(known[1] - known[0]) / seconds if len(known) == 2 and seconds > 0 else None,
+        stolen_cpu_cores=use.stolen_cores,
+        server_cpu_cores=use.server_cores,
+        server_memory_gb_max=used / _GIGA if used is not None else None,
+        memory_available_gb_min=free / _GIGA if free is not None else None,
+        disk_write_mb_per_s=use.disk_write_mb_per_s,
+        disk_busy_percent_max=use.disk_busy_percent,
+        sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost.wall_s > 0 else None,
+        missed_ticks=cost.missed_ticks,
+    )

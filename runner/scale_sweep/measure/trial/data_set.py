@@ -1,0 +1,171 @@
+"""Rows that several trials find: loaded once, kept as the directory of a server that was ended the clean way, and
+copied for each trial, which may write to its copy.
+
+The directory is marked as the run's, so that `scale clean` removes it when the run was killed. It is the directory's
+own name that says what is in it, so that a resumed run finds it. Refuses to use a directory that is not complete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from scale_sweep.base.errors import LoadError, ProvisionError, ScaleError
+from scale_sweep.base.interrupts import Stop, deferred, undone
+from scale_sweep.base.units import format_bytes
+from scale_sweep.machine.state import directory_at, read_own, read_record, record_of, remove_recorded, save, write_own
+from scale_sweep.measure.trial.asking import asked, closed_at_last, count_s, flush_s
+from scale_sweep.measure.trial.begun import wait_for_schema, wait_until_ready
+from scale_sweep.measure.trial.causes import with_cause
+from scale_sweep.measure.trial.order import DataSet, TrialOrder
+from scale_sweep.measure.trial.placed import bytes_at_rest, sync_disks
+from scale_sweep.measure.trial.preload import preload
+from scale_sweep.measure.trial.provision import Files, Provisioned, Reached, provision, reached_by
+from scale_sweep.model import Preloaded, ServerOrder, Site
+from scale_sweep.server.runtimes import load_runtime
+from scale_sweep.server.runtimes.copying import can_reflink, copy_tree
+from scale_sweep.server.runtimes.local import CONSOLE
+from scale_sweep.server.runtimes.page_cache import drop_files
+from scale_sweep.server.targets import load_target
+
+_COMPLETE = "prepared.json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A complete data set. folder: of its files, of so many bytes. port, secret: they are in the files."""
+
+    folder: Path
+    port: int
+    secret: str
+    bytes_total: int
+    preloaded: Preloaded
+
+
+def kept_before(order: TrialOrder, data: DataSet) -> Kept | None:
+    """The data set where this run has it already, also before it was resumed; ours from now on.
+
+    A directory of that name is believed only if a record says that a run of this user made it.
+    """
+    folder, record = _folder(order, data), read_record(data.name)
+    if record is None or directory_at(str(folder)) not in record.directories:
+        return None
+    try:
+        said = json.loads(read_own(folder / _COMPLETE))
+        found = Kept(**{**said, "folder": folder, "preloaded": Preloaded(**said["preloaded"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    _mark(folder)
+    return found
+
+
+def make(order: TrialOrder, data: DataSet, stop: Stop) -> Kept:
+    """Starts a server, loads the rows, waits until it is at rest and ends it. Raises ScaleError, Stopped."""
+    order = replace(order, trial=data.maker, data=None)
+    target, subject = load_target(data.maker.subject.target), data.maker.subject
+    with undone() as cleanup:
+        started = provision(order, target, load_runtime(subject.runtime), data.name, cleanup)
+        reached = reached_by(target, order.trial, started)
+        try:
+            with closed_at_last(reached):
+                wait_until_ready(reached, order.trial.placement, target.facts.ready_s, stop)
+                wait_for_schema(reached, stop)
+                there = preload(order, reached, target.facts, stop)
+            end_cleanly(reached, there)
+        except ScaleError as error:
+            raise with_cause(error, started.server, order) from error
+        return _keep(started, _folder(order, data), there)
+
+
+def end_cleanly(reached: Reached, there: Preloaded) -> None:
+    """Ends the server so that another can start on its files. Raises ProvisionError where it had to be killed."""
+    limit = flush_s(there.data_bytes or 0)
+    if not reached.server.shut_down(limit):
+        raise ProvisionError(
+            f"{reached.who} did not end by itself within {limit:.0f} s after its rows were loaded, so no server can be "
+            "started on its files",
+            remedy="see the server's log; is its disk slow?",
+        )
+
+
+def forget_logs(order: ServerOrder) -> None:
+    """Removes the logs of a server that has ended: a line about its end says nothing of the next server's load."""
+    for path in (Path(order.site.data_dir) / CONSOLE, *map(Path, order.spec.log_paths)):
+        path.unlink(missing_ok=True)
+
+
+def copied(order: TrialOrder, kept: Kept, told: Callable[[Preloaded], None]) -> Files:
+    """The files for one trial. `told` is called with what was copied, after the copy."""
+
+    def fill(site: Site) -> None:
+        begun, target = time.monotonic(), Path(site.data_dir)
+        _refuse_full(order, kept, target)
+        way = copy_tree(kept.folder, target)
+        (target / _COMPLETE).unlink()
+        sync_disks(order.disks, flush_s(kept.bytes_total))  # nothing is left to be written while the load runs
+        if order.trial.resources.memory_bytes:
+            drop_files([site.data_dir])  # what the server then reads counts as its own memory
+        told(replace(kept.preloaded, copied=way, copied_s=time.monotonic() - begun))
+
+    return Files(port=kept.port, secret=kept.secret, fill=fill)
+
+
+def prove_rows(reached: Reached, rows: int) -> None:
+    """Raises LoadError where the copy does not hold the rows, by the database's own count."""
+    counted = asked(reached, reached.session.count, count_s(rows))
+    if counted is not None and (counted.rows != rows or counted.gaps):
+        gaps = f" ({'; '.join(counted.gaps)})" if counted.gaps else ""
+        raise LoadError(f"the copy of the data holds {counted.rows:,} rows, {rows:,} were loaded{gaps}")
+
+
+def remove(name: str) -> None:
+    """Removes a data set, if it is there."""
+    remove_recorded(name)
+
+
+def _folder(order: TrialOrder, data: DataSet) -> Path:
+    return Path(order.data_dir) / data.name
+
+
+def _mark(folder: Path) -> None:
+    save(record_of(folder.name, (str(folder),), kind="data"))
+
+
+def _keep(started: Provisioned, folder: Path, there: Preloaded) -> Kept:
+    """The directory of the server under its name, by a rename: complete at once, or not there."""
+    site = Path(started.order.site.data_dir)
+    forget_logs(started.order)
+    kept = Kept(
+        folder=folder,
+        port=started.address.port,
+        secret=started.address.secret,
+        bytes_total=bytes_at_rest((str(site),)) or 0,
+        preloaded=there,
+    )
+    said = {**asdict(kept), "folder": str(folder)}
+    with deferred():
+        try:
+            write_own(site / _COMPLETE, json.dumps(said))  # the secret is in it
+            remove(folder.name)
+            moved = directory_at(str(folder), now_at=str(site))
+            save(replace(record_of(folder.name, (), kind="data"), directories=(moved,)))
+            os.rename(site, folder)
+        except OSError as error:
+            raise ProvisionError(f"the data set {folder} cannot be kept: {error.strerror}") from None
+    return kept
+
+
+def _refuse_full(order: TrialOrder, kept: Kept, target: Path) -> None:
+    space = os.statvfs(target)
+    free, least = space.f_bavail * space.f_frsize, order.disk_free_min_bytes
+    if free >= kept.bytes_total + least or can_reflink(target):
+        return
+    raise ProvisionError(
+        f"{target.parent} has {format_bytes(free)} free; the copy of the data for a trial takes "
+        f"{format_bytes(kept.bytes_total)}, and {format_bytes(least)} are to stay free",
+        remedy="free some space, choose another disk with --data-dir, or lower --preload",
+    )

@@ -1,0 +1,261 @@
+"""The load of a trial from its first request to the end of the flush, with the sampler running.
+
+After an error, everything seen so far is kept, because it shows the cause. Refuses to judge it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from collections.abc import Generator, Iterator, Mapping
+
+from scale_sweep.base.errors import LoadError, ScaleError
+from scale_sweep.base.interrupts import Stop, deferred
+from scale_sweep.experiment.work import logical_bytes
+from scale_sweep.judge.figures.facts import STEADY_PHASE
+from scale_sweep.judge.figures.finished import unfinished
+from scale_sweep.judge.figures.growing import warmup_is_enough, window_is_enough
+from scale_sweep.judge.figures.rated import rated_intervals
+from scale_sweep.loadgen.handle import LoadHandle
+from scale_sweep.loadgen.protocol import Phase
+from scale_sweep.loadgen.stopped import GeneratorStopped
+from scale_sweep.machine.sampling import Sampler, lock_waits
+from scale_sweep.measure.trial.asking import asked, flush_s
+from scale_sweep.measure.trial.clock import Clock
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.placed import SYNC_S, refuse_full, sync_disks
+from scale_sweep.measure.trial.provision import Reached, prove_pinning
+from scale_sweep.measure.trial.stages import Loaded
+from scale_sweep.measure.trial.waiting import answer_within
+from scale_sweep.model import (
+    Accounting,
+    Event,
+    Interval,
+    IntervalSeen,
+    Noted,
+    PhaseEntered,
+    Sample,
+    SampleTaken,
+    Trial,
+)
+from scale_sweep.server.runtimes.stacks import StackRecorder
+
+AROUND_S = 120.0
+REST_S = 15.0
+COMMITS_S = 30.0
+LATE = "deadline"  # the load generator's code for requests without an answer in time
+ROWS_PER_S_SLOWEST = 500.0
+BYTES_PER_S_SLOWEST = 5e5
+
+
+class Loading:
+    """One load of one server. Iterate `events` to its end or failure; `loaded` then has everything that was seen."""
+
+    def __init__(
+        self,
+        order: TrialOrder,
+        reached: Reached,
+        load: LoadHandle,
+        stop: Stop,
+        clock: Clock,
+        *,
+        by_thread: bool,
+        waits: bool = False,
+    ) -> None:
+        self._order, self._trial_id, self._load = order, order.trial.trial_id, load
+        self._reached, self._server, self._session = reached, reached.server, reached.session
+        self._stop, self._clock, self._by_thread, self._waits = stop, clock, by_thread, waits
+        self._sampler: Sampler | None = None
+        self._taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
+        self._samples: list[Sample] = []
+        self._intervals: list[Interval] = []
+        self._load_start_ns: int | None = None
+        self._measure_start_ns: int | None = None
+        self._flush_end_ns: int | None = None
+        self._commits_before: int | None = None
+        self._commits_after: int | None = None
+        self._is_looked_at = False
+        self.stacks = StackRecorder() if order.trial.role == "profile" else None
+
+    def events(self) -> Iterator[Event]:
+        """Everything as it is seen. Raises LoadError, TargetError or Stopped; the load has then ended."""
+        self._sync(SYNC_S)
+        try:
+            self._load.start()
+            failure = yield from self._sampled()
+            new = yield from self._drained()
+            for trouble in self._load.troubles:
+                sentence = f"{trouble.count} × {trouble.code}: {trouble.message}"
+                yield Noted(trial_id=self._trial_id, sentence=sentence)
+        finally:
+            with deferred():
+                self._load.stop()
+                if self.stacks is not None:
+                    self.stacks.close()
+        if failure is not None:
+            raise failure
+        self._refuse_full(new)
+
+    def loaded(self) -> Loaded:
+        """Everything seen so far."""
+        return Loaded(
+            load_start_ns=self._load_start_ns,
+            measure_start_ns=self._measure_start_ns,
+            flush_end_ns=self._flush_end_ns,
+            summary=self._load.summary(),
+            sampler_cost=self._sampler.cost() if self._sampler else None,
+            commits_before=self._commits_before,
+            commits_after=self._commits_after,
+            generator_log="".join(self._load.raw),
+            intervals=tuple(self._intervals),
+            samples=tuple(self._samples),
+        )
+
+    def _sampled(self) -> Generator[Event, None, ScaleError | None]:
+        """Runs load and flush with the sampler. Returns why the load failed, or None."""
+        self._sampler = Sampler(
+            server=self._server.accounting(),
+            generator=Accounting(kind="processes", root_pids=tuple(self._load.pids)),
+            disks=self._order.disks,
+            hz=self._order.sample_hz,
+            network_bits_per_s=self._order.network_bits_per_s,
+            on_sample=self._taken.put,
+            pids=self._server.pids if self._by_thread else None,
+            cpus=_cpus(self._order.trial),
+            server_cpus=self._order.trial.placement.server_cpus,
+            worked_cpus=_worked_cpus(self._order.trial),
+            waits=self._session.wait_events if self._waits else self._lock_waits,
+        )
+        try:
+            with self._sampler:
+                try:
+                    yield from self._follow()
+                    yield from self._flush()
+                except ScaleError as error:
+                    self._load.stop()
+                    yield from self._rest()
+                    raise self._named(error) from None
+        except ScaleError as error:
+            return error
+        return None
+
+    def _lock_waits(self) -> Mapping[str, int]:
+        """The waits of threads, for a database that reports none of its connections."""
+        return lock_waits(self._server.pids())
+
+    def _named(self, error: ScaleError) -> ScaleError:
+        """If a load waited in vain, an error that names for whom; any other error unchanged."""
+        is_of_load = isinstance(error, LoadError) and not isinstance(error, GeneratorStopped)
+        if not is_of_load or all(trouble.code != LATE for trouble in self._load.troubles):
+            return error
+        return LoadError(
+            f"{self._reached.who} did not answer the load generator in time: {error.message}",
+            remedy="was the server stopped? A slow one needs a longer --request-timeout or --drain",
+        )
+
+    def _follow(self) -> Iterator[Event]:
+        for line in self._load.lines(limit_s(self._order.trial)):
+            self._stop.look()
+            new = yield from self._drained()
+            yield from self._take(line)
+            self._refuse_full(new)
+            if isinstance(line, Phase) and line.phase == STEADY_PHASE:
+                self._commits_before = self._commits()
+                self._record_stacks()
+            elif isinstance(line, Phase) and self._measure_start_ns is not None:
+                self._look_at_the_end()
+            elif isinstance(line, Interval) and self._measure_start_ns is None:
+                if warmup_is_enough(self._order.trial.load, rated_intervals(self._intervals, self._order.trial.work)):
+                    self._load.begin_window()
+            elif isinstance(line, Interval):
+                counted = rated_intervals(self._intervals, self._order.trial.work)
+                if window_is_enough(self._order.trial.load, counted, self._measure_start_ns):
+                    self._load.end_window()
+            elif not self._server.alive():
+                raise LoadError("the server ended under load")
+        summary = self._load.summary()
+        if summary is None:
+            raise LoadError("the load generator ended without a summary")
+        if told := unfinished(summary):
+            raise LoadError(told, remedy="find out who sent the load generator a signal")
+        if not self._is_looked_at:
+            self._look_at_the_end()
+
+    def _record_stacks(self) -> None:
+        """Called when the window begins: a process per connection is there then. perf knows the files of these; of a
+        process that is forked while it records it knows neither name nor files."""
+        if self.stacks is not None:
+            self.stacks.start(self._server.pids, self._order.trial.placement.generator_cpus)
+
+    def _take(self, line: Phase | Interval | None) -> Iterator[Event]:
+        if isinstance(line, Phase):
+            self._load_start_ns = self._load_start_ns or line.monotonic_ns
+            if line.phase == STEADY_PHASE:
+                self._measure_start_ns = line.monotonic_ns
+            yield PhaseEntered(trial_id=self._trial_id, phase=line.phase, monotonic_ns=line.monotonic_ns)
+        elif isinstance(line, Interval):
+            self._intervals.append(line)
+            yield IntervalSeen(trial_id=self._trial_id, interval=line)
+
+    def _rest(self) -> Iterator[Event]:
+        """The remaining output of an ended load, above all its summary, so that everything seen is recorded."""
+        with contextlib.suppress(LoadError):
+            for line in self._load.lines(REST_S):
+                yield from self._take(line)
+
+    def _look_at_the_end(self) -> None:
+        """Called at the window's end: reads the commits so far, and the CPUs of the threads that served the load."""
+        self._is_looked_at = True
+        if self.stacks is not None:
+            self.stacks.stop()
+        self._commits_after = None if self._commits_before is None else self._commits()
+        prove_pinning(self._server, self._order.trial.placement)
+
+    def _commits(self) -> int | None:
+        """The server's count of commits; None if it has none, or not in time: the load has its own deadline."""
+        return answer_within(COMMITS_S, self._session.commit_cycles)
+
+    def _flush(self) -> Iterator[Event]:
+        yield PhaseEntered(trial_id=self._trial_id, phase="flush", monotonic_ns=self._clock.now_ns())
+        summary = self._load.summary()
+        limit = flush_s((summary.rows_acked if summary else 0) * logical_bytes(self._order.trial.work))
+        self._sync(limit)
+        asked(self._reached, self._session.flush, limit, self._order.disks)
+        self._sync(limit)
+        self._flush_end_ns = self._clock.now_ns()
+
+    def _sync(self, limit_s: float) -> None:
+        sync_disks(self._order.disks if self._order.is_on_disks else (), limit_s)
+
+    def _drained(self) -> Generator[Event, None, list[Sample]]:
+        """Every sample taken meanwhile; returns them."""
+        new = []
+        while not self._taken.empty():
+            new.append(self._taken.get_nowait())
+            self._samples.append(new[-1])
+            yield SampleTaken(trial_id=self._trial_id, sample=new[-1])
+        return new
+
+    def _refuse_full(self, samples: list[Sample]) -> None:
+        for sample in samples:
+            refuse_full(sample, self._order.disks, self._order.disk_free_min_bytes)
+
+
+def _worked_cpus(trial: Trial) -> tuple[int, ...]:
+    """Whose speed is measured: the server's CPUs, if it runs on this machine."""
+    return () if trial.subject.endpoint else trial.placement.server_cpus
+
+
+def _cpus(trial: Trial) -> tuple[int, ...]:
+    """The CPUs of server and load generator, each once."""
+    return tuple(sorted({*trial.placement.server_cpus, *trial.placement.generator_cpus}))
+
+
+def limit_s(trial: Trial) -> float:
+    """The time after which a load counts as hung, in seconds."""
+    load = trial.load
+    rows = load.rows or 0
+    slowest = max(rows / ROWS_PER_S_SLOWEST, rows * logical_bytes(trial.work) / BYTES_PER_S_SLOWEST)
+    longest = load.window_max_s or load.duration_s
+    work = longest if longest is not None else slowest
+    return load.warmup_s + work + load.drain_s + AROUND_S

@@ -1,0 +1,146 @@
+"""The disks of a trial: synced before and after, watched during it, and checked to hold the data."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import queue
+import stat
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from scale_sweep.base.errors import LoadError, ProvisionError
+from scale_sweep.base.files import below
+from scale_sweep.base.interrupts import LOOK_S, current
+from scale_sweep.base.units import format_bytes
+from scale_sweep.model import DataDisk, Sample
+from scale_sweep.server.targets import Part
+
+SYNC_S = 600.0  # of data in the page cache, from others and from the trial before
+
+
+def data_paths(disks: Sequence[DataDisk]) -> list[str]:
+    """Where data can be: one path for each disk, or one for all if they are striped."""
+    return list(dict.fromkeys(disk.path for disk in disks))
+
+
+def sync_disks(disks: Sequence[DataDisk], limit_s: float = SYNC_S) -> None:
+    """Returns when everything written to these file systems is on their devices. It calls syncfs on all at once, so
+    that none waits for another. Raises LoadError, also after limit_s, naming the disks that have not answered."""
+    left = {disk.path: disk for disk in disks}
+    ended: queue.SimpleQueue[tuple[str, BaseException | None]] = queue.SimpleQueue()
+    for disk in left.values():
+        threading.Thread(target=_sync_into, args=(ended, disk), name=f"sync {disk.name}", daemon=True).start()
+    deadline = time.monotonic() + limit_s
+    while left:
+        try:
+            path, error = ended.get(timeout=min(LOOK_S, max(0.0, deadline - time.monotonic())))
+        except queue.Empty:
+            current().look()
+            if time.monotonic() > deadline:
+                names = ", ".join(f"{disk.name} ({path})" for path, disk in left.items())
+                raise LoadError(f"disk {names} did not finish syncing within {limit_s:.0f} s") from None
+            continue
+        if error is not None:
+            raise error
+        del left[path]
+
+
+def _sync_into(ended: queue.SimpleQueue[tuple[str, BaseException | None]], disk: DataDisk) -> None:
+    try:
+        _sync(disk)
+        ended.put((disk.path, None))
+    except BaseException as error:  # the caller raises it
+        ended.put((disk.path, error))
+
+
+def _sync(disk: DataDisk) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = os.open(disk.path, os.O_RDONLY)
+    try:
+        if libc.syncfs(fd) != 0:
+            raise LoadError(f"disk {disk.name} ({disk.path}) cannot be synced: {os.strerror(ctypes.get_errno())}")
+    finally:
+        os.close(fd)
+
+
+def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) -> None:
+    """Raises LoadError that names the first disk with less free space than the trial must leave."""
+    for name, disk in sample.disks.items():
+        if disk.free_bytes is not None and disk.free_bytes < free_min_bytes:
+            raise LoadError(
+                f"{_told(name, disks)} is about to fill: {disk.free_bytes / 1e6:.0f} MB free, "
+                f"{free_min_bytes / 1e6:.0f} MB is the least",
+                remedy="larger disks, fewer rows or a shorter window; --disk-free-min sets the least",
+            )
+
+
+def full_disk(disks: Sequence[DataDisk], free_min_bytes: int) -> str:
+    """A sentence about a disk that is full now; "" if none is."""
+    for disk in disks:
+        space = os.statvfs(disk.path)
+        free = space.f_bavail * space.f_frsize
+        if free < free_min_bytes:
+            return f"{_told(disk.name, disks)} is full: {free / 1e6:.0f} MB free"
+    return ""
+
+
+def _told(name: str, disks: Sequence[DataDisk]) -> str:
+    """The disk for people, with what to request if it is in memory."""
+    disk = next((disk for disk in disks if disk.name == name), None)
+    if disk is not None and disk.kind == "ram":
+        return f"the memory for the data ({disk.path}, {format_bytes(disk.size_bytes)}; --data-dir ram:SIZE)"
+    return f"disk {_together(name, disks)} ({disk.path if disk else '?'})"
+
+
+def _together(name: str, disks: Sequence[DataDisk]) -> str:
+    """The disk's name. Striped disks fill together, so the names of all of them."""
+    path = next((disk.path for disk in disks if disk.name == name), None)
+    return "+".join(disk.name for disk in disks if disk.path == path) or name
+
+
+def bytes_at_rest(folders: Sequence[str]) -> int | None:
+    """The size of the files below these directories on their disks, each file once. None if there is nothing to read,
+    as for a server that is not ours."""
+    found: dict[tuple[int, int], int] = {}
+    for folder in filter(None, folders):
+        for path in below(folder):
+            with contextlib.suppress(OSError):  # it was removed already
+                seen = path.lstat()
+                if stat.S_ISREG(seen.st_mode):
+                    found[seen.st_dev, seen.st_ino] = seen.st_blocks * 512
+    return sum(found.values()) if found else None
+
+
+def check_placement(parts: Sequence[Part], disks: Sequence[DataDisk], folders: Sequence[str]) -> Mapping[str, str]:
+    """The number of parts on each disk, as `parts_per_disk`. Raises ProvisionError that names parts on another disk.
+
+    folders: the trial's directory on each disk. A part is on a disk if its path, links followed, is inside that
+    directory and on that file system.
+    """
+    counts: Counter[int] = Counter()
+    strays = []
+    for part in parts:
+        at = _disk_of(part.path, folders)
+        counts[at] += 1
+        if at < 0 or part.disk not in (None, at):
+            wanted = disks[part.disk].name if part.disk is not None else "any of them"
+            is_on = disks[at].name if at >= 0 else os.path.realpath(part.path)
+            strays.append(f"{part.name} is on {is_on}, planned was {wanted}")
+    if strays:
+        more = f" and {len(strays) - 3} more" if len(strays) > 3 else ""
+        raise ProvisionError(f"the data are not on their disks: {'; '.join(strays[:3])}{more}")
+    return {"parts_per_disk": ",".join(str(counts[i]) for i in range(len(folders)))} if parts else {}
+
+
+def _disk_of(path: str, folders: Sequence[str]) -> int:
+    real = Path(os.path.realpath(path))
+    for i, folder in enumerate(folders):
+        there = Path(os.path.realpath(folder))
+        if real.is_relative_to(there) and real.exists() and real.stat().st_dev == there.stat().st_dev:
+            return i
+    return -1

@@ -1,0 +1,132 @@
+"""Starts a trial's server: reserves its space, describes it by its target, starts it; and how it is reached.
+
+Refuses to keep a server longer than the caller's ExitStack.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.base.interrupts import deferred
+from scale_sweep.base.units import format_cpus
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.placed import data_paths
+from scale_sweep.model import Placement, ServerOrder, Site, SiteRequest, Trial
+from scale_sweep.server.runtimes import Runtime, Server
+from scale_sweep.server.runtimes.local import remove_directories
+from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address, Session, Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reached:
+    """A trial's server and the two ways to reach it: the process, and a session of its database. who: its name for
+    people."""
+
+    server: Server
+    address: Address
+    session: Session
+    who: str = "the server"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Files of another server that one is started on. port, secret: they are in the files. fill: puts them into the
+    directory of a site."""
+
+    port: int
+    secret: str
+    fill: Callable[[Site], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provisioned:
+    """A server that was started, and what for."""
+
+    server: Server
+    address: Address
+    order: ServerOrder
+
+
+def provision(
+    order: TrialOrder, target: Target, runtime: Runtime, name: str, cleanup: ExitStack, files: Files | None = None
+) -> Provisioned:
+    """Starts the trial's server under a name, in an empty directory or on files; cleanup stops it.
+
+    Raises ProvisionError, and what `Files.fill` raises.
+    """
+    trial = order.trial
+    is_ours = not trial.subject.endpoint
+    secret = files.secret if files else _secret(is_ours)
+    with deferred():
+        site = runtime.site(
+            SiteRequest(
+                run_id=order.run_id,
+                trial_id=name,
+                data_dir=order.data_dir,
+                home=order.home,
+                port=files.port if files else order.port,
+                endpoint=trial.subject.endpoint,
+                disks=tuple(data_paths(order.disks)) if order.is_on_disks else (),
+                programs=target.programs(trial, order.home) if is_ours else (),
+            )
+        )
+        cleanup.callback(remove_directories, site)
+    site = replace(site, disk_placement=order.disk_placement, wal_disk=order.wal_disk)
+    spec = target.server(trial, site, secret)
+    spec = replace(spec, image=trial.subject.image, needs_root=target.facts.needs_root)
+    if files:
+        files.fill(site)
+        spec = replace(spec, setup=())
+    asked = ServerOrder(
+        spec=spec,
+        site=site,
+        placement=trial.placement,
+        memory_bytes=trial.resources.memory_bytes,
+        run_id=order.run_id,
+        trial_id=name,
+        level=order.level_words,
+    )
+    server = runtime.start(asked, cleanup)
+    address = Address(
+        host=server.host,
+        port=server.port,
+        secret=secret,
+        home=order.client_home,
+        data_dir=site.data_dir,
+        is_ours=is_ours,
+        disks=site.disks,
+        disk_placement=site.disk_placement,
+        holds_data=files is not None,
+    )
+    return Provisioned(server=server, address=address, order=asked)
+
+
+def reached_by(target: Target, trial: Trial, started: Provisioned) -> Reached:
+    """The server with a session of its database."""
+    session = target.session(trial, started.address)
+    return Reached(server=started.server, address=started.address, session=session, who=target.facts.title)
+
+
+def started_again(before: Provisioned, runtime: Runtime, cleanup: ExitStack) -> Provisioned:
+    """The same server once more, on its own files. The one before is shut down. Raises ProvisionError."""
+    spec = replace(before.order.spec, setup=(), folders=(), links={}, files={})
+    server = runtime.start(replace(before.order, spec=spec), cleanup)
+    return replace(before, server=server, address=replace(before.address, holds_data=True))
+
+
+def _secret(is_ours: bool) -> str:
+    return secrets.token_urlsafe(16) if is_ours else os.environ.get(ENDPOINT_PASSWORD, "")
+
+
+def prove_pinning(server: Server, placement: Placement) -> None:
+    """Raises ProvisionError unless the server has exactly the CPUs that it was given."""
+    allowed = server.cpus_allowed()
+    if allowed and not set(allowed) <= set(placement.server_cpus):
+        raise ProvisionError(
+            f"the server may run on CPUs {format_cpus(allowed)}, planned were {format_cpus(placement.server_cpus)}"
+        )

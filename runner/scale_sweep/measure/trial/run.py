@@ -1,0 +1,264 @@
+"""Runs the stages of one trial. Every way out, Ctrl-C included, stops the server and removes its data.
+
+An error inside a trial is that trial's verdict (ABORTED, with the server's last log lines), and does not end the sweep.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import replace
+
+from scale_sweep.base.errors import ScaleError
+from scale_sweep.base.interrupts import Stop, undone
+from scale_sweep.base.same_value import is_same_value
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.experiment.work import logical_bytes, row_logical_bytes
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.outcome import outcome
+from scale_sweep.judge.figures.recorded import facts_text
+from scale_sweep.judge.figures.settled import with_summary
+from scale_sweep.judge.method import METHOD
+from scale_sweep.loadgen.features import kept_by
+from scale_sweep.loadgen.groups import group_specs, specs_text
+from scale_sweep.loadgen.spec import told_texts, trial_spec
+from scale_sweep.measure.trial.answers import checked_before, checked_within
+from scale_sweep.measure.trial.asking import ANSWER_S, DROP_S, asked, closed_at_last, count_s
+from scale_sweep.measure.trial.begun import wait_for_schema, wait_until_ready
+from scale_sweep.measure.trial.cached import cached_percent, cooled, warmed
+from scale_sweep.measure.trial.causes import killed_for_memory, with_cause
+from scale_sweep.measure.trial.clock import LOCAL, Clock
+from scale_sweep.measure.trial.data_set import Kept, copied, kept_before, make, prove_rows
+from scale_sweep.measure.trial.loading import Loading
+from scale_sweep.measure.trial.loads import load_of
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.placed import bytes_at_rest, check_placement
+from scale_sweep.measure.trial.preload import preload
+from scale_sweep.measure.trial.provision import Provisioned, Reached, provision, reached_by
+from scale_sweep.measure.trial.stages import (
+    Aborted,
+    Answered,
+    Compared,
+    Ended,
+    RowsThere,
+    SchemaMade,
+    StageResult,
+    Verified,
+    with_stage,
+)
+from scale_sweep.measure.trial.summed import rows_summed
+from scale_sweep.measure.trial.traced import trace_folder, traced
+from scale_sweep.measure.trial.waiting import LOG_LINES, answer_within
+from scale_sweep.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, Preloaded, TrialFinished, TrialResult
+from scale_sweep.server.runtimes import Server, load_runtime
+from scale_sweep.server.targets import load_target
+from scale_sweep.server.targets.planned import texts_of
+
+SIZE_S = 10.0  # seconds to add up the sizes of the server's files
+
+
+def run_trial(order: TrialOrder, stop: Stop, clock: Clock = LOCAL) -> Generator[Event, None, None]:
+    """Events of the trial, TrialFinished last. Raises only errors that end the run (Stopped, defects).
+
+    It may run in any thread of any process. When the iterator is exhausted or closed, the trial is over and its server
+    gone.
+    """
+    with stop.here():
+        yield from _RunningTrial(order, stop, clock).events()
+
+
+class _RunningTrial:
+    """What the stages of one trial share. Each stage adds a frozen part to its facts."""
+
+    def __init__(self, order: TrialOrder, stop: Stop, clock: Clock) -> None:
+        self._order, self._trial, self._stop, self._clock = order, order.trial, stop, clock
+        self._target = load_target(order.trial.subject.target)
+        self._runtime = load_runtime(order.trial.subject.runtime)
+        self._server_facts: Mapping[str, str] = {}
+        self._facts = TrialFacts(
+            ceiling_rows_per_s=order.ceiling_rows_per_s,
+            disk_ceilings=order.disk_ceilings,
+            logical_bytes_per_row=logical_bytes(order.trial.work),
+            row_bytes=row_logical_bytes(order.trial.work),
+        )
+
+    def events(self) -> Iterator[Event]:
+        started, self._begun = datetime.datetime.now(datetime.UTC), time.monotonic()
+        with undone() as self._cleanup:
+            try:
+                yield from self._walk()
+            except ScaleError as error:
+                self._add(Aborted(aborted=error.message))
+            yield self._enter("teardown")
+        facts = self._facts
+        yield self._artifact("loadgen.jsonl", facts.generator_log)
+        yield self._artifact("server.log", facts.log_tail)
+        yield self._artifact("facts.json", facts_text(facts, with_summary=not self._trial.load.is_ours))
+        come_to = outcome(load_axis(self._order.axis), self._trial, facts)
+        yield TrialFinished(
+            result=TrialResult(
+                trial=self._trial,
+                measurement=come_to.measurement,
+                verdict=come_to.verdict,
+                effective=facts.effective,
+                server=self._server_facts,
+                log_tail=facts.log_tail,
+                started_utc=started.isoformat(timespec="seconds"),
+                wall_s=time.monotonic() - self._begun,
+                method=METHOD,
+            )
+        )
+
+    def _walk(self) -> Iterator[Event]:
+        kept = yield from self._prepared()
+        yield self._enter("provision")
+        files = copied(self._order, kept, self._found) if kept else None
+        name = self._trial.trial_id
+        self._started = provision(self._order, self._target, self._runtime, name, self._cleanup, files)
+        try:
+            yield from self._stages(self._started, is_copy=kept is not None)
+        except ScaleError as error:
+            raise with_cause(error, self._started.server, self._order) from error
+        finally:
+            self._add(self._ended(self._started.server))
+
+    def _prepared(self) -> Generator[Event, None, Kept | None]:
+        """The data set that the trial gets a copy of, loaded if nobody has; None where it loads its own rows."""
+        data = self._order.data
+        if data is None:
+            return None
+        kept = kept_before(self._order, data)
+        if kept is None:
+            yield self._enter("preload")
+            kept = make(self._order, data, self._stop)
+        return kept
+
+    def _stages(self, started: Provisioned, *, is_copy: bool) -> Iterator[Event]:
+        reached, is_cold = reached_by(self._target, self._trial, started), self._trial.work.cache == "cold"
+        with closed_at_last(reached):
+            yield from self._with_rows(reached, is_copy=is_copy)
+            spec = yield from self._checked(reached)
+            if not is_cold:
+                yield from self._measured(reached, spec)
+        if is_cold and self._facts.preloaded is not None:
+            yield self._enter("provision")
+            self._started = cooled(started, reached, self._facts.preloaded, self._runtime, self._cleanup)
+            again = reached_by(self._target, self._trial, self._started)
+            with closed_at_last(again):
+                yield self._enter("ready")
+                wait_until_ready(again, self._trial.placement, self._target.facts.ready_s, self._stop)
+                wait_for_schema(again, self._stop)
+                yield from self._measured(again, spec)
+
+    def _with_rows(self, reached: Reached, *, is_copy: bool) -> Iterator[Event]:
+        """Until the server has its schema, and the rows that its reads find."""
+        yield self._enter("ready")
+        wait_until_ready(reached, self._trial.placement, self._target.facts.ready_s, self._stop)
+        self._server_facts = reached.server.facts()
+        yield self._enter("schema")
+        self._add(self._make_schema(reached))
+        if not self._trial.work.preload_rows:
+            return
+        yield self._enter("preload")
+        if is_copy:
+            prove_rows(reached, self._trial.work.preload_rows)
+        else:
+            self._found(preload(self._order, reached, self._target.facts, self._stop))
+
+    def _found(self, there: Preloaded) -> None:
+        self._add(RowsThere(preloaded=there))
+
+    def _measured(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
+        """The load on the rows as they are in memory, and the count afterwards."""
+        if (there := self._facts.preloaded) is not None:
+            if self._trial.work.cache == "warm" and (told := warmed(reached)):
+                yield Noted(trial_id=self._trial.trial_id, sentence=told)
+            self._found(replace(there, cached_percent=answer_within(SIZE_S, lambda: cached_percent(reached))))
+        yield from self._load(reached, spec)
+        yield self._enter("verify")
+        rows = self._facts.summary.rows_acked if self._facts.summary else 0
+        size = answer_within(SIZE_S, lambda: bytes_at_rest((reached.address.data_dir, *reached.address.disks)))
+        self._add(Verified(counted=asked(reached, reached.session.count, count_s(rows)), data_bytes=size))
+        self._add(self._compared(reached, spec))
+        if not reached.address.is_ours:
+            asked(reached, reached.session.drop_schema, DROP_S)
+
+    def _compared(self, reached: Reached, spec: Mapping[str, str]) -> Compared:
+        facts, spent_s = self._facts, time.monotonic() - self._begun
+        summary, counted = facts.summary, facts.counted
+        return Compared(summed=rows_summed(self._order, reached, self._target.facts, spec, summary, counted, spent_s))
+
+    def _make_schema(self, reached: Reached) -> SchemaMade:
+        session = reached.session
+        wait_for_schema(reached, self._stop)
+        placed = check_placement(asked(reached, session.parts, ANSWER_S), self._order.disks, reached.address.disks)
+        version, settings = asked(reached, session.version, ANSWER_S), asked(reached, session.effective, ANSWER_S)
+        at_rest = self._target.facts.at_rest if self._trial.work.preload_rows else ""
+        effective = {"server_version": version, **settings, **placed, **({"at_rest": at_rest} if at_rest else {})}
+        return SchemaMade(effective=effective, mismatches=_mismatches(session.expected(), effective))
+
+    def _checked(self, reached: Reached) -> Generator[Event, None, Mapping[str, str]]:
+        """The spec of the load, its texts asked and their answers compared."""
+        texts = self._texts()
+        said = trial_spec(self._trial, {**reached.session.load_spec(), **told_texts(texts)})
+        spec = kept_by(self._order.program, said)
+        yield self._artifact("spec", specs_text(group_specs(spec, self._trial.work)))
+        if texts:
+            yield self._enter("check")
+            self._add(Answered(answers=checked_before(self._order, reached, spec, texts)))
+        return spec
+
+    def _load(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
+        facts = self._target.facts
+        with trace_folder(self._trial) as folder:
+            load = load_of(self._order, spec, facts.threads_per_process, reached, folder)
+            watched = {"by_thread": facts.thread_names, "waits": facts.wait_events}
+            loading = Loading(self._order, reached, load, self._stop, self._clock, **watched)
+            try:
+                yield from traced(loading.events(), self._trial, load, folder)
+            finally:
+                loaded = loading.loaded()
+                self._add(loaded)
+                self._facts = with_summary(self._facts, loaded.summary, self._trial.load, self._trial.work)
+        if self._facts.answers and load.answers:
+            summary = self._facts.summary
+            written = summary.rows_acked + summary.rows_failed + summary.rows_unanswered if summary else 0
+            within = checked_within(
+                self._order, reached, spec, self._texts(), load.answers, self._facts.answers, written
+            )
+            self._add(Answered(answers=within))
+        if loading.stacks is not None:
+            yield self._artifact(FOLDED, loading.stacks.folded)
+            if loading.stacks.trouble:
+                yield Noted(trial_id=self._trial.trial_id, sentence=loading.stacks.trouble)
+
+    def _ended(self, server: Server) -> Ended:
+        said, killed = server.log_tail(LOG_LINES), killed_for_memory(server, self._order)
+        return Ended(log_tail=said, suspicious=(*filter(None, [killed]), *self._target.suspicious(said)))
+
+    def _texts(self) -> dict[str, str]:
+        """The queries rendered in the target's language, by operation."""
+        return texts_of(self._trial, self._target.facts)
+
+    def _add(self, stage: StageResult) -> None:
+        self._facts = with_stage(self._facts, stage)
+
+    def _enter(self, phase: str) -> PhaseEntered:
+        self._stop.look()
+        return PhaseEntered(trial_id=self._trial.trial_id, phase=phase, monotonic_ns=self._clock.now_ns())
+
+    def _artifact(self, name: str, text: str) -> ArtifactMade:
+        return ArtifactMade(trial_id=self._trial.trial_id, name=name, text=text)
+
+
+def _mismatches(expected: Mapping[str, str], effective: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(
+        f"{name} was to be {value}, {_reported(effective.get(name, ''))}"
+        for name, value in expected.items()
+        if not is_same_value(value, effective.get(name, ""))
+    )
+
+
+def _reported(value: str) -> str:
+    return f"the server says {value}" if value else "the server does not report it"

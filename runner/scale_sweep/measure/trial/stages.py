@@ -1,0 +1,92 @@
+"""What each stage of a trial found, frozen at the stage's end. Data only.
+
+The fields are those of TrialFacts, which is assembled from them. A stage that was not reached adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.model import AnswersChecked, Counted, Interval, LoadSummary, Preloaded, RowsSummed, Sample, SamplerCost
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchemaMade:
+    """The server's own report of its settings, and the differences from the plan."""
+
+    effective: Mapping[str, str]
+    mismatches: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsThere:
+    """The rows that reads find."""
+
+    preloaded: Preloaded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answered:
+    """The comparison of answers with the right ones, so far."""
+
+    answers: tuple[AnswersChecked, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """Everything seen during the load, also if it failed. Times are monotonic.
+
+    commits_before, commits_after: the server's count at the window's start and end. They are inexact by commits between
+    that moment and the answer, usually a few milliseconds. Commits of a discarded transient are counted too.
+    """
+
+    load_start_ns: int | None
+    measure_start_ns: int | None
+    flush_end_ns: int | None
+    summary: LoadSummary | None
+    sampler_cost: SamplerCost | None
+    commits_before: int | None
+    commits_after: int | None
+    generator_log: str
+    intervals: tuple[Interval, ...]
+    samples: tuple[Sample, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verified:
+    """The database's own count of rows; None if it has none. data_bytes: of its files."""
+
+    counted: Counted | None
+    data_bytes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """The stored rows beside those that were sent; None: not compared."""
+
+    summed: RowsSummed | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ended:
+    """The server's last log lines, and those of them that make the number doubtful."""
+
+    log_tail: str
+    suspicious: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aborted:
+    """Why the trial ended early."""
+
+    aborted: str
+
+
+StageResult = SchemaMade | RowsThere | Answered | Loaded | Verified | Compared | Ended | Aborted
+
+
+def with_stage(facts: TrialFacts, stage: StageResult) -> TrialFacts:
+    """The facts with those of the stage."""
+    return replace(facts, **{f.name: getattr(stage, f.name) for f in fields(stage)})

@@ -1,0 +1,155 @@
+"""Compares the stored rows with those that were sent: the database's sums of each table with the load generator's.
+
+Refuses to guess which rows are stored: after a failed request nobody knows, and then nothing is compared.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from scale_sweep.experiment.work import stores
+from scale_sweep.experiment.work.sums import UNREADABLE, Right, figures_of, right_figures, steps_ns, table_sums
+from scale_sweep.loadgen.rows import tables_of
+from scale_sweep.loadgen.sums import TableRun, sums_of
+from scale_sweep.measure.trial.asking import asked, count_s
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.portions import Comparison, fits_together, next_tables, seconds
+from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.model import Counted, LoadSummary, RowsSummed, TableSums, Trial
+from scale_sweep.server.targets import Facts
+
+TABLES_MAX = 1000  # compared one by one; of more, DRAWN are, and all together
+DRAWN = 200
+FIGURES_MAX = 200_000  # of the tables compared one by one: 75 bytes each at most, of the 16 MB of facts.json
+SHARE = 0.1  # of the time since the trial began; what would take longer is left out
+LEAST_S = 2.0
+NAMES_S = 300.0
+TOGETHER = ""  # the name of all tables together
+
+
+def rows_summed(
+    order: TrialOrder,
+    reached: Reached,
+    facts: Facts,
+    spec: Mapping[str, str],
+    summary: LoadSummary | None,
+    counted: Counted | None,
+    spent_s: float,
+) -> RowsSummed | None:
+    """The stored rows beside those that were sent; None if nothing was written, or the database computes no sums.
+
+    spent_s: the time of the trial so far, which bounds that of the comparison. Raises LoadError or TargetError.
+    """
+    trial, begun = order.trial, time.monotonic()
+    if summary is None or not trial.load.is_ours or not stores(trial.work) or not facts.sums:
+        return None
+    tables = trial.work.data.tables
+    if why := _unknown(trial, summary):
+        return RowsSummed(of_tables=tables, note=why)
+    rows = _rows_by_table(summary.table_rows or (), tables)
+    figures = figures_of(trial.work.data, facts.sums)
+    comparison = _comparison(trial, facts, rows, spent_s, _tables_max(figures))
+    names = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), NAMES_S).names
+    limit_s = count_s(sum(rows))
+
+    def compared(tables: Sequence[int]) -> Iterator[TableSums]:
+        """The figures of each of these tables; of all together, if there are none."""
+        groups: list[Sequence[TableRun]] = [[(table, 1, rows[table])] for table in tables]
+        groups = groups or [summary.table_rows or ()]
+        decimal = trial.subject.method in facts.decimal_methods
+        distinct = counted is not None and counted.is_distinct
+        right = sums_of(order.program, spec, groups, decimal=decimal, distinct=distinct)
+        devices = [names[table] for table in tables]
+        stored = _stored(reached, devices, devices or (TOGETHER,), figures, limit_s)
+        whose = zip(tables, devices, strict=True) if tables else [(None, TOGETHER)]
+        for (table, key), line, group in zip(whose, right, groups, strict=True):
+            yield table_sums(table, key, figures, _right(trial, facts, line, group), stored.get(key, {}))
+
+    found: list[TableSums] = []
+    while some := next_tables(comparison, len(found), time.monotonic() - begun):
+        found += compared(some)
+    found.sort(key=lambda one: one.table or 0)
+    took_s, done = time.monotonic() - begun, len(found)
+    if is_together := fits_together(comparison, done, took_s):
+        found += compared(())
+    return RowsSummed(
+        figures=figures,
+        tables=tuple(found),
+        of_tables=tables,
+        rows=sum(rows) if is_together else sum(rows[table] for table in comparison.order[:done]),
+        note=_left_out(comparison, done, took_s, is_together=is_together),
+        seconds=time.monotonic() - begun,
+    )
+
+
+def _stored(
+    reached: Reached, devices: Sequence[str], keys: Sequence[str], figures: Sequence[str], limit_s: float
+) -> Mapping[str, Mapping[str, Any]]:
+    """The database's sums, by key. From an answer that holds something else, no figure is a number."""
+
+    try:
+        return asked(reached, partial(reached.session.sums, devices), limit_s)
+    except (ValueError, TypeError, LookupError, ArithmeticError):
+        return {key: dict.fromkeys(figures, UNREADABLE) for key in keys}
+
+
+def _right(trial: Trial, facts: Facts, line: Mapping[str, Any], group: Sequence[TableRun]) -> Right:
+    steps = steps_ns(trial.work.data, group)
+    return right_figures(line, steps=steps, in_doubles=facts.sums_in_doubles, share=facts.sums_share)
+
+
+def _unknown(trial: Trial, summary: LoadSummary) -> str:
+    """Why it is not known which rows are stored; "" if it is."""
+    work = trial.work
+    if not summary.is_answered:
+        return "rows are not compared: the method has no answers, so that some may be missing"
+    if summary.table_rows is None or sum(run[1] for run in summary.table_rows) != work.data.tables:
+        return "rows are not compared: requests failed or had no answer, and it is not known which rows are stored"
+    if work.preload_rows % work.data.tables or (work.preload_rows and work.data.disorder == "swap"):
+        return "rows are not compared: some were written before the load and again by it"
+    return ""
+
+
+def _rows_by_table(runs: Sequence[TableRun], tables: int) -> list[int]:
+    rows = [0] * tables
+    for first, count, each in runs:
+        rows[first : first + count] = [each] * count
+    return rows
+
+
+def _tables_max(figures: Sequence[str]) -> int:
+    """The number of tables whose figures facts.json can keep."""
+    return max(1, FIGURES_MAX // max(1, len(figures)))
+
+
+def _comparison(trial: Trial, facts: Facts, rows: Sequence[int], spent_s: float, tables_max: int) -> Comparison:
+    """What may be compared: all tables one by one, or of very many some that are drawn. tables_max: those whose figures
+    facts.json can keep."""
+    held = [table for table, count in enumerate(rows) if count]
+    has_more = len(held) > min(TABLES_MAX, tables_max)
+    some = min(DRAWN, tables_max) if has_more else len(held)
+    return Comparison(
+        order=random.Random(f"{trial.seed} sums").sample(held, some),
+        rows=rows,
+        has_more=has_more,
+        rows_per_s=facts.sums_per_core_s * max(1.0, trial.cores or 1.0) / (len(trial.work.data.columns) + 1),
+        most_s=max(LEAST_S, SHARE * spent_s),
+    )
+
+
+def _left_out(comparison: Comparison, done: int, spent_s: float, *, is_together: bool) -> str:
+    """What was not compared, after the first tables of the order (done) in spent_s, and why; "" if nothing was."""
+    held = sum(map(bool, comparison.rows))
+    if is_together:
+        return f"{done:,} of {held:,} tables were compared one by one, and all together"
+    if done == held:
+        return ""
+    all_s = seconds(comparison, sum(comparison.rows), done, spent_s)
+    return (
+        f"the rows of {done:,} of {held:,} tables were compared: those of all would take about {all_s:.0f} s, "
+        f"which is more than {SHARE:.0%} of the trial"
+    )

@@ -1,0 +1,300 @@
+"""The declared experiment: a sweep, its workload, its load and its knobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from scale_sweep.model.disk_facts import DiskSource
+from scale_sweep.model.knobs import LOADING
+
+Origin = Literal["default", "file", "flag", "host", "detect", "time"]
+COLUMN_TYPES = (
+    "bool",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "utinyint",
+    "usmallint",
+    "uint",
+    "ubigint",
+    "float",
+    "double",
+    "timestamp",
+    "binary",
+    "nchar",
+    "varbinary",
+    "geometry",
+    "json",
+)  # of a column or a tag, as the load generator has them
+CLAIM_S = 40.0  # seconds; in a shorter window a random walk cannot be distinguished from noise (docs/method.md)
+CLAIM_EDGE_S = 1.0  # a window begins and ends with an interval of the load generator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """One part of a rule: the value for levels first..last (None: open)."""
+
+    first: float | None
+    last: float | None
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A knob's value along the axis: one value, or pieces such as 1..4=4,5..=12."""
+
+    pieces: tuple[Piece, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """The shape of rows and requests, not how hard they load.
+
+    requests_per_table: the number of consecutive requests to one table. values: the law of the columns' values, or
+    the shares of several laws, as LAW=SHARE,...; period_rows: of the laws that repeat. decimals: to which values with a
+    fraction are rounded, None: as each law has it. disorder: how rows come out of order, "": in order;
+    disorder_percent: of the rows. The other fields are parameters of its modes. tag_groups: tags that have so many
+    values, as NAME:COUNT; each value is tag_prefix and a number, and each combination has as many tables.
+    """
+
+    tables: int
+    columns: tuple[str, ...]
+    tags: tuple[str, ...]
+    values: str
+    rows_per_request: int
+    interlace_rows: int
+    start_ms: int
+    step_ms: int
+    text: str = "vocabulary"
+    requests_per_table: int = 1
+    period_rows: int = 100
+    decimals: int | None = None
+    disorder: str = ""
+    disorder_percent: float = 10.0
+    disorder_lambda: float = 2200.0
+    disorder_max_k: int = 170_000
+    disorder_rows: int = 1000
+    tag_groups: tuple[str, ...] = ()
+    tag_prefix: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One kind of request in a load. weight: its share of the requests, relative to the sum of all weights.
+
+    name: in the mix and in results. kind: of the operation; "" if it is the name. unit: what one request counts.
+    parameters: those of this operation, as the user wrote them. connections: that do nothing but this operation, 0: as
+    many as the trial has. rate: offered, in units per second, 0: closed loop. With one of the two, the operation has
+    connections of its own, and its weight does not count.
+    """
+
+    name: str = "write"
+    weight: float = 1.0
+    unit: str = "rows"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    kind: str = ""
+    connections: int = 0
+    rate: float = 0.0
+
+    @property
+    def kind_name(self) -> str:
+        """The name of its module in scale_sweep/experiment/work/."""
+        return self.kind or self.name
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether it has connections of its own."""
+        return bool(self.connections or self.rate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """The operations by weight, on rows of this shape. scale_sweep/experiment/work/ has their rules.
+
+    preload_rows: the rows of all tables together that are written before the load, the same number in each. cache: what
+    happens to their files before the load: read ("warm"), removed from the page cache ("cold"), or nothing ("as-is").
+    """
+
+    data: Workload
+    operations: tuple[Operation, ...] = (Operation(),)
+    preload_rows: int = 0
+    cache: str = "as-is"
+
+    @property
+    def unit(self) -> str:
+        """What the rate counts: the unit of all operations if it is the same, else requests."""
+        units = {operation.unit for operation in self.operations}
+        return units.pop() if len(units) == 1 else "requests"
+
+    @property
+    def counts_requests(self) -> bool:
+        """Whether the rate is requests/s: any operation other than writing rows."""
+        return self.unit == "requests"
+
+    @property
+    def rate_words(self) -> str:
+        """The unit of the rate, for people."""
+        return f"{self.unit}/s"
+
+    @property
+    def rows_present(self) -> int:
+        """Rows of each table before the load begins."""
+        return self.preload_rows // self.data.tables
+
+    @property
+    def groups(self) -> tuple[tuple[Operation, ...], ...]:
+        """Operations that share connections: the mix, then each one with connections of its own."""
+        mixed = tuple(operation for operation in self.operations if not operation.is_apart)
+        apart = tuple((operation,) for operation in self.operations if operation.is_apart)
+        return (mixed, *apart) if mixed else apart
+
+    def connections(self, of_trial: int) -> int:
+        """Connections of all groups together. of_trial: of the mix, and of each group without a number of its own."""
+        return sum(group[0].connections or of_trial for group in self.groups)
+
+    @property
+    def paced(self) -> tuple[Operation, ...]:
+        """The operations with a rate of their own beside others in a closed loop; none if every operation has one,
+        because the whole load is then an open loop."""
+        found = tuple(operation for operation in self.operations if operation.rate)
+        return found if len(found) < len(self.operations) else ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """The intensity and duration of a load: fixed work (rows), or a window after the warm-up (duration_s). One is None.
+
+    window_max_s: the window may grow up to this while the rate is not steady; None: it does not grow. generator: the
+    load generator's name. table_placement: which connection writes which tables (owned, stock). connections,
+    partitions: of one trial, from its knobs; 0 in a sweep. may_discard: seconds after the warm-up in which the rate had
+    not settled may be left out of the window. request_timeout_s: for the answer to one request, if the driver can end
+    one; 0: none. drain_s: for unanswered requests when the window ends, or when the load is interrupted.
+
+    trace_every: one in so many requests of each connection is kept, 0: none. trace_max: the most of a trial.
+
+    rows_by_level: the sweep's rows are for each unit of the level; a trial's rows are a total. soak: one long trial,
+    whose rate over time is the answer. carries_claim: a window that is long enough is checked, cut and judged by the
+    rules for long windows. warmup_least_s: the
+    warm-up ends when the rate is level, after at least this time and at most warmup_s; None: it takes warmup_s.
+    """
+
+    rows: int | None
+    duration_s: float | None
+    warmup_s: float
+    rate: float
+    arrival: str
+    window_max_s: float | None = None
+    generator: str = "scale"
+    table_placement: str = "owned"
+    connections: int = 0
+    partitions: int = 0
+    warmup_least_s: float | None = None
+    may_discard: bool = True
+    request_timeout_s: float = 0.0
+    drain_s: float = 10.0
+    rows_by_level: bool = False
+    soak: bool = False
+    carries_claim: bool = False
+    trace_every: int = 0
+    trace_max: int = 1_000_000
+
+    def is_long(self, window_s: float) -> bool:
+        """Whether a window of this load is long enough to claim the long-run rate: it was planned for at least CLAIM_S,
+        and has that length. Of fixed work, which has no planned length, only the latter."""
+        planned = self.duration_s is None or self.duration_s >= CLAIM_S
+        return planned and window_s >= CLAIM_S - CLAIM_EDGE_S
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether our own load generator makes the load."""
+        return self.generator == "scale"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """What a point measures besides the level: a database, its version, the method of writing.
+
+    image: of a container. home: an installation. endpoint: host:port of a server that runs already. Two builds differ
+    in image or home. variant: the combination of --vary, by name, as the user wrote it.
+    """
+
+    target: str
+    runtime: str
+    method: str
+    version: str = ""
+    image: str = ""
+    home: str = ""
+    endpoint: str = ""
+    variant: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def server(self) -> tuple[str, ...]:
+        """Equal for all subjects that use the same installation of the same database."""
+        return self.target, self.runtime, self.version, self.image, self.home, self.endpoint
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sweep:
+    """A declared experiment in which every setting has a value. `origin` says where each value comes from.
+
+    levels: of the axis. constants: the one level of other axes, by their names. disks: the source of prepared disks;
+    None: the data is in data_dir. predict: levels whose rate the report predicts. need: rates (rows/s) whose level it
+    predicts. seed: of the data. order_seed: of the order of the trials; None: the same as seed, as in older runs.
+    variants_ab: of `scale ab`, what A and B are, in words; the trials are then in ABBA blocks. detect_percent: the
+    difference for which replicates were chosen. network_bits_per_s: the speed of interfaces by name, if the kernel does
+    not know it.
+    """
+
+    name: str
+    question: str
+    axis: str
+    levels: tuple[float, ...]
+    target: str
+    runtime: str
+    version: str
+    image: str
+    home: str
+    endpoint: str
+    port: int | None
+    method: str
+    work: Work
+    load: Load
+    knobs: Mapping[str, Rule]
+    vary: Mapping[str, tuple[str, ...]]
+    replicates: int
+    seed: int
+    sample_hz: float
+    server_cpus: tuple[int, ...]
+    generator_cpus: tuple[int, ...]
+    memory_bytes: int | None
+    data_dir: str
+    reference: str
+    tags: Mapping[str, str]
+    origin: Mapping[str, Origin]
+    constants: Mapping[str, float] = field(default_factory=dict)
+    disks: DiskSource | None = None
+    disk_placement: str = "auto"
+    wal_disk: str = "auto"
+    disk_free_min_bytes: int = 64 * 2**20
+    drift_check: bool = True
+    until_ci_percent: float | None = None
+    replicates_max: int = 10
+    ablation: bool = False
+    connections_check: bool = False
+    profile: bool = False
+    predict: tuple[float, ...] = ()
+    need: tuple[float, ...] = ()
+    order_seed: int | None = None
+    variants_ab: Mapping[str, str] = field(default_factory=dict)
+    detect_percent: float | None = None
+    network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
+    equal_durability: bool = False
+    settings: str = LOADING
+
+    @property
+    def seed_of_order(self) -> int:
+        """The seed of the order of the trials."""
+        return self.seed if self.order_seed is None else self.order_seed

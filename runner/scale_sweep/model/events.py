@@ -1,0 +1,97 @@
+"""Events: a trial yields them, the campaign passes them to sinks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scale_sweep.model.disk_facts import DiskCeiling
+from scale_sweep.model.measured import Interval, TrialResult
+from scale_sweep.model.planned import Plan, Trial
+from scale_sweep.model.samples import Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class CeilingsMeasured:
+    """Comes before the first trial: the load generator's ceiling for each trial by its id, and each disk's ceiling."""
+
+    rows_per_s: Mapping[str, float]
+    disks: tuple[DiskCeiling, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanGrew:
+    """The planner asked for trials that the plan did not contain; this plan does."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialStarted:
+    """unix_s and monotonic_ns are the same moment on two clocks. They convert all times of the trial to absolute
+    times."""
+
+    trial: Trial
+    position: int
+    total: int
+    unix_s: float = 0.0
+    monotonic_ns: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhaseEntered:
+    """provision, ready, schema, warmup, measure, drain, flush, verify, teardown."""
+
+    trial_id: str
+    phase: str
+    monotonic_ns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class IntervalSeen:
+    trial_id: str
+    interval: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleTaken:
+    trial_id: str
+    sample: Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noted:
+    trial_id: str
+    sentence: str
+
+
+FOLDED = "profile.folded"  # the stacks of a profiled trial, one on each line with its count
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArtifactMade:
+    """A file for the trial's directory: spec, the load generator's raw output, server log. content: of a file that is
+    not text, in place of `text`."""
+
+    trial_id: str
+    name: str
+    text: str = ""
+    content: bytes | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialFinished:
+    result: TrialResult
+
+
+Event = (
+    CeilingsMeasured
+    | PlanGrew
+    | TrialStarted
+    | PhaseEntered
+    | IntervalSeen
+    | SampleTaken
+    | Noted
+    | ArtifactMade
+    | TrialFinished
+)

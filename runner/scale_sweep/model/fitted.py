@@ -1,0 +1,215 @@
+"""The fitted curve, and a complete stored run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.planned import Plan
+
+Shape = Literal["linear", "contended", "retrograde", "knee", "superlinear", "undecided"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A value with its standard error and its 95 % interval (None: these points do not determine it)."""
+
+    value: float
+    std_err: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFit:
+    """One model on the VALID trials, by least squares on the rate. scale_sweep/analysis/fit/models.py has the formulas.
+
+    rss, rse: the sum of squared residuals and the residual standard error, in (rows/s)² and rows/s. aicc: None if there
+    are too few points. holdout_error: the relative error at the last level when the model is fitted without it. band:
+    (level, low, high), 95 % for the curve, given the model. on_bound: parameters at the end of their range, or not
+    determined by the points; they have no error. unit_level: the unit of levels in the formulas of Amdahl and the USL:
+    1, or the smallest level if it is below 1.
+    """
+
+    model: Literal["linear", "affine", "amdahl", "usl", "knee", "power"]
+    parameters: Mapping[str, Estimate]
+    rss: float
+    aicc: float | None
+    band: tuple[tuple[float, float, float], ...] = ()
+    on_bound: tuple[str, ...] = ()
+    trials: int = 0
+    rse: float | None = None
+    holdout_error: float | None = None
+    unit_level: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointSummary:
+    """All VALID trials of one level: mean rate with n and spread, speedup and efficiency against the first level.
+
+    speedup_std_err: one standard error of the speedup, with its degrees of freedom; None without replicates.
+    speedup_low, speedup_high: its 95 % interval. speedup_blocks: the blocks whose ratios it comes from; 0: it is the
+    ratio of the means.
+    """
+
+    level: float
+    n: int
+    rows_per_s_mean: float
+    rows_per_s_std: float | None
+    speedup: float | None
+    efficiency: float | None
+    speedup_std_err: float | None = None
+    speedup_low: float | None = None
+    speedup_high: float | None = None
+    speedup_degrees: int | None = None
+    speedup_blocks: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class CpuPoint:
+    """All trials of one level that have a rate for each CPU-second of the server: its geometric mean, and the speedup
+    against the first level that it stands for, with its 95 % interval (None without replicates)."""
+
+    level: float
+    n: int
+    rate_per_cpu_s: float
+    speedup: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """The chosen model's rate at a requested level with 95 % for the curve, or the reason why there is none.
+
+    low, high: the hull over the models in by_model, each with its own interval. reason: why there is no rate; beside a
+    rate, what was measured there and rejected. others: of runs from before by_model.
+    """
+
+    level: float
+    rate: float | None
+    low: float | None
+    high: float | None
+    extrapolated: bool
+    reason: str = ""
+    others: Mapping[str, float] = field(default_factory=dict)
+    by_model: Mapping[str, Estimate] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """The level that a rate needs, with its 95 % interval (high None: open), or the reason why there is none.
+
+    falling: the rate decreases with the level, so this is the highest level that reaches it.
+    """
+
+    rate: float
+    level: float | None
+    low: float | None
+    high: float | None
+    reason: str = ""
+    falling: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RejectedLevel:
+    """A level that lost trials: the number by verdict, the number kept, and the mean rate of the rejected ones."""
+
+    level: float
+    marks: Mapping[str, int]
+    kept: int
+    rate: float | None = None
+
+    @property
+    def rejected(self) -> int:
+        """The number of rejected trials."""
+        return sum(self.marks.values())
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether no trial was kept."""
+        return not self.kept
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether a third of the trials or more were rejected, but not all."""
+        return bool(self.kept) and 3 * self.rejected >= self.rejected + self.kept
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitBeside:
+    """The fit with the rejected trials of doubted levels. It is shown beside the fit, never instead of it."""
+
+    levels: tuple[float, ...]
+    chosen: str | None
+    verdict: Shape
+    sentence: str
+    model: ModelFit | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitReport:
+    """The curve: points, candidate models, the chosen one (None: too few points), a verdict and one sentence.
+
+    noise_percent: the pooled relative spread of the replicates, the noise floor. peak_level: the USL's maximum, only if
+    its error is smaller than its value. peak_extrapolated: the peak is beyond the measured levels. knee_level: the
+    start of a hard limit, only if that explains the points better than every smooth model. maximum: the highest rate
+    that the chosen model can reach. level_at_90: the level at which the efficiency falls to 90 % of that at the
+    smallest level. supported: models with an AICc at most 2 above the lowest, besides the chosen one.
+    extrapolation_limit: the highest level with a prediction. rejected: levels that lost trials. beside: the fit with
+    the rejected trials of levels that lost a third or more. band: (level, low, high), the 95 % hull over the models
+    that the points leave possible. per_cpu: the curve of the rate for each CPU-second, by level.
+    """
+
+    points: tuple[PointSummary, ...]
+    models: tuple[ModelFit, ...]
+    chosen: str | None
+    sentence: str
+    cautions: tuple[str, ...] = ()
+    peak_level: float | None = None
+    peak_std_err: float | None = None
+    peak_extrapolated: bool = False
+    knee_level: float | None = None
+    noise_percent: float | None = None
+    axis: str = "cores"
+    rate: str = "rows_per_s"
+    verdict: Shape = "undecided"
+    peak: Estimate | None = None
+    knee: Estimate | None = None
+    maximum: Estimate | None = None
+    level_at_90: Estimate | None = None
+    supported: tuple[str, ...] = ()
+    extrapolation_limit: float | None = None
+    predictions: tuple[Prediction, ...] = ()
+    needs: tuple[Need, ...] = ()
+    rejected: tuple[RejectedLevel, ...] = ()
+    beside: FitBeside | None = None
+    band: tuple[tuple[float, float, float], ...] = ()
+    per_cpu: tuple[CpuPoint, ...] = ()
+
+    @property
+    def ends_before(self) -> float | None:
+        """The first level beyond the fitted ones whose trials were all rejected. The curve ends before it."""
+        last = self.points[-1].level if self.points else 0.0
+        return next((r.level for r in self.rejected if r.is_lost and r.level > last), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoredRun:
+    """A run read from results/, from which reports are made. profiles: folded stacks of profiled trials, by trial."""
+
+    path: str
+    manifest: Mapping[str, object]
+    plan: Plan
+    results: tuple[TrialResult, ...]
+    timeseries: Mapping[str, tuple[tuple[float, Mapping[str, float | None]], ...]]
+    fit: FitReport | None = None
+    profiles: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def on_curve(self) -> tuple[TrialResult, ...]:
+        """The trials of the curve, without drift checks, ablation trials and connections checks."""
+        return tuple(r for r in self.results if r.trial.role == "point")

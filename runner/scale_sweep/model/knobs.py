@@ -1,0 +1,41 @@
+"""Knobs of a server as a plan names them: their roles, and their columns in results.
+
+Refuses to know a database: each target declares its knobs (scale_sweep/server/targets/facts.py), and a plan contains
+them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+LOADING = "loading"
+"""The settings of a target that make loading fast."""
+DEFAULTS = "defaults"
+"""The durability and the maintenance that the vendor gives the server."""
+
+
+class KnobRole(StrEnum):
+    """The purpose of a knob, whatever its name in a database. The value is the role's name in sweeps and flags.
+
+    PARTITIONS: parts into which the data is split. WRITERS: connections that write, one thread each. COMMIT_THREADS:
+    threads of the server that write data to disk. OTHER: any other setting of the server.
+    """
+
+    PARTITIONS = "partitions"
+    WRITERS = "write_threads"
+    COMMIT_THREADS = "commit_threads"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnobColumn:
+    """One knob of a plan. name: as in the database. label: for a heading.
+
+    column: its own column in points.csv; "": it is in other_knobs.
+    """
+
+    name: str
+    role: KnobRole
+    label: str
+    column: str = ""

@@ -1,0 +1,32 @@
+"""Words beside a trial's number wherever it is shown: what its window could not observe. Data only."""
+
+from __future__ import annotations
+
+from scale_sweep.model.measured import TrialResult
+
+BUFFERED_CYCLES = 2  # commit cycles in the window; with fewer, the rate partly counts the filling of buffers
+QUICK = "quick"
+BUFFERED = "buffered rate"
+UNACKNOWLEDGED = "unacknowledged"  # no request was answered: the rows are those that the database counted
+
+
+def is_quick(result: TrialResult) -> bool:
+    """Whether the window was too short to claim the long-run rate."""
+    return not result.trial.load.is_long(result.measurement.window_s or 0.0)
+
+
+def is_buffered(commits: int | None) -> bool:
+    """Whether fewer than BUFFERED_CYCLES commit cycles ended in the window. False if the server does not count them."""
+    return commits is not None and commits < BUFFERED_CYCLES
+
+
+def marks(result: TrialResult) -> tuple[str, ...]:
+    """The words, in order. None for a number without such a doubt, or for a trial without a window."""
+    if not result.measurement.window_s:
+        return ()
+    words = {
+        QUICK: is_quick(result),
+        BUFFERED: is_buffered(result.measurement.commits),
+        UNACKNOWLEDGED: result.measurement.rows_sent is not None,
+    }
+    return tuple(word for word, applies in words.items() if applies)

@@ -1,0 +1,134 @@
+"""Completes a sweep with what only its target decides: method, knobs, rows in a request. Pure.
+
+Refuses what the target does not have, by flag.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scale_sweep.base.errors import CannotAsk, UsageError
+from scale_sweep.base.nearest import not_one_of
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.experiment.work import offered_per_s, queries_of
+from scale_sweep.model import DEFAULTS, LOADING, Load, Rule, Sweep
+from scale_sweep.plan.columns import column_mistakes
+from scale_sweep.plan.grants import resource_range
+from scale_sweep.plan.knobs import granted_knobs
+from scale_sweep.plan.named import knob_mistakes, with_own_names
+from scale_sweep.server.targets import Facts, columns_of
+from scale_sweep.sweep.vary import check_variants
+
+
+def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sweep:
+    """The completed sweep. machine_bytes: the memory of the servers' machine; None: not known.
+
+    Raises UsageError for a method or a knob that the target does not have.
+    """
+    mistakes = []
+    method = sweep.method or facts.methods[0]
+    if method not in facts.methods:
+        mistakes.append(f"--method of {facts.name}: {not_one_of(method, facts.methods)}")
+    if sweep.load.generator not in facts.load_generators:
+        mistakes.append(f"--load-generator: {facts.name} can be loaded by {', '.join(facts.load_generators)}")
+    if not sweep.load.is_ours and sweep.load.rows is None:
+        mistakes.append(f"--load-generator: {sweep.load.generator} knows fixed work only; give --rows")
+    mistakes += check_variants(sweep, facts.methods)
+    mistakes += knob_mistakes(sweep, facts)
+    mistakes += column_mistakes(sweep.work.data, facts)
+    mistakes += _disk_mistakes(sweep, facts)
+    reasons = unspoken(sweep, facts) if method in facts.methods else {}
+    if not (leaves_out(sweep) and len(reasons) < len(sweep.work.operations)):
+        mistakes += [f"operation {name}: {why}" for name, why in reasons.items()]
+    own = with_own_names(sweep, facts)
+    mistakes += _granted_mistakes(own, facts)
+    if mistakes:
+        raise UsageError("\n".join(mistakes))
+    sweep = own
+    per_request = sweep.work.data.rows_per_request or facts.rows_per_request
+    kept = tuple(one for one in sweep.work.operations if one.name not in reasons)
+    work = replace(sweep.work, operations=kept, data=replace(sweep.work.data, rows_per_request=per_request))
+    return replace(
+        sweep,
+        knobs={**facts.default_knobs(resource_range(sweep, machine_bytes)), **_fsynced(sweep, facts), **sweep.knobs},
+        wal_disk=_wal_disk(sweep, facts),
+        settings=settings_of(sweep),
+        method=method,
+        work=work,
+        load=replace(_with_own_warmup(sweep, facts), rate=sweep.load.rate or offered_per_s(work)),
+    )
+
+
+def _with_own_warmup(sweep: Sweep, facts: Facts) -> Load:
+    """The load with the target's time for a warm-up until the rate is level, unless its length was given."""
+    if sweep.load.warmup_least_s is None or sweep.origin.get("load.warmup", "default") != "default":
+        return sweep.load
+    least, most = facts.warmup_s
+    return replace(sweep.load, warmup_least_s=least, warmup_s=most)
+
+
+def settings_of(sweep: Sweep) -> str:
+    """The set of settings that servers start from. `auto`: the vendor's defaults where databases or two variants are
+    compared, else those for loading."""
+    if sweep.settings in (LOADING, DEFAULTS):
+        return sweep.settings
+    is_compared = len(set(sweep.vary.get("target", ()))) > 1 or bool(sweep.variants_ab)
+    return DEFAULTS if is_compared else LOADING
+
+
+def _fsynced(sweep: Sweep, facts: Facts) -> dict[str, Rule]:
+    return facts.fsynced_knobs() if sweep.equal_durability else {}
+
+
+def leaves_out(sweep: Sweep) -> bool:
+    """Whether operations that a target cannot express are left out for it: those of a named workload, which the user
+    did not name one by one."""
+    return sweep.origin.get("mix") == "default"
+
+
+def unspoken(sweep: Sweep, facts: Facts) -> dict[str, str]:
+    """Why the target cannot express an operation, by the operation's name."""
+    found = {}
+    for name, query in queries_of(sweep.work).items():
+        try:
+            facts.rendered(query, sweep.work.data, sweep.method or facts.methods[0])
+        except CannotAsk as error:
+            found[name] = error.message
+    return found
+
+
+def left_out(sweep: Sweep, facts: Facts) -> str:
+    """The sentence about operations that are left out for a target; "" if there are none."""
+    reasons = unspoken(sweep, facts) if leaves_out(sweep) else {}
+    if not reasons:
+        return ""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        by_reason.setdefault(why, []).append(name)
+    told = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
+    return f"{facts.title} is not asked {told}; compare the response times of each operation, not the rates of mixes"
+
+
+def _granted_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
+    flag = load_axis(sweep.axis).flag
+    said = sorted(granted_knobs(sweep, columns_of([facts])) & {*sweep.knobs, *sweep.vary})
+    return [f"--{name.replace('_', '-')}: {flag} says how many at each level; leave it out" for name in said]
+
+
+def _disk_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
+    if sweep.disks is None:
+        return []
+    if not facts.disk_placements:
+        return [f"--disks: {facts.name} cannot be spread over disks"]
+    found = []
+    if sweep.disk_placement not in ("auto", "stripe", *facts.disk_placements):
+        has = ", ".join((*facts.disk_placements, "stripe"))
+        found.append(f"--disk-placement: {facts.name} has no {sweep.disk_placement}; it has {has}")
+    if sweep.wal_disk not in ("auto", *facts.wal_disks):
+        found.append(f"--wal-disk: {facts.name} keeps its log {' or '.join(facts.wal_disks)}, not {sweep.wal_disk}")
+    return found
+
+
+def _wal_disk(sweep: Sweep, facts: Facts) -> str:
+    chosen = sweep.wal_disk == "auto" and sweep.disks is not None and facts.wal_disks
+    return facts.wal_disks[0] if chosen else sweep.wal_disk

@@ -1,0 +1,66 @@
+"""Which trials find the same rows before their load: those share one prepared data directory. Pure.
+
+Refuses what cannot be shared: rows on prepared disks, whose number is the level, rows in a server that runs already,
+and those of a target whose files are not known to survive a copy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+
+from scale_sweep.experiment.work import row_logical_bytes
+from scale_sweep.model import KnobRole, Trial
+from scale_sweep.server.targets import load_facts
+
+_NOT_IN_THE_DATA = (KnobRole.WRITERS, KnobRole.COMMIT_THREADS)
+
+
+def data_key(trial: Trial) -> str:
+    """The same for trials whose rows and files are the same; "" where each trial loads its own, or none.
+
+    Every knob counts but those that say how many threads work: of the others nobody here knows what they do to files.
+    """
+    subject = trial.subject
+    if not trial.work.preload_rows or trial.resources.disks or subject.endpoint:
+        return ""
+    facts = load_facts(subject.target)
+    if not facts.keeps_data:
+        return ""
+    threads = {knob.name for knob in facts.role_knobs if knob.role in _NOT_IN_THE_DATA}
+    knobs = {name: value for name, value in trial.knobs.items() if name not in threads}
+    rows = replace(trial.work.data, rows_per_request=0, interlace_rows=0, requests_per_table=1)
+    same = [subject.server, subject.method, asdict(rows), trial.work.preload_rows, knobs, trial.seed]
+    return hashlib.sha256(json.dumps(same, sort_keys=True).encode()).hexdigest()[:10]
+
+
+def makers(trials: Iterable[Trial]) -> dict[str, Trial]:
+    """Of each data set the trial on whose server it is loaded: one with the most cores and connections, so that neither
+    the order of the trials nor a low level decides how long it takes."""
+    found: dict[str, Trial] = {}
+    for trial in trials:
+        key = data_key(trial)
+        if key and (key not in found or _means(trial) > _means(found[key])):
+            found[key] = trial
+    return found
+
+
+def _means(trial: Trial) -> tuple[float, int]:
+    return trial.cores, trial.load.connections
+
+
+def bytes_needed(trials: Iterable[Trial]) -> int:
+    """Of disk space, roughly: every data set, and a copy of the largest one for the trial that runs."""
+    sizes = [_bytes(trial) for trial in makers(trials).values()]
+    return sum(sizes) + max(sizes, default=0)
+
+
+def stored_row_bytes(trial: Trial) -> int:
+    """Bytes of one row on disk, without its log: an upper estimate from the facts of the trial's target."""
+    return row_logical_bytes(trial.work) + load_facts(trial.subject.target).row_overhead_bytes
+
+
+def _bytes(trial: Trial) -> int:
+    return trial.work.preload_rows * stored_row_bytes(trial)

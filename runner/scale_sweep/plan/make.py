@@ -1,0 +1,208 @@
+"""Sweep → Plan: trials, their order, CPUs and knobs. Starts nothing.
+
+Replicates are interleaved: each block holds every point (level and subject) once, in a seeded random order, so that
+drift of the machine does not look like scaling. Trial ids are stable: `cores-4-r2` is the same trial in every run of
+the sweep. Refuses to guess a knob: every knob has a value at every level, or the plan is a UsageError.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.units import format_number
+from scale_sweep.experiment.axes import all_axes
+from scale_sweep.experiment.setting.readers import rule_value
+from scale_sweep.experiment.work import offered_per_s
+from scale_sweep.machine.host import Host
+from scale_sweep.model import KnobColumn, Load, Plan, Resources, Sweep, Trial, Work
+from scale_sweep.plan.abba import TRIALS_OF_A_VARIANT, abba
+from scale_sweep.plan.arms import Arm, arms_of
+from scale_sweep.plan.cpus import cpu_confounds, cpu_notes
+from scale_sweep.plan.data_sets import makers
+from scale_sweep.plan.extra import ablation, boundaries, drift_check_of, profiled
+from scale_sweep.plan.grants import grants, resources_by_level, with_constants
+from scale_sweep.plan.knobs import COUNT, granted_knobs, with_granted, with_knobs
+from scale_sweep.plan.quick import replicates_in_time, with_replicates
+from scale_sweep.plan.words import confounds, notes, preload_seconds, seconds
+from scale_sweep.server.targets import Facts, columns_of
+from scale_sweep.sweep.bounds import refuse_too_many
+from scale_sweep.sweep.vary import slug
+
+KnobsByLevel = Mapping[float, Mapping[str, str]]
+ResourcesByLevel = Mapping[float, Resources]
+
+
+def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
+    """All trials of a completed sweep of one target. Raises UsageError for more cores than the machine has, or for a
+    rule with a gap."""
+    return plan_arms(sweep, host, arms_of(sweep, facts))
+
+
+def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
+    """All trials of several subjects, each of which is in every block; with fewer blocks where those of --quick would
+    take too long. Raises UsageError likewise."""
+    plan = _plan_arms(sweep, host, arms)
+    count = replicates_in_time(plan)
+    if count == plan.sweep.replicates:
+        return plan
+    fewer = [replace(arm, sweep=with_replicates(arm.sweep, count)) for arm in arms]
+    return _plan_arms(with_replicates(sweep, count), host, fewer)
+
+
+def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
+    sweep = with_constants(_named_after_all(sweep, arms), host)
+    arms = [replace(arm, sweep=with_constants(arm.sweep, host)) for arm in arms]
+    refuse_too_many(
+        {
+            "--replicates": ("replicates", sweep.replicates),
+            "the levels": ("levels", len(sweep.levels)),
+            "--vary": ("combinations", len(arms)),
+            "--ablation": ("trials of each", 2 if sweep.ablation else 1),
+        }
+    )
+    for axis in all_axes():
+        axis.check(sweep, host, list(grants(sweep).values()))
+    declared = columns_of(arm.facts for arm in arms)
+    knobs = [{level: _knobs_at(arm, level, declared) for level in sweep.levels} for arm in arms]
+    given = [resources_by_level(arm.sweep, arm.grants, host) for arm in arms]
+    trials = _trials(sweep, given, arms, knobs, declared)
+    facts_of = {arm.subject.target: arm.facts for arm in arms}
+    return Plan(
+        sweep=sweep,
+        trials=tuple(trials),
+        confounds=(*confounds(sweep, knobs, granted_knobs(sweep, declared)), *cpu_confounds(sweep, trials)),
+        notes=(*notes(sweep, trials, facts_of), *cpu_notes(trials)),
+        seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials)
+        + sum(preload_seconds(trial, facts_of[trial.subject.target]) for trial in makers(trials).values()),
+        knobs=declared,
+    )
+
+
+def _named_after_all(sweep: Sweep, arms: Sequence[Arm]) -> Sweep:
+    """The sweep with the names of all its subjects' targets, runtimes and methods, for people."""
+    if len({arm.subject.target for arm in arms}) < 2:
+        return sweep
+    subjects = [arm.subject for arm in arms]
+    return replace(
+        sweep,
+        target=",".join(dict.fromkeys(s.target for s in subjects)),
+        runtime=",".join(dict.fromkeys(s.runtime for s in subjects)),
+        method=",".join(dict.fromkeys(s.method for s in subjects)),
+    )
+
+
+def _trials(
+    sweep: Sweep,
+    given: Sequence[ResourcesByLevel],
+    arms: Sequence[Arm],
+    knobs: Sequence[KnobsByLevel],
+    declared: Sequence[KnobColumn],
+) -> list[Trial]:
+    if sweep.variants_ab:
+        return _in_blocks(sweep, given, arms, knobs, declared)
+    points = [(level, i) for level in sweep.levels for i in range(len(arms))]
+    chance = random.Random(sweep.seed_of_order)
+    trials: list[Trial] = []
+    for replicate in range(1, sweep.replicates + 1):
+        block = [_trial(arms[i], given[i][level], level, replicate, knobs[i][level], declared) for level, i in points]
+        if sweep.ablation:
+            block += _ablations(sweep, block, arms, knobs, declared)
+        chance.shuffle(block)
+        trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
+    trials += profiled(trials) if sweep.profile else ()
+    return [*trials, *(drift_check_of(trials) if sweep.drift_check else ())]
+
+
+def _in_blocks(
+    sweep: Sweep,
+    given: Sequence[ResourcesByLevel],
+    arms: Sequence[Arm],
+    knobs: Sequence[KnobsByLevel],
+    declared: Sequence[KnobColumn],
+) -> list[Trial]:
+    """Two variants in ABBA blocks."""
+    places = abba(sweep.levels, sweep.replicates // TRIALS_OF_A_VARIANT, sweep.seed_of_order)
+    found: list[Trial] = []
+    for p in places:
+        arm, resources = arms[p.variant], given[p.variant][p.level]
+        trial = _trial(arm, resources, p.level, p.replicate, knobs[p.variant][p.level], declared)
+        found.append(replace(trial, block=p.block, order=len(found)))
+    return found
+
+
+def _knobs_at(arm: Arm, level: float, declared: Sequence[KnobColumn]) -> dict[str, str]:
+    found = {}
+    for name, rule in arm.sweep.knobs.items():
+        value = rule_value(rule, level)
+        if value is None:
+            raise UsageError(
+                f"--{name.replace('_', '-')}: the rule says nothing for {format_number(level)} {arm.sweep.axis}",
+                remedy="cover every level, like '1..4=4,5..=12'",
+            )
+        found[name] = value
+    for name in (knob.name for knob in arm.facts.knobs if knob.kind == "count" and knob.name in found):
+        if not COUNT.fullmatch(found[name]) or int(found[name]) < 1:
+            raise UsageError(f"--{name.replace('_', '-')}: {found[name]!r} is not a whole number above 0")
+    own = [column for column in declared if arm.facts.knob_named(column.name)]
+    return with_granted(found, arm.grants[level], own)
+
+
+def _trial(
+    arm: Arm,
+    resources: Resources,
+    level: float,
+    replicate: int,
+    knobs: Mapping[str, str],
+    declared: Sequence[KnobColumn],
+) -> Trial:
+    sweep, variant = arm.sweep, arm.variant
+    middle = f"-{slug(variant)}" if variant else ""
+    point_id = f"{sweep.axis}-{format_number(level)}{middle}"
+    trial = Trial(
+        trial_id=f"{point_id}-r{replicate}",
+        point_id=point_id,
+        order=0,
+        level=level,
+        replicate=replicate,
+        block=replicate,
+        resources=resources,
+        work=sweep.work,
+        load=_load(sweep.load, sweep.work, level, resources.cores),
+        subject=arm.subject,
+        knobs={},
+        seed=sweep.seed,
+        settings=sweep.settings,
+    )
+    return with_knobs(trial, {**knobs, **arm.knobs}, declared)
+
+
+def _load(load: Load, work: Work, level: float, cores: float) -> Load:
+    """The load of one trial. Below one core, a warm-up until the rate is level may take 1/cores times as long. Rows in
+    proportion to the level become a total. The rates of all operations together depend on the rows of a request, which
+    may vary."""
+    load = replace(load, rate=offered_per_s(work) or load.rate)
+    if load.warmup_least_s is not None:
+        load = replace(load, warmup_s=load.warmup_s / min(1.0, cores))
+    if not load.rows_by_level or load.rows is None:
+        return load
+    return replace(load, rows=max(1, round(load.rows * level)), rows_by_level=False)
+
+
+def _ablations(
+    sweep: Sweep,
+    block: Sequence[Trial],
+    arms: Sequence[Arm],
+    knobs: Sequence[KnobsByLevel],
+    declared: Sequence[KnobColumn],
+) -> list[Trial]:
+    """Where a knob moves: the level after the move, with the knobs of the level before it."""
+    return [
+        ablation(trial, before, by_level[before], arm.knobs, declared)
+        for arm, by_level in zip(arms, knobs, strict=True)
+        for before, after in boundaries(sweep.levels, by_level)
+        for trial in block
+        if trial.level == after and trial.variant == arm.variant
+    ]

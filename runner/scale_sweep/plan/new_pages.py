@@ -1,0 +1,105 @@
+"""How much memory a trial's server may touch for the first time: the log and data that it writes, in the page cache or
+in memory. An upper estimate. Pure.
+
+Where pages become dear within a trial of --quick, the level with more cores alone would pay for them. All levels then
+write the same rows, which fit into the cheap pages, or into those that `scale` can hold. Memory is held if all of a
+trial fits into it: what ends within a window would change its rate. Refuses to change a length of the work that was
+given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scale_sweep.experiment.work import stores
+from scale_sweep.model import NewPages, Plan, Sweep, Trial
+from scale_sweep.plan.data_sets import stored_row_bytes
+from scale_sweep.server.targets import load_facts
+
+ENOUGH_BYTES = 10**9  # less touches few pages: what they cost is lost in the noise
+_WRITTEN_TIMES = 3  # a row in its table, and in a log that may hold it with twice as many bytes
+
+
+def trial_bytes(plan: Plan) -> int:
+    """The bytes of the trial of the plan that writes most; 0 if its pages are another machine's."""
+    return max((_bytes(trial) for trial in plan.trials if not trial.subject.endpoint), default=0)
+
+
+def _bytes(trial: Trial) -> int:
+    load = trial.load
+    if not stores(trial.work):
+        return trial.work.preload_rows * _row_bytes(trial)
+    if load.rows is not None:
+        return load.rows * _row_bytes(trial)
+    seconds = load.warmup_s + max(load.duration_s or 0.0, load.window_max_s or 0.0)
+    rows_per_core_s = load_facts(trial.subject.target).rows_per_core_s
+    return round(seconds * trial.cores * rows_per_core_s * _row_bytes(trial))
+
+
+def _row_bytes(trial: Trial) -> int:
+    return _WRITTEN_TIMES * stored_row_bytes(trial)
+
+
+_PAGE_BYTES = 4096
+_HOLD_S = 20.0  # of CPU time that a run pays for the pages that it holds
+_HOLD_SHARE = 0.5  # of the available memory: the server takes it over, and the rest is for the page cache and others
+_QUICK_BYTES = 3 * 10**9  # of a trial of --quick: more makes it longer, and its figure hardly better
+
+
+def held_bytes(plan: Plan, pages: NewPages | None) -> int:
+    """The memory that is held for a trial of the plan; 0 if pages cost the same, or a trial uses more than can be
+    held."""
+    wanted = trial_bytes(plan)
+    return wanted if pages is not None and pages.are_dear and wanted <= _may_hold(pages) else 0
+
+
+def _may_hold(pages: NewPages) -> int:
+    bought = _HOLD_S / (pages.last_us * 1e-6) * _PAGE_BYTES
+    return min(int((pages.cheap_bytes or 0) + bought), int(_HOLD_SHARE * pages.available_bytes))
+
+
+def held_sentence(held: int, pages: NewPages) -> str:
+    """What is done about dear pages."""
+    return (
+        f"scale holds {held / 1e9:.1f} GB of memory and frees it as the server writes, because {pages.sentence}: "
+        "the rates do not contain the cost of dear pages"
+    )
+
+
+_CHEAP_SHARE = 0.8  # of the cheap pages that a trial may use: the probe is not exact
+_ROWS_STEP = 100_000
+_WARMUP_MOST_S = 5.0  # a server that needs more (Java) is slow in its first rows, and equal rows have no warm-up
+_SECONDS_MIN = 4.0  # rows that are written faster give no rate
+
+
+def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: float) -> int | None:
+    """The rows that each level of --quick writes without reaching dear pages; None if all pages cost the same, the work
+    was given, the server needs a long warm-up, no level writes as many in its window, or one writes them too fast.
+
+    rows_per_core_s: the target's own estimate.
+    """
+    sweep = plan.sweep
+    is_asked = sweep.origin.get("load.quick", "default") != "default" and len(sweep.levels) > 1
+    was_given = any(sweep.origin.get(key, "default") != "default" for key in ("load.duration", "load.warmup"))
+    is_plain = sweep.load.rows is None and not sweep.load.rate and not sweep.work.counts_requests
+    starts_slowly = any((trial.load.warmup_least_s or 0.0) > _WARMUP_MOST_S for trial in plan.trials)
+    if pages is None or pages.cheap_bytes is None or not is_asked or was_given or not is_plain or starts_slowly:
+        return None
+    row_bytes = max(map(_row_bytes, plan.trials))
+    cheap_bytes = max(pages.cheap_bytes, min(_QUICK_BYTES, _may_hold(pages)))
+    rows = int(_CHEAP_SHARE * cheap_bytes / row_bytes) // _ROWS_STEP * _ROWS_STEP
+    load, fastest = sweep.load, rows_per_core_s * max(trial.cores for trial in plan.trials)
+    most = fastest * (load.warmup_s + (load.window_max_s or load.duration_s or 0.0))
+    return rows if fastest * _SECONDS_MIN <= rows < most else None
+
+
+def with_equal_rows(sweep: Sweep, rows: int) -> Sweep:
+    """The sweep with this number of rows at every level, in place of a window."""
+    work = replace(sweep.load, rows=rows, duration_s=None, window_max_s=None, carries_claim=True)
+    load = replace(work, warmup_s=0.0, warmup_least_s=None)
+    return replace(sweep, load=load, origin={**sweep.origin, "load.rows": "host"})
+
+
+def equal_rows_sentence(rows: int, pages: NewPages) -> str:
+    """Why all levels write the same rows."""
+    return f"all levels write {rows / 1e6:g} M rows, because {pages.sentence}"

@@ -1,0 +1,84 @@
+"""A planner gives the next block of trials from the results so far. Pure and seeded.
+
+The same results give the same block, so a run is resumed by asking from the beginning. Refuses to keep anything between
+two calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from scale_sweep.model import Plan, Trial, TrialResult
+from scale_sweep.plan.extra import LAST
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """Trials that run one after the other, in this order; no trials: the run is complete. why: what a user should know
+    of it."""
+
+    trials: tuple[Trial, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """The most that a planner can ask for: trials, and seconds by the plan's estimate."""
+
+    trials: int
+    seconds: float
+
+
+class Planner(Protocol):
+    """Decides which trials come next."""
+
+    def next(self, done: Sequence[TrialResult]) -> Block:
+        """The trials of the first unfinished block that are not done; no trials when the run is complete."""
+
+    def bound(self) -> Bound:
+        """The most that it can ask for."""
+
+
+def with_block(plan: Plan, block: Block) -> Plan:
+    """The plan with the trials of a block that it does not contain yet, before its drift checks."""
+    known = {trial.trial_id for trial in plan.trials}
+    added = [trial for trial in block.trials if trial.trial_id not in known]
+    if not added:
+        return plan
+    body = [t for t in plan.trials if t.role not in LAST]
+    drift_checks = [t for t in plan.trials if t.role in LAST]
+    trials = (*body, *added, *drift_checks)
+    return replace(
+        plan,
+        trials=tuple(replace(t, order=at) for at, t in enumerate(trials)),
+        seconds_estimated=plan.seconds_estimated * len(trials) / len(plan.trials),
+    )
+
+
+def left_of(trials: Sequence[Trial], done: Sequence[TrialResult]) -> tuple[Trial, ...]:
+    """The trials that are not done, in their order."""
+    finished = {result.trial.trial_id for result in done}
+    return tuple(trial for trial in trials if trial.trial_id not in finished)
+
+
+def last_replicates(trials: Sequence[Trial]) -> list[Trial]:
+    """The trial with the highest replicate of each point, and of each ablation."""
+    last: dict[str, Trial] = {}
+    for trial in trials:
+        held = last.get(trial.point_id)
+        if held is None or trial.replicate > held.replicate:
+            last[trial.point_id] = trial
+    return list(last.values())
+
+
+def following(trials: Sequence[Trial]) -> list[Trial]:
+    """The next replicate of each point, not in order."""
+    return [following_of(last) for last in last_replicates(trials)]
+
+
+def following_of(last: Trial) -> Trial:
+    """The replicate after a point's last one."""
+    number = last.replicate + 1
+    return replace(last, trial_id=f"{last.point_id}-r{number}", replicate=number, block=number)

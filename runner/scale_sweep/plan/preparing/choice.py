@@ -1,0 +1,152 @@
+"""`auto`: the best target and runtime on this machine, with the reason in one sentence.
+
+Targets are tried in the order of their ranks, each with its runtimes, best first. One that exists but cannot be used is
+skipped. If the user named one that does not exist, the error says what to install.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+from scale_sweep.base.errors import PreflightError, UsageError
+from scale_sweep.model import ServerSource
+from scale_sweep.plan.preparing.requested import ANY, RequestedServer, refuse_two_places
+from scale_sweep.server.runtimes import RUNTIMES, load_runtime
+from scale_sweep.server.runtimes.capabilities import Capabilities
+from scale_sweep.server.targets import Facts, Installation, Target, all_facts, load_facts, load_target
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """The choice. home: the server's installation, as the runtime sees it. sentence: what was chosen and why."""
+
+    target: Target
+    runtime: str
+    image: str
+    home: str
+    version: str
+    sentence: str
+
+    @property
+    def facts(self) -> Facts:
+        """The target's facts."""
+        return self.target.facts
+
+    @property
+    def can(self) -> Capabilities:
+        """The runtime's capabilities."""
+        return load_runtime(self.runtime).CAN
+
+
+def choose(asked: RequestedServer) -> Choice:
+    """The first requested server that the machine has.
+
+    Raises UsageError for a pair that does not exist, PreflightError with what to install.
+    """
+    refuse_two_places(asked)
+    if asked.endpoint and asked.target == ANY:
+        raise UsageError("--endpoint: which database is it?", remedy="name it with --target")
+    if asked.target != ANY:
+        _refuse_pair(asked, load_facts(asked.target))
+    if asked.home and not os.path.isdir(asked.home):
+        what = "is not a directory" if os.path.exists(asked.home) else "does not exist"
+        raise UsageError(f"--home {asked.home}: {what}", remedy="give the directory of an installed server")
+    missing: list[str] = []
+    for facts, runtime in _candidates(asked):
+        found = _try(asked, facts, runtime)
+        if isinstance(found, Choice):
+            skipped = f" ({'; '.join(missing)})" if missing else ""
+            return replace(found, sentence=found.sentence + skipped)
+        missing.append(found)
+    raise PreflightError("nothing to measure here: " + "; ".join(dict.fromkeys(missing)), remedy=_remedy(asked))
+
+
+def runtimes_of(facts: Facts) -> tuple[str, ...]:
+    """The runtimes that can run a target, best first."""
+    by_source = {name: load_runtime(name).CAN.source for name in RUNTIMES.names()}
+    return tuple(name for source in facts.runs_from for name, offers in by_source.items() if offers is source)
+
+
+def _refuse_pair(asked: RequestedServer, facts: Facts) -> None:
+    runs_as = ", ".join(runtimes_of(facts))
+    if asked.runtime not in (ANY, *runtimes_of(facts)):
+        raise UsageError(f"--runtime: {facts.name} does not run as {asked.runtime}; it runs as {runs_as}")
+    if asked.endpoint and ServerSource.ENDPOINT not in facts.runs_from:
+        raise UsageError(
+            f"--endpoint: a {facts.name} server that already runs is not swept; {facts.name} runs as {runs_as}",
+            remedy="leave out --endpoint: a server is started for each trial",
+        )
+    if asked.image and ServerSource.IMAGE not in facts.runs_from:
+        raise UsageError(
+            f"--image: {facts.name} does not run from an image; it runs as {runs_as}", remedy="leave out --image"
+        )
+
+
+def _candidates(asked: RequestedServer) -> list[tuple[Facts, str]]:
+    ranked = sorted((f for f in all_facts() if f.auto_rank is not None), key=lambda f: f.auto_rank or 0)
+    targets = ranked if asked.target == ANY else [load_facts(asked.target)]
+    return [
+        (facts, name)
+        for facts in targets
+        for name in runtimes_of(facts)
+        if asked.runtime in (ANY, name) and _fits(asked, load_runtime(name).CAN.source)
+    ]
+
+
+def _fits(asked: RequestedServer, source: ServerSource) -> bool:
+    if asked.endpoint:
+        return source is ServerSource.ENDPOINT
+    named = {ServerSource.IMAGE: asked.image, ServerSource.INSTALLATION: asked.home}
+    return source in named and not any(named[other] for other in named if other is not source)
+
+
+def _try(asked: RequestedServer, facts: Facts, name: str) -> Choice | str:
+    """The choice, or the reason against it."""
+    runtime = load_runtime(name)
+    source = runtime.CAN.source
+    image = (asked.image or facts.default_image(asked.version)) if source is ServerSource.IMAGE else ""
+    if obstacle := runtime.obstacle(image):
+        return obstacle.sentence
+    chosen = Choice(target=load_target(facts.name), runtime=name, image=image, home="", version="", sentence="")
+    if source is ServerSource.IMAGE:
+        sentence = f"{facts.name} {runtime.phrase(image)}, {_how(asked)}"
+        return replace(chosen, home=facts.image_home, sentence=sentence)
+    installation = chosen.target.find(asked.home)
+    if source is ServerSource.ENDPOINT:
+        home = installation.home if installation else asked.home
+        return replace(chosen, home=home, sentence=f"{facts.name} {runtime.phrase(asked.endpoint)}")
+    if installation is None:
+        return f"no {facts.name} server {f'in {asked.home}' if asked.home else 'on this machine'}"
+    if asked.target == ANY and (why_not := _unusable(chosen.target, installation)):
+        return why_not
+    sentence = f"{facts.name} {installation.version} {runtime.phrase(installation.found)}, {_how(asked)}"
+    if facts.remark:
+        sentence = f"target {facts.name}, as asked: {facts.remark}"
+    return replace(chosen, home=installation.home, version=installation.version, sentence=sentence)
+
+
+def _how(asked: RequestedServer) -> str:
+    if asked.target == ANY:
+        return "the best that this machine offers"
+    return "as asked" if asked.runtime != ANY else "as asked, in the best runtime that this machine offers"
+
+
+def _unusable(target: Target, installation: Installation) -> str:
+    """Why `auto` skips an installation. If the user named it, preflight refuses it, with a remedy."""
+    where = f"{target.facts.name} in {installation.home} ({installation.found})"
+    if not installation.version:
+        return f"{where} does not report its version"
+    blocking = [f for f in target.check_client(installation.home, installation.version) if f.blocking]
+    return f"{where}: {blocking[0].subject}: {blocking[0].sentence}" if blocking else ""
+
+
+def _remedy(asked: RequestedServer) -> str:
+    wanted = all_facts() if asked.target == ANY else (load_facts(asked.target),)
+    installs = [facts.to_install for facts in wanted if facts.to_install]
+    if asked.runtime == ANY:
+        return "; ".join(installs)
+    obstacle = load_runtime(asked.runtime).obstacle(asked.image or wanted[0].default_image(asked.version))
+    if obstacle is None:
+        return "; ".join(installs)
+    return "; ".join([obstacle.remedy, *(installs if obstacle.installing_helps else [])])

@@ -1,0 +1,108 @@
+"""Finds what would go wrong before anything starts; each finding has a remedy. Only reads the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.experiment.axes import axis_of
+from scale_sweep.machine.host import Host
+from scale_sweep.machine.host.ram import RamDirectory
+from scale_sweep.model import Finding, Plan, Trial
+from scale_sweep.plan.preparing import machine, preloaded, server
+from scale_sweep.plan.preparing.choice import Choice
+from scale_sweep.plan.preparing.requested import subject_key
+from scale_sweep.server.targets import Surroundings
+
+
+def preflight(
+    plan: Plan, host: Host, choices: Mapping[str, Choice], data: Path | RamDirectory, results: Path
+) -> tuple[Finding, ...]:
+    """All findings, blocking ones first, each once. choices: of every subject in the plan, by `subject_key`.
+
+    data: the place of the servers' data, on a disk or in memory.
+    """
+    data_dir = data.path if isinstance(data, RamDirectory) else data
+    around = Surroundings(
+        memory_bytes=host.memory_bytes,
+        free_bytes=data.size_bytes if isinstance(data, RamDirectory) else machine.free(data_dir),
+        explicit=frozenset(key for key, origin in plan.sweep.origin.items() if origin in ("flag", "file")),
+    )
+    trials: dict[str, list[Trial]] = {}
+    for trial in plan.trials:
+        trials.setdefault(subject_key(trial.subject), []).append(trial)
+    subjects = [(choices[key], of_subject) for key, of_subject in trials.items()]
+    found = [
+        *machine.writable("--results", results),
+        *machine.trusted(data_dir),
+        *machine.writable("--data-dir", data_dir),
+        *(machine.in_memory(data) if isinstance(data, RamDirectory) else machine.on_disk(plan.sweep.data_dir, data)),
+        *preloaded.space(plan, around.free_bytes),
+        *preloaded.cold(plan, in_memory=isinstance(data, RamDirectory)),
+        *(f for choice, _ in subjects for f in server.without_root(choice, host, data_dir)),
+        *machine.few_open_files(plan.trials),
+        *machine.port_free(plan.sweep.port),
+        *machine.profiling(plan.sweep.profile),
+        *machine.interfaces(plan.sweep.network_bits_per_s),
+        *(f for choice, of_subject in subjects for f in _of_server(choice, of_subject)),
+        *machine.idle(host),
+        *_of_plan(plan),
+        *_unequal_runtimes(plan),
+        *_disks(plan, data_dir),
+        *axis_of(plan.sweep.axis).findings(plan),
+        *(f for choice, of_subject in subjects for f in server.refused(choice, of_subject, around)),
+    ]
+    return tuple(sorted(dict.fromkeys(found), key=lambda f: not f.blocking))
+
+
+def _of_server(choice: Choice, trials: list[Trial]) -> Iterator[Finding]:
+    yield from server.endpoint(choice, trials)
+    yield from server.client(choice)
+    yield from server.uncorrupted(choice, trials)
+    yield from server.installed(choice, trials)
+    yield from server.unlimited(choice, trials)
+
+
+def refuse_blocking(findings: tuple[Finding, ...]) -> None:
+    """Raises PreflightError with every blocking finding."""
+    blocking = [f for f in findings if f.blocking]
+    if blocking:
+        raise PreflightError(
+            "\n".join(f"{f.subject}: {f.sentence}" for f in blocking),
+            remedy="; ".join(dict.fromkeys(f.remedy for f in blocking if f.remedy)),
+        )
+
+
+def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
+    sweep = plan.sweep
+    if sweep.disks is None:
+        return []
+    from scale_sweep.machine.disks import check_source, check_stripe  # a sweep of cores does not need it
+
+    found = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)
+    if sweep.disk_placement == "stripe":
+        return [*check_stripe(sweep.disks), *found]
+    return list(found)
+
+
+def _unequal_runtimes(plan: Plan) -> list[Finding]:
+    """A finding where databases that are compared do not run in the same kind of runtime."""
+    runtimes = {trial.subject.target: trial.subject.runtime for trial in plan.trials}
+    if len(set(runtimes.values())) < 2:
+        return []
+    each = ", ".join(f"{target} by {runtime}" for target, runtime in sorted(runtimes.items()))
+    sentence = f"the databases do not run in the same kind of runtime ({each}): a difference may be the runtime's"
+    return [Finding(blocking=False, subject="runtime", sentence=sentence, remedy="--runtime process, or docker")]
+
+
+def _of_plan(plan: Plan) -> list[Finding]:
+    return [Finding(blocking=False, subject="plan", sentence=note) for note in plan.notes] + [
+        Finding(
+            blocking=False,
+            subject="confound",
+            sentence=c.sentence,
+            remedy=c.remedy or f"hold {c.knob} constant to see the {plan.sweep.axis} alone",
+        )
+        for c in plan.confounds
+    ]

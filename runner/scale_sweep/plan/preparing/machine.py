@@ -1,0 +1,192 @@
+"""What of this machine would stop a sweep or distort its figures: directories, space, port, other programs. Reads
+only."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.machine.host import Host, open_files
+from scale_sweep.machine.host.ram import RamDirectory, shortage
+from scale_sweep.machine.state import check
+from scale_sweep.model import Finding, NewPages, Trial
+from scale_sweep.server.runtimes.stacks import profile_obstacle
+
+FREE_BYTES_MIN = 2 * 10**9
+LOAD_BUSY_SHARE = 0.3
+OPEN_FILES_MIN = 256  # of a server, a load generator or this program, besides connections
+
+
+def existing(path: Path) -> Path:
+    """The path, or its nearest existing parent."""
+    return next(p for p in (path, *path.absolute().parents) if os.path.exists(p))  # a name that is too long does not
+
+
+def writable(flag: str, path: Path) -> list[Finding]:
+    """A finding if results or data cannot be written there."""
+    there = existing(path)
+    if os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK) and not os.statvfs(there).f_flag & os.ST_RDONLY:
+        return []
+    what = "is not a directory" if not there.is_dir() else "is not writable"
+    return [
+        Finding(blocking=True, subject=flag, sentence=f"{there} {what}", remedy=f"give another directory with {flag}")
+    ]
+
+
+def missing(given: str, data_dir: Path) -> list[Finding]:
+    """A finding if a given name does not exist, because it may be a typing error. The default directory ("") is made
+    silently."""
+    if not given or os.path.exists(data_dir):
+        return []
+    who = "root" if os.geteuid() == 0 else "this user"
+    return [
+        Finding(
+            blocking=False,
+            subject="--data-dir",
+            sentence=f"{data_dir} is not there: {who} makes it for the run, and removes it afterwards",
+            remedy="correct --data-dir if another directory was meant",
+        )
+    ]
+
+
+def trusted(data_dir: Path) -> list[Finding]:
+    """A finding if another user can change what scale keeps, or the data directory."""
+    try:
+        check(data_dir)
+    except PreflightError as error:
+        return [Finding(blocking=True, subject="state", sentence=error.message, remedy=error.remedy)]
+    return []
+
+
+def on_disk(given: str, data_dir: Path) -> list[Finding]:
+    """Findings about a data directory on a disk. given: --data-dir as the user wrote it."""
+    return [*missing(given, data_dir), *room(data_dir)]
+
+
+def in_memory(directory: RamDirectory) -> list[Finding]:
+    """Findings about a data directory in memory: its free space, and what will be made."""
+    if lacking := shortage(directory):
+        return [
+            Finding(
+                blocking=True,
+                subject="--data-dir",
+                sentence=lacking,
+                remedy="give less, like --data-dir ram:1GiB, or a directory on a disk",
+            )
+        ]
+    return [Finding(blocking=False, subject="--data-dir", sentence=directory.sentence)]
+
+
+def free(data_dir: Path) -> int:
+    """Bytes free at the directory, which need not exist yet."""
+    return shutil.disk_usage(existing(data_dir)).free
+
+
+def room(data_dir: Path) -> list[Finding]:
+    """A finding if a trial's data has too little space."""
+    there = free(data_dir)
+    if there >= FREE_BYTES_MIN:
+        return []
+    return [
+        Finding(
+            blocking=True,
+            subject="--data-dir",
+            sentence=f"{data_dir} has {there / 1e9:.1f} GB free, a trial needs {FREE_BYTES_MIN / 1e9:.0f} GB",
+            remedy="free some space, or choose another disk with --data-dir",
+        )
+    ]
+
+
+def few_open_files(trials: Iterable[Trial]) -> list[Finding]:
+    """A finding if this user's programs may not open as many files as the trials need."""
+    connections = max((trial.work.connections(trial.load.connections) for trial in trials), default=0)
+    least, there = OPEN_FILES_MIN + connections, open_files.limit()
+    if there >= least:
+        return []
+    return [
+        Finding(
+            blocking=True,
+            subject="machine",
+            sentence=f"a program may have {there} files open (ulimit -n), and this sweep needs {least}: "
+            f"{OPEN_FILES_MIN}, and one for each connection",
+            remedy=open_files.REMEDY,
+        )
+    ]
+
+
+def profiling(wanted: bool) -> list[Finding]:
+    """A finding if the server's stacks cannot be recorded, and profiling was requested."""
+    found = profile_obstacle() if wanted else None
+    if found is None:
+        return []
+    return [Finding(blocking=True, subject="--profile", sentence=found.sentence, remedy=found.remedy)]
+
+
+def interfaces(said: Iterable[str], net: Path = Path("/sys/class/net")) -> list[Finding]:
+    """A finding for each interface that was given a speed and does not exist."""
+    there = sorted(one.name for one in net.iterdir()) if net.is_dir() else []
+    return [
+        Finding(
+            blocking=True,
+            subject="--network-speed",
+            sentence=f"this machine has no network interface {name}",
+            remedy=f"it has {', '.join(there)}" if there else "leave it out",
+        )
+        for name in said
+        if name not in there
+    ]
+
+
+def port_free(port: int | None) -> list[Finding]:
+    """A finding if a server cannot listen on this port. None: a free one is taken later."""
+    if port is None:
+        return []
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            return [
+                Finding(
+                    blocking=True,
+                    subject="--port",
+                    sentence=f"port {port} on 127.0.0.1 cannot be used: {error.strerror}",
+                    remedy="choose another with --port, or leave it out: a free one is taken",
+                )
+            ]
+    return []
+
+
+def dear_pages(pages: NewPages | None, held_bytes: int) -> list[Finding]:
+    """What a new memory page costs, if it was measured: a server pays it for what it writes, unless its memory is
+    held."""
+    if pages is None:
+        return []
+    remedy = "write less in a trial (--rows): a level that writes more than that looks slower than it is"
+    return [
+        Finding(
+            blocking=False,
+            subject="memory",
+            sentence=pages.sentence,
+            remedy=remedy if pages.are_dear and not held_bytes else "",
+        )
+    ]
+
+
+def idle(host: Host) -> list[Finding]:
+    """A finding if other programs use the CPUs now."""
+    busy = os.getloadavg()[0] / max(1, len(host.allowed))
+    if busy <= LOAD_BUSY_SHARE:
+        return []
+    return [
+        Finding(
+            blocking=False,
+            subject="machine",
+            sentence=f"other programs run: load average is {busy:.1f} per CPU; the figures will be lower and noisier",
+            remedy="stop them, or raise --replicates",
+        )
+    ]

@@ -1,0 +1,195 @@
+"""Plans a sweep, or a stored run, for this machine, with the findings before anything starts."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.base.extras import require_extra
+from scale_sweep.machine.host import Host, read_host
+from scale_sweep.machine.host.new_pages import measure_new_pages
+from scale_sweep.machine.host.ram import RamDirectory, is_ram, ram_directory, with_size
+from scale_sweep.machine.state import folder_path
+from scale_sweep.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
+from scale_sweep.plan import PlannedArm, complete, left_out, make_plan, plan_arms, with_constants
+from scale_sweep.plan.connections import with_equal_connections
+from scale_sweep.plan.new_pages import (
+    ENOUGH_BYTES,
+    equal_rows_sentence,
+    held_bytes,
+    held_sentence,
+    rows_in_cheap_pages,
+    trial_bytes,
+    with_equal_rows,
+)
+from scale_sweep.plan.power import GUESS, AssumedNoise, replicates_for
+from scale_sweep.plan.preparing import machine
+from scale_sweep.plan.preparing.able import refuse_unable
+from scale_sweep.plan.preparing.arms import Arm, arms_of
+from scale_sweep.plan.preparing.choice import Choice, choose
+from scale_sweep.plan.preparing.findings import preflight
+from scale_sweep.plan.preparing.noise import assumed_noise
+from scale_sweep.plan.preparing.requested import RequestedServer, source_of, subject_key
+from scale_sweep.plan.preparing.specs import refuse_wrong_specs
+from scale_sweep.results.store.reference import read_reference
+from scale_sweep.sweep.vary import as_varied
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A plan for this machine, with its findings. choices: by `subject_key` of a subject. ram: the data directory if it
+    is in memory. noise: of a trial, as the plan's power assumes it. new_pages: what one costs, if
+    measured. held_bytes: of memory that the run holds for the server."""
+
+    plan: Plan
+    choices: Mapping[str, Choice]
+    host: Host
+    data_dir: Path
+    results: Path
+    ram: RamDirectory | None = None
+    findings: tuple[Finding, ...] = ()
+    noise: AssumedNoise = GUESS
+    new_pages: NewPages | None = None
+    held_bytes: int = 0
+
+    @property
+    def choice(self) -> Choice:
+        """The choice for the only subject; for several, the first one's."""
+        return next(iter(self.choices.values()))
+
+    def choice_of(self, subject: RequestedServer) -> Choice:
+        """The choice for a trial's subject."""
+        return self.choices[subject_key(subject)]
+
+
+def prepare(sweep: Sweep, results: Path) -> Prepared:
+    """Chooses servers, plans and checks; starts nothing. Raises UsageError or PreflightError."""
+    host = read_host()
+    sweep = with_order_seed(sweep)
+    sweep = replace(sweep, data_dir=with_size(sweep.data_dir))
+    read_reference(sweep.reference)
+    arms = arms_of(sweep)
+    for arm in arms:
+        refuse_unable(arm.sweep, arm.choice)
+    noise = assumed_noise(results, host, arms[0].choice.facts.name)
+    arms = tuple(replace(arm, sweep=_with_replicates(arm.sweep, len(arms), noise)) for arm in arms)
+    choices = {subject_key(arm.sweep): arm.choice for arm in arms}
+    plan = _planned(arms, host)
+    refuse_wrong_specs(plan, choices)
+    pages = pages_of(plan)
+    return replace(looked_at(_in_cheap_pages(plan, pages, arms, host), choices, host, results, pages), noise=noise)
+
+
+def pages_of(plan: Plan) -> NewPages | None:
+    """What the pages cost that the plan's trials use; None if they use few, or it could not be measured."""
+    wanted = trial_bytes(plan)
+    return measure_new_pages(wanted) if wanted >= ENOUGH_BYTES else None
+
+
+def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[Arm], host: Host) -> Plan:
+    """The plan, with what is done where memory pages are dear: the same rows at every level, and held memory."""
+    if pages is None:
+        return plan
+    rows = rows_in_cheap_pages(plan, pages, max(arm.choice.facts.rows_per_core_s for arm in arms))
+    if rows is not None:
+        plan = _planned([replace(arm, sweep=with_equal_rows(arm.sweep, rows)) for arm in arms], host)
+        plan = replace(plan, notes=(*plan.notes, equal_rows_sentence(rows, pages)))
+    return with_held_memory(plan, pages)
+
+
+def with_held_memory(plan: Plan, pages: NewPages | None) -> Plan:
+    """The plan, which says if memory is held for the server."""
+    held = held_bytes(plan, pages)
+    return replace(plan, notes=(*plan.notes, held_sentence(held, pages))) if held and pages else plan
+
+
+def _with_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:
+    """The sweep with the replicates that --detect needs. Raises UsageError if these are too many."""
+    if sweep.detect_percent is None:
+        return sweep
+    count = replicates_for(sweep.detect_percent, len(sweep.levels) * arms, noise)
+    origin = {**sweep.origin, "method.replicates": "detect"}
+    return replace(sweep, replicates=count, replicates_max=max(count, sweep.replicates_max), origin=origin)
+
+
+def with_order_seed(sweep: Sweep) -> Sweep:
+    """The sweep with a new seed of its order, unless one was given. The same order in every run would hide from
+    comparisons the effect of a trial's place in the order."""
+    return sweep if sweep.order_seed is not None else replace(sweep, order_seed=secrets.randbelow(10**6))
+
+
+def _planned(arms: Sequence[Arm], host: Host) -> Plan:
+    """The plan of all combinations. Each one's sweep is completed by its own target; all are in every block."""
+    by_server = {subject_key(arm.sweep): arm for arm in arms}
+    completed = {
+        key: complete(with_constants(arm.sweep, host), arm.choice.facts, host.memory_bytes)
+        for key, arm in by_server.items()
+    }
+    completed = with_equal_connections(completed, {key: (a.sweep, a.choice.facts) for key, a in by_server.items()})
+    first = completed[subject_key(arms[0].sweep)]
+    missing = tuple(filter(None, (left_out(arm.sweep, arm.choice.facts) for arm in by_server.values())))
+    if len(completed) == 1:
+        plan = make_plan(first, host, arms[0].choice.facts)
+        return replace(plan, notes=(*plan.notes, *missing))
+    subjects = [
+        PlannedArm(
+            variant=arm.variant,
+            sweep=as_varied(completed[subject_key(arm.sweep)], arm.variant),
+            facts=arm.choice.facts,
+        )
+        for arm in arms
+    ]
+    whole = replace(first, work=replace(first.work, operations=arms[0].sweep.work.operations))
+    plan = plan_arms(whole, host, subjects)
+    return replace(plan, notes=(*plan.notes, *missing))
+
+
+def prepare_again(stored: StoredRun, results: Path) -> Prepared:
+    """A stored run's plan on this machine, for `resume`. Raises PreflightError on another machine."""
+    host = read_host()
+    recorded = stored.manifest.get("host")
+    before = recorded if isinstance(recorded, dict) else {}
+    for name in ("hostname", "cpu_model", "kernel"):
+        if name in before and before[name] != asdict(host)[name]:
+            raise PreflightError(
+                f"the run was begun on another machine: {name} was {before[name]}, is {asdict(host)[name]}",
+                remedy="trials of two machines do not make one curve; start a new sweep",
+            )
+    subjects = {subject_key(trial.subject): trial.subject for trial in stored.plan.trials}
+    choices = {key: choose(_asked_again(subject)) for key, subject in subjects.items()}
+    refuse_wrong_specs(stored.plan, choices)
+    return looked_at(stored.plan, choices, host, results, pages_of(stored.plan))
+
+
+def _asked_again(subject: Subject) -> Subject:
+    """The request without the home inside an image, which follows from the image and was not requested."""
+    return replace(subject, home="") if source_of(subject.runtime) is ServerSource.IMAGE else subject
+
+
+def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path, pages: NewPages | None) -> Prepared:
+    """The plan with its findings. Raises UsageError if the files of --trace cannot be written."""
+    if plan.sweep.load.trace_every:
+        require_extra("parquet", "--trace")
+    asked = plan.sweep.data_dir
+    ram = ram_directory(asked, folder_path("ram")) if is_ram(asked) else None
+    data_dir = ram.path if ram else Path(asked) if asked else default_data_dir()
+    held = held_bytes(plan, pages)
+    return Prepared(
+        plan=plan,
+        choices=choices,
+        host=host,
+        data_dir=data_dir,
+        results=results,
+        ram=ram,
+        findings=(*preflight(plan, host, choices, ram or data_dir, results), *machine.dear_pages(pages, held)),
+        new_pages=pages,
+        held_bytes=held,
+    )
+
+
+def default_data_dir() -> Path:
+    """The folder for data in this user's state: on a disk, because TMPDIR may be in memory."""
+    return folder_path("data")

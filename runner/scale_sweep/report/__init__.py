@@ -1,0 +1,12 @@
+"""Tables, plots, Markdown and HTML of a stored run. Returns documents and does no I/O; the store writes them.
+
+Refuses to compute a result: rates, verdicts and the fit come from the run. Texts from outside are escaped.
+"""
+
+from scale_sweep.report.figures import article_table, rows_for_console, trial_table
+from scale_sweep.report.markdown import markdown
+from scale_sweep.report.page import html
+from scale_sweep.report.reference import reference_table
+from scale_sweep.report.table import Table
+
+__all__ = ["Table", "article_table", "html", "markdown", "reference_table", "rows_for_console", "trial_table"]

@@ -1,0 +1,106 @@
+"""The report of a run of two variants: the answer, a picture of each block's difference, and tables. Pure.
+
+Refuses to draw a mean without its interval, and to hide a block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from scale_sweep.analysis.compare import compare_variants
+from scale_sweep.analysis.compare.blocks import BlockPoint, block_points
+from scale_sweep.base.units import format_number
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.model.compared import Comparison, PointRatio
+from scale_sweep.report.escaped import escape, safe
+from scale_sweep.report.markdown import table_markdown
+from scale_sweep.report.markup import table_html
+from scale_sweep.report.overlay import differing_table, ratio_table
+from scale_sweep.report.svg import Frame, axes, drawing, line, marker, text
+
+_CAPTION = (
+    "One mark for each block of A B B A: how much B's rate differs from A's in that block. The bar is the mean of the "
+    "level with its 95 % interval, for that level alone."
+)
+
+
+def ab_html(run: StoredRun) -> str:
+    """The comparison as the start of a page."""
+    found = compare_variants(run)
+    cautions = "".join(f"<li>{escape(c)}</li>" for c in found.cautions)
+    picture = _picture(found, block_points(run)[0])
+    return (
+        f'<p class="answer"><b>{escape(found.sentence)}</b></p>'
+        f"<p>A: {escape(found.run_a)}<br>B: {escape(found.run_b)}</p>"
+        + (f'<div class="cautions"><b>Before you believe it</b><ul>{cautions}</ul></div>' if cautions else "")
+        + (f'<figure style="max-width:760px">{picture}<figcaption>{_CAPTION}</figcaption></figure>' if picture else "")
+        + f"<h2>B against A</h2>{table_html(ratio_table(found))}"
+        + "<h2>What differs between A and B</h2>"
+        + (table_html(differing_table(found)) if found.differing else "<p>Nothing in what was recorded.</p>")
+    )
+
+
+def ab_markdown(run: StoredRun) -> str:
+    """The comparison for report.md."""
+    found = compare_variants(run)
+    cautions = "".join(f"- {safe(c)}\n" for c in found.cautions)
+    differ = table_markdown(differing_table(found)) if found.differing else "Nothing in what was recorded."
+    return (
+        f"**{safe(found.sentence)}**\n\n- A: {safe(found.run_a)}\n- B: {safe(found.run_b)}\n{cautions}\n"
+        f"{table_markdown(ratio_table(found))}\n\n## What differs between A and B\n\n{differ}\n\n"
+    )
+
+
+def _picture(found: Comparison, points: Sequence[BlockPoint], width: int = 760, height: int = 300) -> str:
+    """The levels side by side, each with its blocks in order. The zero line means "no difference"."""
+    if not points:
+        return ""
+    rows = {p.level: p for p in found.points if p.level is not None}
+    off = [100 * math.expm1(d) for p in points for d in p.differences]
+    off += [100 * (v - 1) for p in found.points for v in (p.low, p.high) if v is not None]
+    reach = 1.15 * max(*map(abs, off), 1.0)
+    frame = Frame(
+        width=width,
+        height=height,
+        left=54,
+        right=14,
+        top=34,
+        bottom=44,
+        x_min=0.0,
+        x_max=float(len(points)),
+        y_min=-reach,
+        y_max=reach,
+    )
+    parts = [axes(frame, [], "", "B against A, %")]
+    for at, point in enumerate(points):
+        middle = at + 0.5
+        name = load_axis(found.axis).count(format_number(point.level))
+        parts.append(text(frame.x(middle), height - 26, name, anchor="middle"))
+        parts += _blocks(frame, point, at)
+        parts += _mean(frame, rows[point.level], middle)
+    return drawing(width, height, f"B against A in each block. {found.sentence}", "".join(parts), "small")
+
+
+def _blocks(frame: Frame, point: BlockPoint, at: int) -> list[str]:
+    count = len(point.differences)
+    found = []
+    for n, difference in enumerate(point.differences):
+        x = frame.x(at + 0.12 + 0.60 * (n + 0.5) / count)
+        percent = 100 * math.expm1(difference)
+        found.append(marker(x, frame.y(percent), VerdictKind.VALID, f"block {n + 1}: {percent:+.1f} %"))
+    return found
+
+
+def _mean(frame: Frame, row: PointRatio, middle: float) -> list[str]:
+    if row.ratio is None or row.low is None or row.high is None:
+        return []
+    at = middle + 0.32
+    low, high, mean = (100 * (v - 1) for v in (row.low, row.high, row.ratio))
+    wide = 0.05
+    return [
+        line(frame, [(at, low), (at, high)], "fit"),
+        *(line(frame, [(at - wide, y), (at + wide, y)], "fit") for y in (low, mean, high)),
+        text(frame.x(at), frame.y(high) - 8, f"{mean:+.1f} %", anchor="middle"),
+    ]

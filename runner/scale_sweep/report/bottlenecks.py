@@ -1,0 +1,102 @@
+"""The bottleneck of each level, and what to change so that a trial that is not fitted would be. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from scale_sweep.base.units import format_number
+from scale_sweep.model import BottleneckKind, StoredRun, TrialResult, VerdictKind
+from scale_sweep.report.figures import axis_name, levels_of
+from scale_sweep.report.table import ABSENT, Table
+
+NAMES = {
+    BottleneckKind.SERVER_CPU: "server's cores",
+    BottleneckKind.QUOTA: "server's CPU quota",
+    BottleneckKind.THROTTLING: "foreign CPU quota",
+    BottleneckKind.GENERATOR_CEILING: "load generator's ceiling",
+    BottleneckKind.GENERATOR_CPU: "load generator's CPUs",
+    BottleneckKind.SHARED_CPU: "load generator on the server's CPUs",
+    BottleneckKind.OTHER_PROCESSES: "other processes",
+    BottleneckKind.HYPERVISOR: "hypervisor",
+    BottleneckKind.CONNECTIONS: "connections",
+    BottleneckKind.HOT_THREAD: "one hot thread",
+    BottleneckKind.DISK: "disk",
+    BottleneckKind.DISK_WAITS: "waits for a disk",
+    BottleneckKind.UNEVEN_DISKS: "disks used unevenly",
+    BottleneckKind.MEMORY: "memory",
+    BottleneckKind.MEMORY_BANDWIDTH: "memory bandwidth",
+    BottleneckKind.STALL: "stall",
+    BottleneckKind.NETWORK: "network",
+    BottleneckKind.LOCKS: "locks of the server",
+    BottleneckKind.OFFERED_RATE: "offered rate",
+    BottleneckKind.UNREAD: "not read",
+    BottleneckKind.UNKNOWN: "not known",
+}
+BY_VERDICT = {  # no bottleneck explains these: the number is wrong, or belongs to more than one state
+    VerdictKind.UNSTEADY: "a longer --warmup or --window-max, on a machine that does nothing else",
+    VerdictKind.OFFERED_NOT_MET: "a lower --rate, or more cores",
+    VerdictKind.ERRORS: "see the reasons and the end of the server's log (trials/<id>/server.log)",
+    VerdictKind.LOST_ROWS: "see the end of the server's log (trials/<id>/server.log): no setting helps",
+    VerdictKind.WRONG_ROWS: "see the reasons: the sums of the stored rows, and the right ones; no setting helps",
+    VerdictKind.WRONG_ANSWER: "see the reasons: the query, what came and what is right; no setting helps",
+    VerdictKind.ABORTED: "see the server's last words in the reasons, and repeat the sweep",
+}
+_NO_COUNTERS = (
+    "Memory bandwidth is not distinguished from the server's CPU: the kernel gave no hardware counters (cycles, "
+    "instructions, misses of the last-level cache), and a core that waits for memory counts as busy."
+)
+SHOWN_SHARE = 10.0  # percent of the seconds
+
+
+def bottlenecks_table(run: StoredRun) -> Table:
+    """One row for each level: the bottleneck of most trials, the shares of its seconds, and what to change."""
+    rows = tuple(_row(run, level) for level in levels_of(run))
+    headers = (axis_name(run), "Bottleneck", "Second by second", "Figures", "To move it")
+    return Table(title="What was the bottleneck", headers=headers, rows=rows, words=(1, 2, 3, 4))
+
+
+def bottleneck_notes(run: StoredRun) -> tuple[str, ...]:
+    """Sentences about bottlenecks that cannot be distinguished."""
+    full = [r for r in run.on_curve if r.verdict.bottleneck and r.verdict.bottleneck.kind is BottleneckKind.SERVER_CPU]
+    if all(r.measurement.server_cycles_per_miss is not None for r in full):
+        return ()
+    return (_NO_COUNTERS,)
+
+
+def _row(run: StoredRun, level: float) -> tuple[str, ...]:
+    trials = [r for r in run.on_curve if r.trial.level == level and r.verdict.bottleneck is not None]
+    kinds = Counter(r.verdict.bottleneck.kind for r in trials if r.verdict.bottleneck)
+    if not kinds:
+        return format_number(level), ABSENT, ABSENT, ABSENT, ABSENT
+    kind, count = kinds.most_common(1)[0]
+    first = next(r.verdict.bottleneck for r in trials if r.verdict.bottleneck and r.verdict.bottleneck.kind is kind)
+    name = NAMES[kind] + (f" ({count} of {len(trials)} trials)" if count < len(trials) else "")
+    return format_number(level), name, _shares(trials), first.sentence, first.remedy or ABSENT
+
+
+def _shares(trials: list[TrialResult]) -> str:
+    totals: Counter[str] = Counter()
+    for result in trials:
+        totals.update(dict(result.verdict.bottleneck.shares) if result.verdict.bottleneck else {})
+    told = [
+        f"{NAMES[BottleneckKind(kind)]} {share / len(trials):.0f} %"
+        for kind, share in totals.most_common()
+        if share / len(trials) >= SHOWN_SHARE
+    ]
+    return ", ".join(told) or ABSENT
+
+
+def remedies(run: StoredRun) -> tuple[str, ...]:
+    """For the trials that are not fitted: why, how many, and what to change, most frequent first."""
+    out = [r for r in run.on_curve if not r.verdict.kind.is_fitted]
+    return tuple(f"{n} × {what}" for what, n in Counter(map(_remedy, out)).most_common())
+
+
+def _remedy(result: TrialResult) -> str:
+    kind, bottleneck = result.verdict.kind, result.verdict.bottleneck
+    if kind in BY_VERDICT:
+        return f"{kind.value}: {BY_VERDICT[kind]}"
+    if bottleneck is None or bottleneck.kind is BottleneckKind.UNKNOWN:
+        return f"{kind.value}: see the trial's reasons"
+    remedy = f": {bottleneck.remedy}" if bottleneck.remedy else ""
+    return f"{kind.value}, bottleneck: {NAMES[bottleneck.kind]}{remedy}"

@@ -1,0 +1,75 @@
+"""What was checked of the answers of each operation, for the report. Refuses to judge: that is the verdict's part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scale_sweep.experiment.work import operation_of
+from scale_sweep.experiment.work.devices import from_text
+from scale_sweep.model import Operation, OperationFigures, StoredRun, TrialResult, Work
+from scale_sweep.report.table import ABSENT, Table, mean, short
+
+_HEADERS = (
+    "Operation",
+    "Kind",
+    "Parameters",
+    "Before the load",
+    "Of the load",
+    "Of the load, rows counted",
+    "Devices",
+    "Rows within the bounds",
+)
+_NOTE = (
+    "devices: those whose values were compared; rows within the bounds: of those that these queries compare with them"
+)
+
+
+def checks_table(run: StoredRun) -> Table:
+    """The numbers of compared answers of each operation that reads, over all trials."""
+    work, note = run.plan.sweep.work, f"answers of all trials that were compared with the right ones; {_NOTE}"
+    return _table("Answers checked", work, run.results, f"{note}, mean over the trials")
+
+
+def trial_checks_table(result: TrialResult) -> Table:
+    """The same of one trial, with their sum in the title; without a row if no answer was compared."""
+    work, figures = result.trial.work, result.measurement.operations.values()
+    before = sum(one.checked_before or 0 for one in figures)
+    within = sum(one.checked_within or 0 for one in figures)
+    title = f"Answers checked in {result.trial.trial_id}: {before:,} before the load, {within:,} of the load"
+    note = f"answers of this trial that were compared with the right ones; {_NOTE}"
+    return _table(title, work, (result,) if before else (), note)
+
+
+def unchecked_words(run: StoredRun) -> str:
+    """The operations whose answers nobody compared, in a sentence; "" if there are none."""
+    names = [o.name for o in run.plan.sweep.work.operations if operation_of(o.kind_name).answers == "unchecked"]
+    return f"The answers of {', '.join(names)} are unchecked: nobody knows the right ones." if names else ""
+
+
+def _table(title: str, work: Work, results: Sequence[TrialResult], note: str) -> Table:
+    reading = [o for o in work.operations if operation_of(o.kind_name).answers] if results else []
+    rows = tuple(_row(work, operation, results) for operation in reading)
+    return Table(title=title, headers=_HEADERS, rows=rows, words=(0, 1, 2), notes=(note,))
+
+
+def _row(work: Work, operation: Operation, results: Sequence[TrialResult]) -> tuple[str, ...]:
+    parameters = " ".join(f"{name}={value}" for name, value in operation.parameters.items())
+    known = [one for one in _all_of(results, operation.name) if one.checked_before is not None]
+    devices = {device for one in known for device in from_text(one.checked_devices)}
+    cells = (
+        f"{sum(one.checked_before or 0 for one in known):,}",
+        f"{sum(one.checked_within or 0 for one in known):,}",
+        f"{sum(one.checked_rows or 0 for one in known):,}",
+        f"{len(devices):,} of {work.data.tables:,}",
+        _percent(mean(one.passed_percent for one in known)),
+    )
+    unknown = ("unchecked" if operation_of(operation.kind_name).answers == "unchecked" else ABSENT, *[ABSENT] * 4)
+    return (operation.name, operation.kind_name, parameters or ABSENT, *(cells if known else unknown))
+
+
+def _percent(share: float | None) -> str:
+    return f"{short(share)} %" if share is not None else ABSENT
+
+
+def _all_of(results: Sequence[TrialResult], name: str) -> list[OperationFigures]:
+    return [r.measurement.operations[name] for r in results if name in r.measurement.operations]

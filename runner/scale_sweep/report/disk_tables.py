@@ -1,0 +1,184 @@
+"""A disk sweep in the report: what each disk did and can do alone, as a table and as bars, and where the data was.
+
+A bar starts at 0, and the mark above it is the disk's own ceiling by fio.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scale_sweep.base.units import format_number
+from scale_sweep.model import DiskFigures, StoredRun, TrialResult
+from scale_sweep.report.figures import MARK, at_level, levels_of
+from scale_sweep.report.svg import Frame, axes, drawing, legend, swatch, text
+from scale_sweep.report.table import ABSENT, Table, fixed, known, mean, short
+
+WAL_WORDS = {
+    "data": "with its data, on the same disk",
+    "first": "on disk d1",
+    "off-axis": "with the server's own files, off the axis",
+}
+
+
+def has_prepared_disks(run: StoredRun) -> bool:
+    """Whether the servers' data was on disks that were prepared for the run."""
+    return run.plan.sweep.disks is not None
+
+
+def ceiling_points(run: StoredRun) -> list[tuple[float, float]]:
+    """(level, rows/s) that the disks alone would allow, with the bytes for each row that the database writes at that
+    level."""
+    points = []
+    for level in levels_of(run):
+        trials, _ = at_level(run, level)
+        rates = [r for r in (_ceiling_rows(t) for t in trials) if r is not None]
+        if rates:
+            points.append((level, sum(rates) / len(rates)))
+    return points if has_prepared_disks(run) else []
+
+
+def _ceiling_rows(result: TrialResult) -> float | None:
+    ceiling, per_row = result.measurement.disk_ceiling_mb_per_s, result.measurement.disk_bytes_per_row
+    return 1e6 * ceiling / per_row if ceiling and per_row else None
+
+
+def placement_words(run: StoredRun) -> str:
+    """The places of data, log and the server's own files; "" if no disks were prepared."""
+    if not has_prepared_disks(run):
+        return ""
+    why = run.manifest.get("disk_placement")
+    said = str(why) if isinstance(why, str) and why else run.plan.sweep.disk_placement
+    log = WAL_WORDS.get(run.plan.sweep.wal_disk)
+    return f"data: {said}" + (f"; write-ahead log: {log}" if log else "")
+
+
+def disk_table(run: StoredRun) -> Table:
+    """One row for each level and disk: the mean over the level's VALID trials, else over all trials, marked †."""
+    rows = []
+    for level in levels_of(run):
+        trials, valid = at_level(run, level)
+        names = list(dict.fromkeys(name for t in trials for name in t.measurement.disks))
+        for at, name in enumerate(names):
+            mine = [t.measurement.disks[name] for t in trials if name in t.measurement.disks]
+            level_text = (format_number(level) + ("" if valid else MARK)) if at == 0 else ""
+            rows.append((level_text, name, *_cells(mine), *(_level_cells(trials) if at == 0 else ("", "", "", ""))))
+    headers = (
+        "Disks",
+        "Disk",
+        "Written (MB/s)",
+        "Share (%)",
+        "Of its own ceiling (%)",
+        "Least free (GB)",
+        "All: of their ceiling (%)",
+        "Bytes per row",
+        "Write amplification",
+        "Stalled (s)",
+    )
+    notes: tuple[str, ...] = (
+        "from the first request to the end of flush and sync; ceiling: sequential writes without a database (fio)",
+        "write amplification: bytes on the disks for each byte of the rows' values; stalled: no acknowledgement at all",
+    )
+    if run.plan.sweep.disk_placement == "stripe":
+        notes += ("striped: least free is the whole array's, the same for all its disks",)
+    return Table(title="Each disk", headers=headers, rows=tuple(rows), notes=notes if rows else (), words=(1,))
+
+
+def _cells(mine: Sequence[DiskFigures]) -> tuple[str, ...]:
+    return (
+        short(mean(d.write_mb_per_s for d in mine)),
+        fixed(mean(d.share_percent for d in mine), 1),
+        fixed(mean(d.used_percent for d in mine)),
+        short(min((d.free_gb_min for d in mine if d.free_gb_min is not None), default=None)),
+    )
+
+
+def _level_cells(trials: Sequence[TrialResult]) -> tuple[str, ...]:
+    m = [t.measurement for t in trials]
+    return (
+        fixed(mean(x.disk_used_percent for x in m)),
+        fixed(mean(x.disk_bytes_per_row for x in m)),
+        short(mean(x.write_amplification for x in m)),
+        fixed(mean(x.stalled_s for x in m), 1),
+    )
+
+
+def ceiling_table(run: StoredRun) -> Table:
+    """fio's measurements before the sweep: each disk alone, then all together."""
+    rows = []
+    found = run.manifest.get("disk_ceilings")
+    for one in found if isinstance(found, (list, tuple)) else ():
+        if isinstance(one, Mapping):
+            names = one.get("disks")
+            which = " + ".join(map(str, names)) if isinstance(names, (list, tuple)) else ABSENT
+            figures = (one.get("write_mb_per_s"), one.get("sync_writes_per_s"))
+            rows.append((which, *(short(_number(f)) for f in figures)))
+    notes = ["measured before the sweep, without a database"]
+    if run.manifest.get("disks_share_a_bottleneck") is True:
+        notes.append(
+            "together they are slower than the sum of each alone: they share a bottleneck, "
+            "and no database can scale on them"
+        )
+    headers = ("Disks", "Sequential writes (MB/s)", "Small writes with fsync (1/s)")
+    return Table(title="The disks' own ceilings", headers=headers, rows=tuple(rows), notes=tuple(notes), words=(0,))
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
+    """Bars side by side: each disk's MB/s at each level, with a mark at its own ceiling."""
+    bars = []
+    for level in levels_of(run):
+        trials, _ = at_level(run, level)
+        for i, name in enumerate(dict.fromkeys(n for t in trials for n in t.measurement.disks)):
+            mine = [t.measurement.disks[name] for t in trials if name in t.measurement.disks]
+            rate = mean(d.write_mb_per_s for d in mine)
+            used = mean(d.used_percent for d in mine)
+            if rate is not None and known(rate):
+                bars.append((level, i, name, rate, 100 * rate / used if used else None))
+    if not bars:
+        return ""
+    keys, above = legend([(_block(), "written by the disk"), (swatch("limit"), "its own ceiling (fio)")], width, 8, 14)
+    top = 1.12 * max(max(rate, own or 0.0) for *_, rate, own in bars)
+    groups = len({level for level, *_ in bars})
+    frame = Frame(
+        width=width,
+        height=height + above,
+        left=54,
+        right=14,
+        top=above + 34,
+        bottom=58,
+        x_min=0.0,
+        x_max=float(groups),
+        y_min=0.0,
+        y_max=top,
+    )
+    parts = [keys, axes(frame, [], "", "MB/s")]
+    for at, level in enumerate(sorted({level for level, *_ in bars})):
+        group = [b for b in bars if b[0] == level]
+        step = 0.8 / len(group)
+        for _, i, name, rate, own in group:
+            left, right = frame.x(at + 0.1 + i * step), frame.x(at + 0.1 + (i + 0.86) * step)
+            parts.append(_bar(frame, left, right, rate, own, f"{name} of {format_number(level)}: {rate:.1f} MB/s"))
+            parts.append(text((left + right) / 2, frame.y(0) + 15, name, "dim", "middle"))
+        words = f"{format_number(level)} disk{'s' if level != 1 else ''}"
+        parts.append(text(frame.x(at + 0.5), frame.y(0) + 33, words, "", "middle"))
+    label = "What each disk wrote at each level, beside its own ceiling"
+    return drawing(width, frame.height, label, "".join(parts), "small")
+
+
+def _block() -> str:
+    return '<rect x="2" y="-6" width="13" height="11" class="bar"/>'
+
+
+def _bar(frame: Frame, left: float, right: float, rate: float, own: float | None, title: str) -> str:
+    top, bottom = frame.y(rate), frame.y(0)
+    mark = ""
+    if own is not None:
+        y = frame.y(own)
+        mark = f'<line x1="{left - 2:.1f}" x2="{right + 2:.1f}" y1="{y:.1f}" y2="{y:.1f}" class="limit"/>'
+    return (
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" class="bar">'
+        f"<title>{title}</title></rect>{mark}"
+    )

@@ -1,0 +1,160 @@
+"""report.md: the run for a terminal, a pull request or a wiki. Plain tables, no picture, no HTML.
+
+Texts from outside are escaped, so that a server's message cannot become markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scale_sweep.analysis.connections_check import sentences
+from scale_sweep.base.visible import visible
+from scale_sweep.model import FitReport, StoredRun
+from scale_sweep.report import facts
+from scale_sweep.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
+from scale_sweep.report.checked import checks_table, unchecked_words
+from scale_sweep.report.columns import ARTICLE_HEADING
+from scale_sweep.report.curve import with_fit
+from scale_sweep.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words
+from scale_sweep.report.escaped import safe
+from scale_sweep.report.figures import (
+    article_table,
+    fit_of,
+    knobs_table,
+    points_table,
+    trial_table,
+    verdict_counts,
+)
+from scale_sweep.report.fitted import asked_table, derived_table, models_table, parameters_table, rejected_table
+from scale_sweep.report.noise import ablations_table, intervals_table, noise_sentences
+from scale_sweep.report.open_loop import is_open_loop, response_table
+from scale_sweep.report.operations import (
+    answers_words,
+    has_operations,
+    operations_table,
+    quantiles_table,
+)
+from scale_sweep.report.per_cpu import cpu_table
+from scale_sweep.report.preloaded import preload_words
+from scale_sweep.report.reference import Reference, reference_table
+from scale_sweep.report.settings import settings_table
+from scale_sweep.report.soak import soak_of, soak_tables
+from scale_sweep.report.table import Table
+from scale_sweep.report.warmup import warmup_words
+
+
+def markdown(run: StoredRun, reference: Reference | None = None) -> str:
+    """The whole document. reference: rows of a published table, as read from its CSV."""
+    run = with_fit(run)
+    fit, sweep = fit_of(run), run.plan.sweep
+    told = " · ".join(p for p in (facts.server_name(run), sweep.runtime, facts.created(run)) if p)
+    verdicts = ", ".join(f"{n} {kind.value}" for kind, n in verdict_counts(run)) or "no trial"
+    beside = reference_table(run, reference) if reference else None
+    blocks = [
+        f"# {safe(sweep.name)}",
+        safe(told),
+        safe(sweep.question),
+        f"**{safe(fit.sentence)}**",
+        f"Verdicts: {safe(verdicts)}.",
+        _section("Before you believe it", _bullets(facts.cautions_of(run, fit.cautions))),
+        _section("Response times", table_markdown(response_table(run))) if is_open_loop(run) else "",
+        _section(ARTICLE_HEADING, table_markdown(article_table(run))),
+        *_operations(run),
+        *_soaks(run),
+        *_disks(run),
+        _section("Published and ours", table_markdown(beside)) if beside else "",
+        _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
+        _section("How sure the fit is", _certainty(run, fit)) if fit.points else "",
+        _section("The rate for each CPU-second", table_markdown(cpu_table(fit, run))) if fit.per_cpu else "",
+        _section("What was the bottleneck", _limits(run)) if any(r.verdict.bottleneck for r in run.results) else "",
+        _section("To make the others count", _bullets(remedies(run))) if remedies(run) else "",
+        _section("How sure the points are", _noise(run)) if run.results else "",
+        _section("Was the warm-up long enough?", _bullets(warmup_words(run))),
+        _section("What else changed along the curve", table_markdown(knobs_table(run))) if run.results else "",
+        _section(settings.title, table_markdown(settings)) if (settings := settings_table(run)) else "",
+        _section("Method and machine", _method(run)),
+    ]
+    return "\n\n".join(b for b in blocks if b) + "\n"
+
+
+def _limits(run: StoredRun) -> str:
+    told = (*bottleneck_notes(run), *sentences(run.plan, run.results))
+    return "\n\n".join(filter(None, (table_markdown(bottlenecks_table(run)), _bullets(told))))
+
+
+def _noise(run: StoredRun) -> str:
+    ablations = ablations_table(run)
+    tables = _both(intervals_table(run), ablations) if ablations.rows else table_markdown(intervals_table(run))
+    return f"{_bullets(noise_sentences(run))}\n\n{tables}"
+
+
+def _soaks(run: StoredRun) -> list[str]:
+    found = [soak for r in run.results if (soak := soak_of(run, r)) is not None]
+    return [_section("The rate over time", f"{safe(soak.words)}\n\n{_both(*soak_tables(soak))}") for soak in found]
+
+
+def _operations(run: StoredRun) -> list[str]:
+    if not has_operations(run):
+        return []
+    told = _bullets([words for words in (*preload_words(run), answers_words(run), unchecked_words(run)) if words])
+    tables = _both(operations_table(run), quantiles_table(run), checks_table(run))
+    return [_section("Each operation", f"{told}\n\n{tables}" if told else tables)]
+
+
+def _disks(run: StoredRun) -> list[str]:
+    if not has_prepared_disks(run):
+        return []
+    tables = _both(disk_table(run), ceiling_table(run))
+    return [_section("Each disk", f"{safe(placement_words(run))}\n\n{tables}")]
+
+
+def _section(title: str, body: str) -> str:
+    return f"## {title}\n\n{body}" if body else ""
+
+
+def _certainty(run: StoredRun, fit: FitReport) -> str:
+    tables = (
+        points_table(run),
+        rejected_table(fit),
+        models_table(fit),
+        parameters_table(fit),
+        derived_table(fit),
+        asked_table(fit),
+    )
+    return "\n\n".join(table_markdown(t) for t in tables if t.rows)
+
+
+def _bullets(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {safe(line)}" for line in lines)
+
+
+def _both(*tables: Table) -> str:
+    return "\n\n".join(table_markdown(t) for t in tables if t.rows)
+
+
+def _with_reasons(table: Table) -> Table:
+    rows = tuple((*row, why) for row, why in zip(table.rows, table.row_notes, strict=True))
+    words = (*table.words, len(table.headers))
+    return Table(title=table.title, headers=(*table.headers, "Reasons"), rows=rows, words=words, notes=table.notes)
+
+
+def table_markdown(table: Table) -> str:
+    """A pipe table with its notes."""
+    align = ["---" if i in table.words else "---:" for i in range(len(table.headers))]
+    rows = [table.headers, align, *table.rows]
+    lines = ["| " + " | ".join(cell if row is align else safe(cell) for cell in row) + " |" for row in rows]
+    notes = "\n\n".join(safe(note) for note in table.notes)
+    return "\n".join(lines) + (f"\n\n{notes}" if notes else "")
+
+
+def _method(run: StoredRun) -> str:
+    lines = [f"- {safe(k)}: {safe(v)}" for k, v in (*facts.machine_facts(run), *facts.method_facts(run))]
+    lines += [
+        f"- at {level} {safe(run.plan.sweep.axis)}: server on CPU {safe(server)}, "
+        f"load generator on CPU {safe(client)}, shared: {safe(shared)}"
+        for level, server, client, shared in facts.placements(run)
+    ]
+    command = facts.command_of(run)
+    if command:
+        lines.append(f"\nTo repeat it:\n\n    {visible(' '.join(command.splitlines()))}")  # code in every Markdown
+    return "\n".join(lines)

@@ -1,0 +1,69 @@
+"""Tables, and the names of verdicts, as HTML. Refuses text that is not escaped."""
+
+from __future__ import annotations
+
+import re
+
+from scale_sweep.model import VerdictKind
+from scale_sweep.report import facts
+from scale_sweep.report.escaped import escape
+from scale_sweep.report.table import Table
+
+_VERDICT = re.compile(rf"\b(?:{'|'.join(facts.VERDICT_MEANINGS)})\b")
+_MARKED = re.compile(r"([\d.,]+)( [a-z][a-z, ]+)")  # 127,900 quick, buffered rate
+_CSS = {"VALID": "ok", "SOFTWARE_BOTTLENECK": "own"}  # of the verdicts that count; every other verdict is bad
+
+
+def broken(words: str) -> str:
+    """The escaped text, with permission to break the names of verdicts in it at their underscores."""
+    return _VERDICT.sub(lambda name: name[0].replace("_", "_<wbr>"), escape(words))
+
+
+def _cell(words: str) -> str:
+    """The text of a cell. What a number is marked with may be on the lines below it, and so may the last of several
+    values, so that the table fits a page."""
+    if words.count(" / ") > 1:
+        return f'<span class="after">{escape(words).replace(" / ", "&nbsp;/ ")}</span>'
+    marked = _MARKED.fullmatch(words)
+    return f'{marked[1]}<span class="after">{escape(marked[2])}</span>' if marked else broken(words)
+
+
+def code_html(words: str) -> str:
+    """The escaped text; what is between two backticks is code."""
+    parts = escape(words).split("`")
+    if len(parts) % 2 == 0:
+        return escape(words)
+    return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
+
+
+def css_of(kind: VerdictKind) -> str:
+    """The CSS class of a verdict."""
+    return _CSS.get(kind.value, "bad")
+
+
+def table_html(table: Table, *, dense: bool = False) -> str:
+    """A table. A row's note is a second line below it. A screen reader reads each cell with its column and its row. A
+    table wider than the page can be focused and scrolled by keyboard."""
+    head = "".join(f'<th scope="col"{_word(table, i)}>{escape(h)}</th>' for i, h in enumerate(table.headers))
+    body = []
+    for at, row in enumerate(table.rows):
+        why = table.row_notes[at] if at < len(table.row_notes) else ""
+        first = "".join(f'<th scope="row"{_word(table, 0, cell)}>{broken(cell)}</th>' for cell in row[:1])
+        cells = first + "".join(f"<td{_word(table, i, c)}>{_cell(c)}</td>" for i, c in enumerate(row) if i)
+        body.append(f'<tr class="has-why">{cells}</tr>' if why else f"<tr>{cells}</tr>")
+        if why:
+            css = "why" if not _CSS.keys().isdisjoint(row) else "why bad"
+            body.append(f'<tr><td class="{css}" colspan="{len(row)}"><span>{escape(why)}</span></td></tr>')
+    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
+    css = ' class="dense"' if dense else ""
+    name = escape(table.title)
+    rows = f"<caption>{name}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
+    area = f'<div class="scroll" tabindex="0" role="region" aria-label="{name}">'
+    return f"{area}<table{css}>{rows}</table></div>{notes}"
+
+
+def _word(table: Table, column: int, cell: str = "") -> str:
+    css = ["w"] if column in table.words else []
+    if cell in facts.VERDICT_MEANINGS:
+        css.append(_CSS.get(cell, "bad"))
+    return f' class="{" ".join(css)}"' if css else ""

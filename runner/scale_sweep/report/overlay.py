@@ -1,0 +1,219 @@
+"""A comparison in pictures: the curves of A and B with their trials and fits, ratios with intervals, and tables.
+
+A and B differ not only in colour: A's marks are hollow squares and its line is dashed. Axes of rates start at 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scale_sweep.analysis.compare.words import smallest_words
+from scale_sweep.analysis.fit import model_rate
+from scale_sweep.base.units import format_number, format_rate
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.model.compared import Comparison, PointRatio
+from scale_sweep.report.escaped import escape
+from scale_sweep.report.figures import fit_of
+from scale_sweep.report.markup import table_html
+from scale_sweep.report.page import shell
+from scale_sweep.report.svg import Frame, axes, clipped, drawing, legend, line, marker, rate_scale, swatch, x_levels
+from scale_sweep.report.table import ABSENT, Table, rate
+
+Sides = Sequence[tuple[str, Sequence[StoredRun]]]
+_SPREADS = {
+    "replicates": "replicates",
+    "common": "one run's replicates",
+    "seconds": "seconds of single trials",
+    "sessions": "sessions",
+    "blocks": "blocks",
+}
+
+
+def overlay_html(found: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
+    """The whole page: the answer, both curves, the ratio, tables. It loads nothing from elsewhere."""
+    sides = (("run-a", a), ("run-b", b))
+    curve, ratios = _curves(found, sides), _ratio_svg(found)
+    cautions = "".join(f"<li>{escape(c)}</li>" for c in found.cautions)
+    words = ". ".join(filter(None, (session_words(found), false_alarm_words(found))))
+    body = (
+        f'<p class="eyebrow">A: {escape(found.run_a)}<br>B: {escape(found.run_b)}</p>'
+        f"<h1>{escape(b[0].plan.sweep.name)}: B against A</h1>"
+        f'<p class="answer"><b>{escape(found.sentence)}</b></p>'
+        + (f'<div class="cautions"><b>Before you believe it</b><ul>{cautions}</ul></div>' if cautions else "")
+        + (
+            f"<figure>{curve}<figcaption>Every VALID trial of both runs, and both fits.</figcaption></figure>"
+            if curve
+            else ""
+        )
+        + f"<h2>Point by point</h2>{table_html(ratio_table(found))}"
+        + (
+            f'<figure style="max-width:640px">{ratios}<figcaption>The ratio with its 95 % interval, '
+            "each point for itself.</figcaption></figure>"
+            if ratios
+            else ""
+        )
+        + (f'<p class="note">{escape(words)}</p>' if words else "")
+        + "<h2>What else differs</h2>"
+        + (table_html(differing_table(found)) if found.differing else "<p>Nothing else in what was recorded.</p>")
+    )
+    return shell(f"{found.run_b} against {found.run_a}", body)
+
+
+def ratio_table(found: Comparison) -> Table:
+    """A row for each point, and one for all points together."""
+    rows = [_row(p, f"{format_number(p.level or 0)} {p.variant}".strip()) for p in found.points]
+    if found.overall is not None:
+        rows.append(_row(found.overall, "all"))
+    headers = (
+        found.axis,
+        f"A {found.rate}",
+        f"B {found.rate}",
+        "B / A",
+        "95 % interval",
+        "p (all)",
+        "could have seen",
+        "trials",
+        "B is",
+    )
+    notes = (
+        "geometric means of the VALID trials; the interval is for the point alone, p for all points together",
+        "could have seen: the difference that this many trials show four times in five",
+    )
+    return Table(title="Point by point", headers=headers, rows=tuple(rows), notes=notes, words=(8,))
+
+
+def _row(p: PointRatio, name: str) -> tuple[str, ...]:
+    if p.ratio is None:
+        return (name, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, f"{p.trials_a} / {p.trials_b}", p.missing)
+    known = p.low is not None and p.high is not None
+    called = "" if not p.differs else "slower" if p.ratio < 1 else "faster"
+    return (
+        name,
+        rate(p.rows_per_s_a),
+        rate(p.rows_per_s_b),
+        f"{p.ratio:.3f}",
+        f"{p.low:.3f}..{p.high:.3f}" if known else ABSENT,
+        _p(p.p_holm),
+        smallest_words(p.smallest_percent) if p.smallest_percent is not None else ABSENT,
+        f"{p.trials_a} / {p.trials_b}",
+        called or ("not significantly different" if known else "not known"),
+    )
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return ABSENT
+    return "0.001 or less" if value <= 0.001 else f"{value:.3f}"
+
+
+def differing_table(found: Comparison) -> Table:
+    """What is not the same in both runs."""
+    rows = tuple((d.kind, d.name, d.a, d.b) for d in found.differing)
+    return Table(title="What else differs", headers=("of", "what", "A", "B"), rows=rows, words=(0, 1, 2, 3))
+
+
+def false_alarm_words(found: Comparison) -> str:
+    """The rate of false alarms of this comparison, by the runs' own noise."""
+    f = found.false_alarms
+    if f is None:
+        return ""
+    slower = (
+        f"; {f.slower_percent:.1f} % would have been called slower by more than {found.allowed_percent:g} %"
+        if f.slower_percent is not None and found.allowed_percent is not None
+        else ""
+    )
+    return (
+        f"false alarms: of {f.draws} pairs of runs without a difference, made of the noise of these "
+        f"({_SPREADS[f.spread]}), {f.any_percent:.1f} % would have been called different{slower}"
+    )
+
+
+def session_words(found: Comparison) -> str:
+    """How far apart the sessions of one side are."""
+    if found.session_percent is None:
+        return ""
+    return (
+        f"sessions: {found.sessions_a} of A and {found.sessions_b} of B; the runs of one side differ by "
+        f"{found.session_percent:.1f} % (standard deviation of their mean rates)"
+    )
+
+
+def _valid(runs: Sequence[StoredRun]) -> list[tuple[float, float, str]]:
+    return [
+        (r.trial.level, r.achieved_per_s, r.trial.trial_id)
+        for run in runs
+        for r in run.on_curve
+        if r.verdict.kind.is_fitted and r.achieved_per_s
+    ]
+
+
+def _curves(found: Comparison, sides: Sides, width: int = 940, height: int = 400) -> str:
+    trials = {css: _valid(runs) for css, runs in sides}
+    everything = [t for of in trials.values() for t in of]
+    if not everything:
+        return ""
+    items = [
+        (_mark(8, 0, css, "") + swatch(f"{css} curve-line"), f"{css[-1].upper()}: {name}")
+        for css, name in (("run-a", found.run_a), ("run-b", found.run_b))
+    ]
+    keys, above = legend(items, width, 8, 14)
+    last, top = max(n for n, _, _ in everything), max(v for _, v, _ in everything)
+    frame = Frame(
+        width=width,
+        height=height + above,
+        left=54,
+        right=18,
+        top=above + 36,
+        bottom=44,
+        x_min=0.0,
+        x_max=1.06 * last,
+        y_min=0.0,
+        y_max=1.08 * top,
+    )
+    unit, unit_name = rate_scale(frame.y_max, found.rate)
+    levels = sorted({n for n, _, _ in everything})
+    parts = [keys, axes(frame, x_levels(levels, width - 80), load_axis(found.axis).given, unit_name, unit)]
+    parts += [clipped(frame, _fit_line(frame, run, css)) for css, runs in sides for run in runs]
+    for css, shift in (("run-a", -7), ("run-b", 7)):
+        parts += [
+            _mark(frame.x(n) + shift, frame.y(v), css, f"{css[-1].upper()} {name}: {format_rate(v)} {found.rate}")
+            for n, v, name in trials[css]
+        ]
+    return drawing(width, frame.height, f"Both curves. {found.sentence}", "".join(parts))
+
+
+def _fit_line(frame: Frame, run: StoredRun, css: str) -> str:
+    fit = fit_of(run)
+    model = next((m for m in fit.models if m.model == fit.chosen), None)
+    if model is None:
+        means = [(p.level, p.rows_per_s_mean) for p in fit.points]
+        return line(frame, means, f"{css} curve-line")
+    steps = [frame.x_max * i / 100 for i in range(101)]
+    return line(frame, [(n, model_rate(model, n) if n else 0.0) for n in steps], f"{css} curve-line")
+
+
+def _mark(x: float, y: float, css: str, title: str) -> str:
+    kind = VerdictKind.GENERATOR_BOUND if css == "run-a" else VerdictKind.VALID  # a square, a circle
+    drawn = marker(x, y, kind, title, 4.2)
+    return drawn.replace('class="m invalid"', f'class="m {css}"').replace('class="m valid"', f'class="m {css}"')
+
+
+def _ratio_svg(found: Comparison, width: int = 640, height: int = 240) -> str:
+    points = [p for p in found.points if p.ratio is not None and p.low is not None and p.high is not None]
+    if not points:
+        return ""
+    off = [100 * (v - 1) for p in points for v in (p.low, p.high) if v is not None]
+    reach = 1.15 * max(*map(abs, off), found.allowed_percent or 0.0, 1.0)
+    last = max(p.level or 0.0 for p in points)
+    frame = Frame.about_zero(width, height, 1.06 * last, reach)
+    parts = [axes(frame, x_levels([p.level or 0.0 for p in points], width - 80), found.axis, "B against A, %")]
+    if found.allowed_percent is not None:
+        limit = -found.allowed_percent
+        parts.append(line(frame, [(0, limit), (frame.x_max, limit)], "limit"))
+    for p in points:
+        x, low, high = frame.x(p.level or 0.0), 100 * ((p.low or 0) - 1), 100 * ((p.high or 0) - 1)
+        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.y(low):.1f}" y2="{frame.y(high):.1f}" class="mean"/>')
+        title = f"{format_number(p.level or 0.0)}: {100 * ((p.ratio or 1) - 1):+.1f} %"
+        parts.append(_mark(x, frame.y(100 * ((p.ratio or 1) - 1)), "run-b", title))
+    return drawing(width, height, "The ratio of B to A at each point", "".join(parts), "small")

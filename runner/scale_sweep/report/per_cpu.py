@@ -1,0 +1,89 @@
+"""The rate for each CPU-second in the report: its table, and an estimate where others took the CPUs. Pure.
+
+Refuses the estimate where the run has a speedup of its own: a measured number is better than one with an assumption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scale_sweep.analysis.fit.per_cpu import cpu_points
+from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.observations import cpu_observations
+from scale_sweep.base.units import format_number, format_rate
+from scale_sweep.experiment.axes import AxisFacts, load_axis
+from scale_sweep.model import (
+    BottleneckKind,
+    CpuPoint,
+    FitReport,
+    Standing,
+    StoredRun,
+    TrialResult,
+    is_taken,
+    rate_per_cpu_s,
+)
+from scale_sweep.report.table import ABSENT, Table, mean, rate
+
+ASSUMPTION = (
+    "if a CPU-second of the server does as much work beside other programs as alone, and the server uses all the cores "
+    "that it is given"
+)
+
+
+def unit_of(rate_words: str) -> str:
+    """rows/s → rows per CPU-second."""
+    return f"{rate_words.removesuffix('/s')} per CPU-second"
+
+
+def heading_of(rate_words: str) -> str:
+    """rows/s → Rows per CPU-second."""
+    return unit_of(rate_words.capitalize())
+
+
+def with_cpu_points(fit: FitReport, run: StoredRun) -> FitReport:
+    """The fit with the curve of the rate for each CPU-second; with its speedup in the sentence, where others took the
+    CPUs of so many trials that the run has no speedup from its first to its last level."""
+    axis = load_axis(run.plan.sweep.axis)
+    if axis.standings[BottleneckKind.SERVER_CPU].standing is not Standing.SWEPT:
+        return fit
+    found = cpu_points(without_drift(cpu_observations(run.results)))
+    said = _estimate(fit, found, run, axis)
+    return replace(fit, per_cpu=found, sentence=f"{fit.sentence} {said}" if said else fit.sentence)
+
+
+def _estimate(fit: FitReport, found: Sequence[CpuPoint], run: StoredRun, axis: AxisFacts) -> str:
+    levels = sorted({r.trial.level for r in run.on_curve})
+    measured = {p.level for p in fit.points}
+    lost = [level for level in {*levels[:1], *levels[-1:]} if level not in measured]
+    taken = {r.trial.level for r in run.on_curve if is_taken(r)}
+    if len(levels) < 2 or not lost or not taken.issuperset(lost):
+        return ""
+    if not found or (found[0].level, found[-1].level) != (levels[0], levels[-1]):
+        return ""
+    span = f"{format_number(levels[0])} → {axis.count(format_number(levels[-1]))}"
+    return f"Estimated per CPU-second: {span}: {speedup_words(found[-1])}, {ASSUMPTION}."
+
+
+def speedup_words(point: CpuPoint) -> str:
+    """ "2.00 × (1.90 to 2.10)"; without replicates the value alone."""
+    if point.low is None or point.high is None:
+        return f"{point.speedup:.2f} ×"
+    return f"{point.speedup:.2f} × ({point.low:.2f} to {point.high:.2f})"
+
+
+def cpu_table(fit: FitReport, run: StoredRun) -> Table:
+    """The curve of the rate for each CPU-second; without rows if no trial has such a rate."""
+    rows = tuple(
+        (format_number(p.level), str(p.n), rate(p.rate_per_cpu_s), speedup_words(p) if p is not fit.per_cpu[0] else "1")
+        for p in fit.per_cpu
+    )
+    note = f"with trials whose CPUs others took in part; the speedup is an estimate: it holds {ASSUMPTION}"
+    headers = (load_axis(run.plan.sweep.axis).title, "Trials", heading_of(run.plan.sweep.work.rate_words), "Speedup")
+    return Table(title="Per CPU-second", headers=headers, rows=rows, notes=(note,) if rows else ())
+
+
+def cpu_rate_cell(trials: Sequence[TrialResult]) -> str:
+    """The mean over trials for a table; a dash if none has one."""
+    found = mean(rate_per_cpu_s(r) for r in trials)
+    return format_rate(found) if found is not None else ABSENT

@@ -1,0 +1,178 @@
+"""A published table beside ours. Machines differ, so only speedups are compared; rates are shown.
+
+Refuses to compare what was not published: a level of one table only stays empty in the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scale_sweep.base.units import format_number
+from scale_sweep.model import StoredRun
+from scale_sweep.report.columns import disk_mb_per_s
+from scale_sweep.report.figures import MARK, at_level, axis_facts, axis_name, fitted_rate, levels_of
+from scale_sweep.report.subject_points import stored_bytes
+from scale_sweep.report.table import ABSENT, Table, fixed, mean, rate, short
+
+Reference = Sequence[Mapping[str, str]]
+PUBLISHED_KNOBS = ("vgroups", "partitions", "write_threads", "commit_threads")  # columns of published tables
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """Our or the published rate at one level. disk: text, because a range may be published. valid: the rate is from
+    VALID trials."""
+
+    level: float
+    rows_per_s: float | None
+    cpu_percent: float | None
+    disk: str = ABSENT
+    valid: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Our and the published rates by level, and the level that counts as 1 in each."""
+
+    published: Mapping[float, Side]
+    ours: Mapping[float, Side]
+    base_published: float | None
+    base_ours: float | None
+
+    def speedups(self, *, ours: bool) -> dict[float, float]:
+        """The rate over that of the base level, in units of the base level: 1 at the base."""
+        sides, base = (self.ours, self.base_ours) if ours else (self.published, self.base_published)
+        first = sides[base].rows_per_s if base is not None else None
+        return {n: s.rows_per_s / first for n, s in sides.items() if s.rows_per_s and first}
+
+
+def _number(text: object) -> float | None:
+    try:
+        value = float(str(text).replace(",", ""))
+    except ValueError:
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def _disk(row: Mapping[str, str]) -> str:
+    one, low, high = (_number(row.get(f"disk_mb_per_s{end}")) for end in ("", "_low", "_high"))
+    return f"{short(low)}–{short(high)}" if one is None and low is not None and high is not None else short(one)
+
+
+def compare(run: StoredRun, reference: Reference) -> Comparison | None:
+    """Our and the published rates; None if the published table has no such axis or no rate."""
+    axis = axis_facts(run)
+    published = {}
+    for row in rows_of(run, reference):
+        level, rows_per_s = _number(row.get(axis.name)), _number(row.get("rows_per_s"))
+        if level is not None and rows_per_s is not None:
+            cpu = _number(row.get("cpu_percent"))
+            published[level] = Side(level=level, rows_per_s=rows_per_s, cpu_percent=cpu, disk=_disk(row))
+    ours = {}
+    for level in levels_of(run):
+        trials, valid = at_level(run, level)
+        ours[level] = Side(
+            level=level,
+            rows_per_s=mean(getattr(r.measurement, fitted_rate(run).field) for r in trials),
+            cpu_percent=mean(r.measurement.server_cpu_percent for r in trials),
+            disk=short(mean(disk_mb_per_s(axis, r.measurement) for r in trials)),
+            valid=valid,
+        )
+    if not published:
+        return None
+    rated = sorted(n for n, s in ours.items() if s.rows_per_s)
+    common = [n for n in rated if n in published]
+    good = [n for n in common if ours[n].valid] or common
+    return Comparison(
+        published=published,
+        ours=ours,
+        base_published=good[0] if good else min(published),
+        base_ours=good[0] if good else (rated[0] if rated else None),
+    )
+
+
+def rows_of(run: StoredRun, reference: Reference) -> list[Mapping[str, str]]:
+    """The rows of the run's variant: those with its values in the columns that are named like what it varies, and with
+    its target where the table has several."""
+    varied = run.plan.trials[0].variant if run.plan.trials else {}
+    wanted = {"target": run.plan.trials[0].subject.target, **varied} if run.plan.trials else {}
+    return [row for row in reference if all(row.get(key, value) == value for key, value in wanted.items())]
+
+
+def reference_table(run: StoredRun, reference: Reference) -> Table | None:
+    """Published and our rates, level by level; None if they cannot be compared."""
+    both = compare(run, reference)
+    if both is None:
+        return None
+    theirs, mine = both.speedups(ours=False), both.speedups(ours=True)
+    rows = []
+    for level in sorted({*both.published, *both.ours}):
+        p, o = both.published.get(level), both.ours.get(level)
+        rows.append(
+            (
+                format_number(level) + (MARK if o and not o.valid else ""),
+                rate(p.rows_per_s if p else None),
+                rate(o.rows_per_s if o else None),
+                fixed(theirs.get(level), 2),
+                fixed(mine.get(level), 2),
+                fixed(_efficiency(theirs, level, both.base_published)),
+                fixed(_efficiency(mine, level, both.base_ours)),
+                fixed(p.cpu_percent if p else None),
+                fixed(o.cpu_percent if o else None),
+                p.disk if p else ABSENT,
+                o.disk if o else ABSENT,
+            )
+        )
+    headers = (
+        axis_name(run),
+        "Published rows/s",
+        "Ours rows/s",
+        "Published speedup",
+        "Ours speedup",
+        "Published efficiency (%)",
+        "Ours efficiency (%)",
+        "Published CPU (%)",
+        "Ours CPU (%)",
+        "Published disk (MB/s)",
+        "Ours disk (MB/s)",
+    )
+    return Table(
+        title="Published and ours",
+        headers=headers,
+        rows=tuple(rows),
+        notes=tuple(_notes(both, rows_of(run, reference), run)),
+    )
+
+
+def _published_knobs(run: StoredRun) -> dict[str, str]:
+    """Columns of a published table that may be knobs of any database, with their names in sentences."""
+    own = {knob.column: knob.label.lower() for knob in run.plan.knobs if knob.column}
+    return {column: column.replace("_", " ") for column in PUBLISHED_KNOBS} | own
+
+
+def _efficiency(speedups: Mapping[float, float], level: float, base: float | None) -> float | None:
+    return 100 * speedups[level] * base / level if level in speedups and base else None
+
+
+def _notes(both: Comparison, reference: Reference, run: StoredRun) -> list[str]:
+    same = both.base_ours in (both.base_published, None)
+    base = format_number(both.base_published or 0)
+    notes = [
+        f"rates are of different machines; compare the speedup, which is 1 at {base} in both tables"
+        if same
+        else f"no level in common: the published speedup is 1 at {base}, ours at {format_number(both.base_ours or 0)}"
+    ]
+    for name, label in _published_knobs(run).items():
+        values = list(dict.fromkeys(str(row[name]) for row in reference if row.get(name)))
+        if len(values) > 1:
+            notes.append(f"in the published table {label} moves along the axis ({' → '.join(values)})")
+    stored = {row["stored_bytes_per_row"] for row in reference if row.get("stored_bytes_per_row")}
+    if stored:
+        ours = short(mean(stored_bytes(r.measurement) for r in run.on_curve))
+        notes.append(f"bytes on disk for a row: {', '.join(sorted(stored))} published, {ours} ours")
+    if axis_facts(run).published_note:
+        notes.append(axis_facts(run).published_note)
+    if any(not s.valid for s in both.ours.values()):
+        notes.append("† ours: no VALID trial at this level")
+    return notes

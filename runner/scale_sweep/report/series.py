@@ -1,0 +1,203 @@
+"""The time series of every trial as small panels, second by second: rate, CPU of server and load generator, page
+faults, and disk.
+
+The window is shaded and coloured; the time outside it (warm-up, discarded transient, drain) is grey. All trials of a
+level share a scale from 0, so that replicates can be compared. Refuses to smooth: long series keep the lowest and
+highest value of each pixel.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scale_sweep.base.units import format_number
+from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.report.escaped import escape
+from scale_sweep.report.figures import by_run_order, cores_given
+from scale_sweep.report.svg import Frame, Points, drawing, line, rate_scale, text, ticks
+from scale_sweep.report.table import known
+
+Series = Sequence[tuple[float, Mapping[str, float | None]]]
+Window = tuple[float, float]
+WIDTH, HEIGHT = 208, 98
+_POINTS_MAX = 240
+_LABEL_HALF = 14  # of a time under a panel, in pixels
+_GAP = 3.5  # times the usual step; a longer gap breaks the line
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """One panel of a trial. unit: of a figure that may be thousands or millions; "": none, or that of the rate."""
+
+    name: str
+    title: str
+    css: str
+    unit: str = ""
+
+
+METRICS = (
+    Metric(name="rows_per_s", title="rate", css="s-rate"),
+    Metric(name="server_cpu_cores", title="server CPU, cores", css="s-server"),
+    Metric(name="server_page_faults_per_s", title="page faults", css="s-server", unit="faults/s"),
+    Metric(name="generator_cpu_cores", title="load generator CPU, cores", css="s-client"),
+    Metric(name="disk_write_mb_per_s", title="disk written, MB/s", css="s-disk"),
+)
+
+
+def pick(series: Series, name: str) -> list[tuple[float, float]]:
+    """The measured points of one metric, in time order, thinned if there are more points than pixels."""
+    found = [(t, v) for t, values in series if known(v := values.get(name)) and v is not None and known(t)]
+    if len(found) <= _POINTS_MAX:
+        return found
+    size = -(-2 * len(found) // _POINTS_MAX)
+    kept: list[tuple[float, float]] = []
+    for at in range(0, len(found), size):
+        bucket = found[at : at + size]
+        ends = {min(bucket, key=lambda p: p[1]), max(bucket, key=lambda p: p[1])}
+        kept += sorted(ends)
+    return kept
+
+
+def runs_of(points: Points) -> list[list[tuple[float, float]]]:
+    """The points in parts without a gap."""
+    if len(points) < 3:
+        return [list(points)]
+    usual = statistics.median(b[0] - a[0] for a, b in itertools.pairwise(points))
+    stretches = [[points[0]]]
+    for before, point in itertools.pairwise(points):
+        if point[0] - before[0] > _GAP * max(usual, 1e-9):
+            stretches.append([])
+        stretches[-1].append(point)
+    return stretches
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """The ranges that the trials of a level share."""
+
+    t_min: float
+    t_max: float
+    y_max: Mapping[str, float]
+
+
+def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
+    """The ranges of the trials of one level."""
+    all_series = [run.timeseries.get(r.trial.trial_id, ()) for r in results]
+    times = [t for series in all_series for t, _ in series if known(t)]
+    windows = [window[1] for r in results if (window := window_of(r))]
+    y_max = {}
+    for metric in METRICS:
+        values = [v for series in all_series for _, v in pick(series, metric.name)]
+        y_max[metric.name] = max([*values, 0.0])
+    given = max((cores_given(r) for r in results), default=0.0)
+    y_max["server_cpu_cores"] = max(y_max["server_cpu_cores"], given)
+    return Scale(t_min=min([*times, 0.0]), t_max=max([*times, *windows, 1.0]), y_max=y_max)
+
+
+def window_of(result: TrialResult) -> Window | None:
+    """The start and end of the trial's window on the axis of its series, in seconds."""
+    m = result.measurement
+    start = m.transient_s or 0.0
+    return (start, start + m.window_s) if m.window_s else None
+
+
+def _given(result: TrialResult, metric: Metric) -> float | None:
+    return cores_given(result) if metric.name == "server_cpu_cores" else None
+
+
+def panel_svg(
+    series: Series, metric: Metric, scale: Scale, window: Window | None, given: float | None, words: str = "rows/s"
+) -> str:
+    """One metric of one trial. words: the unit of its rate."""
+    top = scale.y_max[metric.name] * 1.12 or 1.0
+    counted = words if metric.name == "rows_per_s" else metric.unit
+    unit, unit_name = rate_scale(scale.y_max[metric.name], counted) if counted else (1.0, "")
+    frame = Frame(
+        width=WIDTH,
+        height=HEIGHT,
+        left=36,
+        right=6,
+        top=20,
+        bottom=18,
+        x_min=scale.t_min,
+        x_max=scale.t_max,
+        y_min=0.0,
+        y_max=top,
+    )
+    bottom = frame.height - frame.bottom
+    parts = [text(2, 11, unit_name or metric.title, "dim")]
+    if window:
+        x0, x1 = frame.x(window[0]), frame.x(min(window[1], scale.t_max))
+        size = f'width="{x1 - x0:.1f}" height="{bottom - frame.top}"'
+        parts.append(f'<rect x="{x0:.1f}" y="{frame.top}" {size} class="window"/>')
+    parts.append(_panel_axes(frame, unit, window or (0.0,)))
+    if given:
+        y = frame.y(given)
+        parts.append(f'<line x1="{frame.left}" x2="{WIDTH - frame.right}" y1="{y:.1f}" y2="{y:.1f}" class="given"/>')
+        parts.append(text(WIDTH - frame.right, 11, f"given {format_number(given)}", "dim", "end"))
+    points = pick(series, metric.name)
+    if not points:
+        parts.append(text(WIDTH / 2 + 14, HEIGHT / 2 + 4, "not measured", "dim", "middle"))
+    for stretch in runs_of(points):
+        parts.append(_in_and_out(frame, stretch, window, metric.css))
+    return drawing(WIDTH, HEIGHT, metric.title, "".join(parts), "panel")
+
+
+def _panel_axes(frame: Frame, unit: float, marks: Sequence[float]) -> str:
+    bottom, right = frame.height - frame.bottom, frame.width - frame.right
+    parts = []
+    for value in ticks(0, frame.y_max / unit, 2):
+        y = frame.y(value * unit)
+        css = "zero" if value == 0 else "grid"
+        parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="{css}"/>')
+        parts.append(text(frame.left - 4, y + 4, f"{value:g}", "dim", "end"))
+    for value in marks:
+        at_edge = frame.x(value) > right - _LABEL_HALF
+        where = (right, "end") if at_edge else (frame.x(value), "middle")
+        parts.append(text(where[0], bottom + 13, f"{value:.0f} s", "dim", where[1]))
+    return "".join(parts)
+
+
+def _in_and_out(frame: Frame, stretch: Points, window: Window | None, css: str) -> str:
+    """Grey outside the window, coloured inside. Both parts meet at the window's edge."""
+    start, end = window or (0.0, float("inf"))
+    parts: list[str] = []
+    piece: list[tuple[float, float]] = []
+    inside_before: bool | None = None
+    for point in stretch:
+        inside = start <= point[0] <= end
+        if inside_before is not None and inside != inside_before:
+            parts.append(line(frame, [*piece, point], "series " + (css if inside_before else "outside")))
+            piece = []
+        piece.append(point)
+        inside_before = inside
+    parts.append(line(frame, piece, "series " + (css if inside_before else "outside")))
+    return "".join(parts)
+
+
+def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, list[str]]]]]:
+    """The panels of each trial, by level. Trials without any series have none."""
+    levels: dict[float, list[TrialResult]] = {}
+    for r in by_run_order(run):
+        levels.setdefault(r.trial.level, []).append(r)
+    found = []
+    for level, results in levels.items():
+        scale = scale_of(run, results)
+        rows = []
+        for r in results:
+            series = run.timeseries.get(r.trial.trial_id, ())
+            window = window_of(r)
+            panels = [
+                panel_svg(series, m, scale, window, _given(r, m), run.plan.sweep.work.rate_words) for m in METRICS
+            ]
+            rows.append((r, panels if series else []))
+        found.append((level, rows))
+    return found
+
+
+def label_of(result: TrialResult) -> str:
+    """A trial's name, escaped."""
+    return escape(result.trial.trial_id)

@@ -1,0 +1,121 @@
+"""The curves of several databases in one drawing: a panel for each rate of the run, and each name with its terms.
+
+Refuses to tell databases apart by colour alone: each has a shape and a dash of its own. No line
+connects levels where no trial counts. Axes start at 0; rates that differ by more than 10 times have a logarithmic one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scale_sweep.base.units import format_number, format_rate
+from scale_sweep.experiment.work import stores
+from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.report.figures import axis_facts, shown_rates
+from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
+from scale_sweep.report.svg import Frame, LogFrame, axes, drawing, legend, line, marker, rate_scale, swatch, x_levels
+
+SHAPES = (
+    VerdictKind.VALID,
+    VerdictKind.GENERATOR_BOUND,
+    VerdictKind.UNSTEADY,
+    VerdictKind.RESOURCE_NOT_SATURATED,
+    VerdictKind.OFFERED_NOT_MET,
+    VerdictKind.SOFTWARE_BOTTLENECK,
+    VerdictKind.THROTTLED,
+)  # for their forms alone: a circle, a square, a triangle, ...
+_MOST = 10.0  # between rates that a linear axis can show together
+
+
+def curves_svg(run: StoredRun, width: int = 940, height: int = 380) -> str:
+    """Panels beside each other under one legend; "" where no database has the fitted rate."""
+    found = [curve for curve in curves(run) if any(p.rates[0] for p in curve.points)]
+    if not found:
+        return ""
+    keys, above = legend([(_key(i), _named(run, curve)) for i, curve in enumerate(found)], width, 8, 14)
+    panels = [shown.words for shown in shown_rates(run)]
+    each = width // len(panels)
+    parts = [keys]
+    for index, words in enumerate(panels):
+        drawn = _panel(run, found, (each, height), words, index)
+        parts.append(f'<g transform="translate({index * each},{above})">{drawn}</g>')
+    label = f"{', '.join(panels)} of {', '.join(c.name for c in found)} over {run.plan.sweep.axis}"
+    return drawing(width, height + above, label, "".join(parts))
+
+
+def _named(run: StoredRun, curve: SubjectCurve) -> str:
+    return f"{curve.name}: {curve.term('acknowledged')}" if stores(run.plan.sweep.work) else curve.name
+
+
+def _panel(run: StoredRun, found: Sequence[SubjectCurve], size: tuple[int, int], words: str, at: int) -> str:
+    levels = sorted({p.level for c in found for p in c.points})
+    tops = [v for c in found for p in c.points for v in (p.rates[at], None if at else p.high) if v]
+    lowest = [v for c in found for p in c.points for v in (p.rates[at], None if at else p.low) if v]
+    is_log = _MOST * min(lowest, default=1.0) < max(tops, default=1.0)
+    frame = (LogFrame if is_log else Frame)(
+        width=size[0],
+        height=size[1],
+        left=54,
+        right=18,
+        top=36,
+        bottom=44,
+        x_min=0.0,
+        x_max=1.06 * levels[-1],
+        y_min=min(lowest) / 1.2 if is_log else 0.0,
+        y_max=1.06 * max(tops, default=1.0),
+    )
+    unit, unit_name = rate_scale(frame.y_max, words)
+    parts = [
+        axes(
+            frame,
+            x_levels(levels, size[0] - 80),
+            axis_facts(run).given,
+            unit_name + (", logarithmic" if is_log else ""),
+            unit,
+        )
+    ]
+    for index, curve in enumerate(found):
+        points = [(p, value) for p in curve.points if (value := p.rates[at]) is not None]
+        parts += [line(frame, piece, _line_css(index)) for piece in _counted_pieces(points)]
+        if not at:  # the interval is of the first rate
+            parts += [_bar(frame, p, index) for p, _ in points]
+        parts += [_mark(frame, curve, p, value, index) for p, value in points]
+    return "".join(parts)
+
+
+def _counted_pieces(points: Sequence[tuple[SubjectPoint, float]]) -> list[list[tuple[float, float]]]:
+    """The points between levels where no trial counts."""
+    pieces: list[list[tuple[float, float]]] = [[]]
+    for p, value in points:
+        if p.is_counted:
+            pieces[-1].append((p.level, value))
+        else:
+            pieces.append([])
+    return pieces
+
+
+def _bar(frame: Frame, p: SubjectPoint, index: int) -> str:
+    if p.low is None or p.high is None:
+        return ""
+    x = frame.x(p.level)
+    ends = f'y1="{frame.y(p.low):.1f}" y2="{frame.y(min(p.high, frame.y_max)):.1f}"'
+    return f'<line x1="{x:.1f}" x2="{x:.1f}" {ends} class="subject s{index % len(SHAPES)}"/>'
+
+
+def _mark(frame: Frame, curve: SubjectCurve, p: SubjectPoint, value: float, index: int) -> str:
+    title = f"{curve.name} at {format_number(p.level)}: {format_rate(value)}, {p.verdicts}"
+    return _shape(frame.x(p.level), frame.y(value), index, p.is_counted, title)
+
+
+def _shape(x: float, y: float, index: int, is_counted: bool, title: str = "") -> str:
+    drawn = marker(x, y, SHAPES[index % len(SHAPES)], title)
+    css = f'class="m subject s{index % len(SHAPES)}{" counted" if is_counted else ""}"'
+    return drawn.replace('class="m invalid"', css).replace('class="m valid"', css)
+
+
+def _line_css(index: int) -> str:
+    return f"subject s{index % len(SHAPES)} curve-line"
+
+
+def _key(index: int) -> str:
+    return swatch(_line_css(index)) + _shape(8, 0, index, True)

@@ -1,0 +1,163 @@
+"""What is known of each database of a run at each level, as numbers: the tables and pictures of several read it. Pure.
+
+Refuses to rank: a difference is one where intervals do not overlap, and `overlaps` says where they do.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scale_sweep.base.units import format_number
+from scale_sweep.experiment.work import Rate
+from scale_sweep.model import LevelInterval, Measurement, StoredRun, TrialResult
+from scale_sweep.report.figures import axis_facts, cpu_cost, shown_rates
+from scale_sweep.report.noise import noise_of
+from scale_sweep.report.table import mean
+from scale_sweep.sweep.vary import slug
+
+UNKNOWN = "not said"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectPoint:
+    """A database at a level: means over the trials that count, else over all (is_counted says which).
+
+    rates: those of shown_rates, in their order; low, high: the 95 % interval of the first's geometric mean;
+    speedup: against the first rate at the database's own first level; None if no trial of either level counts.
+    server_cost, client_cost: CPU seconds for a million units of the work. stored_bytes: of the server's files for
+    each row that the database counted; written_bytes: written to the disk by everybody for each acknowledged row.
+    used: the trials that the means are of.
+    """
+
+    level: float
+    is_counted: bool
+    rates: tuple[float | None, ...]
+    low: float | None
+    high: float | None
+    speedup: float | None
+    rate_per_core: float | None
+    server_cost: float | None
+    client_cost: float | None
+    stored_bytes: float | None
+    written_bytes: float | None
+    response_ms_p50: float | None
+    response_ms_p99: float | None
+    verdicts: str
+    used: tuple[TrialResult, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectCurve:
+    """A database, or another variant. name: its values alone. said: its settings as it said them in its first trial.
+
+    results: on the curve, by level and replicate; points: its levels ascending.
+    """
+
+    name: str
+    said: Mapping[str, str]
+    results: tuple[TrialResult, ...]
+    points: tuple[SubjectPoint, ...]
+
+    def term(self, key: str) -> str:
+        """One of its terms, or that it said none."""
+        return self.said.get(key) or UNKNOWN
+
+
+def curves(run: StoredRun) -> tuple[SubjectCurve, ...]:
+    """Of each variant, in the order asked for; a variant without a result is left out."""
+    asked = [dict(zip(run.plan.sweep.vary, v, strict=True)) for v in itertools.product(*run.plan.sweep.vary.values())]
+    found: dict[str, list[TrialResult]] = {slug(variant): [] for variant in asked}
+    for result in run.on_curve:
+        found.setdefault(slug(result.trial.variant), []).append(result)
+    intervals = {(i.level, i.variant): i for i in noise_of(run).levels}
+    shown = shown_rates(run)
+    return tuple(_curve(name, results, shown, intervals) for name, results in found.items() if results)
+
+
+def _curve(
+    name: str,
+    results: list[TrialResult],
+    shown: Sequence[Rate],
+    intervals: Mapping[tuple[float, str], LevelInterval],
+) -> SubjectCurve:
+    ordered = tuple(sorted(results, key=lambda r: (r.trial.level, r.trial.replicate)))
+    points: list[SubjectPoint] = []
+    base: float | None = None
+    first = min(r.trial.level for r in ordered)
+    for level in sorted({r.trial.level for r in ordered}):
+        here = [r for r in ordered if r.trial.level == level]
+        points.append(_point(here, shown, base, first, intervals.get((level, name))))
+        if len(points) == 1 and points[0].is_counted:
+            base = points[0].rates[0]
+    words = ", ".join(ordered[0].trial.variant.values()) or ordered[0].trial.subject.target
+    said = next((r.effective for r in ordered if r.effective), {})
+    return SubjectCurve(name=words, said=said, results=ordered, points=tuple(points))
+
+
+def _point(
+    here: Sequence[TrialResult], shown: Sequence[Rate], base: float | None, first: float, interval: LevelInterval | None
+) -> SubjectPoint:
+    counted = [r for r in here if r.verdict.kind.is_fitted]
+    results = tuple(counted or here)
+    used = [r.measurement for r in results]
+    rates = tuple(mean(getattr(m, rate.field) for m in used) for rate in shown)
+    speed, cores = rates[0], here[0].trial.cores
+    low = high = None
+    if interval is not None and interval.mean is not None and interval.half_percent is not None:
+        factor = 1 + interval.half_percent / 100
+        low, high = interval.mean / factor, interval.mean * factor
+    verdicts = Counter(r.verdict.kind.value for r in here)
+    return SubjectPoint(
+        level=here[0].trial.level,
+        is_counted=bool(counted),
+        rates=rates,
+        low=low,
+        high=high,
+        speedup=_speedup(speed, base, here[0].trial.level == first) if counted else None,
+        rate_per_core=speed / cores if speed is not None and cores else None,
+        server_cost=mean(cpu_cost(r.measurement.server_cpu_cores, r) for r in results),
+        client_cost=mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in results),
+        stored_bytes=mean(stored_bytes(m) for m in used),
+        written_bytes=mean(m.disk_bytes_per_row for m in used),
+        response_ms_p50=mean(m.response_ms_p50 for m in used),
+        response_ms_p99=mean(m.response_ms_p99 for m in used),
+        verdicts=", ".join(f"{n} {kind}" for kind, n in verdicts.most_common()),
+        used=results,
+    )
+
+
+def _speedup(rate: float | None, base: float | None, is_first: bool) -> float | None:
+    """Against the rate of the first level; None if no trial of that level counts."""
+    if rate is None:
+        return None
+    return 1.0 if is_first else rate / base if base else None
+
+
+def stored_bytes(m: Measurement) -> float | None:
+    """Bytes of the server's files for each row that the database counted; None if either is not known."""
+    return m.data_gb * 1e9 / m.rows_counted if m.data_gb is not None and m.rows_counted else None
+
+
+def overlaps(run: StoredRun, found: Sequence[SubjectCurve]) -> tuple[str, ...]:
+    """A sentence for each level: whose intervals overlap, or why that is not known."""
+    sentences = []
+    for level in sorted({p.level for curve in found for p in curve.points}):
+        here = {curve.name: point for curve in found for point in curve.points if point.level == level}
+        known = {name: (p.low, p.high) for name, p in here.items() if p.low is not None and p.high is not None}
+        at = f"at {axis_facts(run).count(format_number(level))}"
+        lacking = [name for name in here if name not in known]
+        if lacking:
+            sentences.append(f"{at}: no interval for {', '.join(lacking)}, so they are compared with nothing")
+        pairs = [f"{a} and {b}" for a, b in itertools.combinations(known, 2) if _overlap(known[a], known[b])]
+        if pairs:
+            sentences.append(f"{at}: no difference is shown between {'; '.join(pairs)}, whose intervals overlap")
+        elif len(known) > 1:
+            sentences.append(f"{at}: no two of the intervals overlap")
+    return tuple(sentences)
+
+
+def _overlap(a: tuple[float, float], b: tuple[float, float]) -> bool:
+    return a[0] <= b[1] and b[0] <= a[1]

@@ -1,0 +1,175 @@
+"""Several databases in one run, side by side: what each rate cost, and on which terms each was measured.
+
+Refuses to name a winner: terms differ, and a difference is one where intervals do not overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scale_sweep.base.units import format_number
+from scale_sweep.experiment.work import stores
+from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.report.escaped import escape
+from scale_sweep.report.figures import axis_facts, shown_rates
+from scale_sweep.report.marks import marked
+from scale_sweep.report.settings import starting_point
+from scale_sweep.report.subject_curves import curves_svg
+from scale_sweep.report.subject_operations import mixes_words, operations_table
+from scale_sweep.report.subject_points import SubjectPoint, curves, overlaps
+from scale_sweep.report.table import ABSENT, Table, fixed, known, rate, short
+
+_DURABLE = "durable: counted to the end of the flush; "
+_COUNTED = "† no trial counts: mean over all, and not the server's number"
+_FILES = "bytes in files: all files of the server, with its logs and what it reserved, for each row that it counted"
+_WRITTEN = "bytes written: to the disk, by everybody"
+_CLIENT = "load generator: CPU seconds of the client's side"
+# What a target says of itself among its settings as read back, by the heading that it has here.
+TERMS = {
+    "server": "server_version",
+    "acknowledged when the rows are": "acknowledged",
+    "stored": "compression",
+}
+TERMS_OF_READS = {heading: key for heading, key in TERMS.items() if key != "acknowledged"}
+
+
+def has_several(run: StoredRun) -> bool:
+    """Whether the run measured more than one database."""
+    return len({trial.subject.target for trial in run.plan.trials}) > 1
+
+
+def tables(run: StoredRun) -> tuple[Table, ...]:
+    """The rates, each operation of a load of several, what they cost, and the terms; none where there is one
+    database."""
+    if not has_several(run):
+        return ()
+    each = operations_table(run)
+    return (rates_table(run), *((each,) if each.rows else ()), cost_table(run), terms_table(run))
+
+
+def figure_html(run: StoredRun) -> str:
+    """The curves of all with their terms; "" where there is one database."""
+    if not has_several(run):
+        return ""
+    drawn = curves_svg(run)
+    counted = "".join(f'<p class="answer">{escape(words)}</p>' for words in first_words(run))
+    terms = " Beside each name: where the rows of a request are when it is acknowledged."
+    caption = (
+        "Means of the trials that count, with their 95 % intervals where several trials make one; hollow: no trial "
+        f"counts.{terms if stores(run.plan.sweep.work) else ''}"
+    )
+    return counted + (f"<figure>{drawn}<figcaption>{escape(caption)}</figcaption></figure>" if drawn else "")
+
+
+def first_words(run: StoredRun) -> tuple[str, ...]:
+    """The sentences before everything else: how many trials are VALID, and whether the databases were asked the same;
+    none where there is one database."""
+    return tuple(filter(None, (_valid_words(run), mixes_words(run)))) if has_several(run) else ()
+
+
+def _valid_words(run: StoredRun) -> str:
+    """The number of VALID trials, of the run and of each database."""
+    each = []
+    for curve in curves(run):
+        valid = sum(1 for r in curve.results if r.verdict.kind is VerdictKind.VALID)
+        each.append(f"{curve.name} {valid} of {len(curve.results)}")
+    total = sum(1 for r in run.on_curve if r.verdict.kind is VerdictKind.VALID)
+    return f"{total} of {len(run.on_curve)} trials are VALID: {', '.join(each)}."
+
+
+def rates_table(run: StoredRun) -> Table:
+    """A row for each level and database, in the order asked for; its figures are those of SubjectPoint."""
+    found = curves(run)
+    rows = [(curve.name, point) for curve in found for point in curve.points]
+    words = [shown.words for shown in shown_rates(run)]
+    headers = (
+        axis_facts(run).name,
+        "database",
+        words[0],
+        "95 % interval",
+        *words[1:],
+        "speedup",
+        "response p50 ms",
+        "response p99 ms",
+        "verdicts",
+    )
+    return Table(
+        title="The rates side by side",
+        headers=headers,
+        rows=tuple((_level(p), name, *_rates(p)) for name, p in sorted(rows, key=lambda row: row[1].level)),
+        words=(1, len(headers) - 1),
+        notes=(_explained(words), *((mixed,) if (mixed := mixes_words(run)) else overlaps(run, found))),
+    )
+
+
+def _explained(words: Sequence[str]) -> str:
+    durable = _DURABLE if any("durable" in each for each in words) else ""
+    interval = f"95 % interval: of the geometric mean of {words[0]}, over the trials that count"
+    return f"{interval}; {durable}speedup: against the database's own first level; {_COUNTED}"
+
+
+def _level(p: SubjectPoint) -> str:
+    return format_number(p.level) + ("" if p.is_counted else " †")
+
+
+def _rates(p: SubjectPoint) -> tuple[str, ...]:
+    return (
+        marked(rate(p.rates[0]), p.used),
+        f"{rate(p.low)}..{rate(p.high)}" if known(p.low) and known(p.high) else ABSENT,
+        *map(rate, p.rates[1:]),
+        f"{p.speedup:.2f}×" if p.speedup else ABSENT,
+        short(p.response_ms_p50),
+        short(p.response_ms_p99),
+        p.verdicts,
+    )
+
+
+def cost_table(run: StoredRun) -> Table:
+    """A row for each database and level; its figures are those of SubjectPoint. Bytes written where rows are."""
+    unit, stored = run.plan.sweep.work.unit, stores(run.plan.sweep.work)
+    return Table(
+        title="What the rates cost",
+        headers=(
+            "database",
+            axis_facts(run).name,
+            f"{shown_rates(run)[0].words} per core",
+            f"server CPU-s / M {unit}",
+            f"load generator CPU-s / M {unit}",
+            "bytes in files / row",
+            *(("bytes written / row",) if stored else ()),
+        ),
+        rows=tuple((curve.name, _level(p), *_costs(p, stored)) for curve in curves(run) for p in curve.points),
+        words=(0,),
+        notes=("; ".join((_FILES, *((_WRITTEN,) if stored else ()), _CLIENT)),),
+    )
+
+
+def _costs(p: SubjectPoint, stored: bool) -> tuple[str, ...]:
+    return (
+        rate(p.rate_per_core),
+        short(p.server_cost),
+        short(p.client_cost),
+        short(p.stored_bytes),
+        *((short(p.written_bytes),) if stored else ()),
+    )
+
+
+def terms_table(run: StoredRun) -> Table:
+    """A row for each database: what makes its rates comparable with the others', or not."""
+    stored = stores(run.plan.sweep.work)
+    terms = TERMS if stored else TERMS_OF_READS
+    rows = []
+    for curve in curves(run):
+        load = sorted({r.trial.load.connections for r in curve.results})
+        requests = sorted({r.trial.work.data.rows_per_request for r in curve.results})
+        written = (curve.results[0].trial.subject.method, ", ".join(fixed(n) for n in requests)) if stored else ()
+        said = tuple(curve.term(key) for key in terms.values())
+        rows.append((curve.name, *said, *written, ", ".join(fixed(n) for n in load)))
+    acknowledged = "; acknowledged: when a request is answered" if stored else ""
+    return Table(
+        title="The terms",
+        headers=("database", *terms, *(("method", "rows a request") if stored else ()), "connections"),
+        rows=tuple(rows),
+        words=tuple(range(len(terms) + 1 + stored)),
+        notes=(f"{starting_point(run)}, unless --knob says otherwise{acknowledged}",),
+    )

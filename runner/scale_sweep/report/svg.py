@@ -1,0 +1,214 @@
+"""The SVG elements of the report: an axis frame, lines, areas, markers, text. Text stays text.
+
+They are written here rather than by matplotlib, so that colours follow the reader's light or dark theme through CSS
+classes, and a run of fifty trials stays small. Refuses raw text: everything written is escaped here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scale_sweep.base.units import format_number
+from scale_sweep.model import VerdictKind
+from scale_sweep.report.escaped import escape
+
+Points = Sequence[tuple[float, float]]
+_LETTER, _CAPITAL = 6.9, 8.7  # widths at 12 px, rather too large
+
+# VALID trials are filled. Every other verdict is hollow with its own shape, so that nothing is shown by colour alone.
+SHAPES = {
+    VerdictKind.VALID: "circle",
+    VerdictKind.SOFTWARE_BOTTLENECK: "right",
+    VerdictKind.UNSTEADY: "triangle",
+    VerdictKind.GENERATOR_BOUND: "square",
+    VerdictKind.RESOURCE_NOT_SATURATED: "diamond",
+    VerdictKind.OFFERED_NOT_MET: "down",
+    VerdictKind.THROTTLED: "bar",
+    VerdictKind.ERRORS: "cross",
+    VerdictKind.LOST_ROWS: "plus",
+    VerdictKind.WRONG_ROWS: "ladder",
+    VerdictKind.WRONG_ANSWER: "tee",
+    VerdictKind.ABORTED: "star",
+}
+_PATHS = {
+    "circle": "M{r},0A{r},{r} 0 1 1 -{r},0A{r},{r} 0 1 1 {r},0Z",
+    "triangle": "M0,-{b}L{b},{r}L-{b},{r}Z",
+    "down": "M0,{b}L{b},-{r}L-{b},-{r}Z",
+    "square": "M-{r},-{r}H{r}V{r}H-{r}Z",
+    "diamond": "M0,-{b}L{b},0L0,{b}L-{b},0Z",
+    "right": "M-{r},-{b}L{b},0L-{r},{b}Z",
+    "bar": "M-{b},-{h}H{b}V{h}H-{b}Z",
+    "cross": "M-{r},-{r}L{r},{r}M-{r},{r}L{r},-{r}",
+    "plus": "M-{b},0H{b}M0,-{b}V{b}",
+    "ladder": "M-{h},-{b}V{b}M{h},-{b}V{b}M-{b},0H{b}",
+    "tee": "M-{b},-{b}H{b}M0,-{b}V{b}",
+    "star": "M-{b},0H{b}M0,-{b}V{b}M-{r},-{r}L{r},{r}M-{r},{r}L{r},-{r}",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """A plot area inside a drawing, with the ranges that its edges mean."""
+
+    width: int
+    height: int
+    left: int
+    right: int
+    top: int
+    bottom: int
+    x_min: float
+    x_max: float
+    y_min: float
+    y_max: float
+
+    @classmethod
+    def about_zero(cls, width: int, height: int, x_max: float, reach: float) -> Frame:
+        """For differences: from -reach to reach, from 0 to x_max, with room for the labels of the axes."""
+        return cls(
+            width=width,
+            height=height,
+            left=54,
+            right=14,
+            top=34,
+            bottom=42,
+            x_min=0.0,
+            x_max=x_max,
+            y_min=-reach,
+            y_max=reach,
+        )
+
+    def x(self, value: float) -> float:
+        """The horizontal position in pixels."""
+        span = self.x_max - self.x_min or 1.0
+        return self.left + (value - self.x_min) / span * (self.width - self.left - self.right)
+
+    def y(self, value: float) -> float:
+        """The vertical position in pixels."""
+        span = self.y_max - self.y_min or 1.0
+        return self.height - self.bottom - (value - self.y_min) / span * (self.height - self.top - self.bottom)
+
+    def at(self, points: Points) -> str:
+        """The points as pixel pairs."""
+        return " ".join(f"{self.x(x):.1f},{self.y(y):.1f}" for x, y in points)
+
+    def y_ticks(self, unit: float) -> list[float]:
+        """Round numbers of the vertical axis, in units."""
+        return ticks(self.y_min / unit, self.y_max / unit, 5)
+
+
+class LogFrame(Frame):
+    """A plot area whose vertical axis is logarithmic. y_min is above 0."""
+
+    def y(self, value: float) -> float:
+        """The vertical position in pixels; a value below the axis is at its lower end."""
+        span = math.log(self.y_max / self.y_min) or 1.0
+        share = math.log(max(value, self.y_min) / self.y_min) / span
+        return self.height - self.bottom - share * (self.height - self.top - self.bottom)
+
+    def y_ticks(self, unit: float) -> list[float]:
+        """1, 2 and 5 times powers of ten, in units; powers alone over more than a factor of 1000."""
+        low, high = self.y_min / unit, self.y_max / unit
+        steps = (1, 2, 5) if high <= 1000 * low else (1,)
+        powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+        return [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
+
+
+def ticks(low: float, high: float, count: int) -> list[float]:
+    """Round numbers from low to high, about `count` of them."""
+    if not (math.isfinite(low) and math.isfinite(high)) or high <= low:
+        return [low]
+    rough = (high - low) / max(count, 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 2.5, 5, 10) if m * power >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def rate_scale(largest: float, words: str = "rows/s") -> tuple[float, str]:
+    """The divisor and the unit for an axis of rates: 2.4e6 → 1e6, "M rows/s"."""
+    return next(((s, f"{u} {words}") for s, u in ((1e9, "G"), (1e6, "M"), (1e3, "k")) if largest >= s), (1.0, words))
+
+
+def text(x: float, y: float, words: str, css: str = "", anchor: str = "start") -> str:
+    """A line of text."""
+    where = f' text-anchor="{anchor}"' if anchor != "start" else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}"{where} class="t {css}">{escape(words)}</text>'
+
+
+def line(frame: Frame, points: Points, css: str) -> str:
+    """A line through points."""
+    return f'<polyline points="{frame.at(points)}" class="{css}"/>' if len(points) > 1 else ""
+
+
+def area(frame: Frame, low: Points, high: Points, css: str) -> str:
+    """The area between two lines."""
+    return f'<polygon points="{frame.at([*low, *reversed(high)])}" class="{css}"/>' if len(low) > 1 else ""
+
+
+def marker(x: float, y: float, kind: VerdictKind, title: str = "", size: float = 4.5) -> str:
+    """A trial at a pixel position, with a title that shows on hovering."""
+    path = _PATHS[SHAPES[kind]].format(r=f"{size:g}", b=f"{size * 1.25:g}", h=f"{size * 0.55:g}")
+    told = f"<title>{escape(title)}</title>" if title else ""
+    css = "valid" if kind.is_fitted else "invalid"
+    return f'<path transform="translate({x:.1f},{y:.1f})" d="{path}" class="m {css}">{told}</path>'
+
+
+def clipped(frame: Frame, inner: str) -> str:
+    """A drawing that is cut at the plot area's edges."""
+    w, h = frame.width - frame.left - frame.right, frame.height - frame.top - frame.bottom
+    box = f"{frame.left} {frame.top} {w} {h}"
+    return f'<svg x="{frame.left}" y="{frame.top}" width="{w}" height="{h}" viewBox="{box}">{inner}</svg>'
+
+
+def axes(frame: Frame, x_ticks: Sequence[float], x_name: str, y_name: str, y_unit: float = 1.0) -> str:
+    """Grid, numbers and names of both axes."""
+    parts = []
+    bottom, right = frame.height - frame.bottom, frame.width - frame.right
+    for value in frame.y_ticks(y_unit):
+        y = frame.y(value * y_unit)
+        css = "zero" if value == 0 else "grid"
+        parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="{css}"/>')
+        parts.append(text(frame.left - 7, y + 4, f"{value:g}", "dim", "end"))
+    for value in x_ticks:
+        x = frame.x(value)
+        parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{bottom}" y2="{bottom + 5}" class="tick"/>')
+        parts.append(text(x, bottom + 19, format_number(round(value, 6)), "dim", "middle"))
+    parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{bottom}" y2="{bottom}" class="zero"/>')
+    parts.append(text(right, bottom + 37, x_name, "dim", "end"))
+    parts.append(text(6, frame.top - 12, y_name, "dim"))
+    return "".join(parts)
+
+
+def legend(items: Sequence[tuple[str, str]], width: int, x: float, y: float) -> tuple[str, int]:
+    """(symbol, words) in as many lines as needed. Returns the drawing and its height."""
+    parts, at, row = [], x, 0
+    for symbol, words in items:
+        room = 26 + sum(_CAPITAL if c.isupper() or c == "_" else _LETTER for c in words)
+        if at + room > width and at > x:
+            at, row = x, row + 1
+        parts.append(f'<g transform="translate({at:.0f},{y + 20 * row:.0f})">{symbol}{text(22, 4, words)}</g>')
+        at += room + 14
+    return "".join(parts), 20 * (row + 1)
+
+
+def swatch(css: str) -> str:
+    """A short line as a symbol for the legend."""
+    return f'<line x1="0" x2="17" y1="0" y2="0" class="{css}"/>'
+
+
+def drawing(width: int, height: int, label: str, inner: str, css: str = "") -> str:
+    """The whole drawing, with a label for screen readers."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" class="plot {css}" '
+        f'aria-label="{escape(label)}">{inner}</svg>'
+    )
+
+
+def x_levels(levels: Sequence[float], room: float) -> list[float]:
+    """Levels to number on the axis: all of them if there is room, else every n-th."""
+    distinct = sorted(set(levels))
+    most = max(int(room // 34), 2)
+    step = max(math.ceil(len(distinct) / most), 1)
+    return distinct[::step]

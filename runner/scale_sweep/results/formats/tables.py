@@ -1,0 +1,81 @@
+"""A run as tidy columns with a type each: `points` (a row for each trial) or `timeseries` (a row for each tick).
+
+The columns are those of points.csv and timeseries.csv, explained in docs/results.md. Pure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from scale_sweep.judge.figures.series import SERIES_COLUMNS
+from scale_sweep.model import DiskFigures, Measurement, StoredRun
+from scale_sweep.results.store.texts import point_columns, point_row
+
+Kind = Literal["integer", "number", "text"]
+Cell = int | float | str | None
+_NUMBERS = {"point", "cores", "wall_s", "t_s", "rate_per_cpu_s"}
+_INTEGERS = {"order", "replicate", "disks"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """kinds: by column, in order. rows: cells in the order of kinds; None means "not measured"."""
+
+    run: str
+    what: str
+    kinds: Mapping[str, Kind]
+    rows: Sequence[tuple[Cell, ...]]
+
+
+def columns_of(run: StoredRun, what: str) -> Columns:
+    """The columns of a table, one of WHATS. Raises KeyError for any other name."""
+    return WHATS[what](run)
+
+
+def _points(run: StoredRun) -> Columns:
+    kinds = {name: _kind(name) for name in point_columns(run.plan)}
+    ordered = sorted(run.results, key=lambda r: (r.trial.level, r.trial.replicate))
+    rows = [point_row(run.plan, result) for result in ordered]
+    cells = [tuple(_cell(row.get(name), kind) for name, kind in kinds.items()) for row in rows]
+    return Columns(run=_name(run), what="points", kinds=kinds, rows=cells)
+
+
+def _timeseries(run: StoredRun) -> Columns:
+    kinds: dict[str, Kind] = {"trial_id": "text", "t_s": "number", **dict.fromkeys(SERIES_COLUMNS, "number")}
+    return Columns(run=_name(run), what="timeseries", kinds=kinds, rows=list(_ticks(run)))
+
+
+def _ticks(run: StoredRun) -> Iterator[tuple[Cell, ...]]:
+    """One row for each time. A stored series has a row of the load generator and one of the sampler, each with columns
+    of its own; both have the same time if they were made within one millisecond."""
+    for result in run.results:
+        trial_id = result.trial.trial_id
+        for t_s, rows in groupby(run.timeseries.get(trial_id, ()), key=lambda row: row[0]):
+            values = {name: value for _, row in rows for name, value in row.items() if value is not None}
+            yield (trial_id, t_s, *(_cell(values.get(name), "number") for name in SERIES_COLUMNS))
+
+
+WHATS: Mapping[str, Callable[[StoredRun], Columns]] = {"points": _points, "timeseries": _timeseries}
+
+
+def _kind(column: str) -> Kind:
+    said = str(Measurement.__annotations__.get(column) or DiskFigures.__annotations__.get(column[3:], ""))
+    if column in _NUMBERS or said.startswith("float"):
+        return "number"
+    return "integer" if column in _INTEGERS or said.startswith("int") else "text"
+
+
+def _cell(value: object, kind: Kind) -> Cell:
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    if kind == "number":
+        return float(str(value))
+    return int(str(value)) if kind == "integer" else str(value)
+
+
+def _name(run: StoredRun) -> str:
+    return run.path.rstrip("/").rpartition("/")[2]

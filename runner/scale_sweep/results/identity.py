@@ -1,0 +1,42 @@
+"""Identifies the tool: version, commit (in a checkout), digest of the code that makes figures, method.
+
+The digest distinguishes two states of the tool with the same version. `scale verify` and `scale compare` can then say
+that a figure may differ because of the tool. Refuses to read outside the package.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from pathlib import Path
+
+from scale_sweep import __version__
+from scale_sweep.judge import method
+
+PACKAGE = Path(__file__).resolve().parents[1]
+DIGITS = 16
+
+
+def identity() -> dict[str, str | int]:
+    """tool_version, commit ("" outside a checkout), code (digest), method (number)."""
+    return {"tool_version": __version__, "commit": commit(), "code": code_digest(), "method": method.METHOD}
+
+
+def commit() -> str:
+    """The commit of the tool; "" if it does not run from a checkout."""
+    head = PACKAGE.parents[1] / ".git" / "HEAD"
+    try:
+        text = head.read_text(encoding="utf-8").strip()
+        return (head.parent / text.removeprefix("ref: ")).read_text().strip() if text.startswith("ref: ") else text
+    except OSError:
+        return ""
+
+
+@functools.cache
+def code_digest() -> str:
+    """SHA-256 over names and contents of the package's Python files, cut to 16 digits."""
+    found = hashlib.sha256()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        found.update(f"{path.relative_to(PACKAGE)}\0".encode())
+        found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()[:DIGITS]

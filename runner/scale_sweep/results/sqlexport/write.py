@@ -1,0 +1,154 @@
+"""Writes tables into an SQL database through SQLAlchemy: creates missing tables and columns, replaces the run.
+
+A run that was exported before is replaced completely, in one transaction. Refuses to drop or change anything else: a
+column of an older version stays. SQLAlchemy is imported only when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from scale_sweep.base.errors import StoreError, UsageError
+from scale_sweep.base.extras import require_extra
+from scale_sweep.results.formats import Cell
+from scale_sweep.results.sqlexport.tables import SqlTable
+
+if TYPE_CHECKING:
+    import sqlalchemy
+
+PASSWORD_VARIABLE = "SCALE_SQL_PASSWORD"
+_LIMITS: Mapping[str, Mapping[str, Any]] = {  # seconds
+    "postgresql+psycopg": {"connect_timeout": 10},
+    "mysql+pymysql": {"connect_timeout": 10, "read_timeout": 300, "write_timeout": 300},
+    "mariadb+pymysql": {"connect_timeout": 10, "read_timeout": 300, "write_timeout": 300},
+}
+_ROWS_AT_ONCE = 1000
+_KEY_LENGTH = 255  # MySQL's keys need a length
+_PREFERRED = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql", "mariadb": "mariadb+pymysql"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """where: the URL without a password. rows: by table."""
+
+    where: str
+    rows: Mapping[str, int]
+
+
+def write(run: str, tables: Sequence[SqlTable], url: str, password: str = "") -> Written:
+    """Writes the tables of one run, by its name. url: of SQLAlchemy, without a password.
+
+    Raises UsageError for a URL that cannot be used or if the extra [sql] is missing, StoreError for an error of the
+    database.
+    """
+    engine = _engine(url, password)
+    with _explained(engine):
+        defined = {table.name: _present(engine, table) for table in tables}
+        with engine.begin() as connection:
+            for table in tables:
+                _replace(connection, defined[table.name], run, table)
+    engine.dispose()
+    return Written(where=str(engine.url), rows={table.name: len(table.rows) for table in tables})
+
+
+def _engine(url: str, password: str) -> sqlalchemy.Engine:
+    require_extra("sql", "an SQL database")
+    import sqlalchemy
+
+    try:
+        parsed = sqlalchemy.make_url(url)
+    except (sqlalchemy.exc.ArgumentError, ValueError):
+        raise UsageError(
+            "--sql is not the URL of a database",
+            remedy="for example sqlite:///runs.db or postgresql://user@host/database",
+        ) from None
+    if parsed.password is not None:
+        raise UsageError(
+            "--sql: a password on the command line can be read by every user of this machine",
+            remedy=f"leave it out of the URL and set {PASSWORD_VARIABLE}",
+        )
+    parsed = parsed.set(drivername=_PREFERRED.get(parsed.drivername, parsed.drivername), password=password or None)
+    try:
+        return sqlalchemy.create_engine(parsed, connect_args=_limits(parsed))
+    except sqlalchemy.exc.NoSuchModuleError:
+        raise UsageError(
+            f"--sql: SQLAlchemy knows no database {parsed.drivername!r}",
+            remedy="install its dialect; for DuckDB: pip install 'scale-sweep[duckdb]'",
+        ) from None
+    except ImportError as error:
+        raise UsageError(
+            f"--sql: {parsed.drivername} needs a package: {error}", remedy="install it beside scale"
+        ) from None
+
+
+def _limits(url: sqlalchemy.URL) -> dict[str, Any]:
+    """The time limits of a database that is reached by a network; those in the URL count."""
+    return {name: value for name, value in _LIMITS.get(url.drivername, {}).items() if name not in url.query}
+
+
+@contextmanager
+def _explained(engine: sqlalchemy.Engine) -> Iterator[None]:
+    import sqlalchemy
+
+    try:
+        yield
+    except sqlalchemy.exc.DBAPIError as error:
+        engine.dispose()
+        raise StoreError(
+            f"{engine.url} refused the export: {' '.join(str(error.orig).split())}",
+            remedy=f"check the address, the user and {PASSWORD_VARIABLE}; nothing of this run was written",
+        ) from None
+
+
+def _present(engine: sqlalchemy.Engine, table: SqlTable) -> sqlalchemy.Table:
+    """The table as it is in the database afterwards: created, or with the columns that it lacked."""
+    import sqlalchemy
+    from sqlalchemy.schema import CreateColumn
+
+    defined = _defined(table)
+    defined.metadata.create_all(engine)
+    quote = engine.dialect.identifier_preparer.quote
+    with engine.begin() as connection:  # an empty result names the columns; not every dialect can list them
+        there = set(connection.execute(sqlalchemy.text(f"SELECT * FROM {quote(table.name)} WHERE 1 = 0")).keys())
+        for column in defined.columns:
+            if column.name not in there:
+                spelled = CreateColumn(column).compile(dialect=engine.dialect)
+                connection.execute(sqlalchemy.text(f"ALTER TABLE {quote(table.name)} ADD COLUMN {spelled}"))
+    return defined
+
+
+def _defined(table: SqlTable) -> sqlalchemy.Table:
+    import sqlalchemy
+    from sqlalchemy.dialects import mysql
+
+    types: dict[str, sqlalchemy.types.TypeEngine[Any]] = {
+        "integer": sqlalchemy.BigInteger(),
+        "number": sqlalchemy.Double(),
+        "text": sqlalchemy.Text().with_variant(mysql.LONGTEXT(), "mysql", "mariadb"),
+    }
+    key = sqlalchemy.String(_KEY_LENGTH)
+    columns = [
+        sqlalchemy.Column(
+            name,
+            key if name in table.keys and kind == "text" else types[kind],
+            primary_key=name in table.keys,
+            autoincrement=False,
+        )
+        for name, kind in table.kinds.items()
+    ]
+    return sqlalchemy.Table(table.name, sqlalchemy.MetaData(), *columns)
+
+
+def _replace(connection: sqlalchemy.Connection, defined: sqlalchemy.Table, run: str, table: SqlTable) -> None:
+    connection.execute(defined.delete().where(defined.c[table.run_column] == run))
+    names = list(table.kinds)
+    for some in _some_at_once(table.rows):
+        connection.execute(defined.insert(), [dict(zip(names, row, strict=True)) for row in some])
+
+
+def _some_at_once(rows: Sequence[tuple[Cell, ...]]) -> Iterator[Sequence[tuple[Cell, ...]]]:
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        yield rows[start : start + _ROWS_AT_ONCE]

@@ -1,0 +1,58 @@
+"""Replaces the files of one run and records their digests. Only this module changes a stored file.
+
+A reader, or a run after a crash, sees the old file or the new one, never half of it. A kill between a file and its
+digest does not look like an edit. Refuses to hide an alteration: an altered file keeps its old digest.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from scale_sweep.results.store import stored, sums
+
+
+class RunFiles:
+    """The files of the run at path. Every method raises OSError, and StoreError for what is no file of a run."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._digests = sums.read_sums(path) or {}
+        self._altered: set[str] = set()
+
+    def heed(self, name: str) -> None:
+        """Checks an older file against its digest. If it was altered, no later write hides that. Raises OSError."""
+        wanted = self._digests.get(name)
+        if wanted and stored.is_there(self.path, name) and not sums.is_as_listed(self.path, name, wanted):
+            self._altered.add(name)
+
+    def list_unlisted(self, folder: str) -> bool:
+        """Records the digests of a folder's files that have none. Returns whether there were such files.
+
+        A missing folder has none. Raises OSError.
+        """
+        names = stored.names_of(self.path, folder)
+        found = [name for name in names if name not in self._digests and not name.endswith(stored.WAITING)]
+        self._digests |= {name: stored.digest_of(self.path, name) for name in found}
+        return bool(found)
+
+    def forget(self, prefix: str) -> None:
+        """Drops the digests of files that will be removed."""
+        self._digests = {name: d for name, d in self._digests.items() if not name.startswith(prefix)}
+
+    def write(self, name: str, text: str, *, safely: bool = False) -> None:
+        """Replaces a file. safely: for a file that the list already contains, the list of digests is written before the
+        file is in its place; else the caller writes the list at the end."""
+        self.write_bytes(name, text.encode(), safely=safely)
+
+    def write_bytes(self, name: str, content: bytes, *, safely: bool = False) -> None:
+        """The same for a file that is not text."""
+        stored.write_waiting(self.path, name, content)
+        if name not in self._altered and name != sums.NAME:
+            self._digests[name] = sums.digest(content)
+        if safely:
+            self.write_sums()  # the new content waits beside the old file: a kill in between must not look like an edit
+        stored.put_in_place(self.path, name)
+
+    def write_sums(self) -> None:
+        """Writes the current list of digests."""
+        self.write(sums.NAME, sums.sums_text(self._digests))

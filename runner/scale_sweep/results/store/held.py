@@ -1,0 +1,167 @@
+"""The lock of a run: one process writes it at a time, and the lock ends with that process.
+
+The kernel keeps the lock (flock(2) on the run's directory), so a kill, a reused PID or a reboot leaves none. Where a
+file system has no such locks, the process that the manifest names decides. Refuses a second writer, and to leave files.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shlex
+import socket
+import time
+import weakref
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.base.errors import StoreError, UsageError
+from scale_sweep.machine.host.alive import alive, boot_id, started_ticks, started_utc
+from scale_sweep.results.store import strict
+from scale_sweep.results.store.stored import MANIFEST, read_text
+
+FIELD = "writer"  # of the manifest
+READERS_S = 1.0  # a reader takes the lock for microseconds to see whether it is free
+SETTLE_S = 0.3  # without locks: the time in which two writers that start together see each other
+_PAUSE_S = 0.02
+_LOCKS = Path("/proc/locks")
+_TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writer:
+    """The process that writes a run. started_ticks: in clock ticks since the boot of its machine."""
+
+    pid: int
+    started_ticks: int
+    boot_id: str
+    hostname: str
+
+    def lives(self) -> bool:
+        """Whether it lives. A process of another machine cannot be seen from here, so it counts as living."""
+        if self.boot_id == boot_id():
+            return alive(self.pid, self.started_ticks)
+        return self.hostname != socket.gethostname()
+
+
+def this_writer() -> Writer:
+    """This process."""
+    pid = os.getpid()
+    return Writer(pid=pid, started_ticks=started_ticks(pid), boot_id=boot_id(), hostname=socket.gethostname())
+
+
+class Held:
+    """A run that this process alone writes, until the object is gone. Raises UsageError that names the other writer."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._fd = path, os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        weakref.finalize(self, os.close, self._fd)
+        is_locked = _lock(self._fd)
+        if is_locked is False:
+            raise _refusal(path, self._fd)
+        self._has_lock = is_locked is True
+        if not self._has_lock and (other := _recorded(path)) is not None and other != this_writer() and other.lives():
+            raise _refusal_without_lock(path, other)
+
+    def settle(self) -> None:
+        """Without locks: makes sure that no other process named itself in the manifest after this one did. Call it when
+        the manifest is written. Raises UsageError."""
+        if not self._has_lock:
+            time.sleep(SETTLE_S)
+            other = _recorded(self._path)
+            if other is not None and other != this_writer():
+                raise _refusal_without_lock(self._path, other)
+
+
+def is_held(path: Path) -> bool:
+    """Whether a process has the run open for writing."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:  # it was removed, or may not be read
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _TAKEN:
+            return True
+        named = _recorded(path)
+        return named is not None and _manifest(path).get("status") == "running" and named.lives()
+    finally:
+        os.close(fd)
+    return False
+
+
+def status_of(path: Path, manifest: Mapping[str, Any]) -> str:
+    """The status in the manifest, but "interrupted" for a run whose process is gone."""
+    status = str(manifest.get("status", ""))
+    return "interrupted" if status == "running" and not is_held(path) else status
+
+
+def record() -> dict[str, Any]:
+    """What the manifest says about the process that writes."""
+    return asdict(this_writer())
+
+
+def _lock(fd: int) -> bool | None:
+    """Whether the lock was free and is now this process's; None if the file system has no such locks."""
+    deadline = time.monotonic() + READERS_S
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError as error:
+            if error.errno not in _TAKEN:
+                return None
+            if time.monotonic() > deadline:
+                return False
+        time.sleep(_PAUSE_S)
+
+
+def _refusal(path: Path, fd: int) -> UsageError:
+    pid = _locker(fd)
+    since = started_utc(pid)
+    who = f"process {pid}" if pid else "another process"
+    return UsageError(
+        f"{path} is being written by {who}" + (f", started {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""),
+        remedy=f"wait until it ends, or watch it: scale watch {shlex.quote(str(path))}",
+    )
+
+
+def _refusal_without_lock(path: Path, other: Writer) -> UsageError:
+    since = started_utc(other.pid) if other.boot_id == boot_id() else None
+    when = f", started {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""
+    return UsageError(
+        f"{path} is being written by process {other.pid} of {other.hostname}{when} (its manifest says so; its file "
+        "system has no locks)",
+        remedy="wait until that process ends; if it is gone, copy the run to a disk of this machine",
+    )
+
+
+def _locker(fd: int) -> int:
+    """The PID that has the lock, from the kernel's table; 0 if the table does not show it (another PID namespace)."""
+    inode = f":{os.fstat(fd).st_ino}"
+    try:
+        rows = [line.split() for line in _LOCKS.read_text().splitlines()]
+    except OSError:
+        return 0
+    found = [row[4] for row in rows if len(row) > 5 and row[1] == "FLOCK" and row[5].endswith(inode)]
+    return next((int(pid) for pid in found if pid.isdigit()), 0)
+
+
+def _recorded(path: Path) -> Writer | None:
+    """The process that the manifest names; None for a manifest that names none or cannot be read."""
+    try:
+        return Writer(**_manifest(path)[FIELD])
+    except (KeyError, TypeError):
+        return None
+
+
+def _manifest(path: Path) -> Mapping[str, Any]:
+    try:
+        found = strict.loads(read_text(path, MANIFEST))
+    except (StoreError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

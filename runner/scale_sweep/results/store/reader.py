@@ -1,0 +1,165 @@
+"""Reads runs for `resume`, `list`, `show` and `report`. Treats every file as untrusted and writes nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.analysis.connections_check import with_checks
+from scale_sweep.base.errors import StoreError, UsageError
+from scale_sweep.model import FOLDED, FitReport, Plan, Sample, StoredRun, Trial, TrialResult
+from scale_sweep.results.store.codec import document_of, from_json, from_plain
+from scale_sweep.results.store.stored import FIT, MANIFEST, PLAN, TRIAL, is_there, read_text
+
+_JSON_KINDS = {dict: "an object", list: "a list", str: "a text"}
+_MANIFEST_KINDS = {
+    **dict.fromkeys(("sweep", "host", "tags", "server", "reported_by", "trial_ceilings"), dict),
+    **dict.fromkeys(("disks", "data_disks", "findings", "confounds", "command", "disk_ceilings"), list),
+    **dict.fromkeys(("status", "created_utc", "run", "data_dir"), str),
+}
+Series = tuple[tuple[float, Mapping[str, float | None]], ...]
+
+
+def find_run(results: Path, name: str) -> Path:
+    """The directory of a run, from a path, a name, the end of one, or "last". Raises UsageError."""
+    if not name.strip():
+        raise UsageError("RUN is empty", remedy="scale list shows the runs; `last` is the newest")
+    direct = Path(name)
+    if is_there(direct, MANIFEST):
+        return direct
+    runs = run_paths(results)
+    if name == "last" and runs:
+        return runs[-1]
+    found = [path for path in runs if name in path.name]
+    if len(found) == 1:
+        return found[0]
+    raise UsageError(
+        f"no run {name!r} in {results}"
+        if not found
+        else f"{name!r} fits {len(found)} runs in {results}: {', '.join(p.name for p in found[:5])}",
+        remedy="scale list shows the runs; `last` is the newest",
+    )
+
+
+def run_paths(results: Path) -> list[Path]:
+    """All runs, oldest first."""
+    if not os.path.isdir(results):  # also a name that is too long
+        return []
+    return sorted(path for path in results.glob("*") if is_there(path, MANIFEST))
+
+
+def read_manifest(path: Path) -> Mapping[str, Any]:
+    """manifest.json. Raises StoreError, also for a run of another schema."""
+    manifest = _document(path, MANIFEST)
+    for key, kind in _MANIFEST_KINDS.items():
+        if manifest.get(key) is not None and not isinstance(manifest[key], kind):
+            raise StoreError(f"{path / MANIFEST} cannot be read back: {key} is not {_JSON_KINDS[kind]}")
+    return manifest
+
+
+def _document(path: Path, name: str) -> dict[str, Any]:
+    """A document of the run as a plain value. Raises StoreError that names the file."""
+    return document_of(read_text(path, name), path / name)
+
+
+def read_plan(path: Path) -> Plan:
+    """plan.json. Raises StoreError, also if a trial's name is not a plain directory name."""
+    plan = from_plain(_document(path, PLAN), Plan, path / PLAN)
+    for trial in plan.trials:
+        _refuse_odd(trial, path / PLAN)
+    return plan
+
+
+def _refuse_odd(trial: Trial, file: Path) -> None:
+    """Raises StoreError for a trial whose name is not a plain directory name, or whose level is not above 0."""
+    if not re.fullmatch(r"[A-Za-z0-9][\w.,=+-]*", trial.trial_id):
+        raise StoreError(f"{file} names a trial {trial.trial_id!r}, which is not a valid name")
+    if trial.level <= 0:
+        raise StoreError(f"{file}: the level of {trial.trial_id} is {trial.level:g}; a level is above 0")
+
+
+def trial_counts(path: Path) -> tuple[int, int]:
+    """The finished and the planned trials of a run, of every role. Raises StoreError as read_plan does."""
+    planned = read_plan(path).trials
+    return sum(is_there(path, done_of(trial)) for trial in planned), len(planned)
+
+
+def folder_of(trial: Trial) -> str:
+    """The name of a trial's folder in its run."""
+    return f"trials/{trial.trial_id}"
+
+
+def done_of(trial: Trial) -> str:
+    """The name of a trial's result in its run."""
+    return f"{folder_of(trial)}/{TRIAL}"
+
+
+def read_run(path: Path) -> StoredRun:
+    """The run with every finished trial in plan order; its connections checks are applied to verdicts. Raises
+    StoreError."""
+    manifest = read_manifest(path)
+    plan = read_plan(path)
+    results, series = [], {}
+    for trial in plan.trials:
+        if is_there(path, done_of(trial)):
+            results.append(read_result(path, done_of(trial)))
+            series[trial.trial_id] = _series(path, f"{folder_of(trial)}/series.csv")
+    return StoredRun(
+        path=str(path),
+        manifest=manifest,
+        plan=plan,
+        results=with_checks(plan, results),
+        timeseries=series,
+        fit=_fit(path),
+        profiles={name: read_text(path, file) for name in series if is_there(path, file := f"trials/{name}/{FOLDED}")},
+    )
+
+
+def _fit(path: Path) -> FitReport | None:
+    return from_plain(read_fit(path, FIT), FitReport, path / FIT) if is_there(path, FIT) else None
+
+
+def read_fit(path: Path, name: str) -> dict[str, Any]:
+    """A fit of the run as a plain value. Raises StoreError that names the file."""
+    return _document(path, name)
+
+
+def read_result(path: Path, name: str) -> TrialResult:
+    """A trial.json of the run. Raises StoreError that names the file."""
+    result = from_plain(_document(path, name), TrialResult, path / name)
+    _refuse_odd(result.trial, path / name)
+    return result
+
+
+def read_samples(path: Path, trial: Trial) -> tuple[Sample, ...]:
+    """The samples of a trial. Raises StoreError that names the file."""
+    name = f"{folder_of(trial)}/samples.jsonl"
+    return tuple(from_json(line, Sample, path / name) for line in read_text(path, name).splitlines())
+
+
+def _series(path: Path, name: str) -> Series:
+    return series_from_text(read_text(path, name), path / name) if is_there(path, name) else ()
+
+
+def series_from_text(text: str, path: Path = Path("series.csv")) -> Series:
+    """The rows of a series.csv: t_s, then columns. Raises StoreError for a value that is not a finite number."""
+    try:
+        return tuple(
+            (_number("t_s", row.pop("t_s")), {k: _number(k, v) if v else None for k, v in row.items()})
+            for row in csv.DictReader(io.StringIO(text))
+        )
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
+        raise StoreError(f"{path} cannot be read back: {error}", remedy="scale verify names what was changed") from None
+
+
+def _number(column: str, text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{column}: {text} is not a number of a run")
+    return value

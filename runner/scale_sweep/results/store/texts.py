@@ -1,0 +1,153 @@
+"""The texts of a run's files, from model objects. Pure, so that `scale verify` can make them again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from scale_sweep.judge.figures.series import SERIES_COLUMNS, time_series
+from scale_sweep.model import (
+    Bottleneck,
+    DiskFigures,
+    Interval,
+    Measurement,
+    Plan,
+    Sample,
+    TrialResult,
+    is_quick,
+    rate_per_cpu_s,
+)
+from scale_sweep.sweep.vary import label
+
+_BY_NAME = ("disks", "cpu_mhz", "operations")  # figures of each disk, CPU, operation; trial.json has them all
+_MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name not in _BY_NAME)
+DISKS_MAX = 8  # only the first disks have columns; trial.json has them all
+COLUMNS_BEFORE_KNOBS = (
+    "trial_id",
+    "order",
+    "point",
+    "replicate",
+    "role",
+    "target",
+    "runtime",
+    "method",
+    "variant",
+    "cores",
+    "disks",
+)
+COLUMNS_AFTER_KNOBS = (
+    *_MEASURED,
+    "verdict",
+    "reasons",
+    "bottleneck",
+    "bottleneck_shares",
+    "server_cpus",
+    "generator_cpus",
+    "shared_cpus",
+    "smt_cpus",
+    "sibling_cpus",
+    "other_knobs",
+    "started_utc",
+    "wall_s",
+    "quick",
+    "rate_per_cpu_s",
+)
+TIMESERIES_HEADER = "trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"
+
+
+def point_columns(plan: Plan) -> tuple[str, ...]:
+    """The columns of points.csv: the fixed ones, with those of the plan's knobs among them, then those of each disk of
+    a trial."""
+    disks = min(max((t.disks for t in plan.trials), default=1), DISKS_MAX)
+    figures = tuple(DiskFigures.__dataclass_fields__)
+    of_disks = (f"d{i + 1}_{name}" for i in range(disks) for name in figures)
+    return (*COLUMNS_BEFORE_KNOBS, *_knob_columns(plan).values(), *COLUMNS_AFTER_KNOBS, *of_disks)
+
+
+def _knob_columns(plan: Plan) -> dict[str, str]:
+    """The columns of knobs that have their own column, by knob."""
+    return {knob.name: knob.column for knob in plan.knobs if knob.column}
+
+
+def samples_text(samples: Iterable[Sample]) -> str:
+    """trials/<id>/samples.jsonl: one sample on each line."""
+    return "".join(json.dumps(asdict(sample)) + "\n" for sample in samples)
+
+
+def series_text(intervals: Sequence[Interval], samples: Sequence[Sample], start_ns: int) -> str:
+    """trials/<id>/series.csv. Times are relative to start_ns (monotonic), the end of the warm-up. start_ns 0: there was
+    no warm-up, and times are relative to the first sample."""
+    start_ns = start_ns or (samples[0].monotonic_ns if samples else 0)
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(("t_s", *SERIES_COLUMNS))
+    for t_s, values in time_series(intervals, samples, start_ns):
+        cells = (values.get(name) for name in SERIES_COLUMNS)
+        out.writerow((f"{t_s:.3f}", *("" if v is None else f"{v:.6g}" for v in cells)))
+    return text.getvalue()
+
+
+def timeseries_part(trial_id: str, series: str) -> str:
+    """The lines of timeseries.csv for one trial's series.csv."""
+    return "".join(f"{trial_id},{row}\n" for row in series.splitlines()[1:])
+
+
+def points_text(plan: Plan, results: Iterable[TrialResult]) -> str:
+    """points.csv: one row for each trial, by level and replicate."""
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    columns = point_columns(plan)
+    out.writerow(columns)
+    for result in sorted(results, key=lambda r: (r.trial.level, r.trial.replicate)):
+        row = point_row(plan, result)
+        out.writerow(_cell(row.get(c)) for c in columns)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """The value as the CSV writer takes it. It does not quote a carriage return, which no reader then accepts."""
+    return "" if value is None else value.replace("\r", " ") if isinstance(value, str) else value
+
+
+def _shares(bottleneck: Bottleneck | None) -> str | None:
+    return " ".join(f"{kind}={share:.0f}%" for kind, share in bottleneck.shares.items()) if bottleneck else None
+
+
+def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
+    """One row of points.csv by column. None for what could not be measured."""
+    trial, columns = result.trial, _knob_columns(plan)
+    other = {k: v for k, v in trial.knobs.items() if k not in columns}
+    return {
+        "trial_id": trial.trial_id,
+        "order": trial.order,
+        "point": trial.level,
+        "replicate": trial.replicate,
+        "role": trial.role,
+        "target": trial.subject.target,
+        "runtime": trial.subject.runtime,
+        "method": trial.subject.method,
+        "variant": label(trial.variant),
+        "cores": trial.cores,
+        "disks": trial.disks,
+        **{column: trial.knobs.get(knob) for knob, column in columns.items()},
+        **{k: v for k, v in asdict(result.measurement).items() if k not in _BY_NAME},
+        **{f"{d}_{k}": v for d, figures in result.measurement.disks.items() for k, v in asdict(figures).items()},
+        "verdict": result.verdict.kind.value,
+        "reasons": "; ".join(result.verdict.reasons),
+        "bottleneck": result.verdict.bottleneck.kind.value if result.verdict.bottleneck else None,
+        "bottleneck_shares": _shares(result.verdict.bottleneck),
+        "server_cpus": " ".join(map(str, trial.placement.server_cpus)),
+        "generator_cpus": " ".join(map(str, trial.placement.generator_cpus)),
+        "shared_cpus": " ".join(map(str, trial.placement.shared)),
+        "smt_cpus": " ".join(map(str, trial.placement.smt_cpus)),
+        "sibling_cpus": " ".join(map(str, trial.placement.sibling_cpus)),
+        "other_knobs": " ".join(f"{k}={v}" for k, v in other.items()),
+        "started_utc": result.started_utc,
+        "wall_s": round(result.wall_s, 3),
+        "quick": "yes" if is_quick(result) else "no",
+        "rate_per_cpu_s": rate_per_cpu_s(result),
+    }

@@ -1,0 +1,201 @@
+"""Writes a run during its trials: a sink of events. A power cut loses at most the running trial."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.analysis.connections_check import with_checks
+from scale_sweep.base.errors import StoreError
+from scale_sweep.judge.figures.rated import rated_intervals
+from scale_sweep.model import (
+    ArtifactMade,
+    Event,
+    FitReport,
+    Interval,
+    IntervalSeen,
+    PhaseEntered,
+    Plan,
+    PlanGrew,
+    Sample,
+    SampleTaken,
+    TrialFinished,
+    TrialResult,
+    TrialStarted,
+)
+from scale_sweep.results.store import journal
+from scale_sweep.results.store.codec import SCHEMA, to_json
+from scale_sweep.results.store.files import RunFiles
+from scale_sweep.results.store.held import FIELD, Held, record
+from scale_sweep.results.store.journal import Journal
+from scale_sweep.results.store.operations import OPERATIONS, operations_text
+from scale_sweep.results.store.stored import is_there, read_text
+from scale_sweep.results.store.texts import TIMESERIES_HEADER, points_text, samples_text, series_text, timeseries_part
+
+REWRITTEN_ON_OPENING = ("manifest.json", "plan.json")
+
+
+class RunWriter:
+    """One run's directory. It is opened before the first trial, so that a full or read-only disk is found at once.
+
+    held: the lock of a run that was read before; without it, the lock is taken here. Raises
+    UsageError if another process writes the run.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        plan: Plan,
+        manifest: Mapping[str, Any],
+        results: Sequence[TrialResult] = (),
+        *,
+        held: Held | None = None,
+    ) -> None:
+        self.path, self._plan = path, plan
+        self._manifest: dict[str, Any] = {"run": path.name} | dict(manifest)  # the run's original name
+        self._results = list(results)
+        self._intervals: list[Interval] = []
+        self._samples: list[Sample] = []
+        self._window_start_ns = 0
+        self._journal: Journal | None = None
+        with self._refusals_told():
+            (path / "trials").mkdir(parents=True, exist_ok=True)
+            self._held = held or Held(path)
+            self._files = RunFiles(path)
+            for name in REWRITTEN_ON_OPENING:
+                self._files.heed(name)
+            self._manifest[FIELD] = record()
+            self._write("plan.json", to_json(plan))
+            self._write_manifest()
+            self._held.settle()
+            self._write_points()
+            unlisted = [r for r in self._results if self._files.list_unlisted(f"trials/{r.trial.trial_id}")]
+            if unlisted:  # a full disk, or a kill, came between a trial's files and what follows them
+                self._write_timeseries()
+            self._files.write_sums()
+
+    @property
+    def plan(self) -> Plan:
+        """The current plan, which may have grown."""
+        return self._plan
+
+    @property
+    def results(self) -> tuple[TrialResult, ...]:
+        """The results so far."""
+        return tuple(self._results)
+
+    def __call__(self, event: Event) -> None:
+        """Takes an event of the campaign. Raises StoreError if the disk refuses."""
+        with self._refusals_told():
+            self._take(event)
+
+    @contextlib.contextmanager
+    def _refusals_told(self) -> Iterator[None]:
+        """Converts errors of the disk to StoreError. Every public method that writes uses it."""
+        try:
+            yield
+        except OSError as error:
+            is_begun = error.errno in (errno.ENOSPC, errno.EDQUOT) and (self.path / "manifest.json").exists()
+            raise StoreError(
+                f"results cannot be written to {self.path}: {error.strerror}",
+                remedy=f"free some space, then: scale resume {shlex.quote(str(self.path))}"
+                if is_begun
+                else "give a writable directory with free space with --results DIR",
+            ) from None
+
+    def _take(self, event: Event) -> None:
+        self._note(event)
+        if isinstance(event, TrialStarted):
+            self._intervals, self._samples, self._window_start_ns = [], [], 0
+            prefix = f"trials/{event.trial.trial_id}/"
+            self._files.forget(prefix)
+            shutil.rmtree(self._trial_dir(event.trial.trial_id), ignore_errors=True)
+            self._trial_dir(event.trial.trial_id).mkdir(parents=True)
+            self._journal = Journal(self._trial_dir(event.trial.trial_id) / journal.NAME)
+            self._journal.take(event)
+        elif isinstance(event, PlanGrew):
+            self._plan = event.plan
+            self._write("plan.json", to_json(event.plan))
+            self._files.write_sums()
+        elif isinstance(event, PhaseEntered) and event.phase == "measure":
+            self._window_start_ns = event.monotonic_ns
+        elif isinstance(event, IntervalSeen):
+            self._intervals.append(event.interval)
+        elif isinstance(event, SampleTaken):
+            self._samples.append(event.sample)
+        elif isinstance(event, ArtifactMade):
+            content = event.text.encode() if event.content is None else event.content
+            self._files.write_bytes(f"trials/{event.trial_id}/{event.name}", content)
+        elif isinstance(event, TrialFinished):
+            self._finish_trial(event.result)
+
+    def _note(self, event: Event) -> None:
+        """Adds the event to the journal of the running trial."""
+        if isinstance(event, TrialStarted):
+            return
+        if isinstance(event, TrialFinished) and self._journal is not None:
+            self._write(f"trials/{event.result.trial.trial_id}/{journal.NAME}", self._journal.close())
+            self._journal = None
+        elif self._journal is not None:
+            self._journal.take(event)
+
+    def _trial_dir(self, trial_id: str) -> Path:
+        return self.path / "trials" / trial_id
+
+    def _finish_trial(self, result: TrialResult) -> None:
+        prefix = f"trials/{result.trial.trial_id}"
+        counted = rated_intervals(self._intervals, result.trial.work)
+        self._write(f"{prefix}/samples.jsonl", samples_text(self._samples))
+        self._write(f"{prefix}/series.csv", series_text(counted, self._samples, self._window_start_ns))
+        self._write(f"{prefix}/trial.json", to_json(result))
+        self._results.append(result)
+        self._write_points()
+        self._write_timeseries()
+        self._files.write_sums()
+
+    def _write_timeseries(self) -> None:
+        parts = [TIMESERIES_HEADER]
+        for result in self._results:
+            name = f"trials/{result.trial.trial_id}/series.csv"
+            if is_there(self.path, name):
+                parts.append(timeseries_part(result.trial.trial_id, read_text(self.path, name)))
+        self._write("timeseries.csv", "".join(parts))
+
+    def _write_points(self) -> None:
+        results = with_checks(self._plan, self._results)
+        self._write("points.csv", points_text(self._plan, results))
+        if self._plan.sweep.work.counts_requests:
+            self._write(OPERATIONS, operations_text(results))
+
+    def update_manifest(self, **facts: Any) -> None:
+        """Adds what became known later: the server's version, the sampler's cost, the end. Raises StoreError."""
+        self._manifest.update(facts)
+        with self._refusals_told():
+            self._write_manifest()
+            self._files.write_sums()
+
+    def _write_manifest(self) -> None:
+        document = {"schema": SCHEMA} | self._manifest
+        self._write("manifest.json", json.dumps(document, indent=1, ensure_ascii=False, default=str))
+
+    def write_fit(self, fit: FitReport, name: str) -> None:
+        """Writes fit.json, or that of a variant. Raises StoreError."""
+        with self._refusals_told():
+            self._write(name, to_json(fit))
+            self._files.write_sums()
+
+    def write_report(self, name: str, text: str) -> Path:
+        """Writes report.md or report.html. Returns its path. Raises StoreError."""
+        with self._refusals_told():
+            self._write(name, text)
+            self._files.write_sums()
+        return self.path / name
+
+    def _write(self, name: str, text: str) -> None:
+        self._files.write(name, text, safely=name in REWRITTEN_ON_OPENING)

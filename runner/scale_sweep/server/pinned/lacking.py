@@ -1,0 +1,60 @@
+"""Says what keeps a pinned server from running on this machine, and the one command that brings it.
+
+Refuses to install anything.
+"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from dataclasses import dataclass
+
+from scale_sweep.server.pinned.pins import Pinned, read_pins
+from scale_sweep.server.targets.installed import CACHE_VARIABLE, distrusted, installed
+from scale_sweep.server.targets.java import java
+
+OLDEST_FOR_MVN = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lacking:
+    """sentence: what there is, and what is missing, by name. command: brings it."""
+
+    sentence: str
+    command: str
+
+
+def lacking(name: str) -> Lacking | None:
+    """What a pinned server lacks; None for one that lacks nothing, that `scale servers install` can bring at once, or
+    that is not pinned."""
+    pins = read_pins()
+    pinned = pins.servers.get(name)
+    if pinned is None:
+        return None
+    command = f"scale servers install {name}"
+    homes = installed(name)
+    if not homes and (why := distrusted(name)):
+        return Lacking(sentence=why, command=f"{command}, into a directory of this user ({CACHE_VARIABLE})")
+    if homes and not any(_java_of(pinned, home) for home in homes):
+        is_pinned = platform.machine() in pins.java.wheels
+        return Lacking(
+            sentence=f"its files are in {homes[0]}, but there is no {_wanted(pinned)} on this machine",
+            command=command if is_pinned else f"apt-get install openjdk-{pinned.java}-jre-headless",
+        )
+    if homes:
+        return None
+    if shutil.which("mvn") is None:
+        sentence = "no server, and no program mvn, which downloads it"
+        return Lacking(sentence=sentence, command=f"apt-get install maven && {command}")
+    if not java("", OLDEST_FOR_MVN):
+        sentence = "no server, and no Java for the program mvn, which downloads it"
+        return Lacking(sentence=sentence, command=f"apt-get install default-jre-headless && {command}")
+    return None
+
+
+def _java_of(pinned: Pinned, home: str) -> str:
+    return java(home, pinned.java, pinned.newest_java) if pinned.java else "none is needed"
+
+
+def _wanted(pinned: Pinned) -> str:
+    return f"Java {pinned.java}" if pinned.newest_java == pinned.java else f"Java {pinned.java} or newer"

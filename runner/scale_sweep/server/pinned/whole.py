@@ -1,0 +1,103 @@
+"""Compares the files of installed servers with their digests: jars with the pins, a Java runtime with its own list.
+
+It reads every file, 30 to 110 MB a server and 100 MB a Java runtime, at about 0.4 GB/s on one core, so a plan of such a
+server takes 0.1 to 0.5 s longer. Nothing is remembered between two commands. Refuses to repair: `install` does that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.machine.state.copies import tree_digest
+from scale_sweep.machine.state.trusted import open_trusted
+from scale_sweep.server.pinned.pins import Pinned, read_pins
+from scale_sweep.server.targets.installed import COMPLETE, servers_folder
+
+JAVA, JAVA_DIGEST, LIB = "java", "java.sha256", "lib"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corrupt:
+    """A server whose files are not those that were installed. sentence: which, and where. command: repairs it."""
+
+    name: str
+    sentence: str
+    command: str
+
+
+def home_of(pinned: Pinned) -> Path:
+    """Where a server is installed."""
+    return servers_folder() / f"{pinned.name}-{pinned.version}"
+
+
+def is_installed(home: Path) -> bool:
+    """Whether an installation in this directory has ended. Its files may have changed since."""
+    return (home / COMPLETE).is_file()
+
+
+def corrupt_servers(homes: Iterable[str]) -> list[Corrupt]:
+    """Those of the directories that `scale servers install` made and that are not as it made them."""
+    wanted = {os.path.realpath(home) for home in homes}
+    found = (corrupt(pinned) for pinned in read_pins().servers.values() if os.path.realpath(home_of(pinned)) in wanted)
+    return [one for one in found if one is not None]
+
+
+def corrupt(pinned: Pinned) -> Corrupt | None:
+    """What is wrong with an installed server; None if nothing is."""
+    home = home_of(pinned)
+    try:
+        os.close(open_trusted(home))
+        wrong = changed(home, pinned)
+    except PreflightError as error:
+        return _corrupt(pinned, error.message)
+    except OSError as error:
+        return _corrupt(pinned, f"{error.filename or home}: {error.strerror}")
+    return (
+        _corrupt(pinned, f"corrupt: {', '.join(wrong[:3])} in {home}{' and more' * (len(wrong) > 3)}")
+        if wrong
+        else None
+    )
+
+
+def changed(home: Path, pinned: Pinned) -> list[str]:
+    """Files that are missing, or are not those of the digests, and jars that are none of the server's."""
+    expected = {file.name: file.sha256 for file in pinned.files}
+    expected |= {f"{LIB}/{jar.name}": jar.sha256 for jar in pinned.jars}
+    wrong = [name for name, digest in expected.items() if file_digest(home / name) != digest]
+    jars = [f"{LIB}/{path.name}" for path in sorted((home / LIB).glob("*"))]
+    wrong += [name for name in jars if name not in expected]
+    if (home / JAVA).exists() and _kept_digest(home) != tree_digest(home / JAVA):
+        wrong.append(JAVA)
+    return wrong
+
+
+def keep_java_digest(home: Path) -> None:
+    """Writes the digest of the Java runtime, which was made from a file with a pinned one."""
+    (home / JAVA_DIGEST).write_text(f"{tree_digest(home / JAVA)}\n", encoding="ascii")
+
+
+def _kept_digest(home: Path) -> str:
+    try:
+        return (home / JAVA_DIGEST).read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def file_digest(path: Path) -> str:
+    """The sha256 of a regular file; "" if there is none that can be read."""
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def _corrupt(pinned: Pinned, sentence: str) -> Corrupt:
+    return Corrupt(name=pinned.name, sentence=sentence, command=f"scale servers install {pinned.name}")

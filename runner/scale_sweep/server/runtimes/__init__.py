@@ -1,0 +1,101 @@
+"""Runtimes: where a server runs. They know Docker, processes and cgroups, and no database.
+
+Each module implements the Protocol below and is registered by its name. A runtime leaves nothing behind: everything it
+creates has the run's name, `Server.stop` removes it, and `clean` removes what a power cut left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Protocol
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.registry import Registry
+from scale_sweep.model import Accounting, ServerOrder, Site, SiteRequest
+from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
+from scale_sweep.server.runtimes.out_of_memory import OutOfMemory
+
+
+class Server(Protocol):
+    """One server. `stop` may be called twice and at any time. Ctrl-C waits until it has finished."""
+
+    host: str
+    port: int
+    network_namespace: str
+    """The path of the server's own network namespace, where the load generator reaches it without a proxy; "" for the
+    host's."""
+
+    def alive(self) -> bool: ...
+    def accounting(self) -> Accounting | None: ...
+    def pids(self) -> tuple[int, ...]:
+        """Host PIDs of every process of the server, with children."""
+
+    def cpus_allowed(self) -> tuple[int, ...]:
+        """The union of the CPUs that the kernel allows to any thread of any of its processes. It proves the pinning.
+
+        The call is cheap and can be repeated; it then includes threads that started or moved. Empty if no process
+        lives, and for a server that is not ours.
+        """
+
+    def log_tail(self, lines: int) -> str: ...
+    def out_of_memory(self) -> OutOfMemory:
+        """What the kernel killed of it for want of memory, also after it ended. Nothing where that cannot be seen."""
+
+    def facts(self) -> Mapping[str, str]:
+        """What the manifest stores: image digest, container id, user, cgroup."""
+
+    def shut_down(self, within_s: float) -> bool:
+        """Ends it the clean way (`ServerSpec.clean_stop_signal`); its files stay until `stop`, and another server may
+        be started on them. Whether it ended by itself in time: else it was killed. Nothing of it lives afterwards."""
+
+    def stop(self) -> None: ...
+
+
+class Runtime(Protocol):
+    """Where servers run. Modules implement it."""
+
+    CAN: Capabilities
+
+    def obstacle(self, image: str) -> Obstacle | None:
+        """Why no server can run here; None if one can. image: "" if it needs none."""
+
+    def phrase(self, place: str) -> str:
+        """How its servers run, for a sentence. place: the image, the address, or how the installation was found."""
+
+    def site(self, wanted: SiteRequest) -> Site:
+        """Reserves a fresh data directory, a port (a free one if port is None), and a directory on each disk. The
+        caller removes the directories (`remove_directories`)."""
+
+    def start(self, order: ServerOrder, cleanup: ExitStack) -> Server:
+        """Runs the setup and starts the server. `cleanup` stops it, even if it has only half started. Raises
+        ProvisionError."""
+
+    def copy_out(self, image: str, path: str) -> Path:
+        """Copies a file of the image into this user's state, once. Only for a runtime with images. Raises
+        ProvisionError."""
+
+
+RUNTIMES = Registry(
+    "scale_sweep.runtimes",
+    {
+        "process": "scale_sweep.server.runtimes.process",
+        "docker": "scale_sweep.server.runtimes.docker",
+        "endpoint": "scale_sweep.server.runtimes.endpoint",
+    },
+)
+
+
+def load_runtime(name: str) -> Runtime:
+    """The module of a runtime. Raises UsageError that lists the known ones."""
+    if name not in RUNTIMES:
+        raise UsageError(f"--runtime: {not_one_of(name, ('auto', *RUNTIMES.names()))}")
+    try:
+        found: Runtime = RUNTIMES.load(name)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"runtime {name}: the package that registers it cannot be used: {error}", remedy="correct or remove it"
+        ) from None
+    return found

@@ -1,0 +1,160 @@
+"""Finds and removes what a crash or a power cut left: containers by label, processes, groups and directories by record.
+
+Refuses to touch what a living run owns, and to believe a record that another user can have written. Refuses to end a
+process only by its number: its start time counts, and a mark that the run gave it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import psutil
+
+from scale_sweep.machine.host.alive import alive, boot_id
+from scale_sweep.machine.state import Record, folder_path, is_running, read_records, remove_folder, remove_recorded
+from scale_sweep.server.runtimes.cgroup import Group
+from scale_sweep.server.runtimes.docker_facts import client
+from scale_sweep.server.runtimes.processes import has_left, is_server, own_groups
+from scale_sweep.server.runtimes.ram_dir import unmount
+from scale_sweep.server.runtimes.segments import Shared, remove_segments, remove_shared, shared_by
+
+LABEL = "scale.run"
+RUNNER_LABEL = "scale.runner"
+CACHES = ("programs", "clients")
+END_S = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leftover:
+    """kind: server, data, memory, scratch, container or cache. name: for people. `remove` uses the rest."""
+
+    kind: str
+    name: str
+    record: Record | None = None
+    container_id: str = ""
+
+
+def find_leftovers(folders: Sequence[Path] = ()) -> tuple[Leftover, ...]:
+    """Everything of this user whose run has ended. folders: only what lies there; empty: everything. Memory comes after
+    the servers that wrote there."""
+    records = read_records().records
+    dead = [record for record in records if not is_running(record) and _lies_in(record, folders)]
+    dead.sort(key=lambda record: record.is_mounted)
+    found = [Leftover(kind=record.kind, name=record.name, record=record) for record in dead]
+    containers = [c for c in _containers() if not folders or any(c.name == f"scale-{r.name}" for r in dead)]
+    caches = [] if folders or any(map(is_running, records)) else _caches()
+    return (*found, *containers, *caches)
+
+
+def find_ignored() -> tuple[str, ...]:
+    """Files in the folder of records that are not believed, each with its reason."""
+    return read_records().ignored
+
+
+def _lies_in(record: Record, folders: Sequence[Path]) -> bool:
+    return not folders or any(Path(p).is_relative_to(folder.absolute()) for p in record.paths for folder in folders)
+
+
+def _caches() -> list[Leftover]:
+    """Copies of programs and client libraries, which every run can make again. Only if no run lives."""
+    paths = [folder_path(name) for name in CACHES]
+    return [Leftover(kind="cache", name=str(path)) for path in paths if path.is_dir() and any(path.iterdir())]
+
+
+def _containers() -> list[Leftover]:
+    engine = client()
+    if engine is None:
+        return []
+    found = []
+    for container in engine.containers.list(all=True, filters={"label": LABEL}):
+        pid, _, started = container.labels.get(RUNNER_LABEL, "0:0").partition(":")
+        if not alive(int(pid), int(started or 0)):
+            found.append(Leftover(kind="container", name=container.name, container_id=container.id))
+    return found
+
+
+def remove(leftover: Leftover) -> str:
+    """Removes it. No error if it does not exist any more. Returns what is still there: "" if nothing is."""
+    if leftover.kind == "cache":
+        remove_folder(os.path.basename(leftover.name))
+    if leftover.container_id:
+        with contextlib.suppress(Exception):
+            client().containers.get(leftover.container_id).remove(force=True, v=True)
+    if leftover.record is not None and not _remove_recorded(leftover.record):
+        return " ".join(leftover.record.paths)
+    return ""
+
+
+def _remove_recorded(record: Record) -> bool:
+    if record.boot == boot_id():
+        _end_server(record)
+        if has_left(record):
+            return False  # its record stays, so that the next `clean` finds it
+    if record.is_mounted:
+        for path in record.paths:
+            unmount(Path(path))
+    return remove_recorded(record.name)
+
+
+def _end_server(record: Record) -> None:
+    """Ends what the record's control group has, and the server's first process, and removes what they shared."""
+    shared, uid = Shared(), _owner(record)
+    paths = own_groups(record)
+    if paths:
+        group = Group(version="v1", paths={str(i): p for i, p in enumerate(paths)})
+        shared = shared_by(group.pids())
+        for pid in group.pids():
+            _kill(pid, partial(_is_member, group, pid))
+        _wait_gone(group)
+        group.remove()
+    if is_server(record):
+        _kill(record.server_pid, partial(is_server, record))
+    _wait_ended(record)
+    remove_segments(record.server_pid, record.server_started)
+    remove_shared(shared, uid, record.server_started)
+
+
+def _is_member(group: Group, pid: int) -> bool:
+    return pid in group.pids()
+
+
+def _kill(pid: int, is_it: Callable[[], bool]) -> None:
+    """Kills a process that is still the one that is meant when its descriptor is open, so that no other process can
+    have got its number."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        process = os.pidfd_open(pid)
+        try:
+            if is_it():
+                signal.pidfd_send_signal(process, signal.SIGKILL)
+        finally:
+            os.close(process)
+
+
+def _owner(record: Record) -> int:
+    """The user that the server ran as: the owner of its directory."""
+    for path in record.paths:
+        with contextlib.suppress(OSError):
+            return os.lstat(path).st_uid
+    return os.geteuid()
+
+
+def _wait_ended(record: Record) -> None:
+    deadline = time.monotonic() + END_S
+    while is_server(record) and time.monotonic() < deadline:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if psutil.Process(record.server_pid).status() == psutil.STATUS_ZOMBIE:
+                return  # its memory is gone; its parent handles the rest
+        time.sleep(0.02)
+
+
+def _wait_gone(group: Group) -> None:
+    deadline = time.monotonic() + END_S
+    while group.pids() and time.monotonic() < deadline:
+        time.sleep(0.02)

@@ -1,0 +1,279 @@
+"""Servers in Docker containers: CPU set, quota and memory by the engine, ports on loopback only, not privileged.
+
+The data directory, and a directory on each disk of a disk sweep, have the same path inside and outside the container.
+Refuses to pull any image but the named one, and to keep a container after the trial.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.base.interrupts import deferred
+from scale_sweep.base.units import format_cpus
+from scale_sweep.machine.host.alive import alive, started_ticks
+from scale_sweep.machine.state import record_of, save
+from scale_sweep.model import Accounting, ServerOrder, Site, SiteRequest
+from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
+from scale_sweep.server.runtimes.clean import LABEL, RUNNER_LABEL
+from scale_sweep.server.runtimes.docker_facts import can_pull, client, docker_facts, image_state
+from scale_sweep.server.runtimes.docker_files import copy_out as copy_out
+from scale_sweep.server.runtimes.docker_groups import accounting_of, killed_at_its_end, outside_root_blkio
+from scale_sweep.server.runtimes.local import (
+    allowed_cpus,
+    free_port,
+    fresh_directories,
+    lay_out,
+    remove_directories,
+    tail,
+)
+from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read_out_of_memory
+from scale_sweep.server.runtimes.server_user import privileges, server_user
+
+CAN = Capabilities(
+    pins_cpus=True, limits_memory=True, is_local=True, owns_server=True, has_images=True, places_disks=True
+)
+NANO = 1_000_000_000
+PID_S = 20.0
+JOIN_S = 5.0
+_BLKIO = Path("/sys/fs/cgroup/blkio/cgroup.procs")
+SHM_BYTES = 256 * 2**20
+
+
+def obstacle(image: str) -> Obstacle | None:
+    """No engine, or no such image."""
+    if not docker_facts().reachable:
+        remedy = "install Docker Engine (apt-get install docker.io) and have the image, or give --image"
+        return Obstacle(sentence="no Docker Engine answers", remedy=remedy)
+    if image_state(image) == "local" or can_pull(image):
+        return None
+    return Obstacle(
+        sentence=f"image {image} is not here and cannot be pulled",
+        remedy=f"docker pull {image} shows why; correct --version or --image, or load the image with docker load",
+        installing_helps=False,
+    )
+
+
+def phrase(place: str) -> str:
+    return f"in Docker ({place})"
+
+
+def site(wanted: SiteRequest) -> Site:
+    """A fresh directory and a loopback port. In the container, the server listens on all of the container's
+    addresses."""
+    data_dir, disks = fresh_directories(wanted)
+    port = wanted.port or free_port()
+    return Site(data_dir=data_dir, port=port, bind_address="0.0.0.0", home=wanted.home, disks=disks)
+
+
+def start(order: ServerOrder, cleanup: ExitStack) -> DockerServer:
+    """Runs setup commands and server in one container. Raises ProvisionError with the end of its output."""
+    server = DockerServer(order)
+    cleanup.callback(server.stop)
+    server.launch()
+    return server
+
+
+class DockerServer:
+    """One container, and everything made for it."""
+
+    host = "127.0.0.1"
+
+    def __init__(self, order: ServerOrder) -> None:
+        self._order, self._spec, self._site = order, order.spec, order.site
+        data_dir = Path(self._site.data_dir)
+        self._record = record_of(data_dir.name, (self._site.data_dir, *self._site.disks))
+        self._container: Any = None
+        self._pid = self._started = 0
+        self._last_words = ""
+        self._out_of_memory = OutOfMemory()
+        self._user = server_user(needs_root=bool(self._spec.needs_root))
+        self._uid, self._gid = (self._user.pw_uid, self._user.pw_gid) if self._user else (os.geteuid(), os.getegid())
+        self.port = self._site.port
+
+    @property
+    def network_namespace(self) -> str:
+        """The container's namespace, if this user may enter it: the load then passes no proxy process."""
+        return f"/proc/{self._pid}/ns/net" if os.geteuid() == 0 and self._pid else ""
+
+    def launch(self) -> None:
+        """Writes the files and starts the container."""
+        engine = client()
+        if engine is None:
+            raise ProvisionError("no Docker Engine answers", remedy="start dockerd, or use --runtime process")
+        save(self._record)
+        lay_out(self._spec, (self._site.data_dir, *self._site.disks), self._user)
+        limits = self._limits()
+        labels = {
+            LABEL: self._order.run_id,
+            "scale.trial": self._order.trial_id,
+            RUNNER_LABEL: f"{self._record.runner_pid}:{self._record.runner_started}",
+        }
+        try:
+            if image_state(self._spec.image) != "local":
+                engine.images.pull(self._spec.image)
+            with deferred():
+                self._container = engine.containers.create(
+                    self._spec.image, labels=labels, name=f"scale-{self._record.name}", **self._command(), **limits
+                )
+            self._container.start()
+        except Exception as error:
+            reason = getattr(error, "explanation", None) or str(error)
+            raise ProvisionError(
+                f"Docker did not start {self._spec.image}: {reason}",
+                remedy="scale doctor shows the engine and the images",
+            ) from None
+        self._find_pid()
+        if self._site.disks:
+            self._join_root_blkio()
+
+    def _join_root_blkio(self) -> None:
+        """Moves the container's processes to the root group of cgroup v1, where disk limits are set and writeback runs.
+        Otherwise writes by fsync are counted in the container's group and escape the limits. A rule in each group would
+        give twice the limit."""
+        if not _BLKIO.exists() or os.geteuid() != 0:
+            return
+        deadline = time.monotonic() + JOIN_S
+        while (outside := outside_root_blkio(self.pids())) and time.monotonic() < deadline:
+            for pid in outside:
+                with contextlib.suppress(OSError):  # it ended, or a child has just started; the next round finds it
+                    _BLKIO.write_text(str(pid))
+        if outside:
+            raise ProvisionError(f"processes {outside} of the container are not under the disks' limits")
+
+    def _command(self) -> dict[str, Any]:
+        # The kernel withholds from a container's first process every signal without a handler.
+        heed = [f"trap 'exit 143' {self._spec.stop_signal.removeprefix('SIG')}"] if self._spec.setup else []
+        lines = [*heed, *map(shlex.join, self._spec.setup), "exec " + shlex.join(self._spec.argv)]
+        return {
+            "entrypoint": ["/bin/sh", "-e", "-c", "\n".join(lines)],
+            "command": [],
+            "environment": {"HOME": self._site.data_dir, **self._spec.env},
+            "user": f"{self._uid}:{self._gid}",
+            "working_dir": self._site.data_dir,
+            "hostname": self._spec.hostname or "scale",
+            "ports": {f"{port}/tcp": ("127.0.0.1", port) for port in self._spec.ports},
+            "volumes": {p: {"bind": p, "mode": "rw"} for p in (self._site.data_dir, *self._site.disks)},
+        }
+
+    def _limits(self) -> dict[str, Any]:
+        placement, memory_bytes = self._order.placement, self._order.memory_bytes
+        quota = {"nano_cpus": round(placement.quota_cores * NANO)} if placement.quota_cores is not None else {}
+        memory = {"mem_limit": memory_bytes, "memswap_limit": memory_bytes} if memory_bytes is not None else {}
+        return {
+            "cpuset_cpus": format_cpus(placement.server_cpus),
+            "shm_size": SHM_BYTES,
+            "cap_drop": ["ALL"],
+            "security_opt": ["no-new-privileges"],
+            "privileged": False,
+            "detach": True,
+            **quota,
+            **memory,
+        }
+
+    def _find_pid(self) -> None:
+        deadline = time.monotonic() + PID_S
+        while time.monotonic() < deadline:
+            self._container.reload()
+            state = self._container.attrs["State"]
+            if state["Pid"]:
+                self._pid, self._started = state["Pid"], started_ticks(state["Pid"])
+                return
+            if state["Status"] == "exited":
+                break
+            time.sleep(0.05)
+        killed = out_of_memory_words(self.out_of_memory(), self._order.memory_bytes, self._order.level)
+        words = killed or " | ".join(self.log_tail(5).splitlines())
+        raise ProvisionError(f"the container ended at once: {words}")
+
+    def alive(self) -> bool:
+        """Reads the kernel, not the engine: it is called often, and the engine runs on the same CPUs."""
+        return alive(self._pid, self._started)
+
+    def accounting(self) -> Accounting | None:
+        """The container's cgroup directories on the host."""
+        return accounting_of(self._pid)
+
+    def pids(self) -> tuple[int, ...]:
+        """Members of the container's cgroup, with the host's PIDs."""
+        found = self.accounting()
+        if found is None:
+            return ()
+        try:
+            path = next(iter(found.paths.values()))
+            return tuple(int(line) for line in Path(path, "cgroup.procs").read_text().split())
+        except OSError:
+            return ()
+
+    def cpus_allowed(self) -> tuple[int, ...]:
+        return allowed_cpus(self.pids())
+
+    def log_tail(self, lines: int) -> str:
+        """The end of its output and of its log files."""
+        with contextlib.suppress(Exception):
+            self._last_words = self._container.logs(tail=lines).decode("utf-8", "replace")
+        files = tail([Path(p) for p in self._spec.log_paths], lines, self._uid)
+        return "\n".join(part for part in (self._last_words, files) if part)
+
+    def out_of_memory(self) -> OutOfMemory:
+        """As the container's group counts, or as the engine saw it when the container ended."""
+        if self._container is not None and (counted := self.accounting()) is not None:
+            self._out_of_memory = read_out_of_memory(counted.paths)
+        elif self._container is not None and not self._out_of_memory.killed:
+            self._out_of_memory = killed_at_its_end(self._container)
+        return self._out_of_memory
+
+    def facts(self) -> Mapping[str, str]:
+        """Image, its digest, container, user and capabilities of its processes; empty if the engine does not answer."""
+        if self._container is None:
+            return {}
+        try:
+            image = self._container.image
+        except Exception:  # an engine that is failing may raise anything; the trial reports it
+            return {}
+        digests = image.attrs.get("RepoDigests") or []
+        return {
+            "image": self._spec.image,
+            "image_id": image.id,
+            "image_digest": digests[0] if digests else "",
+            "container": self._container.id,
+            **privileges(self.pids(), self._spec.needs_root),
+        }
+
+    def stop(self) -> None:
+        """Sends the stop signal to the first process, then removes the container, its data and its state.
+
+        A second Ctrl-C skips the clean shutdown.
+        """
+        with deferred() as hurry:
+            self._end(hurry, self._spec.stop_signal, self._spec.stop_timeout_s)
+            remove_directories(self._site)
+
+    def shut_down(self, within_s: float) -> bool:
+        """The clean stop signal, and whether the server heeded it; the container is removed, its files stay."""
+        with deferred() as hurry:
+            self.log_tail(1)  # its words are gone with the container
+            return self._end(hurry, self._spec.clean_stop_signal or self._spec.stop_signal, within_s)
+
+    def _end(self, hurry: Callable[[], bool], number: str, within_s: float) -> bool:
+        """Whether the server ended by itself."""
+        if self._container is None:
+            return False
+        with contextlib.suppress(Exception):
+            self._container.kill(signal=number)
+        deadline = time.monotonic() + within_s
+        while self.alive() and not hurry() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        ended = not self.alive()
+        self.out_of_memory()  # the counts are gone with the container
+        with contextlib.suppress(Exception):
+            self._container.remove(force=True, v=True)
+        self._container = None
+        return ended

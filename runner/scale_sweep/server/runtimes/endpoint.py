@@ -1,0 +1,134 @@
+"""A server that already runs: loaded and observed, never started, pinned, reconfigured or stopped.
+
+Its processes are found by the address that it listens on, if that is one of this machine and this user may see them.
+Else its CPU use is unknown, which is a reason in the verdict and not a zero. Refuses to take a process that only has
+the same port for a server on another machine.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+import psutil
+
+from scale_sweep.model import Accounting, ServerOrder, Site, SiteRequest
+from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
+from scale_sweep.server.runtimes.out_of_memory import OutOfMemory
+
+CAN = Capabilities(
+    pins_cpus=False,
+    limits_memory=False,
+    is_local=False,
+    owns_server=False,
+    has_images=False,
+    places_disks=False,
+    why_not={
+        "pins_cpus": "a server that already runs is never pinned",
+        "limits_memory": "a server that already runs keeps the memory that it has",
+        "places_disks": "the files of a server that already runs are not moved",
+    },
+)
+
+
+def obstacle(image: str) -> Obstacle | None:
+    """None: whether the server answers is checked later, with its address."""
+    return None
+
+
+def phrase(place: str) -> str:
+    return f"at {place}, which already runs: neither pinned nor stopped"
+
+
+def site(wanted: SiteRequest) -> Site:
+    """The given address; nothing is reserved."""
+    host, _, number = wanted.endpoint.rpartition(":")
+    return Site(data_dir="", port=int(number), bind_address=host, home=wanted.home)
+
+
+def start(order: ServerOrder, cleanup: ExitStack) -> EndpointServer:
+    """Starts nothing, so there is nothing to clean up. It uses only the order's site."""
+    return EndpointServer(order.site.bind_address, order.site.port)
+
+
+class EndpointServer:
+    """A server that belongs to somebody else."""
+
+    network_namespace = ""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+        self._roots = listeners(host, port)
+
+    def alive(self) -> bool:
+        """Whether its process lives. True if the process cannot be seen: then only the database knows."""
+        return not self._roots or any(psutil.pid_exists(pid) for pid in self._roots)
+
+    def accounting(self) -> Accounting | None:
+        """Its process tree; None if it cannot be seen."""
+        return Accounting(kind="processes", root_pids=self._roots) if self._roots else None
+
+    def pids(self) -> tuple[int, ...]:
+        """The processes that listen on its address, if they can be seen."""
+        return self._roots
+
+    def cpus_allowed(self) -> tuple[int, ...]:
+        """Empty: the server is not ours to pin."""
+        return ()
+
+    def log_tail(self, lines: int) -> str:
+        """Empty: its log is not ours to read."""
+        return ""
+
+    def out_of_memory(self) -> OutOfMemory:
+        """Nothing: its control group is not ours to read."""
+        return OutOfMemory()
+
+    def facts(self) -> Mapping[str, str]:
+        return {"endpoint": f"{self.host}:{self.port}", "pids": " ".join(map(str, self._roots))}
+
+    def shut_down(self, within_s: float) -> bool:
+        """It goes on."""
+        return False
+
+    def stop(self) -> None:
+        """Does nothing: the server continues."""
+
+
+def listeners(host: str, port: int) -> tuple[int, ...]:
+    """The processes of this machine that listen on an address of this name: bound to it, else to all addresses."""
+    addresses = own_addresses(host)
+    try:
+        found = [c for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port and c.pid]
+    except psutil.AccessDenied:
+        return ()
+    bound = {c.pid for c in found if plain(c.laddr.ip) in addresses}
+    to_all = {c.pid for c in found if addresses and ipaddress.ip_address(c.laddr.ip).is_unspecified}
+    return tuple(sorted(bound or to_all))
+
+
+def own_addresses(host: str) -> frozenset[str]:
+    """Those addresses of a name that are this machine's: the kernel binds a socket to no other."""
+    try:
+        found = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
+    except (OSError, UnicodeError):
+        return frozenset()
+    return frozenset(plain(str(address[0])) for family, _, _, _, address in found if _is_own(family, address))
+
+
+def _is_own(family: int, address: object) -> bool:
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind(address)  # type: ignore[arg-type]
+        except OSError:
+            return False
+    return True
+
+
+def plain(address: str) -> str:
+    """The address without a zone, and as IPv4 if it is one that IPv6 wraps."""
+    parsed = ipaddress.ip_address(address.partition("%")[0])
+    mapped = getattr(parsed, "ipv4_mapped", None)
+    return str(mapped or parsed)

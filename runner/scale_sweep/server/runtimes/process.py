@@ -1,0 +1,297 @@
+"""Servers as processes of this machine, on their own CPUs, in their own control group if that is permitted.
+
+A small shell line joins the group, gives up root and sets the parent-death signal before the server's program runs, so
+that no process of the server is ever elsewhere. Refuses to create users, and to run as root what must not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.base.interrupts import deferred
+from scale_sweep.base.spawning import spawn
+from scale_sweep.machine.host.alive import started_ticks
+from scale_sweep.machine.host.ram import is_shared
+from scale_sweep.machine.state import SERVER_VARIABLE, Record, copy_of, record_of, save
+from scale_sweep.model import Accounting, ServerOrder, Site, SiteRequest
+from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
+from scale_sweep.server.runtimes.cgroup import Group, make_group
+from scale_sweep.server.runtimes.local import (
+    CONSOLE,
+    allowed_cpus,
+    closed_to_others,
+    free_port,
+    fresh_directories,
+    lay_out,
+    open_log,
+    remove_directories,
+    tail,
+)
+from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read_out_of_memory
+from scale_sweep.server.runtimes.own_memory import with_own_memory
+from scale_sweep.server.runtimes.processes import Processes, send
+from scale_sweep.server.runtimes.segments import remove_segments, remove_shared
+from scale_sweep.server.runtimes.server_user import as_user, privileges, refuse_unexecutable, server_user
+
+CAN = Capabilities(
+    pins_cpus=True, limits_memory=True, is_local=True, owns_server=True, has_images=False, places_disks=True
+)
+SETUP_S = 120.0
+COMPANIONS_S = 5.0
+KILL_S = 30.0  # a killed process ends at once, unless a slow disk keeps it in the kernel
+HURRY_S = 1.0  # the same after a second Ctrl-C
+LAUNCH_S = 10.0  # to join the group and to give up root; what the kernel says of the server is true only after that
+_LAUNCH = 'read go || exit 125; for f in $1; do echo 0 > "$f" || exit 125; done; shift; exec "$@" </dev/null'
+
+
+def obstacle(image: str) -> Obstacle | None:
+    """None: every machine has processes."""
+    return None
+
+
+def phrase(place: str) -> str:
+    return f"as a process ({place})"
+
+
+def site(wanted: SiteRequest) -> Site:
+    """A fresh directory below data_dir and a loopback port. Raises ProvisionError."""
+    home, *programs = (_reachable(path) for path in (wanted.home, *wanted.programs))
+    data_dir, disks = fresh_directories(wanted)
+    return Site(
+        data_dir=data_dir,
+        port=wanted.port or free_port(),
+        bind_address="127.0.0.1",
+        home=home,
+        disks=disks,
+        copies=dict(zip(wanted.programs, programs, strict=True)),
+    )
+
+
+def _reachable(home: str) -> str:
+    """A server's home or program, or a copy of it, if the server's user may not reach it (such as /root).
+
+    Wheels keep their shared libraries beside the package, in NAME.libs, found by relative path; they are copied too.
+    Raises ProvisionError.
+    """
+    source = Path(home).resolve()
+    folder_of = source if source.is_dir() else source.parent
+    if not home or os.geteuid() != 0 or not closed_to_others(folder_of):
+        return home
+    package = source.parent
+    libraries = package.with_name(package.name + ".libs")
+    inside = f"{package.name}/{source.name}"
+    sources = {inside: source, **({libraries.name: libraries} if libraries.is_dir() else {})}
+    try:
+        return str(copy_of(sources, "programs") / inside)
+    except OSError as error:
+        raise ProvisionError(f"{home} cannot be copied for the server's user: {error}") from None
+
+
+def start(order: ServerOrder, cleanup: ExitStack) -> ProcessServer:
+    """Runs setup commands, then the server. Raises ProvisionError with the end of its output."""
+    server = ProcessServer(order)
+    cleanup.callback(server.stop)
+    server.launch()
+    return server
+
+
+class ProcessServer:
+    """A server's process tree, and everything made for it."""
+
+    host = "127.0.0.1"
+    network_namespace = ""
+
+    def __init__(self, order: ServerOrder) -> None:
+        self._order, self._spec, self._site = order, order.spec, order.site
+        data_dir = Path(self._site.data_dir)
+        self._record: Record = record_of(data_dir.name, (self._site.data_dir, *self._site.disks))
+        self._group: Group | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._processes = Processes(self.pids)
+        self._out_of_memory = OutOfMemory()
+        self._log = data_dir / CONSOLE
+        self._user = server_user(needs_root=bool(self._spec.needs_root))
+        self._uid = self._user.pw_uid if self._user else os.geteuid()
+        self.port = self._site.port
+
+    def launch(self) -> None:
+        """Creates the group, writes the files, and runs setup and server."""
+        save(self._record)
+        with deferred():
+            quota_cores, memory_bytes = self._order.placement.quota_cores, self._order.memory_bytes
+            self._group = make_group(f"scale-{self._record.name}", quota_cores, memory_bytes)
+            if self._group is not None:
+                self._record = replace(self._record, cgroup_paths=tuple(self._group.paths.values()))
+                save(self._record)
+        lay_out(self._spec, (self._site.data_dir, *self._site.disks), self._user)
+        for command in self._spec.setup:
+            self._run_setup(command)
+        process = self._run(self._spec.argv)
+        self._wait_until(lambda: process.poll() is not None or _is_launched(process.pid), LAUNCH_S)
+
+    def _command(self, argv: Sequence[str], before: Sequence[str]) -> list[str]:
+        joins = " ".join(self._group.procs_files) if self._group is not None else ""
+        return ["/bin/sh", "-c", _LAUNCH, "scale-launch", joins, *before, *as_user(self._user), *argv]
+
+    def _run(self, argv: Sequence[str], before: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+        """Starts a setup command, or the server. `stop` and `scale clean` know only the last process started here."""
+        refuse_unexecutable(argv[0], self._user)
+        environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": self._site.data_dir, **self._spec.env}
+        environment[SERVER_VARIABLE] = self._record.name
+        with deferred(), open_log(self._log, self._user) as log, _gate() as (entry, opener):
+            process = self._process = spawn(
+                self._command(argv, before),
+                self._order.placement.server_cpus,
+                stdin=entry,
+                stdout=log,
+                stderr=log,
+                cwd=self._site.data_dir,
+                env=environment,
+                start_new_session=True,
+            )
+            self._record = replace(self._record, server_pid=process.pid, server_started=started_ticks(process.pid))
+            save(self._record)
+            os.write(opener, b"\n")  # before the record, nobody would find what the program makes
+        return process
+
+    def _run_setup(self, command: Sequence[str]) -> None:
+        own = () if is_shared(Path(self._site.data_dir)) else with_own_memory()  # the mount would hide the data
+        process = self._run(command, own)
+        try:
+            code = process.wait(timeout=SETUP_S)
+        except subprocess.TimeoutExpired:
+            raise ProvisionError(f"{Path(command[0]).name} did not end within {SETUP_S:.0f} s") from None
+        if code != 0:
+            killed = out_of_memory_words(self.out_of_memory(), self._order.memory_bytes, self._order.level)
+            words = killed or " | ".join(self.log_tail(5).splitlines())
+            raise ProvisionError(f"{Path(command[0]).name} ended with code {code}: {words}")
+
+    def alive(self) -> bool:
+        """Whether the first process lives."""
+        return self._process is not None and self._process.poll() is None
+
+    def accounting(self) -> Accounting | None:
+        """Its group, else its process tree."""
+        if self._group is not None:
+            return self._group.accounting()
+        return Accounting(kind="processes", root_pids=(self._process.pid,)) if self._process else None
+
+    def pids(self) -> tuple[int, ...]:
+        """Members of the group, else the process tree."""
+        if self._group is not None:
+            return self._group.pids()
+        if self._process is None:
+            return ()
+        try:
+            root = psutil.Process(self._process.pid)
+            return (root.pid, *(child.pid for child in root.children(recursive=True)))
+        except psutil.NoSuchProcess:
+            return ()
+
+    def cpus_allowed(self) -> tuple[int, ...]:
+        return allowed_cpus(self.pids())
+
+    def log_tail(self, lines: int) -> str:
+        """The end of its output and of its log files."""
+        return tail([self._log, *map(Path, self._spec.log_paths)], lines, self._uid)
+
+    def out_of_memory(self) -> OutOfMemory:
+        """As its group counts, also after the group is gone."""
+        if self._group is not None and (seen := read_out_of_memory(self._group.paths)).killed:
+            self._out_of_memory = seen
+        return self._out_of_memory
+
+    def facts(self) -> Mapping[str, str]:
+        """Users and capabilities of its processes, as the kernel has them, and its control group."""
+        held = privileges(self.pids(), self._spec.needs_root)
+        return {**held, "cgroup": " ".join(self._record.cgroup_paths), "data_dir": self._site.data_dir}
+
+    def shut_down(self, within_s: float) -> bool:
+        """The clean stop signal, and whether the server heeded it; its group is removed, its files stay."""
+        with deferred() as hurry:
+            ended = self._ask_to_end(hurry, self._spec.clean_stop_signal or self._spec.stop_signal, within_s)
+            self._end(hurry)
+            self._group = self._process = None
+        return ended
+
+    def stop(self) -> None:
+        """Ends every process, then removes group, data and state. A second Ctrl-C skips the clean shutdown."""
+        with deferred() as hurry:
+            self._ask_to_end(hurry, self._spec.stop_signal, self._spec.stop_timeout_s)
+            self._end(hurry)
+            remove_directories(self._site)
+
+    def _end(self, hurry: Callable[[], bool]) -> None:
+        """Kills what is left, waits until all of it is gone, and removes what it shared and its group. What does not
+        die keeps its group and its state, for `scale clean`."""
+        is_gone = self._processes.kill(lambda: HURRY_S if hurry() else KILL_S)
+        if self._process is not None:
+            self._process.poll()
+        remove_segments(self._record.server_pid, self._record.server_started)
+        remove_shared(self._processes.shared, self._uid, self._record.server_started)
+        self.out_of_memory()  # the group takes its counts with it
+        if self._group is not None and is_gone:
+            self._group.remove()
+
+    def _ask_to_end(self, hurry: Callable[[], bool], number: str, within_s: float) -> bool:
+        """Sends the signal to the first process, then SIGTERM to the others. Whether the first one ended in time."""
+        if not self.alive():
+            return False
+        first = self._first(self.pids())
+        send(first, signal.Signals[number])
+        self._wait_until(lambda: hurry() or not psutil.pid_exists(first) or not self.alive(), within_s)
+        ended = not psutil.pid_exists(first) or not self.alive()
+        self._processes.send(signal.SIGTERM)
+        self._wait_until(lambda: hurry() or not self._processes.left(), COMPANIONS_S)
+        return ended
+
+    def _first(self, pids: Sequence[int]) -> int:
+        assert self._process is not None
+        named = [p for p in pids if self._spec.stop_process and _comm(p) == self._spec.stop_process]
+        return named[0] if named else self._process.pid
+
+    def _wait_until(self, over: Callable[[], bool], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not over() and time.monotonic() < deadline:
+            time.sleep(0.02)
+            if self._process is not None:
+                self._process.poll()
+
+
+def _comm(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+@contextlib.contextmanager
+def _gate() -> Iterator[tuple[int, int]]:
+    """Both ends of a pipe. A launch waits at the first until a line comes through the second; if this process ends
+    before that, the launch ends too."""
+    entry, opener = os.pipe()
+    try:
+        yield entry, opener
+    finally:
+        os.close(entry)
+        os.close(opener)
+
+
+def _is_launched(pid: int) -> bool:
+    """Whether the server's own program runs, and no longer the words before it."""
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return True
+    return words[0] != b"setpriv" and b"scale-launch" not in words[:4]

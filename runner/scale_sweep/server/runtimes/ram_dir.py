@@ -1,0 +1,86 @@
+"""A directory in memory for the servers' data: made for a run, and removed with its contents.
+
+A tmpfs is mounted where this process may mount; else the directory is on the machine's own tmpfs. Refuses to use a
+directory that exists, and to leave a mount: a busy one is detached, and disappears with its last user. A record names
+the directory while it is there, so that `scale clean` finds it after a kill.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.base.interrupts import deferred
+from scale_sweep.machine.host.ram import RamDirectory, mount_source
+from scale_sweep.machine.state import Directory, directory_at, ready, record_of, remove_recorded, save
+
+_MOUNT_S = 10.0
+_TRIES = 5
+_PAUSE_S = 0.2
+
+
+@contextlib.contextmanager
+def mounted(directory: RamDirectory) -> Iterator[None]:
+    """Makes the directory for the block, with its tmpfs.
+
+    Raises ProvisionError if it cannot be made or mounted, PreflightError if another user can change its place.
+    """
+    path = directory.path
+    try:
+        with deferred():
+            _make(directory)
+            if directory.is_mounted:
+                _mount(path, directory.size_bytes)
+        yield
+    finally:
+        with deferred():
+            if directory.is_mounted:
+                unmount(path)
+            remove_recorded(path.name)
+
+
+def _make(directory: RamDirectory) -> None:
+    path = directory.path
+    record = replace(record_of(path.name, (), kind="memory"), is_mounted=directory.is_mounted)
+    try:
+        save(replace(record, directories=(Directory(path=str(path)),)))
+        at = ready(path.parent)
+        try:
+            os.mkdir(path.name, 0o755 if directory.is_mounted else 0o711, dir_fd=at)
+        finally:
+            os.close(at)
+    except OSError as error:
+        raise ProvisionError(f"no directory {path}: {error.strerror}", remedy="--data-dir DIR") from None
+    save(replace(record, directories=(directory_at(str(path)),)))
+
+
+def _mount(path: Path, size_bytes: int) -> None:
+    options = f"size={size_bytes},mode=0755,nosuid,nodev"
+    done = _run("mount", "-t", "tmpfs", "-o", options, mount_source(), str(path))
+    if done.returncode:
+        raise ProvisionError(
+            f"no tmpfs at {path}: {done.stderr.strip()}", remedy="--data-dir DIR, a directory on a disk"
+        )
+
+
+def unmount(path: Path) -> None:
+    """Unmounts what is mounted at the directory. A busy mount is detached."""
+    for _ in range(_TRIES):
+        if not path.is_mount():
+            return
+        if _run("umount", str(path)).returncode:
+            time.sleep(_PAUSE_S)
+    _run("umount", "--lazy", str(path))
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_MOUNT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, "", str(error))

@@ -1,0 +1,126 @@
+"""The user that servers run as when `scale` runs as root: `scale` if the machine has one, else `nobody`.
+
+What the server's user may write is read and written with that user's rights, so that a link made by a server leads
+nowhere that the server could not go itself. Refuses to create users, and uid 0 under any name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import os
+import pwd
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from scale_sweep.base.errors import ProvisionError
+
+NAMES = ("scale", "nobody")
+MAKE_ONE = "useradd --system --no-create-home --shell /usr/sbin/nologin scale"
+_TRY_S = 10.0
+_NO_RIGHTS = ("--no-new-privs", "--inh-caps=-all", "--ambient-caps=-all")
+_CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapAmb")
+
+
+def server_user(*, needs_root: bool = False) -> pwd.struct_passwd | None:
+    """The user that a server becomes; None: it keeps this process's user, which is not root, or the server needs root.
+
+    Raises ProvisionError if the machine has no such user.
+    """
+    if os.geteuid() != 0 or needs_root:
+        return None
+    for name in NAMES:
+        with contextlib.suppress(KeyError):
+            user = pwd.getpwnam(name)
+            if user.pw_uid != 0:
+                return user
+    raise ProvisionError(
+        f"servers do not run as root, and this machine has no user {' or '.join(NAMES)} besides root", remedy=MAKE_ONE
+    )
+
+
+def as_user(user: pwd.struct_passwd | None) -> list[str]:
+    """The words before a program that runs as the user, or as this one for None: without capabilities, other groups and
+    any way to new rights. It is killed with its parent."""
+    words = ["setpriv", "--pdeathsig", "KILL", *_NO_RIGHTS]
+    if user is not None:
+        words += [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
+    return words
+
+
+@functools.cache
+def why_stuck() -> str:
+    """Why this process cannot become the server's user, found by trying it; "" if it can or need not."""
+    try:
+        user = server_user()
+        if user is None:
+            return ""
+        done = subprocess.run(
+            [*as_user(user), "true"], capture_output=True, text=True, errors="replace", timeout=_TRY_S, check=False
+        )
+    except ProvisionError as error:
+        return error.message
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return "" if done.returncode == 0 else (done.stderr.strip() or f"setpriv ended with code {done.returncode}")
+
+
+@contextlib.contextmanager
+def rights_of(user: pwd.struct_passwd | None) -> Iterator[None]:
+    """Opens, makes and removes files with the user's rights in this thread, for the block. None: with this one's."""
+    if user is None:
+        yield
+        return
+    libc = ctypes.CDLL(None)
+    try:
+        libc.setfsgid(user.pw_gid)
+        libc.setfsuid(user.pw_uid)
+        if libc.setfsuid(-1) != user.pw_uid:  # a call reports nothing but the user before it
+            raise ProvisionError(f"this process may not use the rights of {user.pw_name}")
+        yield
+    finally:
+        libc.setfsuid(os.geteuid())
+        libc.setfsgid(os.getegid())
+
+
+def refuse_unexecutable(program: str, user: pwd.struct_passwd | None) -> None:
+    """Raises ProvisionError if the user may not run the program."""
+    if user is None or not (path := shutil.which(program)):
+        return  # without the program, the launch reports it
+    with rights_of(user):
+        may = os.access(path, os.X_OK, effective_ids=True)
+    if not may:
+        raise ProvisionError(
+            f"the server runs as {user.pw_name}, who may not execute {path}",
+            remedy="install the server where every user may read it",
+        )
+
+
+def privileges(pids: Sequence[int], needs_root: str) -> Mapping[str, str]:
+    """The user and the capabilities of processes, as the kernel reports them, and why they need root if they do; empty
+    if there are none."""
+    states = [state for pid in pids if (state := _status(pid))]
+    if not states:
+        return {}
+    uids = sorted({int(uid) for state in states for uid in state["Uid"].split()})
+    held = functools.reduce(int.__or__, (int(state[name], 16) for state in states for name in _CAPABILITIES))
+    why = {"needs_root": needs_root} if needs_root else {}
+    return {"user": " ".join(map(_name, uids)), "capabilities": f"{held:x}" if held else "none", **why}
+
+
+def _status(pid: int) -> dict[str, str]:
+    try:
+        return dict(re.findall(r"^(\w+):\s+(.*)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE))
+    except OSError:
+        return {}
+
+
+def _name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)

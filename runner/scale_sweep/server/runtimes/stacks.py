@@ -1,0 +1,164 @@
+"""Records the stacks of a loaded server's processes by Linux' `perf`, in folded form.
+
+It samples by the CPU clock, which every machine has, 99 times a second on each CPU. Refuses to end a trial: a recording
+that fails gives its reason, and the trial continues without stacks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from scale_sweep.base.spawning import spawn
+from scale_sweep.machine.state import scratch
+from scale_sweep.server.runtimes.capabilities import Obstacle
+
+HZ = 99  # not a multiple of the timers of servers and kernel
+PROBE_S = 10.0
+READY_S = 15.0
+LOOK_S = 0.02
+TRIES = 3
+STOP_S = 15.0
+READ_S = 60.0
+_EVENT = ("-e", "cpu-clock")
+_NAMELESS = re.compile(r"^:-?\d+$")
+_FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \((.*)\)$")
+
+
+def profile_obstacle() -> Obstacle | None:
+    """Why stacks cannot be recorded here, found by trying it; None if they can."""
+    if shutil.which("perf") is None:
+        return Obstacle(sentence="there is no program perf", remedy="apt-get install linux-perf")
+    done = _run("perf", "record", *_EVENT, "-o", "/dev/null", "--", "true", limit_s=PROBE_S)
+    if done.returncode == 0:
+        return None
+    said = done.stderr.strip().splitlines() or ["it says nothing"]
+    return Obstacle(sentence=f"perf cannot record here: {said[0]}", remedy="run as root, or leave out --profile")
+
+
+class StackRecorder:
+    """One recording. Call `start`, `stop`, then `close`, which reads it. `folded` and `trouble` have the result.
+
+    Threads and processes that the server creates later are recorded too, but processes often without names of
+    functions."""
+
+    def __init__(self) -> None:
+        self.folded, self.trouble, self._said = "", "", ""
+        self._cleanup = contextlib.ExitStack()
+        self._folder: Path | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, pids: Callable[[], Sequence[int]], cpus: Sequence[int]) -> None:
+        """Returns when perf records, or is late. pids: the server's processes now, with all threads. cpus: where perf
+        itself runs. A recording that has started continues.
+
+        perf refuses to start if one of the processes has just ended; it is then started again with the remaining ones.
+        """
+        if self._folder is not None:
+            return
+        self._folder = self._cleanup.enter_context(scratch("perf"))
+        deadline = time.monotonic() + READY_S
+        for _ in range(TRIES):
+            if not self._begun(pids(), cpus) or self._records(deadline):
+                return
+            self.stop()
+
+    def _begun(self, pids: Sequence[int], cpus: Sequence[int]) -> bool:
+        of = ",".join(map(str, pids))
+        argv = ["perf", "record", "-q", "-B", "-N", "-F", str(HZ), "-g", *_EVENT, "-o", self._data, "-p", of]
+        try:
+            self._process = spawn(
+                argv, cpus, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+        except OSError as error:
+            self.trouble = f"perf was not started: {error}"
+        return self._process is not None
+
+    def _records(self, deadline: float) -> bool:
+        """Waits until perf has attached itself and written its file's header. A slow perf continues to start."""
+        data = Path(self._data)
+        while self._process is not None and self._process.poll() is None and time.monotonic() < deadline:
+            if data.exists() and data.stat().st_size:
+                return True
+            time.sleep(LOOK_S)
+        return self._process is not None and self._process.poll() is None
+
+    @property
+    def _data(self) -> str:
+        return f"{self._folder}/perf.data" if self._folder else ""
+
+    def stop(self) -> None:
+        """Ends the recording. May be called twice."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGINT)
+        try:
+            _, said = process.communicate(timeout=STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            _, said = process.communicate(timeout=STOP_S)
+        self._said = said.decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Ends the recording, folds it, and removes its files. May be called twice."""
+        with self._cleanup:
+            self.stop()
+            if self._folder is not None and not self.trouble:
+                self._fold(self._said)
+            self._folder = None
+
+    def _fold(self, said: str) -> None:
+        done = _run("perf", "script", "--no-inline", "-F", "comm,ip,sym,dso", "-i", self._data, limit_s=READ_S)
+        self.folded = fold(done.stdout.splitlines())
+        if not self.folded:
+            words = [*said.strip().splitlines(), *done.stderr.strip().splitlines()]
+            told = [word for word in words if word.strip() not in ("", "Error:")]
+            self.trouble = f"perf recorded no stacks: {(told or ['no sample'])[0].strip()}"
+
+
+def fold(lines: Iterable[str]) -> str:
+    """The output of `perf script` as folded stacks: "comm;outermost;...;innermost count", one on each line, sorted.
+
+    A frame without a symbol is its file's name in brackets, so that a server without symbols has a graph too. A process
+    whose name perf did not see is ":PID" in its output; all of them become one frame, so that profiles can be compared.
+    """
+    counts = Counter(";".join(stack) for stack in _stacks(lines))
+    return "".join(f"{stack} {count}\n" for stack, count in sorted(counts.items()))
+
+
+def _stacks(lines: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    comm = ""
+    frames: list[str] = []
+    for line in [*lines, ""]:
+        if not line.strip():
+            if comm:
+                yield (comm, *reversed(frames))
+            comm, frames = "", []
+        elif match := _FRAME.match(line):
+            frames.append(_frame(*match.groups()))
+        elif not line[0].isspace():
+            comm = _NAMELESS.sub("[process]", line.strip()).replace(";", ":")
+
+
+def _frame(symbol: str, file: str) -> str:
+    known = symbol not in ("", "[unknown]")
+    name = re.sub(r"\+0x[0-9a-f]+$", "", symbol) if known else f"[{Path(file.strip('[]')).name or 'unknown'}]"
+    return name.replace(";", ":")
+
+
+def _run(*command: str, limit_s: float) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command, capture_output=True, encoding="utf-8", errors="replace", timeout=limit_s, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, "", str(error))

@@ -1,0 +1,91 @@
+"""Targets: what a database needs. They know a database, and no Docker, no processes and no timing.
+
+A target is its facts (data, facts.py) and a class (base.py), which is imported only when the target is used, not for a
+help text. It says how to start the server, which schema the workload needs, and how to count the rows; others decide
+when and where. Refuses to name a target: they are registered.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.nearest import not_one_of
+from scale_sweep.base.registry import Registry
+from scale_sweep.server.targets.base import Session, Target
+from scale_sweep.server.targets.facts import Facts, Knob, columns_of
+from scale_sweep.server.targets.nouns import ENDPOINT_PASSWORD, Address, Counted, Installation, Part, Surroundings
+
+__all__ = [
+    "ENDPOINT_PASSWORD",
+    "TARGETS",
+    "Address",
+    "Counted",
+    "Facts",
+    "Installation",
+    "Knob",
+    "Part",
+    "Session",
+    "Surroundings",
+    "Target",
+    "all_facts",
+    "columns_of",
+    "load_facts",
+    "load_target",
+]
+
+TARGETS = Registry(
+    "scale_sweep.targets",
+    {
+        "tdengine": "scale_sweep.server.targets.tdengine.facts:FACTS",
+        "null": "scale_sweep.server.targets.null:FACTS",
+        "influxdb": "scale_sweep.server.targets.influxdb.facts:FACTS",
+        "influxdb2": "scale_sweep.server.targets.influxdb.v2_facts:FACTS",
+        "victoriametrics": "scale_sweep.server.targets.victoriametrics.facts:FACTS",
+        "questdb": "scale_sweep.server.targets.questdb.facts:FACTS",
+        "cassandra": "scale_sweep.server.targets.cassandra.facts:FACTS",
+        "kairosdb": "scale_sweep.server.targets.kairosdb.facts:FACTS",
+        "opentsdb": "scale_sweep.server.targets.opentsdb.facts:FACTS",
+        "iotdb": "scale_sweep.server.targets.iotdb.facts:FACTS",
+        "postgres": "scale_sweep.server.targets.postgres.facts:FACTS",
+        "timescaledb": "scale_sweep.server.targets.postgres.timescale_facts:FACTS",
+    },
+)
+
+
+def load_facts(name: str) -> Facts:
+    """The facts of a target. Its implementation is not imported. Raises UsageError that lists the known ones."""
+    if name not in TARGETS:
+        raise UsageError(f"--target: {not_one_of(name, ('auto', *TARGETS.names()))}")
+    try:
+        facts: Facts = TARGETS.load(name)
+    except (ImportError, AttributeError) as error:
+        raise _unusable(name, error) from None
+    if facts.name != name:
+        raise UsageError(f"target {name} calls itself {facts.name}", remedy="register it by the name in its facts")
+    return facts
+
+
+def all_facts() -> tuple[Facts, ...]:
+    """The facts of every registered target."""
+    return tuple(load_facts(name) for name in TARGETS.names())
+
+
+@functools.cache
+def load_target(name: str) -> Target:
+    """The target of this name. Raises UsageError that lists the known ones, or says why this one cannot be used, such
+    as a method that it lacks."""
+    facts = load_facts(name)
+    module, _, attribute = facts.implementation.partition(":")
+    try:
+        made: Target = getattr(importlib.import_module(module), attribute)(facts)
+    except (ImportError, AttributeError, TypeError) as error:
+        raise _unusable(name, error) from None
+    return made
+
+
+def _unusable(name: str, error: Exception) -> UsageError:
+    return UsageError(
+        f"target {name}: the package that registers it cannot be used: {error}", remedy="correct or remove it"
+    )

@@ -1,0 +1,194 @@
+"""The base classes of a target and its session. A database that lacks something keeps the method of the base class.
+
+Refuses to sleep or retry: a session answers once, and the trial decides how long to wait.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from scale_sweep.base.errors import TargetError
+from scale_sweep.model import Cells, Drawn, Finding, Query, ServerSpec, Site, Trial
+from scale_sweep.server.targets.facts import Facts
+from scale_sweep.server.targets.handed import in_ms
+from scale_sweep.server.targets.nouns import Address, Counted, Installation, Part, Surroundings
+
+if TYPE_CHECKING:
+    from scale_sweep.loadgen.content import Content
+    from scale_sweep.loadgen.foreign import ForeignCommand
+
+
+class Session(ABC):
+    """One control connection to a running server. Raises TargetError with the server's message.
+
+    asking: its current question in the server's language, for the message of a caller that gives up. deadline_s: when
+    the caller gives up, in seconds of time.monotonic(). A session that asks by a child process ends it by then.
+    """
+
+    asking = ""
+    deadline_s = math.inf
+
+    def __init__(self, trial: Trial, address: Address) -> None:
+        self._trial, self._address = trial, address
+
+    def left_s(self, most: float) -> float:
+        """Seconds until the caller gives up, between 1 and `most`."""
+        return min(max(1.0, self.deadline_s - time.monotonic()), most)
+
+    def give_up(self) -> None:
+        """Ends what was started for a question that the caller gave up. Asks nothing."""
+        return
+
+    def not_ready(self) -> str:
+        """Why the server cannot be loaded yet; "" if it can. Never waits."""
+        return ""
+
+    @abstractmethod
+    def version(self) -> str:
+        """The version as the server reports it."""
+
+    def create_schema(self) -> None:
+        """Creates the database and partitions for the trial. Its time is not measured."""
+        return
+
+    def schema_pending(self) -> str:
+        """Why the schema cannot be written to yet; "" if it can. Never waits."""
+        return ""
+
+    def create_tables(self) -> None:
+        """Creates the tables of the workload, if the database needs each table created."""
+        return
+
+    def expected(self) -> Mapping[str, str]:
+        """The values that `effective` must return for the trial's number to count, by the same names."""
+        return {}
+
+    def effective(self) -> Mapping[str, str]:
+        """The server's own report of its settings, read after the schema exists."""
+        return {}
+
+    def parts(self) -> tuple[Part, ...]:
+        """The actual places of the database's parts; empty if they are not placed on disks."""
+        return ()
+
+    @abstractmethod
+    def load_spec(self) -> Mapping[str, str]:
+        """The part of the load generator's spec that only the target knows: driver, method, address, table names."""
+
+    def genuine_load(self) -> ForeignCommand:
+        """The database's own load generator for this trial. Raises TargetError if it has none."""
+        raise TargetError(
+            f"{self._trial.subject.target} has no load generator of its own here", remedy="--load-generator scale"
+        )
+
+    def commit_cycles(self) -> int | None:
+        """The number of commits (checkpoints, flushes) that the server has finished; None if it does not count them."""
+        return None
+
+    def wait_events(self) -> Mapping[str, int]:
+        """The number of the load's connections at work now, by what they wait for: "lock: NAME" for a lock of the
+        server, any other name for anything else, "" for nothing. It is called several times a second during the load,
+        in a thread of its own beside any other question, and only if the facts say `wait_events`."""
+        return {}
+
+    def flush(self) -> None:
+        """Returns when everything acknowledged is on disk."""
+        return
+
+    def count(self) -> Counted | None:
+        """The database's own count of rows, and table by table; None if it has none."""
+        return None
+
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """The figures of the stored rows that the facts name in `sums`, by name, of each of these devices; of all rows
+        together, by "", if there are none. Times are in ns since the first timestamp of the load. A device without rows
+        is left out, and a sum of no values is None."""
+        return {}
+
+    def settle(self) -> None:
+        """Called after the preload: returns when the server is at rest, so that reads do not compete with its
+        background work."""
+        self.flush()
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        """The rows of the answer to each rendered query with one draw's values: times in ms since 1970, devices by
+        name. names: of all tables. Raises TargetError with the server's message."""
+        raise TargetError(f"{self._trial.subject.target} cannot be read yet")
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        """The rows of an answer that the load generator received, in the form of `answers`. text: as rendered. content:
+        the driver's rows, with times in ns since 1970, or the server's own text. Raises ValueError and the like for a
+        text that is no answer."""
+        if isinstance(content, str):
+            raise TypeError(f"the driver of {self._trial.subject.target} has no texts of answers")
+        return in_ms(query, content)
+
+    def drop_schema(self) -> None:
+        """Removes what create_schema made, on a server that is not ours."""
+        return
+
+    def close(self) -> None:
+        """Closes the connection, if there is one."""
+        return
+
+
+class Target(ABC):
+    """A database: how to start its server, what a workload needs of it, how to count the rows."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+
+    def find(self, home: str) -> Installation | None:
+        """The server installed at `home`, or in its usual place ("")."""
+        return None
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """All settings that affect performance and that the trial sets, derived ones included.
+
+        is_ours: the server was started for the trial. For a server that runs already, only the settings of the trial's
+        database.
+        """
+        return {}
+
+    def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
+        """What the trial uses of the server's own limits, for the plan; empty if there are none."""
+        return {}
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """What the server would refuse or silently change."""
+        return ()
+
+    def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
+        """What the server installed at home reports about the trial's settings, without being started."""
+        return ()
+
+    def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
+        """Whether the client library exists and fits. home: where it is searched first. Connects to nothing."""
+        return ()
+
+    def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
+        """Whether a server that already runs accepts the login, and has capacity for each trial."""
+        return ()
+
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """Folders and files outside its home that its server runs or loads, such as a Java runtime. `server` asks
+        `Site.reachable` for the paths by which the server's user reaches them."""
+        return ()
+
+    @abstractmethod
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """What to start, in no runtime's terms."""
+
+    @abstractmethod
+    def session(self, trial: Trial, address: Address) -> Session:
+        """A session, which connects at its first question."""
+
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """Lines of the server's log that make a trial's number doubtful."""
+        return ()

@@ -1,0 +1,65 @@
+"""Cassandra's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from scale_sweep.model import BY_VALUE, EACH_TAG, FILLS, MORE_BOUNDS, KnobRole, ResourceRange
+from scale_sweep.model.functions import FURTHER
+from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.cassandra.sums import SUMS
+from scale_sweep.server.targets.heap import heap
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="cassandra",
+    title="Cassandra",
+    implementation="scale_sweep.server.targets.cassandra.target:CassandraTarget",
+    methods=("batch",),
+    queries="scale_sweep.server.targets.cassandra.queries:rendered",
+    says=(MORE_BOUNDS,),
+    lacks={
+        **dict.fromkeys((f"fill = {fill}" for fill in FILLS), "CQL answers with stored rows only"),
+        **dict.fromkeys(FURTHER, "CQL has no functions of several rows but count, avg, sum, max and min"),
+        BY_VALUE: "CQL orders rows by the columns of the key only",
+        EACH_TAG: "CQL groups by the primary key only, and no tag is in it",
+    },
+    iot_benchmark=("Cassandra",),
+    stores_tags=True,
+    own_columns=("device", "ts"),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(
+            name="memtable_flush_writers",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            label="Memtable flush writers",
+            help="memtables that are written to disk at once; Cassandra's own default where it is not given",
+        ),
+        Knob(name="commitlog_sync", default="periodic"),
+        Knob(name="heap", default=heap),
+    ),
+    any_knob=True,
+    vendor_defaults={
+        "jvm_heap": "half of the memory, 1 GB at most, or a quarter, 8 GB at most",
+        "jvm_processors": "all that it sees",
+        "commitlog_sync": "periodic",
+    },
+    fsynced={"commitlog_sync": "batch"},
+    rows_per_request=2000,
+    rows_per_core_s=4e4,
+    sums=SUMS,
+    sums_in_doubles=True,
+    sums_per_core_s=4e5,
+    keeps_data=True,
+    at_rest="the files of its commit log are synced",
+    row_overhead_bytes=60,
+    overhead_s=30.0,
+    warmup_s=(10.0, 60.0),  # Java compiles while it runs
+    ready_s=300.0,
+    thread_names=True,
+    to_install="scale servers install cassandra, or give --home DIR with its jars in lib",
+)

@@ -1,0 +1,71 @@
+"""InfluxDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from scale_sweep.model import BY_VALUE, FILLS, NEEDS, KnobRole, ResourceRange
+from scale_sweep.server.targets import Facts, Knob, series
+from scale_sweep.server.targets.influxdb.sums import SUMS
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FUNCTIONS = ("median", "stddev_samp", "count_distinct")  # of InfluxQL, which version 2 has too
+SAYS = tuple(words for words in NEEDS if words != BY_VALUE)
+LACKS = {
+    BY_VALUE: "InfluxQL orders rows by time only",
+    "percentile": "InfluxQL's PERCENTILE is the value at a rank, and not between two values",
+    "stddev": "InfluxQL's STDDEV is that of a sample",
+    "rate": "InfluxQL's DERIVATIVE is of two stretches of time, and not of the rows of one",
+}
+
+FACTS = Facts(
+    name="influxdb",
+    title="InfluxDB",
+    implementation="scale_sweep.server.targets.influxdb.target:InfluxdbTarget",
+    methods=("http", series.GZIP),
+    iot_benchmark=("InfluxDB",),
+    stores_tags=True,
+    own_columns=("time", "device"),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(
+            name="data_max_concurrent_compactions",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            label="Compactions at once",
+            help="concurrent compactions, by default half of the cores",
+        ),
+        Knob(name="shard_duration", default="7d"),
+        Knob(name="data_wal_fsync_delay", default="0s"),
+    ),
+    any_knob=True,
+    vendor_defaults={
+        "gomaxprocs": "all processors that it sees",
+        "data_max_concurrent_compactions": "half of the processors that it sees",
+        "data_cache_max_memory_size": "1073741824",
+        "data_cache_snapshot_memory_size": "26214400",
+        "data_max_series_per_database": "1000000",
+        "data_max_values_per_tag": "100000",
+        "data_wal_fsync_delay": "0s",
+        "shard_duration": "168h0m0s",
+    },
+    fsynced={"data_wal_fsync_delay": "0s"},
+    rows_per_core_s=3e5,
+    sums=SUMS,
+    decimal_methods=("http", series.GZIP),
+    sums_in_doubles=True,
+    sums_per_core_s=1.6e6,
+    keeps_data=True,
+    at_rest="the files of its log are synced",
+    row_overhead_bytes=40,
+    overhead_s=5.0,
+    queries="scale_sweep.server.targets.influxdb.queries:rendered",
+    says=SAYS,
+    functions=FUNCTIONS,
+    fills=FILLS,
+    lacks=LACKS,
+    to_install="apt-get install influxdb, or give --home DIR",
+)

@@ -1,0 +1,95 @@
+"""Queries in InfluxQL, with marks where each request has values of its own, and its answers as rows. Pure.
+
+A device is a tag, and so is a group: tags are texts, which InfluxQL compares for being equal only. Refuses operations
+that it has no words for: sets, and a part of the groups that is more than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.model import Cells, Query, Workload
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT
+from scale_sweep.server.targets.sql_queries import Dialect, limited, listed, where
+
+_AGGREGATES = {
+    "count": "count({0})",
+    "avg": "mean({0})",
+    "sum": "sum({0})",
+    "max": "max({0})",
+    "min": "min({0})",
+    "spread": "spread({0})",
+    "first": "first({0})",
+    "last": "last({0})",
+    "median": "median({0})",
+    "stddev_samp": "stddev({0})",
+    "count_distinct": "count(distinct({0}))",
+}
+_BY_DEVICE, _BY_TIME = f' GROUP BY "{DEVICE}"', " GROUP BY time("
+_SQL = Dialect(aggregates=_AGGREGATES, time="time", moment="{0}ms")
+_AGGREGATED = tuple(f"SELECT {expression.partition('(')[0]}(" for expression in _AGGREGATES.values())
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One statement. Raises CannotAsk."""
+    if query.text:
+        return query.text
+    if query.sets:
+        raise CannotAsk(f"InfluxQL has no {query.sets.upper()}")
+    source = f'"{MEASUREMENT}"{where(_chosen(query))}'
+    order = " ORDER BY time DESC" if query.newest_first else ""
+    if query.function:
+        value = listed(_SQL.values(query))
+        if query.by_tag:
+            return f'SELECT {value} FROM {source} GROUP BY "{query.tag}"'
+        label = (f'"{query.each_tag or DEVICE}"',) if query.is_grouped else ()
+        bucket = (f"time({query.bucket_ms}ms)",) if query.bucket_ms else ()
+        groups = f" GROUP BY {listed((*bucket, *label))}" if bucket or label else ""
+        if query.fill == "previous" and query.newest_first:
+            sentence = "InfluxQL's fill(previous) takes the later value if the newest comes first"
+            raise CannotAsk(sentence, remedy="kind = group_by_time")
+        stretches = f" fill({query.fill or 'none'}){order}{limited(query)}" if bucket else ""
+        return f"SELECT {value} FROM {source}{groups}{stretches}"
+    columns = listed(_SQL.columns(query))
+    if query.latest:
+        groups = _BY_DEVICE if query.devices != 1 else ""
+        return f"SELECT {columns} FROM {source}{groups} ORDER BY time DESC LIMIT 1"
+    device = f'"{DEVICE}", ' if query.tells_device else ""
+    return f"SELECT {device}{columns} FROM {source}{order}{limited(query)}"
+
+
+def rows_of(text: str, series: Iterable[Mapping[str, Any]]) -> list[Cells]:
+    """The rows of an answer in epoch=ms. Series come in the order of their tags as texts, and groups are numbers; a
+    count of nothing comes as nothing."""
+    found: list[Cells] = []
+    for one in series:
+        tags = tuple(one.get("tags", {}).values())
+        for time, *cells in one["values"]:
+            if not text.startswith(_AGGREGATED) or _BY_TIME in text:
+                found.append((time, *tags, *cells))
+            else:
+                found.append((*map(_label, tags), *cells))
+    has_groups = " GROUP BY " in text and _BY_TIME not in text and text.startswith(_AGGREGATED)
+    return sorted(found, key=_by_label) if has_groups else found
+
+
+def _by_label(row: Cells) -> tuple[bool, Any]:
+    """Numbers in their order, then texts."""
+    return (isinstance(row[0], str), row[0])
+
+
+def _label(tag: str) -> int | str:
+    """A group is a number; devices and other tags are texts."""
+    return int(tag) if tag.isdecimal() else tag
+
+
+def _chosen(query: Query) -> list[str]:
+    """The conditions of the rows. Raises CannotAsk."""
+    if query.groups > 1:
+        raise CannotAsk("InfluxQL compares tags for being equal only", remedy="fraction = 1, or one group")
+    group = [f"\"{query.tag}\" = '{{value}}'"] if query.groups else []
+    devices = " OR ".join([f"\"{DEVICE}\" = '{{device}}'"] * query.devices)
+    named = [f"({devices})" if query.devices > 1 else devices] if query.devices else []
+    return group + named + _SQL.one_tag(query) + _SQL.conditions(query)

@@ -1,0 +1,78 @@
+"""A session with InfluxDB 1.x over HTTP: the database and its settings. The rest is in influxql.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scale_sweep.base.errors import TargetError
+from scale_sweep.server.targets.influxdb.influxql import DATABASE, InfluxqlSession, terms
+from scale_sweep.server.targets.influxdb.spelling import spelled
+
+_OF_THIS_TRIAL = ("dir", "bind-address", "path")
+_SECTIONS = {  # of SHOW DIAGNOSTICS, and what the items of each begin with in the configuration
+    "config-data": "data",
+    "config-coordinator": "coordinator",
+    "config-httpd": "http",
+    "config-monitor": "monitor",
+    "config-precreator": "shard_precreation",
+    "config-retention": "retention",
+    "config-subscriber": "subscriber",
+    "config-cqs": "continuous_queries",
+    "runtime": "",
+}
+
+
+class InfluxdbSession(InfluxqlSession):
+    """The database is made by a statement, and the settings are the server's diagnostics."""
+
+    log_folder = "influxdb/wal"
+
+    def not_ready(self) -> str:
+        """The server's message while it starts."""
+        self.asking = "ping"
+        try:
+            self._web.get("/ping", self.left_s(10))
+        except TargetError as error:
+            return error.message
+        return ""
+
+    def version(self) -> str:
+        found = {
+            one["name"]: dict(zip(one["columns"], one["values"][0], strict=True))
+            for one in self._run("SHOW DIAGNOSTICS")
+        }
+        return str(found["build"]["Version"])
+
+    def create_schema(self) -> None:
+        """Creates one database whose rows never expire, with the given shard duration."""
+        duration = self._trial.knobs["shard_duration"]
+        self._run(f'CREATE DATABASE "{DATABASE}" WITH DURATION INF SHARD DURATION {duration} NAME "autogen"')
+
+    def expected(self) -> Mapping[str, str]:
+        """Everything that was set for the trial; durations and sizes in the server's spelling."""
+        return {name: spelled(name, text) for name, text in self._settings.items()}
+
+    def effective(self) -> Mapping[str, str]:
+        """Its configuration as section_name, Go's resources, and the duration of shards."""
+        said: dict[str, str] = {}
+        for one in self._run("SHOW DIAGNOSTICS"):
+            prefix = _SECTIONS.get(one["name"])
+            for name, value in zip(one["columns"], one["values"][0], strict=True) if prefix is not None else ():
+                if not name.endswith(_OF_THIS_TRIAL):
+                    item = f"{prefix}_{name.replace('-', '_')}".strip("_").lower()
+                    said[item] = str(value).lower() if isinstance(value, bool) else str(value)
+        policies = self._run(f'SHOW RETENTION POLICIES ON "{DATABASE}"')[0]
+        first = dict(zip(policies["columns"], policies["values"][0], strict=True))
+        delay = said.get("data_wal_fsync_delay")
+        return {**said, "shard_duration": str(first["shardGroupDuration"]), **terms(delay)}
+
+    def load_spec(self) -> Mapping[str, str]:
+        return self._load_spec(f"/write?db={DATABASE}&precision=ms")
+
+    def commit_cycles(self) -> int | None:
+        """Snapshots of the cache that became files."""
+        found = self._run("SHOW STATS FOR 'tsm1_engine'")
+        return sum(int(dict(zip(o["columns"], o["values"][0], strict=True))["cacheCompactions"]) for o in found)
+
+    def drop_schema(self) -> None:
+        self._run(f'DROP DATABASE "{DATABASE}"')

@@ -1,0 +1,132 @@
+"""InfluxDB 1.x: one database, loaded with lines over HTTP. A write is in its log, and on disk, when it is acknowledged.
+
+Refuses the files in /etc: a trial sets everything by environment variables of its server.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.server.targets.debian import home_of, packaged
+from scale_sweep.server.targets.influxdb.facts import FACTS
+from scale_sweep.server.targets.influxdb.influxql import InfluxqlSession
+from scale_sweep.server.targets.influxdb.session import InfluxdbSession
+
+TYPES = (
+    "bool",
+    "tinyint",
+    "smallint",
+    "int",
+    "bigint",
+    "utinyint",
+    "usmallint",
+    "uint",
+    "float",
+    "double",
+    "timestamp",
+    "binary",
+    "nchar",
+)
+_NOT_ITEMS = {"write_threads", "shard_duration", "gomaxprocs"}
+_DOUBTFUL = re.compile(
+    r"cache-max-memory-size exceeded|partial write|points? dropped|no space left|panic:|fatal error:|out of memory"
+    r"|failed to (write|fsync|sync)|compaction.*(error|failed)",
+    re.IGNORECASE,
+)
+
+
+class InfluxdbTarget(Target):
+    """One server for each trial. major: the first number of the version that it takes. doubtful: lines of its log that
+    mean points that were not written."""
+
+    major = "1"
+    doubtful = _DOUBTFUL
+
+    def find(self, home: str) -> Installation | None:
+        """influxd of this version in `home`, else on PATH. One that does not say its version is taken for 1.x."""
+        version = _version(home_of("influxd", home)[0])
+        if (version or "1").partition(".")[0] != self.major:
+            return None
+        return packaged("influxd", FACTS.name, home, version)
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Items of its configuration as section_name, the threads that Go may use, and the shards' duration."""
+        cores = max(1, math.ceil(trial.cores))
+        if not is_ours:
+            return {"shard_duration": trial.knobs["shard_duration"]}
+        return {
+            "gomaxprocs": str(cores),
+            "data_max_concurrent_compactions": str(max(1, cores // 2)),
+            "data_cache_max_memory_size": str(1 << 30),
+            "data_cache_snapshot_memory_size": str(25 << 20),
+            "data_max_series_per_database": "0",
+            "data_max_values_per_tag": "0",
+            **{k: v for k, v in trial.knobs.items() if k != "write_threads"},
+        }
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """A finding for each column type that it does not have."""
+        return series.refused_columns("InfluxDB", trial, TYPES)
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """influxd, without the machine's configuration."""
+        root = f"{site.data_dir}/influxdb"
+        settings = self.settings(trial, is_ours=True)
+        items = {
+            **{k: v for k, v in settings.items() if k not in _NOT_ITEMS},
+            "reporting_disabled": "true",
+            "bind_address": f"{site.bind_address}:0",  # for backups, which are not used here
+            "http_bind_address": f"{site.bind_address}:{site.port}",
+            "http_log_enabled": "false",
+            "monitor_store_enabled": "false",
+            "continuous_queries_enabled": "false",
+            "retention_enabled": "false",
+            "logging_level": "warn",
+            "data_query_log_enabled": "false",
+            "meta_dir": f"{root}/meta",
+            "data_dir": f"{root}/data",
+            "data_wal_dir": f"{root}/wal",
+        }
+        return ServerSpec(
+            argv=(f"{site.home}/bin/influxd", "run", "-config", "/dev/null"),
+            env={
+                **{f"INFLUXDB_{name.upper()}": value for name, value in items.items()},
+                "GOMAXPROCS": settings["gomaxprocs"],
+                "TZ": "UTC",
+                "LC_ALL": "C.UTF-8",
+            },
+            ports=(site.port,),
+            stop_timeout_s=30.0,
+        )
+
+    def session(self, trial: Trial, address: Address) -> InfluxqlSession:
+        return InfluxdbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
+
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """Lines that mean points that were not written."""
+        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if self.doubtful.search(line)))[:20]
+
+
+def _version(folder: str) -> str:
+    """1.6.7 of `InfluxDB v1.6.7~rc0 (git: ...)`; "" if there is no program, or no version in its output."""
+    if not folder:
+        return ""
+    try:
+        said = subprocess.run(
+            [str(Path(folder) / "bin" / "influxd"), "version"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=10,
+            check=False,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = re.search(r"v(\d+(?:\.\d+)*)", said)
+    return match.group(1) if match else ""

@@ -1,0 +1,89 @@
+"""IoTDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from scale_sweep.model import (
+    EACH_TAG,
+    FILLS,
+    MORE_BOUNDS,
+    ONE_TAG,
+    SEVERAL_COLUMNS,
+    SEVERAL_FUNCTIONS,
+    KnobRole,
+    ResourceRange,
+)
+from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.iotdb.sums import SUMS
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="iotdb",
+    title="IoTDB",
+    implementation="scale_sweep.server.targets.iotdb.target:IotdbTarget",
+    methods=("tablet", "tablets", "records"),
+    queries="scale_sweep.server.targets.iotdb.queries:rendered",
+    says=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, MORE_BOUNDS),
+    functions=("stddev", "stddev_samp", "rate"),
+    fills=FILLS,
+    lacks={
+        **dict.fromkeys((EACH_TAG, ONE_TAG), "IoTDB's devices have no tags here"),
+        "median": "IoTDB has percentiles only in a library of functions that is not in the server",
+        "percentile": "IoTDB has percentiles only in a library of functions that is not in the server",
+        "count_distinct": "IoTDB has no count of different values",
+    },
+    iot_benchmark=("IoTDB-200-SESSION_BY_TABLET=tablet", "IoTDB-200-SESSION_BY_RECORDS=records"),
+    iot_benchmark_versions=tuple(
+        f"IoTDB-{version}-SESSION_BY_{name}={method}"
+        for version in ("013", "100", "110", "130")
+        for name, method in (("TABLET", "tablet"), ("RECORDS", "records"))
+    ),
+    own_columns=("time", "timestamp"),
+    knobs=(
+        Knob(
+            name="default_data_region_group_num_per_database",
+            role=KnobRole.PARTITIONS,
+            kind="count",
+            label="Data regions",
+            column="partitions",
+            default=_connections,
+            help="data regions, over which IoTDB distributes the devices",
+        ),
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(
+            name="flush_thread_count",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            label="Flush threads",
+            help="memtables that are written to disk at once, by default as many as cores",
+        ),
+        Knob(name="aligned", default="true"),
+        Knob(name="heap", default=heap),
+        Knob(name="config_heap", default="256m"),
+    ),
+    any_knob=True,
+    vendor_defaults={
+        "jvm_heap": "half of the memory",
+        "jvm_processors": "all that it sees",
+        "flush_thread_count": "by the processors that it sees",
+        "wal_mode": "ASYNC",
+    },
+    fsynced={"wal_mode": "SYNC"},
+    at_rest="`FLUSH` has returned, and all its files are synced",
+    log_folders=("iotdb/wal", "wal"),
+    rows_per_core_s=4e5,
+    sums=SUMS,
+    sums_in_doubles=True,
+    overhead_s=40.0,
+    warmup_s=(10.0, 60.0),  # Java compiles while it runs
+    ready_s=300.0,
+    thread_names=True,
+    disk_placements=("dirs",),
+    wal_disks=("data", "off-axis"),
+    to_install="scale servers install iotdb, or give --home DIR with its jars in lib",
+)

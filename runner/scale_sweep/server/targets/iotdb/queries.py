@@ -1,0 +1,117 @@
+"""Queries in IoTDB's SQL, with marks where each request has values of its own, and its answers as rows. Pure.
+
+A device is a path, and rows of several of them are asked with ALIGN BY DEVICE.
+Stretches of time begin with a time that the text names, so they begin with the range. Refuses what this language has no
+words for: sets, groups by a tag, aggregates of several devices together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.model import Cells, Query, Workload
+from scale_sweep.server.targets.series import begins_with_bucket, columns_of
+from scale_sweep.server.targets.sql_queries import Dialect, descending, listed, where
+
+_AGGREGATES = {
+    "count": "count({0})",
+    "avg": "avg({0})",
+    "sum": "sum({0})",
+    "max": "max_value({0})",
+    "min": "min_value({0})",
+    "spread": "max_value({0}) - min_value({0})",
+    "first": "first_value({0})",
+    "last": "last_value({0})",
+    "stddev": "stddev_pop({0})",
+    "stddev_samp": "stddev_samp({0})",
+    "rate": "(last_value({0}) - first_value({0})) / (max_time({0}) - min_time({0})) * 1000",
+    "max_time": "max_time({0})",
+    "min_time": "min_time({0})",
+}
+_SQL = Dialect(aggregates=_AGGREGATES, time="time", column="{0}")
+_FILLS = {"previous": "PREVIOUS", "linear": "LINEAR"}
+_LATEST = "SELECT max_time("
+_SELECTED = re.compile(r"SELECT (.*?) FROM ")
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One statement. Raises CannotAsk."""
+    if query.text:
+        return query.text
+    if query.sets:
+        raise CannotAsk(f"IoTDB has no {query.sets.upper()}")
+    if query.tag:
+        raise CannotAsk("IoTDB's devices have no tags here")
+    kinds = columns_of(data)
+    whole = {column for column in kinds if kinds[column] not in ("float", "double")}
+    query = replace(query, conditions=tuple(c.of_whole if c.column in whole else c for c in query.conditions))
+    if whole.intersection(query.bounds) and not query.low == query.high == round(query.low):
+        raise CannotAsk("IoTDB compares whole numbers with a whole number only", remedy="a bound without a fraction")
+    devices = listed(["{device}"] * query.devices)
+    many = query.devices > 1
+    if query.function:
+        return _aggregate(query, data, devices)
+    order = " ORDER BY TIME" + descending(query) if query.newest_first or many else ""
+    if query.latest and many:
+        last = listed(f"last_value({column})" for column in query.columns)
+        return f"{_LATEST}{query.columns[0]}), {last} FROM {devices} ALIGN BY DEVICE"
+    behind = " ORDER BY TIME DESC LIMIT 1" if query.latest else f"{order}{' ALIGN BY DEVICE' if many else ''}"
+    return f"SELECT {listed(query.columns)} FROM {devices}{where(_SQL.conditions(query))}{behind}"
+
+
+def cells_of(text: str, rows: Sequence[Sequence[Any]], kinds: Mapping[str, str]) -> tuple[Cells, ...]:
+    """The rows of an answer. kinds: of the columns, because a truth is a text in an answer."""
+    if has_device_first(text):
+        rows = times_first(rows)
+    found = _SELECTED.match(text)
+    names = [name.removeprefix("last_value(").rstrip(")") for name in found.group(1).split(", ")] if found else []
+    are_true = [kinds.get(name) == "bool" for name in names if not name.startswith("max_time(")]
+    return tuple(tuple(_true(cells, are_true)) for cells in rows)
+
+
+def has_device_first(text: str) -> bool:
+    """Whether a row of the answer begins with its device, and has its time in ms as a number behind it."""
+    return text.startswith(_LATEST)
+
+
+def times_first(rows: Sequence[Sequence[Any]]) -> list[Cells]:
+    """Such rows, like all others."""
+    return [(time, device, *values) for device, time, *values in rows]
+
+
+def _true(cells: Sequence[Any], are_true: Sequence[bool]) -> list[Any]:
+    ahead = len(cells) - len(are_true)
+    flags = [False] * ahead + list(are_true)
+    return [
+        cell == "true" if is_true and cell is not None else cell for cell, is_true in zip(cells, flags, strict=True)
+    ]
+
+
+def _aggregate(query: Query, data: Workload, devices: str) -> str:
+    if query.devices > 1 and not query.is_loose:
+        raise CannotAsk("IoTDB aggregates each device by itself", remedy="devices = 1")
+    selected = f"SELECT {listed(_SQL.values(query))} FROM {devices}"
+    apart = " ALIGN BY DEVICE" if query.devices > 1 else ""
+    if not query.bucket_ms:
+        return f"{selected}{where(_SQL.conditions(query))}{apart}"
+    if not query.is_loose and not begins_with_bucket(query, data):
+        sentence = "IoTDB's stretches of time begin with the range, not with a multiple of their length"
+        raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
+    stretches = f"([{{from}}, {{to}}), {query.bucket_ms}ms)"
+    if query.fill == "previous" and query.newest_first:
+        sentence = "IoTDB's FILL(PREVIOUS) takes the later value if the newest comes first"
+        raise CannotAsk(sentence, remedy="kind = group_by_time")
+    order = " ORDER BY TIME DESC" if query.newest_first else ""
+    return f"{selected} GROUP BY {stretches}{_filled(query, data)}{order}{apart}"
+
+
+def _filled(query: Query, data: Workload) -> str:
+    """The clause for stretches without rows, with a space before it. By itself, IoTDB answers them with NULL."""
+    if query.fill in _FILLS:
+        return f" FILL({_FILLS[query.fill]})"
+    can_be_empty = query.bucket_ms < data.step_ms and not query.is_loose
+    return f" HAVING count({query.columns[0]}) > 0" if can_be_empty and not query.fill else ""

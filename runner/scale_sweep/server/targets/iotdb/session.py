@@ -1,0 +1,260 @@
+"""A session with IoTDB: template and devices, settings, flushes, the count. Statements go by the load generator's
+`sql`, since Thrift is spoken there."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.base.errors import TargetError
+from scale_sweep.base.files import below
+from scale_sweep.experiment.work.sums import together
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.content import Content
+from scale_sweep.loadgen.spec import trial_spec
+from scale_sweep.loadgen.statements import TABLES_S, create_tables, run_statements
+from scale_sweep.model import Cells, Drawn, Query, Trial, Work
+from scale_sweep.server.targets import Address, Counted, Part, Session, series
+from scale_sweep.server.targets.iotdb.files import CONFIG_LOG, DATA, DATA_LOG, FLUSH_LOG, ROOT
+from scale_sweep.server.targets.iotdb.queries import cells_of, has_device_first, times_first
+from scale_sweep.server.targets.iotdb.sums import figures_found, statements
+from scale_sweep.server.targets.java import effective as jvm
+from scale_sweep.server.targets.marks import filled
+from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
+
+WITHIN_S = 3600.0
+DATABASE, TEMPLATE = "root.scale", "measurement"
+COLUMNS_AT_ONCE = 32  # of each device, in one statement
+FIRST_DEVICE = f"{DATABASE}.first.d"
+FIRST_PASSWORD = "root"
+REGIONS = "default_data_region_group_num_per_database"
+_AT_WORK = ("Running", "Leader")  # of a region whose rows can be written and read
+_VALUES = {"BOOLEAN": "true", "TEXT": "'a'", "BLOB": "X'00'"}  # of other types 1
+FLUSHED = b"The compression ratio of tsfile"  # a memtable became a whole file
+TYPES = {
+    "bool": "BOOLEAN",
+    "tinyint": "INT32",
+    "smallint": "INT32",
+    "int": "INT32",
+    "bigint": "INT64",
+    "utinyint": "INT32",
+    "usmallint": "INT32",
+    "uint": "INT64",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "timestamp": "TIMESTAMP",
+    "binary": "TEXT",
+    "nchar": "TEXT",
+    "varbinary": "BLOB",
+    "geometry": "BLOB",
+}
+
+
+class IotdbSession(Session):
+    """A process of the load generator for each question."""
+
+    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
+        super().__init__(trial, address)
+        self._settings = settings
+        self._children: set[subprocess.Popen[str]] = set()
+        self._password = address.secret or FIRST_PASSWORD
+        if address.is_ours:
+            self._password = FIRST_PASSWORD
+
+    def give_up(self) -> None:
+        """The load generator would wait until its own deadline."""
+        for child in tuple(self._children):
+            child.kill()
+
+    def _rows(self, statement: str) -> tuple[tuple[Any, ...], ...]:
+        return self._all((statement,))[0]
+
+    def _all(self, statements: Sequence[str]) -> list[tuple[tuple[Any, ...], ...]]:
+        """The rows of each, by one process."""
+        self.asking = statements[0][:80]
+        spec = {"protocol": "1", **self._door()}
+        within = self.left_s(WITHIN_S)
+        spec["statement_timeout_s"] = f"{within:.0f}"
+        answers = run_statements(loadgen_path(), spec, tuple(statements), self._password, within, self._children)
+        for statement, answer in zip(statements, answers, strict=True):
+            if not answer.ok:
+                raise TargetError(f"IoTDB refused {statement[:80]!r}: {answer.message} (code {answer.code})")
+        return [answer.rows for answer in answers]
+
+    def _door(self) -> dict[str, str]:
+        return {"driver": "iotdb", "host": self._address.host, "port": str(self._address.port), "database": DATABASE}
+
+    def not_ready(self) -> str:
+        """Its words while it starts. A server of ours gets the trial's own password first."""
+        self.asking = "a connection"
+        try:
+            socket.create_connection((self._address.host, self._address.port), timeout=self.left_s(5)).close()
+            if self._address.is_ours and self._address.secret and self._password != self._address.secret:
+                self._rows(f"ALTER USER root SET PASSWORD '{self._address.secret}'")
+                self._password = self._address.secret
+            regions = self._rows("SHOW REGIONS")
+        except OSError as error:
+            return f"IoTDB does not listen yet: {error.strerror or error}"
+        except TargetError as error:
+            return error.message
+        waiting = [f"region {row[0]} is {row[2]}, {row[10]}" for row in regions if (row[2], row[10]) != _AT_WORK]
+        return ", ".join(waiting[:3])
+
+    def version(self) -> str:
+        """As the server says it."""
+        return str(self._rows("SHOW VERSION")[0][0])
+
+    def create_schema(self) -> None:
+        """A database, and a template of the columns that all of its devices have."""
+        columns = ", ".join(f"{n} {TYPES[kind]}" for n, kind in series.columns_of(self._trial.work.data).items())
+        aligned = " ALIGNED" if self._settings["aligned"] == "true" else ""
+        self._rows(f"CREATE DATABASE {DATABASE}")
+        self._rows(f"CREATE DEVICE TEMPLATE {TEMPLATE}{aligned} ({columns})")
+        self._rows(f"SET DEVICE TEMPLATE {TEMPLATE} TO {DATABASE}")
+
+    def create_tables(self) -> None:
+        """Every device of the template; then the data regions, which IoTDB makes for the first row of a database.
+
+        That row is of a device that is not counted: it is not below the database itself.
+        """
+        writing = replace(self._trial, work=Work(data=self._trial.work.data))
+        self.asking = "the making of its devices"
+        spec = trial_spec(writing, self.load_spec())
+        create_tables(loadgen_path(), spec, self._password, self.left_s(TABLES_S), self._children)
+        self._rows(self.insertion(FIRST_DEVICE, self._trial.work.data.start_ms))
+
+    def insertion(self, device: str, at_ms: int) -> str:
+        """The statement that writes one row of one value."""
+        name, kind = next(iter(series.columns_of(self._trial.work.data).items()))
+        value = _VALUES.get(TYPES[kind], "1")
+        aligned = "ALIGNED " if self._settings["aligned"] == "true" else ""
+        return f"INSERT INTO {device}(time, {name}) {aligned}VALUES ({at_ms}, {value})"
+
+    def load_spec(self) -> Mapping[str, str]:
+        """The driver on this server."""
+        aligned = "1" if self._settings["aligned"] == "true" else "0"
+        return {**self._door(), "method": self._trial.subject.method, "aligned": aligned}
+
+    def expected(self) -> Mapping[str, str]:
+        """All that was set for the trial."""
+        return self._settings
+
+    def effective(self) -> Mapping[str, str]:
+        """Its settings as both nodes wrote them when they had started, and what the JVM was given."""
+        said = {**_said(self._file(CONFIG_LOG)), **_said(self._file(DATA_LOG))}
+        found = {name: said[key] for name in self._settings for key in _keys_of(name) if key in said}
+        aligned = [str(row[1]) for row in self._rows(f"SHOW DEVICES {DATABASE}.d0")]
+        regions = self._rows(f"SHOW DATA REGIONS OF DATABASE {DATABASE}")
+        return {
+            **found,
+            REGIONS: str(len(regions)),
+            **({"aligned": aligned[0]} if aligned else {}),
+            **jvm(self._address.data_dir),
+            ACKNOWLEDGED: ON_DISK if said.get("walmode") == "SYNC" else IN_MEMORY,
+            COMPRESSION: "columns by device, encoded, LZ4",
+        }
+
+    def parts(self) -> tuple[Part, ...]:
+        """Its data folder on each disk: it writes one file after another into them in turn."""
+        return tuple(
+            Part(name=f"data folder {i + 1}", path=f"{path}/{DATA}", disk=i)
+            for i, path in enumerate(self._address.disks)
+        )
+
+    def commit_cycles(self) -> int | None:
+        """Memtables that became files, by its log; None where it is not ours."""
+        path = self._file(FLUSH_LOG)
+        return path.read_bytes().count(FLUSHED) if self._address.data_dir and path.exists() else None
+
+    def flush(self) -> None:
+        """Every memtable is a file, and all its files are fsynced."""
+        self._rows("FLUSH")
+        folders = (self._address.data_dir, *self._address.disks) if self._address.data_dir else ()
+        for path in (path for folder in folders for path in below(folder)):
+            self._sync(path)
+
+    def _sync(self, path: Path) -> None:
+        self.asking = f"an fsync of {path.name}"
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        except OSError:  # it is gone meanwhile, or no file
+            return
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+    def count(self) -> Counted | None:
+        """Rows of each device, which must be consecutive from the first timestamp on."""
+        columns = list(series.columns_of(self._trial.work.data))
+        found = self._counted_by(columns[0]) if len(columns) > COLUMNS_AT_ONCE else self._counted_by_all(columns)
+        return series.counted(found, self._trial.work.data, is_distinct=True)
+
+    def _counted_by_all(self, columns: Sequence[str]) -> dict[str, tuple[int, float, float]]:
+        rows = dict(self._rows(f"SELECT count_time(*) FROM {DATABASE}.* ALIGN BY DEVICE"))
+        asked = ", ".join(f"{what}({name})" for what in ("min_time", "max_time") for name in columns)
+        found = {}
+        for device, *times in self._rows(f"SELECT {asked} FROM {DATABASE}.* ALIGN BY DEVICE"):
+            first = [time for time in times[: len(columns)] if time is not None]
+            last = [time for time in times[len(columns) :] if time is not None]
+            if first and rows.get(device):
+                found[str(device)] = (int(rows[device]), float(min(first)), float(max(last)))
+        return found
+
+    def _counted_by(self, column: str) -> dict[str, tuple[int, float, float]]:
+        """By one column: IoTDB needs memory for each column that it counts, and refuses many."""
+        asked = f"count({column}), min_time({column}), max_time({column})"
+        counted = self._rows(f"SELECT {asked} FROM {DATABASE}.* ALIGN BY DEVICE")
+        return {str(name): (int(rows), float(first), float(last)) for name, rows, first, last in counted if rows}
+
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """By device, from which those of all together are added up."""
+        data = self._trial.work.data
+        found: dict[str, dict[str, Any]] = {}
+        for names, statement in statements(data, devices, DATABASE):
+            for device, *row in self._rows(statement):
+                found.setdefault(str(device), {}).update(figures_found(names, row, data))
+        held = {device: figures for device, figures in found.items() if figures["rows"]}
+        return held if devices else {"": together(held)}
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        kinds = series.columns_of(self._trial.work.data)
+        texts = [filled(text, one, names, str) for text, one in asked]
+        return tuple(cells_of(text, rows, kinds) for text, rows in zip(texts, self._all(texts), strict=True))
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        if has_device_first(text) and not isinstance(content, str):
+            return times_first(content)
+        return super().rows_handed(query, text, drawn, names, content)
+
+    def drop_schema(self) -> None:
+        """The database, and the template that nothing else uses."""
+        self._rows(f"DELETE DATABASE {DATABASE}")
+        self._rows(f"DROP DEVICE TEMPLATE {TEMPLATE}")
+
+    def _file(self, name: str) -> Path:
+        return Path(self._address.data_dir, ROOT, name)
+
+
+def _said(path: Path) -> dict[str, str]:
+    """Settings as a node wrote them, in lines `name=value;`, by their names without capitals; the last ones count."""
+    try:
+        text = path.read_text(errors="replace")
+    except OSError:
+        return {}
+    return {name.lower(): value for name, value in re.findall(r"(?m)^\s*(\w+)=(.*);$", text)}
+
+
+def _keys_of(name: str) -> Iterator[str]:
+    """How a node may write the name of an item: without underscores, which node it is for, or what it is counted in."""
+    for wanted in (name, name.removesuffix("_in_byte")):
+        for part in (wanted, re.sub("^[cd]n_", "", wanted)):
+            yield part.replace("_", "")

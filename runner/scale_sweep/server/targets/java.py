@@ -1,0 +1,115 @@
+"""The Java runtime of servers that need one: its choice, its resources, and its own report of them.
+
+A runtime beside the server is preferred to the machine's. Refuses to let the JVM take its size from the host:
+processors and heap are set, and read back from the log that it writes when it starts.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from scale_sweep.model import Site
+from scale_sweep.server.targets.installed import installed
+from scale_sweep.server.targets.nouns import Installation
+
+LOG = "jvm.log"
+
+
+def find_jars(name: str, jar: str, home: str, oldest: int, newest: int | None = None) -> Installation | None:
+    """A server whose jars are in `lib`: in `home`, else where `scale servers install NAME` puts them.
+
+    jar: the start of the name of the jar that has the version, `cassandra-all-`. None also where no Java runs it.
+    """
+    candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed(name)]
+    for folder, found in candidates:
+        for path in Path(folder, "lib").glob(f"{jar}*.jar"):
+            if java(folder, oldest, newest):
+                return Installation(home=str(Path(folder).resolve()), version=path.stem.removeprefix(jar), found=found)
+    return None
+
+
+def java(home: str, oldest: int, newest: int | None = None) -> str:
+    """The program of a runtime from `oldest` to `newest`: beside the server, of JAVA_HOME, or on PATH; "" if there is
+    none."""
+    named = os.environ.get("JAVA_HOME", "")
+    found = [
+        *sorted(glob.glob(f"{home}/java/bin/java")),
+        *([f"{named}/bin/java"] if named else []),
+        shutil.which("java") or "",
+    ]
+    return next((path for path in found if path and _is_between(_major(path), oldest, newest)), "")
+
+
+def outside(home: str, oldest: int, newest: int | None = None) -> tuple[str, ...]:
+    """The folder of that runtime, if it is not in the home: one of the programs of a target."""
+    found = _folder(java(home, oldest, newest))
+    return (found,) if found and not Path(found).is_relative_to(Path(home).resolve()) else ()
+
+
+def program(site: Site, home: str, oldest: int, newest: int | None = None) -> str:
+    """The program `java` as a server on the site runs it. home: of the server, as the site has it."""
+    found = java(home, oldest, newest)
+    copy = site.copies.get(_folder(found))
+    return f"{copy}/bin/java" if copy else found or "java"
+
+
+def _folder(program: str) -> str:
+    """/usr/lib/jvm/java-17 of /usr/bin/java, which is a link there."""
+    return str(Path(program).resolve().parent.parent) if program else ""
+
+
+def _is_between(version: int, oldest: int, newest: int | None) -> bool:
+    return oldest <= version and (newest is None or version <= newest)
+
+
+@cache
+def _major(program: str) -> int:
+    """17 of `openjdk version "17.0.15"`; 0 if there is no version."""
+    try:
+        said = subprocess.run(
+            [program, "-version"], capture_output=True, encoding="utf-8", errors="replace", timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    match = re.search(r'version "(\d+)', said.stderr + said.stdout)
+    return int(match.group(1)) if match else 0
+
+
+def options(data_dir: str, processors: int, heap: str) -> tuple[str, ...]:
+    """Flags for a number of processors and a heap of one fixed size ("512m"). The JVM writes its files to data_dir."""
+    return (
+        f"-XX:ActiveProcessorCount={processors}",
+        f"-Xms{heap}",
+        f"-Xmx{heap}",
+        "-XX:-UsePerfData",
+        f"-XX:ErrorFile={data_dir}/hs_err.log",
+        f"-Djava.io.tmpdir={data_dir}/tmp",
+        f"-Xlog:gc+init=info:file={data_dir}/{LOG}",
+    )
+
+
+def heap_bytes(heap: str) -> int:
+    """2**29 of "512m", as the JVM reads it; 0 of what it would refuse."""
+    match = re.fullmatch(r"(\d+)([kmgt]?)", heap.lower())
+    return int(match.group(1)) * 1024 ** " kmgt".index(match.group(2) or " ") if match else 0
+
+
+def effective(data_dir: str) -> Mapping[str, str]:
+    """`jvm_processors` and `jvm_heap` as the JVM reported them; empty if there is no log."""
+    try:
+        log = Path(data_dir, LOG).read_text(errors="replace")
+    except OSError:
+        return {}
+    processors = re.search(r"CPUs: \d+ total, (\d+) available", log)
+    heap = re.search(r"Heap Max Capacity: (\d+)([MG])", log)
+    return {
+        **({"jvm_processors": processors.group(1)} if processors else {}),
+        **({"jvm_heap": f"{heap.group(1)}{heap.group(2).lower()}"} if heap else {}),
+    }

@@ -1,0 +1,59 @@
+"""KairosDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from scale_sweep.model import BY_VALUE, MORE_BOUNDS, KnobRole, ResourceRange
+from scale_sweep.server.targets import Facts, Knob, series
+from scale_sweep.server.targets.heap import heap
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="kairosdb",
+    title="KairosDB",
+    implementation="scale_sweep.server.targets.kairosdb.target:KairosdbTarget",
+    methods=("datapoints", series.GZIP, series.TELNET),
+    unanswered=(series.TELNET,),
+    queries="scale_sweep.server.targets.kairosdb.queries:rendered",
+    functions=("stddev_samp",),
+    fills=("null",),
+    lacks={
+        **dict.fromkeys(("fill = previous", "fill = linear"), "KairosDB marks gaps with NULL only"),
+        BY_VALUE: "KairosDB orders points by time only",
+        "median": "KairosDB has percentiles of a random sample of the points only",
+        "percentile": "KairosDB has percentiles of a random sample of the points only",
+        "stddev": "KairosDB's dev is that of a sample",
+        "rate": "KairosDB's rate is that of each point and the one before it",
+        "count_distinct": "KairosDB has no count of different values",
+    },
+    says=(MORE_BOUNDS,),
+    iot_benchmark=("KairosDB",),
+    stores_tags=True,
+    own_columns=("device",),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(name="heap", default=heap),
+        Knob(name="datastore", default="h2"),
+    ),
+    any_knob=True,
+    vendor_defaults={
+        "jvm_heap": "a quarter of the memory",
+        "jvm_processors": "all that it sees",
+        "datastore": "h2",
+        "cassandra.commitlog_sync": "periodic",
+    },
+    acknowledged="in H2's memory, and written within half a second; with Cassandra in KairosDB's queue",
+    rows_per_request=100,
+    rows_per_core_s=1500,
+    keeps_data=True,
+    at_rest="H2's file has every commit, or Cassandra every point of the queue, and the files are synced",
+    row_overhead_bytes=600,
+    overhead_s=20.0,
+    warmup_s=(10.0, 60.0),  # Java compiles while it runs
+    ready_s=400.0,  # with Cassandra both start one after the other
+    to_install="scale servers install kairosdb, or give --home DIR with its jars in lib",
+)

@@ -1,0 +1,122 @@
+"""KairosDB's points in a Cassandra of its own: one node, started before KairosDB and ended after it.
+
+Both are processes of one trial's server, with the level's CPUs and memory, and the node is that of `cassandra_node`.
+KairosDB acknowledges points that are in its queue (a file that it does not sync), and stores them in batches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from scale_sweep.base.errors import TargetError
+from scale_sweep.model import Finding, Site, Trial
+from scale_sweep.server.targets.cassandra_node.cql import Cql
+from scale_sweep.server.targets.cassandra_node.node import FLUSHED, Node, find, java, programs, sync
+from scale_sweep.server.targets.java import effective as jvm
+from scale_sweep.server.targets.java import options
+from scale_sweep.server.targets.kairosdb.store import Started, Store, is_item
+from scale_sweep.server.targets.nouns import Address
+from scale_sweep.server.targets.two_programs import in_turn
+
+ROOT, READY = "cassandra", "cassandra.ready"  # in the trial's directory: its folder, and a file when it answers
+PORT, NODES_PORT = 2, 3  # from that of KairosDB on
+INSTALL = "scale servers install cassandra"
+_MODULE = "org.kairosdb.datastore.cassandra.CassandraModule"
+_SYNC, _HEAP = "cassandra.commitlog_sync", "cassandra_heap"
+_PROCESSORS = "cassandra_processors"
+
+
+class OnCassandra(Store):
+    """A node with KairosDB's tables."""
+
+    name = "cassandra"
+    acknowledged = "in KairosDB's queue, not yet in Cassandra"
+    compression = "rows by series and three weeks, LZ4"
+    is_queued = True
+
+    def settings(self, trial: Trial) -> Mapping[str, str]:
+        """The node's resources, and items of cassandra.yaml, by knobs that begin with `cassandra.`. Its heap is by
+        default as large as KairosDB's."""
+        cores = str(max(1, math.ceil(trial.cores)))
+        given = {k: v for k, v in trial.knobs.items() if k == _HEAP or is_item(k)}
+        return {_PROCESSORS: cores, _HEAP: trial.knobs["heap"], _SYNC: "periodic", **given}
+
+    def check(self) -> tuple[Finding, ...]:
+        """A finding where there is no Cassandra."""
+        if find(""):
+            return ()
+        sentence = "KairosDB stores into a Cassandra that it starts, and there is none on this machine"
+        return (Finding(blocking=True, subject="--knob datastore", sentence=sentence, remedy=INSTALL),)
+
+    def programs(self) -> tuple[str, ...]:
+        """Cassandra, and its Java runtime if that is the machine's."""
+        return (_home(), *programs(_home())) if _home() else ()
+
+    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> Started:
+        folder = f"{site.data_dir}/{ROOT}"
+        port, nodes_port = site.port + PORT, site.port + NODES_PORT
+        node = Node(root=folder, host=site.bind_address, port=port, nodes_port=nodes_port)
+        home = site.reachable(_home())
+        jvm = options(folder, int(settings[_PROCESSORS]), settings[_HEAP])
+        command = node.command(java(site, home), home, jvm)
+        items = {name.partition(".")[2]: value for name, value in settings.items() if is_item(name)}
+        both = f"{root}/both.sh"
+        return Started(
+            items={
+                "service.datastore": f'"{_MODULE}"',
+                "datastore.cassandra.write_cluster.cql_host_list": f'["{site.bind_address}:{port}"]',
+                # Cassandra 5 has no COMPACT STORAGE, which is the default.
+                "datastore.cassandra.table_create_with.data_points": '""',
+            },
+            argv=("/bin/sh", both),
+            files={**node.files(items), both: in_turn(f"{site.data_dir}/{READY}", command, kairosdb)},
+            folders=(f"{folder}/tmp",),
+            ports=(port, nodes_port),
+        )
+
+    def not_ready(self, address: Address, within_s: float) -> str:
+        """The node's message while it starts. Then KairosDB is started by the file READY."""
+        ready = Path(address.data_dir, READY)
+        if not address.data_dir or ready.exists():
+            return ""
+        try:
+            _cql(address).ask("SELECT release_version FROM system.local", within_s)
+        except TargetError as error:
+            return error.message
+        ready.touch()
+        return ""
+
+    def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
+        """The node's report of its settings and its JVM, its version, and its name where it has KairosDB's tables."""
+        cql = _cql(address)
+        said = cql.ask("SELECT name, value FROM system_views.settings", within_s)
+        (version,) = cql.ask("SELECT release_version FROM system.local", within_s)[0]
+        spaces = cql.ask("SELECT keyspace_name FROM system_schema.keyspaces", within_s)
+        resources = jvm(f"{address.data_dir}/{ROOT}")
+        return {
+            **{f"cassandra.{name}": str(value) for name, value in said},
+            "cassandra_version": str(version),
+            **({"datastore": self.name} if ["kairosdb"] in spaces else {}),
+            **({_HEAP: resources["jvm_heap"]} if "jvm_heap" in resources else {}),
+            **({_PROCESSORS: resources["jvm_processors"]} if "jvm_processors" in resources else {}),
+        }
+
+    def commit_cycles(self, address: Address, within_s: float) -> int | None:
+        """Memtables that became files since the node was started."""
+        return int(_cql(address).ask(FLUSHED, within_s)[0][0])
+
+    def flush(self, address: Address, store_point: Callable[[], None], within_s: float) -> None:
+        """Syncs the node's commit log."""
+        if address.data_dir:
+            sync(Path(address.data_dir, ROOT))
+
+
+def _home() -> str:
+    found = find("")
+    return found.home if found else ""
+
+
+def _cql(address: Address) -> Cql:
+    return Cql(host=address.host, port=address.port + PORT)

@@ -1,0 +1,119 @@
+"""Queries of KairosDB's own form, as JSON with marks where each request has values of its own; answers as rows. Pure.
+
+A column is a metric, a device is a tag. Ranges include both borders, so they end with the last moment before `to`.
+Refuses what this form has no words for: sets, a condition on another metric, the difference of aggregates, groups by a
+tag of which some are asked, stretches of time that do not begin with the range, or newest first.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.model import Cells, Query, Workload
+from scale_sweep.server.targets.marks import marked
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, joined_in_order
+
+QUERY_PATH = "/api/v1/datapoints/query"
+_FUNCTIONS = {name: name for name in ("count", "avg", "sum", "max", "min", "first", "last")} | {"stddev_samp": "dev"}
+_GAPS = "gaps"  # the aggregator that adds NULL where a stretch of time has no point
+_EVER = {"value": 1000, "unit": "years"}
+_FIRST_MS = 86_400_000  # before the first row
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One query in JSON. Raises CannotAsk."""
+    if query.text:
+        return query.text
+    if query.sets:
+        raise CannotAsk(f"KairosDB has no {query.sets.upper()} of points")
+    if query.tag:
+        raise CannotAsk("KairosDB has no groups of numbers here: it compares tags as texts")
+    bounds = {*query.bounds, *(one.column for one in query.conditions)}
+    if bounds and {*query.columns} != bounds or len(bounds) > 1:
+        raise CannotAsk("KairosDB bounds a metric by itself only", remedy="columns or column = bound_column")
+    if query.devices > 1 and len(query.columns) > 1:
+        raise CannotAsk("KairosDB wants the devices named for each column anew", remedy="one column, or one device")
+    if query.latest and query.devices > 1:
+        raise CannotAsk("KairosDB limits the points of all devices together", remedy="devices = 1")
+    asked = {
+        **_times(query, data),
+        "cache_time": 0,
+        "metrics": [_metric(column, query, data) for column in query.columns],
+    }
+    return marked(asked, query.devices)
+
+
+def rows_of(text: str, queries: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]:
+    """The rows of an answer. text: as it was asked."""
+    asked = json.loads(text)
+    names = [metric["name"] for metric in asked["metrics"]]
+    found = [one for query in queries for one in query["results"] if one["values"]]
+    aggregators = [a for a in asked["metrics"][0].get("aggregators", ()) if "sampling" in a]
+    if aggregators:
+        samples = [(int(time), value) for one in found for time, value in one["values"]]
+        return tuple(samples) if aggregators[0]["sampling"] != _EVER else tuple((value,) for _, value in samples)
+    is_desc = asked["metrics"][0].get("order") == "desc"
+    many = "group_by" in asked["metrics"][0]
+    rows: dict[tuple[int, str], dict[str, Any]] = {}
+    for one in found:
+        for time, value in one["values"]:
+            rows.setdefault((int(time), one["tags"][DEVICE][0]), {})[one["name"]] = value
+    return tuple(
+        (time, *((device,) if many else ()), *(cells.get(name) for name in names))
+        for (time, device), cells in joined_in_order(rows, _times_of(found), newest_first=is_desc)
+    )
+
+
+def _times_of(found: Sequence[Mapping[str, Any]]) -> list[list[float]]:
+    return [[time for time, _ in one["values"]] for one in found]
+
+
+def _times(query: Query, data: Workload) -> dict[str, Any]:
+    if query.when == "at":
+        return {"start_absolute": "<at>", "end_absolute": "<at>"}
+    if query.when == "range":
+        return {"start_absolute": "<from>", "end_absolute": "<until>"}
+    return {"start_absolute": data.start_ms - _FIRST_MS}
+
+
+def _metric(column: str, query: Query, data: Workload) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": f"{MEASUREMENT}_{column}", "tags": {DEVICE: ["<device>"] * query.devices}}
+    if query.devices > 1 and not query.function:
+        found["group_by"] = [{"name": "tag", "tags": [DEVICE]}]
+    if query.newest_first or query.latest:
+        found["order"] = "desc"
+    if query.latest:
+        found["limit"] = 1
+    aggregators = []
+    if query.bound_column:
+        aggregators.append(_filter("<" if query.is_below else ">", "<number>"))
+    aggregators += [_filter(one.sign, one.value) for one in query.conditions]
+    if query.function:
+        one = _aggregator(query, data)
+        aggregators += [one, {**one, "name": _GAPS}] if query.fill else [one]
+    return {**found, **({"aggregators": aggregators} if aggregators else {})}
+
+
+def _filter(sign: str, number: Any) -> dict[str, Any]:
+    """Takes away what does not meet the condition."""
+    return {"name": "filter", "filter_op": "lte" if sign == ">" else "gte", "threshold": number}
+
+
+def _aggregator(query: Query, data: Workload) -> dict[str, Any]:
+    if query.function not in _FUNCTIONS:
+        raise CannotAsk(f"KairosDB has no {query.function}", remedy=f"function = {', '.join(_FUNCTIONS)}")
+    name = _FUNCTIONS[query.function]
+    if not query.bucket_ms:
+        return {"name": name, "sampling": _EVER}
+    if query.function == "stddev_samp" and query.bucket_ms < 2 * data.step_ms:
+        raise CannotAsk("KairosDB says that the deviation of one value is 0", remedy="a longer bucket")
+    if query.newest_first:
+        raise CannotAsk("KairosDB aggregates points in the order of time, oldest first")
+    if not begins_with_bucket(query, data):
+        sentence = "KairosDB's stretches of time begin with the range, not with a multiple of their length"
+        raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
+    sampling = {"value": query.bucket_ms, "unit": "milliseconds"}
+    return {"name": name, "sampling": sampling, "align_start_time": True, "align_sampling": False}

@@ -1,0 +1,73 @@
+"""Values passed between a target and the packages that use it. Data only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scale_sweep.model import Counted as Counted
+
+ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment variable with the password of a server that is not ours
+
+# Names in the settings that a session reads back: where a request's rows are when it is acknowledged, and how they are
+# stored. Reports of several databases show them as conditions.
+ACKNOWLEDGED, COMPRESSION = "acknowledged", "compression"
+NOWHERE = "never: nothing is acknowledged"
+IN_MEMORY, IN_LOG, ON_DISK = "in memory", "in the log, not yet on disk", "on disk (log fsynced)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installation:
+    """A server found on this machine: its home (holding bin/ and lib/), version and how it was found."""
+
+    home: str
+    version: str
+    found: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """Where a session connects: the server's loopback address, and the secret made for this trial.
+
+    data_dir: the trial's directory as the controller sees it; "" for a server that is not ours. disks, disk_placement:
+    as in the trial's Site. is_ours: started for this trial. Otherwise only the trial's own database may be changed, and
+    the secret is the user's ("" for the database's default). holds_data: it was started on the files of another server
+    of this run, which have its tables and the secret. user, database: chosen on a server that is not ours, if its facts
+    say that they can be; "": the target's own.
+    """
+
+    host: str
+    port: int
+    secret: str
+    home: str = ""
+    data_dir: str = ""
+    is_ours: bool = True
+    disks: tuple[str, ...] = ()
+    disk_placement: str = ""
+    holds_data: bool = False
+    user: str = ""
+    database: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What a trial is checked against before anything starts. free_bytes: on the data's disk.
+
+    explicit: keys of the settings that the user gave, by flag or in the sweep's file.
+    """
+
+    memory_bytes: int
+    free_bytes: int
+    explicit: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A part of the database on one disk: a vnode, a partition.
+
+    path: one of its files or directories as the controller sees it. disk: the intended disk, an index into Site.disks;
+    None: the server chose.
+    """
+
+    name: str
+    path: str
+    disk: int | None

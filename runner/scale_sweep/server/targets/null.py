@@ -1,0 +1,55 @@
+"""The null target: a server that does nothing, for running, testing and measuring the tool itself.
+
+Its "server" is an idle process, and its driver discards rows: the right verdict on it is GENERATOR_BOUND. It counts
+nothing; None is not a mismatch with the acknowledged rows.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+
+from scale_sweep.model import KnobRole, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Address, Facts, Installation, Knob, Session, Target
+
+FACTS = Facts(
+    name="null",
+    title="null",
+    implementation="scale_sweep.server.targets.null:NullTarget",
+    methods=("discard",),
+    iot_benchmark=("FakeDB",),
+    stores_tags=True,
+    remark="nothing is stored, only the load generator is measured",
+    knobs=(
+        Knob(name="partitions", role=KnobRole.PARTITIONS, kind="count", column="partitions", default="1"),
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default="1"),
+    ),
+    rows_per_core_s=1e8,
+    has_files=False,
+    stores_rows=False,
+    overhead_s=1.0,
+)
+
+
+class NullSession(Session):
+    """A session that is ready at once, creates nothing and counts nothing."""
+
+    def version(self) -> str:
+        return "null 1"
+
+    def load_spec(self) -> Mapping[str, str]:
+        return {"driver": "null", "method": "discard"}
+
+
+class NullTarget(Target):
+    """One partition and one thread, which means the load generator on one core."""
+
+    def find(self, home: str) -> Installation | None:
+        """The null server, which is always there."""
+        return Installation(home="", version="1", found="built in")
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        return ServerSpec(argv=(shutil.which("sleep") or "/bin/sleep", "86400"), stop_timeout_s=5.0)
+
+    def session(self, trial: Trial, address: Address) -> Session:
+        return NullSession(trial, address)

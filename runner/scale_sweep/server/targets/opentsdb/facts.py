@@ -1,0 +1,60 @@
+"""OpenTSDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from scale_sweep.model import BY_VALUE, MORE_BOUNDS, NEWEST_BEFORE, KnobRole, ResourceRange
+from scale_sweep.server.targets import Facts, Knob, series
+from scale_sweep.server.targets.heap import heap
+
+TAGS_MAX = 8  # of a series, unless tsd.storage.max_tags says otherwise
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="opentsdb",
+    title="OpenTSDB",
+    implementation="scale_sweep.server.targets.opentsdb.target:OpentsdbTarget",
+    methods=("put", series.TELNET),
+    unanswered=(series.TELNET,),
+    queries="scale_sweep.server.targets.opentsdb.queries:rendered",
+    functions=("median", "stddev"),
+    fills=("null",),
+    lacks={
+        **dict.fromkeys(("fill = previous", "fill = linear"), "OpenTSDB fills with NULL or with a constant only"),
+        **dict.fromkeys((NEWEST_BEFORE, BY_VALUE), "OpenTSDB answers in the order of time, oldest first"),
+        MORE_BOUNDS: "OpenTSDB has no condition on values",
+        "percentile": "OpenTSDB takes percentiles of n values at n + 1 parts, and not at n - 1",
+        "stddev_samp": "OpenTSDB's dev is that of a population",
+        "rate": "OpenTSDB's rate is that of each point and the one before it",
+        "count_distinct": "OpenTSDB has no count of different values",
+    },
+    iot_benchmark=("OpenTSDB",),
+    stores_tags=True,
+    own_columns=("device",),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(name="heap", default=heap),
+        Knob(name="tsd_heap", default=heap),
+    ),
+    any_knob=True,
+    vendor_defaults={
+        "jvm_heap": "a quarter of the memory",
+        "jvm_processors": "all that it sees",
+        "tsd_jvm_heap": "a quarter of the memory",
+        "tsd_jvm_processors": "all that it sees",
+        "tsd.storage.enable_compaction": "true",
+        "tsd.storage.max_tags": str(TAGS_MAX),
+    },
+    acknowledged="in HBase's memory and in its log, which a local file system does not sync",
+    rows_per_request=1000,
+    rows_per_core_s=2e4,
+    at_rest="nothing waits in the TSD, and every memstore of HBase is a file that is synced",
+    overhead_s=60.0,
+    warmup_s=(10.0, 60.0),  # Java compiles while it runs
+    ready_s=300.0,
+    to_install="scale servers install opentsdb, or give --home DIR with its jars and those of HBase in lib",
+)

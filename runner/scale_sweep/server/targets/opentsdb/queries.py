@@ -1,0 +1,136 @@
+"""Queries of OpenTSDB's /api/query, as JSON with marks where each request has values of its own; answers as rows. Pure.
+
+A column is a metric, a device is a tag: an answer has a series for each column of each device. A range of points
+includes its end, which must be after its start, so it ends with the last moment before `to`. A downsample over all of a
+range excludes its end, and takes the start for its time. The stretches of any other downsample are multiples of their
+length since 1970: OpenTSDB leaves out one that begins before the range, and completes one that ends after it.
+Refuses what it has no words for: sets, conditions on values, the newest first, the last points of rows of the past, a
+mean of several devices, groups that are more than one and not all, and ranges that are no whole stretches of time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.model import Cells, Query, Workload
+from scale_sweep.server.targets.marks import marked
+from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, begins_with_bucket, columns_of, joined_in_order
+
+ASKED, QUERY_PATH = "/api/query", "/api/query?arrays"
+POINTS, NAME = "dps", "metric"  # of a series in an answer
+FIRST_MS = 86_400_000  # before the first row
+END_MS = 4_000_000_000_000  # in the year 2096
+_ALL = "0all"
+_NONE = "none"  # each series by itself
+_OF_ONE = {
+    **{name: name for name in ("count", "avg", "sum", "max", "min", "first", "last")},
+    "stddev": "dev",
+    "median": "ep50r7",
+}
+# What makes one of the values of several series, without values between their points.
+_OF_MANY = {"count": "zimsum", "sum": "zimsum", "max": "mimmax", "min": "mimmin"}
+_EXACT = ("first", "last")  # functions whose value is one that was written
+_LONG = ("bigint", "timestamp")
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One query in JSON. Raises CannotAsk."""
+    if query.text:
+        return query.text
+    if query.sets:
+        raise CannotAsk(f"OpenTSDB has no {query.sets.upper()} of points")
+    if query.bound_column:
+        raise CannotAsk("OpenTSDB has no condition on values")
+    if query.newest_first:
+        raise CannotAsk("OpenTSDB answers in the order of time, oldest first")
+    if query.latest:
+        raise CannotAsk("OpenTSDB looks for a last point by the time at which it was written, not by its own")
+    if query.devices > 1 and len(query.columns) > 1:
+        raise CannotAsk("OpenTSDB wants the devices named for each column anew", remedy="one column, or one device")
+    asked = {
+        **_times(query, data),
+        "msResolution": True,
+        "queries": [_series(column, query, data) for column in query.columns],
+    }
+    return marked(asked, query.devices)
+
+
+def rows_of(text: str, found: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]:
+    """The rows of an answer. text: as it was asked."""
+    queries = json.loads(text)["queries"]
+    chosen = queries[0]["filters"][0]
+    found = [one for one in found if one[POINTS]]
+    if downsample := queries[0].get("downsample"):
+        samples = [(int(time), _number(value)) for one in found for time, value in one[POINTS]]
+        if not chosen["groupBy"]:
+            return tuple((value,) for _, value in samples) if downsample.startswith(_ALL) else tuple(samples)
+        groups = [int(one["tags"][chosen["tagk"]]) for one in found]
+        return tuple(sorted((group, value) for group, (_, value) in zip(groups, samples, strict=True)))
+    names = [one["metric"] for one in queries]
+    many = chosen["tagk"] != DEVICE or "|" in chosen["filter"]
+    rows: dict[tuple[int, str], dict[str, Any]] = {}
+    for one in found:
+        for time, value in one[POINTS]:
+            rows.setdefault((int(time), one["tags"][DEVICE]), {})[one[NAME]] = value
+    return tuple(
+        (time, *((device,) if many else ()), *(cells.get(name) for name in names))
+        for (time, device), cells in joined_in_order(rows, [[time for time, _ in one[POINTS]] for one in found])
+    )
+
+
+def metric(column: str) -> str:
+    """The name of the series of a column."""
+    return f"{MEASUREMENT}_{column}"
+
+
+def _number(value: float | None) -> float | None:
+    """A value of a downsample is a double; without a fraction, it is a whole number here. None: it was filled in."""
+    return int(value) if value is not None and float(value).is_integer() else value
+
+
+def _times(query: Query, data: Workload) -> dict[str, Any]:
+    if query.when == "always":
+        start = data.start_ms - FIRST_MS
+        return {"start": start - start % (query.bucket_ms or 1), "end": END_MS}
+    if query.function and not query.bucket_ms:
+        return {"start": "<from>", "end": "<to>"}
+    if (data.step_ms if query.when == "at" else query.span_ms) < 2:
+        sentence = "a range of OpenTSDB ends at least a millisecond after its start, and includes its end"
+        raise CannotAsk(sentence, remedy="--step-ms 2 or more, and a span of 2 ms or more")
+    return {"start": "<at>" if query.when == "at" else "<from>", "end": "<until>"}
+
+
+def _series(column: str, query: Query, data: Workload) -> dict[str, Any]:
+    found = {"aggregator": _NONE, "metric": metric(column), "filters": [_chosen(query)]}
+    if not query.function:
+        return found
+    if query.devices != 1:
+        if query.function not in _OF_MANY:
+            sentence = f"OpenTSDB has no {query.function} of the points of several devices"
+            raise CannotAsk(sentence, remedy=f"function = {', '.join(_OF_MANY)}, or one device")
+        found["aggregator"] = _OF_MANY[query.function]
+    if query.function not in _OF_ONE:
+        raise CannotAsk(f"OpenTSDB has no {query.function}", remedy=f"function = {', '.join(_OF_ONE)}")
+    if query.function in _EXACT and columns_of(data)[column] in _LONG:
+        raise CannotAsk("OpenTSDB aggregates values as doubles", remedy="another column, or another function")
+    if query.when == "range" and query.bucket_ms and not begins_with_bucket(query, data):
+        sentence = "OpenTSDB answers with whole stretches of time, so ranges must begin and end with one"
+        raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
+    if query.fill and query.devices != 1:
+        raise CannotAsk("OpenTSDB fills the points of each device before it adds them", remedy="devices = 1")
+    stretch = f"{query.bucket_ms}ms" if query.bucket_ms else _ALL
+    return {**found, "downsample": f"{stretch}-{_OF_ONE[query.function]}{f'-{query.fill}' if query.fill else ''}"}
+
+
+def _chosen(query: Query) -> dict[str, Any]:
+    """The filter that selects them: by their devices, or by a tag."""
+    if query.groups > 1:
+        raise CannotAsk("OpenTSDB compares tags as texts only", remedy="fraction = 1, or one group")
+    if query.tag:
+        kind, value = ("literal_or", "<value>") if query.groups else ("wildcard", "*")
+        return {"type": kind, "tagk": query.tag, "filter": value, "groupBy": query.by_tag}
+    devices = "|".join(["<device>"] * query.devices)
+    return {"type": "literal_or", "tagk": DEVICE, "filter": devices, "groupBy": False}

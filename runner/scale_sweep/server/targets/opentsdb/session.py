@@ -1,0 +1,273 @@
+"""A session with OpenTSDB: HBase's tables before the TSD starts, names of series, settings, flushes, the count."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.base.errors import TargetError
+from scale_sweep.base.files import below
+from scale_sweep.loadgen.content import Content
+from scale_sweep.model import Cells, Drawn, Query, Trial
+from scale_sweep.server.targets import Address, Counted, Session, series
+from scale_sweep.server.targets.handed import parsed
+from scale_sweep.server.targets.java import effective as jvm
+from scale_sweep.server.targets.java import heap_bytes
+from scale_sweep.server.targets.marks import filled
+from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
+from scale_sweep.server.targets.opentsdb import hbase
+from scale_sweep.server.targets.opentsdb.files import (
+    FAMILY,
+    FLUSH_LOG,
+    HBASE,
+    INFO,
+    MADE,
+    MASTER,
+    REGIONS,
+    ROOT,
+    TABLES,
+    TSD,
+)
+from scale_sweep.server.targets.opentsdb.queries import (
+    ASKED,
+    END_MS,
+    FIRST_MS,
+    NAME,
+    POINTS,
+    QUERY_PATH,
+    metric,
+    rows_of,
+)
+from scale_sweep.server.targets.web import Web
+
+WITHIN_S = 3600.0
+FLUSHED = b"Finished flush of"  # a memstore became a file
+NO_SUCH_NAME = "No such name"  # what the TSD says of a metric or a device that was never written
+POINTS_AT_ONCE = 2_000_000  # that a TSD with a heap of 1 GiB reads for one question
+NAMES_AT_ONCE = 500
+GROUPS = tuple(str(group) for group in range(201))  # values of tags that reads ask for
+COLLECTED_S = 1.5  # how long rows of telnet may wait in the TSD
+_WAITING = ("pendingRPCs", "pendingBatchedRPCs", "rpcsInFlight")
+
+Points = Mapping[str, float]  # values by their times in ms
+
+
+class OpentsdbSession(Session):
+    """One connection for each question: to the TSD over HTTP, to HBase by its own protocol."""
+
+    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
+        super().__init__(trial, address)
+        self._settings = settings
+        self._web = Web(who="OpenTSDB", host=address.host, port=address.port)
+        self._info = Web(who="HBase", host=address.host, port=address.port + INFO)
+        self._master = hbase.HBase(host=address.host, port=address.port + MASTER, service=hbase.MASTER)
+        self._regions = hbase.HBase(host=address.host, port=address.port + REGIONS, service=hbase.REGIONS)
+        self._making: tuple[int, ...] | None = None  # procedures of HBase
+
+    def not_ready(self) -> str:
+        """What HBase or the TSD says while it starts. Makes HBase's tables, without which no TSD starts."""
+        try:
+            if waits := self._tables_pending():
+                return waits
+            self.asking = "/api/version"
+            self._web.get("/api/version", self.left_s(10))
+        except TargetError as error:
+            return error.message
+        return ""
+
+    def _tables_pending(self) -> str:
+        made = Path(self._address.data_dir, ROOT, MADE)
+        if not self._address.data_dir or made.exists():
+            return ""
+        self.asking = "HBase to make a table"
+        if self._making is None:
+            self._making = tuple(
+                hbase.make_table(self._master, name, dict.fromkeys(families, FAMILY), self.left_s(20))
+                for name, families in TABLES.items()
+            )
+        for procedure in filter(None, self._making):
+            if not hbase.is_finished(self._master, procedure, self.left_s(20)):
+                return "HBase makes its tables"
+        made.touch()
+        return "the TSD starts"
+
+    def version(self) -> str:
+        """That of its jar: the release names no version, only its revision."""
+        return _version_of(self._address.home, "opentsdb")
+
+    def create_tables(self) -> None:
+        """A name in HBase for each metric and device, which the first row of each would have to wait for; and for the
+        groups that reads may ask for, since OpenTSDB refuses a query with a name that it has not."""
+        data = self._trial.work.data
+        metrics = [metric(name) for name in series.columns_of(data)]
+        devices = [f"d{i}" for i in range(data.tables)]
+        self._assign({"metric": metrics, "tagk": [series.DEVICE]})
+        for first in range(0, len(devices), NAMES_AT_ONCE):
+            self._assign({"tagv": devices[first : first + NAMES_AT_ONCE]})
+        if data.tags and self._trial.work.counts_requests:
+            self._assign({"tagv": GROUPS})
+
+    def _assign(self, names: Mapping[str, Sequence[str]]) -> None:
+        self.asking = "/api/uid/assign"
+        self._web.post_text("/api/uid/assign", self.left_s(WITHIN_S), json.dumps(names))
+
+    def expected(self) -> Mapping[str, str]:
+        """Everything that was set for the trial."""
+        return self._settings
+
+    def effective(self) -> Mapping[str, str]:
+        """Both programs' report of their settings, and what both JVMs were given."""
+        self.asking = "its settings"
+        said = {str(k): str(v) for k, v in self._web.get_json("/api/config", self.left_s(60)).items()}
+        told = self._info.get_json("/conf", self.left_s(60), format="json")["properties"]
+        said |= {str(one["key"]): str(one["value"]) for one in told}
+        root = f"{self._address.data_dir}/{ROOT}"
+        is_answered = self._trial.subject.method != series.TELNET
+        return {
+            **{name: said[name] for name in self._settings if name in said},
+            **jvm(f"{root}/{HBASE}"),
+            **{f"tsd_{name}": value for name, value in jvm(f"{root}/{TSD}").items()},
+            "hbase_version": _version_of(self._address.home, "hbase-server"),
+            ACKNOWLEDGED: IN_MEMORY if is_answered else NOWHERE,
+            COMPRESSION: "cells by series and hour, DIFF encoding, not compressed",
+        }
+
+    def load_spec(self) -> Mapping[str, str]:
+        """Points by HTTP, answered when HBase has them, or lines of telnet; both at the same port."""
+        path = "" if self._trial.subject.method == series.TELNET else "/api/put?sync"
+        spec = series.points_spec(self._trial, self._address.host, self._address.port, path)
+        asking = {"query_path": QUERY_PATH, "query_posted": "1", "answer_rows": POINTS, "answer_column": NAME}
+        return {**spec, **asking} if self._trial.work.counts_requests else spec
+
+    def commit_cycles(self) -> int | None:
+        """Memstores that became files, by HBase's log; None where it is not ours."""
+        path = Path(self._address.data_dir, ROOT, FLUSH_LOG)
+        return path.read_bytes().count(FLUSHED) if self._address.data_dir and path.exists() else None
+
+    def flush(self) -> None:
+        """Returns when nothing waits in the TSD, every memstore of HBase is a file, and its files are fsynced."""
+        self._wait_for_tsd()
+        self.asking = "a flush of every region"
+        hbase.flush_regions(self._regions, self.left_s(WITHIN_S))
+        folder = Path(self._address.data_dir, ROOT, HBASE)
+        for path in below(folder) if self._address.data_dir else ():
+            self.asking = f"an fsync of {path.name}"
+            try:
+                handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+            except OSError:  # it is gone meanwhile
+                continue
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+    def _wait_for_tsd(self) -> None:
+        """Until HBase has every row that came without being answered: the TSD collects rows for a second before it
+        sends them, so what it has to send is none twice, more than a second apart."""
+        if self._trial.subject.method != series.TELNET:
+            return
+        self.asking = "/api/stats/region_clients"
+        deadline = time.monotonic() + self.left_s(WITHIN_S)
+        empty_since = math.inf
+        while time.monotonic() < empty_since + COLLECTED_S:
+            clients = self._web.get_json("/api/stats/region_clients", self.left_s(60))
+            waiting = sum(int(client[name]) for client in clients for name in _WAITING)
+            empty_since = math.inf if waiting else min(empty_since, time.monotonic())
+            if time.monotonic() > deadline:
+                raise TargetError(f"the TSD still has {waiting} calls of HBase under way")
+            time.sleep(0.1)
+
+    def count(self) -> Counted | None:
+        """The points of each column of each device: equal for all columns, consecutive from the first timestamp on."""
+        self._wait_for_tsd()
+        names = list(series.columns_of(self._trial.work.data))
+        groups = self._groups(names[0])
+        rows = [self._points_by_device(name, groups) for name in names]
+        found = {}
+        if rows[0]:
+            first, last = self._ends(names[0], min(rows[0].values()))
+            found = {device: (n, first.get(device, 0.0), last.get(device, 0.0)) for device, n in rows[0].items()}
+        counted = series.counted(found, self._trial.work.data, is_distinct=True)
+        unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
+        gaps = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
+        return Counted(rows=counted.rows, is_distinct=True, gaps=(*counted.gaps, *gaps))
+
+    def _groups(self, column: str) -> list[str]:
+        """Devices that are counted by one question each, as its filter: "*", or names with "|" between them.
+
+        The TSD keeps all points of a question in its heap. How many there are is estimated by those of one device.
+        """
+        most = POINTS_AT_ONCE * heap_bytes(self._settings["tsd_jvm_heap"]) // 2**30
+        tables = self._trial.work.data.tables
+        of_one = sum(self._points_by_device(column, ["d0"]).values())
+        size = max(1, most // max(1, of_one))
+        if size >= tables:
+            return ["*"]
+        firsts = range(0, tables, size)
+        return ["|".join(f"d{i}" for i in range(first, min(first + size, tables))) for first in firsts]
+
+    def _points_by_device(self, column: str, groups: Sequence[str]) -> dict[str, int]:
+        """The number of points of each device."""
+        begin = self._trial.work.data.start_ms - FIRST_MS
+        found: Counter[str] = Counter()
+        for group in groups:
+            for device, points in self._ask(column, group, begin, END_MS, downsample="0all-count"):
+                found[device] += int(sum(points.values()))
+        return dict(found)
+
+    def _ends(self, column: str, fewest: int) -> tuple[dict[str, float], dict[str, float]]:
+        """The first and the last time of each device in ms, where each one has at least so many rows.
+
+        Points are read before the second row's time, and from that of the last row that each one should have.
+        """
+        data = self._trial.work.data
+        first: dict[str, float] = {}
+        last: dict[str, float] = {}
+        for device, points in self._ask(column, "*", data.start_ms - FIRST_MS, data.start_ms + data.step_ms - 1):
+            first[device] = min(first.get(device, math.inf), *map(float, points))
+        for device, points in self._ask(column, "*", data.start_ms + (fewest - 1) * data.step_ms, END_MS):
+            last[device] = max(last.get(device, 0.0), *map(float, points))
+        return first, last
+
+    def _ask(self, column: str, group: str, first: int, last: int, **more: str) -> list[tuple[str, Points]]:
+        """The points of each series, with its device: devices may have several series, of other tags."""
+        kind = "wildcard" if group == "*" else "literal_or"
+        asked = {
+            "aggregator": "none",
+            "metric": metric(column),
+            "filters": [{"type": kind, "tagk": series.DEVICE, "filter": group, "groupBy": True}],
+            **more,
+        }
+        self.asking = f"the points of {column}"
+        question = json.dumps({"start": first, "end": last, "msResolution": True, "queries": [asked]})
+        try:
+            answers: list[dict[str, Any]] = self._web.ask_json(ASKED, self.left_s(WITHIN_S), question)
+        except TargetError as error:
+            if NO_SUCH_NAME in error.message:
+                return []
+            raise
+        return [(str(one["tags"][series.DEVICE]), one[POINTS]) for one in answers if one[POINTS]]
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        return tuple(self._answer(filled(text, one, names, str)) for text, one in asked)
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        return rows_of(filled(text, drawn, names, str), parsed(content))
+
+    def _answer(self, text: str) -> tuple[Cells, ...]:
+        self.asking = text[:80]
+        return rows_of(text, self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), text))
+
+
+def _version_of(home: str, program: str) -> str:
+    """By the name of its jar; "" if there is none."""
+    jars = Path(home, "lib").glob(f"{program}-*.jar")
+    return next((jar.stem.removeprefix(f"{program}-") for jar in jars), "")

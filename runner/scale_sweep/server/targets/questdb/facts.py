@@ -1,0 +1,88 @@
+"""QuestDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from scale_sweep.base.units import common_multiple
+from scale_sweep.model import FILLS, NEEDS, KnobRole, ResourceRange
+from scale_sweep.server.targets import Facts, Knob, series
+from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.questdb.sums import SUMS
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis, as in other targets."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+PGWIRE = "pgwire"  # INSERT by the protocol of PostgreSQL
+
+
+def _tables(given: ResourceRange) -> str:
+    """Twice the most cores, at least 8: one worker at a time applies a table's log, so one table alone does not scale.
+    On prepared disks: as many as every number of disks divides, at least 12."""
+    return str(common_multiple(given.disks, 12)) if given.disks else str(max(8, int(_connections(given))))
+
+
+FACTS = Facts(
+    name="questdb",
+    title="QuestDB",
+    implementation="scale_sweep.server.targets.questdb.target:QuestdbTarget",
+    methods=("http", series.GZIP, series.TCP, PGWIRE),
+    unanswered=(series.TCP,),
+    iot_benchmark=("QuestDB",),
+    stores_tags=True,
+    own_columns=("timestamp", "device"),
+    knobs=(
+        Knob(
+            name="partitions",
+            role=KnobRole.PARTITIONS,
+            kind="count",
+            column="partitions",
+            default=_tables,
+            help="tables, over which the devices are distributed",
+        ),
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(
+            name="wal_apply_worker_count",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            label="WAL apply workers",
+            help="threads that apply the log to the tables, by default as many as cores",
+        ),
+        Knob(name="cairo_commit_mode"),
+        Knob(name="heap", default=heap),
+    ),
+    any_knob=True,
+    vendor_defaults={
+        "jvm_heap": "a quarter of the memory",
+        "jvm_processors": "all that it sees",
+        "shared_network_worker_count": "by the processors that it sees",
+        "shared_query_worker_count": "by the processors that it sees",
+        "shared_write_worker_count": "by the processors that it sees",
+        "wal_apply_worker_count": "by the processors that it sees",
+        "cairo_commit_mode": "nosync",
+    },
+    fsynced={"cairo_commit_mode": "sync"},
+    rows_per_core_s=8e5,
+    sums=SUMS,
+    sums_in_doubles=True,
+    sums_per_core_s=5.3e6,
+    keeps_data=True,
+    at_rest="the log of every table is applied, and `CHECKPOINT CREATE` has returned",
+    row_overhead_bytes=90,
+    overhead_s=15.0,
+    warmup_s=(10.0, 60.0),  # Java compiles while it runs
+    queries="scale_sweep.server.targets.questdb.queries:rendered",
+    says=NEEDS,
+    functions=("stddev", "stddev_samp", "count_distinct", "rate"),
+    fills=FILLS,
+    lacks={
+        "median": "QuestDB's percentiles are approximate (approx_median)",
+        "percentile": "QuestDB's percentiles are approximate (approx_percentile)",
+    },
+    ready_s=240.0,  # ten CPU seconds: a minute and a half on a tenth of a core
+    thread_names=True,
+    disk_placements=("spread",),
+    wal_disks=("data",),
+    to_install="scale servers install questdb, or give --home DIR with questdb.jar",
+)

@@ -1,0 +1,132 @@
+"""QuestDB: one table for each partition, loaded with lines over HTTP. Each table has a log, which workers apply.
+
+The server is one jar (questdb.jar) in the home, with a Java runtime in its `java` folder or on the machine. The ports
+that are not used stay closed: PGWire, lines over TCP, health checks. PGWire has the trial's secret as its password,
+which the server gets in its environment.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.server.targets.installed import installed
+from scale_sweep.server.targets.java import java, options, outside, program
+from scale_sweep.server.targets.questdb.facts import FACTS, PGWIRE
+from scale_sweep.server.targets.questdb.session import SQL_TYPES, USER, VOLUME, QuestdbSession
+
+JAR = "questdb.jar"
+OLDEST_JAVA = 17
+_OWN_KNOBS = {*(knob.name for knob in FACTS.role_knobs), "heap"}
+_LOG = "writers=stdout\nw.stdout.class=io.questdb.log.LogConsoleWriter\nw.stdout.level=ERROR,CRITICAL,ADVISORY\n"
+_DOUBTFUL = re.compile(
+    r" [EC] .*(suspend|could not apply|apply.*fail|out of memory|No space left|could not (write|sync|append))"
+    r"|table is SUSPENDED|java\.lang\.OutOfMemoryError|hs_err|SIGSEGV",
+    re.IGNORECASE,
+)
+
+
+class QuestdbTarget(Target):
+    """One server for each trial."""
+
+    def find(self, home: str) -> Installation | None:
+        """questdb.jar in `home`, else where `scale servers install` puts it, with a Java that runs it."""
+        candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed("questdb")]
+        for folder, found in candidates:
+            jar = Path(folder) / JAR
+            if jar.is_file() and java(folder, OLDEST_JAVA):
+                return Installation(home=str(jar.parent.resolve()), version=_version(jar), found=found)
+        return None
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Every item of server.conf that affects performance, by its name with underscores, and the tables.
+
+        There are as many threads as cores of the level.
+        """
+        cores = str(max(1, math.ceil(trial.cores)))
+        apply = trial.knobs.get("wal_apply_worker_count", cores)
+        return {
+            "partitions": trial.knobs["partitions"],
+            "jvm_processors": cores,
+            "jvm_heap": trial.knobs["heap"],
+            "shared_network_worker_count": cores,
+            "shared_query_worker_count": cores,
+            "shared_write_worker_count": cores,
+            "wal_apply_worker_count": apply,
+            "cairo_commit_mode": "nosync",
+            **{k: v for k, v in trial.knobs.items() if k not in _OWN_KNOBS},
+        }
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """A finding for each column type that it does not have."""
+        return series.refused_columns("QuestDB", trial, SQL_TYPES)
+
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """Its Java runtime, if that is the machine's."""
+        return outside(home, OLDEST_JAVA)
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """The jar on a root directory of the trial."""
+        root = f"{site.data_dir}/questdb"
+        settings = self.settings(trial, is_ours=True)
+        is_tcp, is_pg = trial.subject.method == series.TCP, trial.subject.method == PGWIRE
+        door = site.port + series.DOOR_OFFSET
+        volumes = {f"{VOLUME}{i}": f"{path}/{VOLUME}" for i, path in enumerate(site.disks, start=1)}
+        items = {
+            **{k: v for k, v in settings.items() if k != "partitions" and not k.startswith("jvm_")},
+            "http_bind_to": f"{site.bind_address}:{site.port}",
+            "http_min_enabled": "false",
+            "pg_enabled": str(is_pg).lower(),
+            **({"pg_net_bind_to": f"{site.bind_address}:{door}", "pg_user": USER} if is_pg else {}),
+            "line_tcp_enabled": str(is_tcp).lower(),
+            **({"line_tcp_net_bind_to": f"{site.bind_address}:{door}"} if is_tcp else {}),
+            **({"cairo_volumes": ", ".join(f"{name} -> {path}" for name, path in volumes.items())} if volumes else {}),
+            "line_udp_enabled": "false",
+            "telemetry_enabled": "false",
+            "posthog_enabled": "false",
+            "query_timeout": "3600s",
+            "config_validation_strict": "true",
+        }
+        text = "".join(f"{name.replace('_', '.')}={value}\n" for name, value in items.items())
+        return ServerSpec(
+            folders=(f"{site.data_dir}/tmp", *volumes.values()),
+            argv=(
+                program(site, site.home, OLDEST_JAVA),
+                *options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"]),
+                "-XX:MaxJavaStackTraceDepth=1",  # its last message is then what it refused, not the place
+                "-p",
+                f"{site.home}/{JAR}",
+                "-m",
+                "io.questdb/io.questdb.ServerMain",
+                "-d",
+                root,
+            ),
+            env={"TZ": "UTC", "LC_ALL": "C.UTF-8", **({"QDB_PG_PASSWORD": secret} if is_pg else {})},
+            files={f"{root}/conf/server.conf": text, f"{root}/conf/log.conf": _LOG},
+            ports=(site.port, door) if is_tcp or is_pg else (site.port,),
+            stop_timeout_s=30.0,
+        )
+
+    def session(self, trial: Trial, address: Address) -> QuestdbSession:
+        return QuestdbSession(trial, address, self.settings(trial, is_ours=True))
+
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """Lines that mean rows that were not applied to their table."""
+        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
+
+
+def _version(jar: Path) -> str:
+    """The version in its manifest or in the name of its Maven descriptor; "" if neither has it."""
+    try:
+        with zipfile.ZipFile(jar) as file:
+            text = file.read("META-INF/MANIFEST.MF").decode(errors="replace")
+            text += file.read("META-INF/maven/org.questdb/questdb/pom.properties").decode(errors="replace")
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return ""
+    match = re.search(r"^(?:Implementation-Version: |version=)(\d+(?:\.\d+)+)", text, re.MULTILINE)
+    return match.group(1) if match else ""

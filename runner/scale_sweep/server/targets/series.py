@@ -1,0 +1,116 @@
+"""What databases of series share: specs of the load generator, and the column types that they accept.
+
+Refuses to know a database: names, paths and limits are the target's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from scale_sweep.model import Finding, Query, Trial, Workload
+from scale_sweep.server.targets.nouns import Address, Counted
+
+DRIVER, POINTS_DRIVER, SAMPLES_DRIVER, PGWIRE_DRIVER = "lines", "points", "samples", "pgwire"
+GZIP = "gzip"  # lines over HTTP, compressed by the load generator
+TCP, TELNET = "tcp", "telnet"  # methods without answers
+DOOR_OFFSET = 1  # a protocol's own port, from that of the server on
+DEVICE = "device"  # the tag with the load's table
+MEASUREMENT = "measurement"
+
+
+def load_spec(trial: Trial, address: Address, write_path: str, *, parted: bool = False) -> dict[str, str]:
+    """The spec of the driver of lines on this server. write_path must say milliseconds."""
+    return {
+        "driver": DRIVER,
+        "method": trial.subject.method,
+        "host": address.host,
+        "port": str(address.port),
+        "table": MEASUREMENT,
+        "write_path": write_path,
+        **({"parted": "1"} if parted else {}),
+    }
+
+
+def tcp_spec(trial: Trial, address: Address, *, parted: bool = False) -> dict[str, str]:
+    """The driver of lines over bare TCP, on a port of its own; times are in nanoseconds, as servers expect there."""
+    spec = load_spec(trial, address, "", parted=parted)
+    del spec["write_path"]
+    return {**spec, "port": str(address.port + DOOR_OFFSET), "precision": "ns"}
+
+
+def points_spec(trial: Trial, host: str, port: int, write_path: str) -> dict[str, str]:
+    """The spec of the driver of JSON points on this port. Its methods have the names of the target's."""
+    return {
+        "driver": POINTS_DRIVER,
+        "method": trial.subject.method,
+        "host": host,
+        "port": str(port),
+        "table": MEASUREMENT,
+        "write_path": write_path,
+    }
+
+
+def samples_spec(trial: Trial, address: Address, write_path: str) -> dict[str, str]:
+    """The spec of the driver of series of samples on this server. Its methods have the names of the target's."""
+    return {**points_spec(trial, address.host, address.port, write_path), "driver": SAMPLES_DRIVER}
+
+
+def part_names(trial: Trial) -> tuple[str, ...]:
+    """The measurements of a partitioned load, in the order of its partitions."""
+    return tuple(f"{MEASUREMENT}_p{i}" for i in range(trial.load.partitions))
+
+
+def columns_of(data: Workload) -> Mapping[str, str]:
+    """Each column's type by its name, without a length."""
+    split = (column.partition(":") for column in data.columns)
+    return {name: kind.partition("(")[0] for name, _, kind in split}
+
+
+def begins_with_bucket(query: Query, data: Workload) -> bool:
+    """Whether every range that is drawn consists of whole buckets."""
+    parts = (query.span_ms, query.step_ms or data.step_ms, data.start_ms)
+    return query.when == "range" and not any(part % query.bucket_ms for part in parts)
+
+
+def refused_columns(title: str, trial: Trial, types: Collection[str]) -> tuple[Finding, ...]:
+    """A finding for each column whose type is not in `types`."""
+    return tuple(
+        Finding(
+            blocking=True,
+            subject="--columns",
+            sentence=f"{title} has no type for {name}:{kind}",
+            remedy=f"use {', '.join(types)}",
+        )
+        for name, kind in columns_of(trial.work.data).items()
+        if kind not in types
+    )
+
+
+def counted(
+    rows_by_device: Mapping[str, tuple[int, float, float]], data: Workload, *, is_distinct: bool = False
+) -> Counted:
+    """The count of series whose rows must be consecutive from the first timestamp on.
+
+    rows_by_device: rows, first and last timestamp in milliseconds. is_distinct: as in Counted.
+    """
+    faulty = [
+        device
+        for device, (rows, first, last) in rows_by_device.items()
+        if abs(first - data.start_ms) > data.step_ms / 2
+        or abs(last - first - (rows - 1) * data.step_ms) > data.step_ms / 2
+    ]
+    sentence = f"{len(faulty)} devices lack rows between their first and their last, {min(faulty, default='')} is one"
+    rows = sum(rows for rows, _, _ in rows_by_device.values())
+    return Counted(rows=rows, is_distinct=is_distinct, gaps=(sentence,) if faulty else ())
+
+
+def joined_in_order(
+    rows: Mapping[tuple[int, str], Mapping[str, Any]], times: Sequence[Sequence[float]], *, newest_first: bool = False
+) -> list[tuple[tuple[int, str], Mapping[str, Any]]]:
+    """Rows that were joined from series, by time and device. times: of each series. If one of them is not in the order
+    of time, the rows stay as they came, so that the check of the answer sees it."""
+    sign = -1 if newest_first else 1
+    if all(sign * a <= sign * b for one in times for a, b in zip(one, one[1:], strict=False)):
+        return sorted(rows.items(), key=lambda row: row[0], reverse=newest_first)
+    return list(rows.items())

@@ -1,0 +1,136 @@
+"""What queries have in common in languages like SQL: cells, conditions, aggregates, stretches of time. Pure.
+
+Each language is a Dialect. Refuses to know where the rows of a device are, and how a language finds a last row: each
+target has its own words for these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from scale_sweep.model import Condition, Query
+from scale_sweep.model.functions import PERCENTILE, percent_of
+
+RANKED = "ranked"  # the name of the aggregate by which groups are ordered
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How a language spells what queries share.
+
+    aggregates: the expression of each function, of a column {0}; of a percentile, {1} is how many percent. column: the
+    spelling of a column {0}. time: the column of the times. moment: a time, of a mark {0} for ms since 1970. length: a
+    time of {0} ms that is added to a moment. bucket: the start of a stretch of {0} ms; "": the language has a clause of
+    its own for stretches. value: a number {0} that a column is compared with.
+    """
+
+    aggregates: Mapping[str, str]
+    time: str
+    column: str = '"{0}"'
+    moment: str = "{0}"
+    length: str = "{0}"
+    bucket: str = ""
+    value: str = "{0}"
+
+    def columns(self, query: Query) -> tuple[str, ...]:
+        """As the language spells them."""
+        return tuple(self.column.format(name) for name in query.columns)
+
+    def values(self, query: Query) -> tuple[str, ...]:
+        """The aggregates of each column. Raises KeyError for a function without a word."""
+        return tuple(self._value(function, self.column.format(name)) for function, name in query.values)
+
+    def _value(self, function: str, column: str) -> str:
+        """The median is a percentile in a language without a word for it."""
+        percent = percent_of(function)
+        word = function if percent is None or function in self.aggregates else PERCENTILE
+        return self.aggregates[word].format(column, percent)
+
+    def times(self, query: Query) -> list[str]:
+        """The conditions on the time."""
+        at, start, end = (self.moment.format(mark) for mark in ("{at}", "{from}", "{to}"))
+        return {
+            "always": [],
+            "at": [f"{self.time} = {at}"],
+            "range": [f"{self.time} >= {start}", f"{self.time} < {end}"],
+            "before": [f"{self.time} < {end}"],
+        }[query.when]
+
+    def bounds(self, query: Query) -> list[str]:
+        """The conditions on values: first those with the drawn value."""
+        sign = "<" if query.is_below else ">"
+        drawn = [f"{self.column.format(name)} {sign} {self.value.format('{value}')}" for name in query.bounds]
+        return drawn + [self.condition(one) for one in query.conditions]
+
+    def condition(self, one: Condition) -> str:
+        """A condition with a number of its own."""
+        return f"{self.column.format(one.column)} {one.sign} {self.value.format(spelled(one.value))}"
+
+    def one_tag(self, query: Query) -> list[str]:
+        """The condition on a tag, which languages compare with a text also where it is a number."""
+        if query.with_tag is None:
+            return []
+        name, value = query.with_tag
+        return [f"{self.column.format(name)} = '{value}'"]
+
+    def conditions(self, query: Query) -> list[str]:
+        """The conditions on the time and on values."""
+        return self.times(query) + self.bounds(query)
+
+    def two_ranges(self, query: Query) -> tuple[list[str], list[str]]:
+        """The conditions of the first two thirds of a range, and of the last two thirds."""
+        start, end = (self.moment.format(mark) for mark in ("{from}", "{to}"))
+        third = self.length.format(query.third_ms)
+        return (
+            [f"{self.time} >= {start}", f"{self.time} < {end} - {third}"],
+            [f"{self.time} >= {start} + {third}", f"{self.time} < {end}"],
+        )
+
+    def aggregated(self, query: Query, source: str, device: str = "") -> str:
+        """The aggregates of all rows, or of each stretch of time, and there of each device or value of a tag. source: a
+        table with its conditions. device: the column that says whose a row is."""
+        label = (self.column.format(query.each_tag),) if query.each_tag else (device,) if query.by_device else ()
+        bucket = (f"{self.bucket.format(query.bucket_ms)} AS bucket",) if query.bucket_ms else ()
+        found = f"SELECT {listed((*bucket, *label, *self.ranked_values(query)))} FROM {source}"
+        if not bucket and not label:
+            return found
+        each = (*(("bucket",) if bucket else ()), *label)
+        order = (f"{each[0]}{descending(query)}", *each[1:])
+        ordered = self.ordered(query) if query.by_value else f" ORDER BY {listed(order)}{limited(query)}"
+        return f"{found} GROUP BY {listed(each)}{ordered}"
+
+    def ranked_values(self, query: Query) -> tuple[str, ...]:
+        """The aggregates; the first has a name if the rows are ordered by it."""
+        first, *others = self.values(query)
+        return (f"{first} AS {RANKED}" if query.by_value else first, *others)
+
+    def ordered(self, query: Query) -> str:
+        """The clauses of the order by time or by a value, and of the number of rows, with a space before them."""
+        by = self.time if not query.by_value else RANKED if query.function else self.column.format(query.by_value)
+        return f" ORDER BY {by}{descending(query)}{limited(query)}"
+
+
+def spelled(value: float) -> str:
+    """The number as it is filled in for a mark: a whole one without a fraction."""
+    return repr(value).removesuffix(".0")
+
+
+def listed(parts: Iterable[str]) -> str:
+    """The parts with commas between them."""
+    return ", ".join(parts)
+
+
+def where(conditions: Sequence[str]) -> str:
+    """The clause, with a space before it; "" without a condition."""
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+
+def descending(query: Query) -> str:
+    """The direction of the order, behind the name of what is ordered."""
+    return " DESC" if (query.largest_first if query.by_value else query.newest_first) else ""
+
+
+def limited(query: Query) -> str:
+    """The clause for the first rows, with a space before it; "" for all."""
+    return f" LIMIT {query.limit}" if query.limit else ""

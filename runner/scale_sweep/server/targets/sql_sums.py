@@ -1,0 +1,62 @@
+"""The figures of scale_sweep/experiment/work/sums.py as expressions of SQL, over the rows of one table or of all.
+
+Refuses to know a dialect: how it spells a column, a cast and the time since the load's first timestamp is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scale_sweep.experiment.work.sums import NS_PER_MS, column_types, figures_of
+from scale_sweep.model import Workload
+
+_OF_ROWS = {"rows": "count(*)", "first": "min({since})", "last": "max({since})", "times": "sum({since})"}
+_FRACTIONS = ("float", "double")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """column: the expression of a column, by its name and type; a boolean as a whole number. double: casts an
+    expression to a double. ns: nanoseconds in a unit of `since`. added_as_double: types whose values are cast
+    before they are added: a sum of floats in floats is not exact. since: the expression of the time since the first
+    timestamp of the load, as a whole number."""
+
+    column: Callable[[str, str], str]
+    double: Callable[[str], str]
+    ns: int
+    added_as_double: tuple[str, ...] = _FRACTIONS
+    since: str = "since_first"
+
+
+def expressions(data: Workload, computed: Sequence[str], dialect: Dialect) -> Mapping[str, str]:
+    """The expression of each figure, by its name."""
+    kinds = column_types(data)
+    return {figure: _expression(figure, kinds, dialect) for figure in figures_of(data, computed)}
+
+
+def _expression(figure: str, kinds: Mapping[str, str], dialect: Dialect) -> str:
+    name, _, what = figure.rpartition(".")
+    if not name:
+        return _OF_ROWS[what].format(since=dialect.since)
+    column, is_fraction = dialect.column(name, kinds[name]), kinds[name] in _FRACTIONS
+    if what == "values":
+        return f"count({column})"
+    if what == "timed":
+        return f"sum({dialect.double(column)} * {dialect.since})"
+    if what == "sum":
+        return f"sum({dialect.double(column) if kinds[name] in dialect.added_as_double else column})"
+    function = {"least": "min", "greatest": "max"}[what]
+    return dialect.double(f"{function}({column})") if is_fraction else f"{function}({column})"
+
+
+def in_ns(figures: Sequence[str], row: Sequence[Any], dialect: Dialect) -> dict[str, Any]:
+    """A row of answers to the expressions, by figure, with its times in ns."""
+    found = dict(zip(figures, row, strict=True))
+    for figure, value in found.items():
+        if value is not None and figure in ("first", "last", "times"):
+            found[figure] = int(value) * dialect.ns
+        elif value is not None and figure.endswith(".timed"):
+            found[figure] = float(value) * (dialect.ns / NS_PER_MS)
+    return found

@@ -1,0 +1,142 @@
+"""Whether a client can reach the server: libtaos complete and of its version; names that resolve."""
+
+from __future__ import annotations
+
+import ctypes.util
+import socket
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from scale_sweep.base.errors import LoadError, ScaleError
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.library import client_library
+from scale_sweep.loadgen.statements import Answer, run_statements
+from scale_sweep.model import Finding
+from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address
+from scale_sweep.server.targets.tdengine.config import adapter_port
+
+DEFAULT_PASSWORD = "taosdata"
+_SAME_PARTS = 3  # client and server must agree in the first three numbers of their versions
+_DNODES = "SELECT endpoint, support_vnodes, `vnodes` FROM information_schema.ins_dnodes"
+_ADAPTER_S = 2.0
+
+
+def library(home: str) -> str:
+    """libtaos of the installation, else the system's; "" lets the load generator search."""
+    for folder in ("lib", "driver"):
+        for name in ("libtaos.so", "libtaos.so.1"):
+            if home and (Path(home) / folder / name).exists():
+                return str(Path(home) / folder / name)
+    return ctypes.util.find_library("taos") and "libtaos.so" or ""
+
+
+def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:
+    """A finding if libtaos is missing, lacks a function (named), or has a version that the server refuses."""
+    try:
+        found = client_library("tdengine", library)
+    except LoadError as error:
+        remedy = "give --home DIR with the server's own lib/libtaos.so, or install TDengine's client"
+        return (Finding(blocking=True, subject="libtaos", sentence=error.message, remedy=remedy),)
+    if not server_version or _parts(found.version) == _parts(server_version):
+        return ()
+    return (
+        Finding(
+            blocking=True,
+            subject="libtaos",
+            sentence=f"{found.path} is of version {found.version}, the server of {server_version}: it would refuse",
+            remedy="give --home DIR that holds a server and its own lib/libtaos.so",
+        ),
+    )
+
+
+def _parts(version: str) -> list[str]:
+    return version.split(".")[:_SAME_PARTS]
+
+
+def endpoint_findings(address: Address, library: str, vgroups: int) -> tuple[Finding, ...]:
+    """Findings from a first question to a server that already runs.
+
+    A wrong password, another version, names that do not resolve here, fewer free vnodes than `vgroups`.
+    """
+    spec = {
+        "protocol": "1",
+        "driver": "tdengine",
+        "host": address.host,
+        "port": str(address.port),
+        **({"library": library} if library else {}),
+    }
+    try:
+        answer = run_statements(loadgen_path(), spec, (_DNODES,), address.secret or DEFAULT_PASSWORD)[0]
+    except ScaleError as error:
+        return (_refused(address, error.message),)
+    if not answer.ok:
+        return (_refused(address, f"{answer.code} {answer.message}"),)
+    unresolved = names_that_do_not_resolve(_hosts(answer), socket.gethostbyname)
+    return (*unresolved, *too_few_vnodes([(int(row[1]), int(row[2])) for row in answer.rows], vgroups))
+
+
+def too_few_vnodes(dnodes: Iterable[tuple[int, int]], vgroups: int) -> tuple[Finding, ...]:
+    """dnodes: supportVnodes of each, and its number of vnodes. The mnode refuses a database beyond that."""
+    free = sum(max(0, supported - taken) for supported, taken in dnodes)
+    if vgroups <= free:
+        return ()
+    return (
+        Finding(
+            blocking=True,
+            subject="--vgroups",
+            sentence=f"{vgroups} vgroups are more than the {free} that the server has left of its supportVnodes",
+            remedy=f"--vgroups {free}, or drop databases there, or raise its supportVnodes"
+            if free
+            else "drop databases there, or raise its supportVnodes",
+        ),
+    )
+
+
+def adapter_unreachable(address: Address) -> str:
+    """Why nothing listens on taosAdapter's port; "" if something does."""
+    host, port = address.host, adapter_port(address.port)
+    try:
+        socket.create_connection((host, port), timeout=_ADAPTER_S).close()
+    except OSError as error:
+        return f"taosAdapter on {host}:{port} does not answer: {error.strerror or error}"
+    return ""
+
+
+def adapter_findings(address: Address) -> tuple[Finding, ...]:
+    """A finding if the adapter of a server that already runs does not answer: we do not start it."""
+    why = adapter_unreachable(address)
+    remedy = "start taosadapter beside the server, or --method stmt"
+    return (Finding(blocking=True, subject="--method", sentence=why, remedy=remedy),) if why else ()
+
+
+def _hosts(answer: Answer) -> list[str]:
+    return [str(row[0]).rpartition(":")[0] for row in answer.rows]
+
+
+def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str]) -> tuple[Finding, ...]:
+    """A finding for each name that the server uses for itself and for which `resolve` raises OSError."""
+    found = []
+    for host in dict.fromkeys(hosts):
+        try:
+            resolve(host)
+        except OSError:
+            found.append(
+                Finding(
+                    blocking=True,
+                    subject="FQDN",
+                    sentence=f"the server calls itself {host}, which does not resolve here; clients need this name",
+                    remedy=f"add a line 'ADDRESS {host}' to /etc/hosts, or set the server's fqdn to a name that does",
+                )
+            )
+    return tuple(found)
+
+
+def _refused(address: Address, words: str) -> Finding:
+    where = f"{address.host}:{address.port}"
+    if "FQDN" in words:
+        remedy = "add the server's FQDN to /etc/hosts of this machine, or set the server's fqdn to a name that resolves"
+        return Finding(blocking=True, subject="FQDN", sentence=f"{where}: {words}", remedy=remedy)
+    remedy = f"check the address and the version; the password of root comes from the environment: {ENDPOINT_PASSWORD}"
+    return Finding(
+        blocking=True, subject="--endpoint", sentence=f"{where} answers, but refuses us: {words}", remedy=remedy
+    )

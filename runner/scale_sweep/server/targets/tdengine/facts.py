@@ -1,0 +1,117 @@
+"""TDengine's facts and the defaults of its knobs. Refuses to import its client library."""
+
+from __future__ import annotations
+
+from scale_sweep.base.units import common_multiple
+from scale_sweep.experiment.work import sums
+from scale_sweep.model import FILLS, NEEDS, KnobRole, ResourceRange, ServerSource
+from scale_sweep.server.targets import Facts, Knob
+
+VERSION = "3.3.0.0"
+CLIENT_THREADS_PER_PROCESS = 10
+
+
+def _parts(given: ResourceRange) -> int:
+    """On prepared disks: as many as every number of disks divides, at least 12."""
+    return common_multiple(given.disks, 12)
+
+
+def _vgroups(given: ResourceRange) -> str:
+    """As many as the most cores, at least 4, constant along the axis. The number of write threads is the same.
+
+    One vgroup has one writing thread in the server, so fewer vgroups than cores would limit the curve.
+    """
+    return str(_parts(given) if given.disks else max(4, int(-(-max(given.cores) // 1))))
+
+
+def _commit_threads(given: ResourceRange) -> str:
+    """Four; on prepared disks as many as vgroups, because one thread commits one vgroup."""
+    return str(_parts(given) if given.disks else 4)
+
+
+def _no_retention(given: ResourceRange) -> str | None:
+    """On prepared disks the log is deleted after a commit, so that it does not fill them."""
+    return "0" if given.disks else None
+
+
+def _small_buffer(given: ResourceRange) -> str | None:
+    """On prepared disks small buffers, so that a window covers commits."""
+    return "32" if given.disks else None
+
+
+FACTS = Facts(
+    name="tdengine",
+    title="TDengine",
+    implementation="scale_sweep.server.targets.tdengine.target:TdengineTarget",
+    methods=("stmt", "sql", "sml-line", "sml-telnet", "sml-json", "rest", "ws"),
+    iot_benchmark=("TDengine", "TDengine-3"),
+    stores_tags=True,
+    own_columns=("ts", "tbname"),
+    takes=("user",),
+    runs_from=(ServerSource.IMAGE, ServerSource.INSTALLATION, ServerSource.ENDPOINT),
+    auto_rank=10,
+    knobs=(
+        Knob(
+            name="vgroups",
+            role=KnobRole.PARTITIONS,
+            kind="count",
+            column="vgroups",
+            default=_vgroups,
+            help="vgroups",
+        ),
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_vgroups),
+        Knob(
+            name="commit_threads",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            column="commit_threads",
+            default=_commit_threads,
+            help="numOfCommitThreads",
+        ),
+        Knob(name="wal_retention_period", default=_no_retention),
+        Knob(name="buffer", default=_small_buffer),
+    ),
+    any_knob=True,
+    vendor_defaults={
+        "numOfCores": "all that it sees",
+        "numOfCommitThreads": "by the cores that it sees",
+        "numOfRpcThreads": "by the cores that it sees",
+        "supportVnodes": "by the cores that it sees",
+        "vgroups": "2",
+        "buffer": "256",
+        "wal_level": "1",
+        "wal_fsync_period": "3000",
+        "wal_retention_period": "3600",
+    },
+    fsynced={"wal_level": "2", "wal_fsync_period": "0"},
+    rows_per_core_s=3e6,
+    overhead_s=11.0,
+    thread_names=True,
+    threads_per_process=CLIENT_THREADS_PER_PROCESS,
+    load_generators=("scale", "taosbenchmark"),
+    queries="scale_sweep.server.targets.tdengine.queries:rendered",
+    says=NEEDS,
+    functions=("median", "percentile", "stddev", "rate"),
+    fills=FILLS,
+    lacks={
+        "stddev_samp": "TDengine's STDDEV is that of a population",
+        "count_distinct": "TDengine estimates the number of different values (HYPERLOGLOG)",
+    },
+    sums=sums.ALL,
+    sums_in_doubles=True,
+    keeps_data=True,
+    at_rest="`FLUSH DATABASE` has ended in every vgroup",
+    log_folders=("data/vnode/vnode*/wal",),
+    row_overhead_bytes=20,
+    disk_placements=("tiers", "spread"),
+    wal_disks=("data",),
+    image="tdengine/tdengine",
+    image_version=VERSION,
+    image_home="/usr",
+    image_library="/usr/lib/libtaos.so",
+    home_variable="SCALE_TDENGINE_HOME",
+    to_install=f"docker pull tdengine/tdengine:{VERSION}, or install TDengine, "
+    "or give --home DIR holding bin/ and lib/",
+)
+
+ROLE_KNOBS = tuple(knob.name for knob in FACTS.role_knobs)

@@ -1,0 +1,93 @@
+"""taosBenchmark itself as the load generator of a trial: the same tables, rows, threads and requests, as its options.
+
+It creates the subtables itself (names d0.., contiguous ranges of tables for each thread) and knows only fixed work.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from scale_sweep.base.errors import TargetError
+from scale_sweep.loadgen.foreign import ForeignCommand, ForeignResult
+from scale_sweep.model import Trial
+from scale_sweep.server.targets import Address
+from scale_sweep.server.targets.tdengine.config import client_folder, precision
+from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
+
+METHODS = {"stmt": "stmt", "sql": "taosc", "rest": "rest", "sml-line": "sml"}
+_SPENT = re.compile(r"Spent ([\d.]+) \(real ([\d.]+)\) seconds to insert rows: (\d+) with (\d+) thread")
+_DELAY = re.compile(r"insert delay, (.+)")
+
+
+def command(trial: Trial, address: Address, database: str, table: str) -> ForeignCommand:
+    """taosBenchmark from the server's installation (or image). Raises TargetError for what it cannot do."""
+    if trial.load.rows is None:
+        raise TargetError("taosBenchmark knows fixed work only", remedy="give --rows instead of --duration")
+    if trial.subject.method not in METHODS:
+        raise TargetError(f"taosBenchmark has no method {trial.subject.method}", remedy=", ".join(METHODS))
+    program = Path(address.home) / "bin" / "taosBenchmark"
+    if not program.exists():
+        remedy = "--load-generator scale, or --home DIR that has it"
+        raise TargetError(f"no taosBenchmark in {program.parent}", remedy=remedy)
+    folder = client_folder(address.data_dir)
+    job = _job(trial, address, database, table)
+    return ForeignCommand(
+        argv=(str(program), "-f", f"{folder}/taosBenchmark.json"),
+        env={"LD_LIBRARY_PATH": f"{address.home}/lib"},
+        files={f"{folder}/taosBenchmark.json": json.dumps(job, indent=1)},
+        parse=parse,
+    )
+
+
+def _job(trial: Trial, address: Address, database: str, table: str) -> Mapping[str, object]:
+    w = trial.work.data
+    super_table = {
+        "name": table,
+        "child_table_exists": "no",
+        "childtable_count": w.tables,
+        "childtable_prefix": "d",
+        "insert_mode": METHODS[trial.subject.method],
+        "insert_rows": (trial.load.rows or 0) // w.tables,
+        "interlace_rows": w.interlace_rows,
+        "timestamp_step": w.step_ms * UNITS_PER_MS[precision(trial)],
+        "start_timestamp": w.start_ms * UNITS_PER_MS[precision(trial)],
+        "columns": [_column(c) for c in w.columns],
+        "tags": [_column(c) for c in w.tags],
+    }
+    return {
+        "filetype": "insert",
+        "cfgdir": client_folder(address.data_dir),
+        "host": "localhost",
+        "port": address.port,
+        "user": "root",
+        "password": address.secret,
+        "thread_count": trial.load.connections,
+        "create_table_thread_count": 4,
+        "num_of_records_per_req": w.rows_per_request,
+        "prepared_rand": max(10_000, w.rows_per_request),
+        "confirm_parameter_prompt": "no",
+        "result_file": f"{client_folder(address.data_dir)}/taosBenchmark.txt",
+        "databases": [
+            {"dbinfo": {"name": database, "drop": "no", "precision": precision(trial)}, "super_tables": [super_table]}
+        ],
+    }
+
+
+def _column(column: str) -> Mapping[str, object]:
+    name, _, kind = column.partition(":")
+    match = re.fullmatch(r"(\w+)\((\d+)\)", kind)
+    return {"type": match.group(1), "len": int(match.group(2)), "name": name} if match else {"type": kind, "name": name}
+
+
+def parse(output: str) -> ForeignResult:
+    """The result from its two result lines. Raises ValueError if they are missing."""
+    spent, delay = _SPENT.search(output), _DELAY.search(output)
+    if spent is None:
+        raise ValueError("taosBenchmark said no 'Spent ... seconds to insert rows'")
+    delays = {k: float(v) for k, v in re.findall(r"(\w+): ([\d.]+)ms", delay.group(1))} if delay else {}
+    return ForeignResult(
+        rows=int(spent.group(3)), seconds=float(spent.group(1)), threads=int(spent.group(4)), delay_ms=delays
+    )

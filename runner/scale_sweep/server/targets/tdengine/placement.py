@@ -1,0 +1,51 @@
+"""Vnodes on disks: the disk of each vnode, the links that put it there, and its actual place.
+
+The community edition uses one dataDir only (of several lines the last one counts, silently). It does accept a vnode
+directory that is a link to another disk, made before CREATE DATABASE: ids on a fresh data directory begin at 2 and are
+not reused. A server that supports several dataDir lines (tiers) chooses the disk of each vnode itself. On striped disks
+there is one file system, and its directory is the one data directory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from scale_sweep.model import Site
+from scale_sweep.server.targets import Part
+
+FIRST_VNODE = 2
+
+
+def disk_index(vnode: int, disks: int) -> int:
+    """The disk of a vnode, round robin: 12 vnodes on 3 disks are 4 on each."""
+    return (vnode - FIRST_VNODE) % disks
+
+
+def data_dirs(site: Site) -> tuple[str, ...]:
+    """The values of the dataDir lines of taos.cfg."""
+    if site.disks and site.disk_placement == "tiers":
+        return tuple(f"{path} 0 {int(i == 0)}" for i, path in enumerate(site.disks))
+    if site.disks and site.disk_placement == "stripe":
+        return site.disks[:1]
+    return (f"{site.data_dir}/data",)
+
+
+def links(site: Site, vgroups: int) -> dict[str, str]:
+    """Each vnode's directory in the data directory → its directory on its disk; empty if nothing is linked."""
+    if not site.disks or site.disk_placement != "spread":
+        return {}
+    vnodes = range(FIRST_VNODE, FIRST_VNODE + vgroups)
+    disk_of = {vnode: site.disks[disk_index(vnode, len(site.disks))] for vnode in vnodes}
+    return {f"{site.data_dir}/data/vnode/vnode{vnode}": f"{disk}/vnode{vnode}" for vnode, disk in disk_of.items()}
+
+
+def parts_of(disk_placement: str, data_dir: str, disks: Sequence[str], vnodes: Sequence[int]) -> tuple[Part, ...]:
+    """Each vnode's actual place: below the data directory (links are followed later), or on a tier."""
+    found = []
+    for vnode in vnodes:
+        places = [f"{path}/vnode/vnode{vnode}" for path in disks] if disk_placement in ("tiers", "stripe") else []
+        there = next((p for p in places if Path(p).is_dir()), f"{data_dir}/data/vnode/vnode{vnode}")
+        wanted = disk_index(vnode, len(disks)) if disk_placement == "spread" else None
+        found.append(Part(name=f"vnode {vnode}", path=there, disk=wanted))
+    return tuple(found)

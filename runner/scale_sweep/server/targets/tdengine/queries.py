@@ -1,0 +1,117 @@
+"""Renders queries in TDengine's SQL, with placeholders for values that each request draws. Pure.
+
+A query of one device names its table, one of more devices names the super table. A bound is quoted: the server
+converts it to a number, and one build took every unquoted fraction as 0. Refuses methods whose rows create their
+tables: the server then chooses the names of tables.
+"""
+
+from __future__ import annotations
+
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.model import FILLS, Query, Workload
+from scale_sweep.model.functions import percent_of
+from scale_sweep.server.targets.series import columns_of
+from scale_sweep.server.targets.sql_queries import Dialect, descending, limited, listed, where
+from scale_sweep.server.targets.tdengine.dialect import SCHEMALESS
+
+DATABASE, TABLE = "scale", "meters"
+_AGGREGATES = {
+    "count": "COUNT({0})",
+    "avg": "AVG({0})",
+    "sum": "SUM({0})",
+    "max": "MAX({0})",
+    "min": "MIN({0})",
+    "spread": "SPREAD({0})",
+    "first": "FIRST({0})",
+    "last": "LAST({0})",
+    "percentile": "PERCENTILE({0}, {1})",
+    "stddev": "STDDEV({0})",
+    "rate": "(LAST({0}) - FIRST({0})) / SPREAD(ts) * 1000",
+}
+_FILLS = dict(zip(FILLS, ("NULL", "PREV", "LINEAR"), strict=True))
+_SQL = Dialect(aggregates=_AGGREGATES, time="ts", column="`{0}`", length="{0}a", value="'{0}'")
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One statement. Raises CannotAsk."""
+    if method in SCHEMALESS:
+        raise CannotAsk(f"the server names the tables that --method {method} writes", remedy="--method stmt")
+    if query.text:
+        return query.text
+    if query.sets:
+        return _set(query)
+    source = _source(query)
+    if query.function:
+        _check_functions(query, data)
+        return _aggregate(query, source)
+    device = ("TBNAME",) if query.tells_device else ()
+    if query.latest:
+        cells = ("LAST_ROW(ts)", *device, *(f"LAST_ROW({column})" for column in _SQL.columns(query)))
+        return f"SELECT {listed(cells)} FROM {source}" + (" PARTITION BY TBNAME" if device else "")
+    order = "" if query.is_unordered else _SQL.ordered(query)
+    return f"SELECT {listed(('ts', *device, *_SQL.columns(query)))} FROM {source}{order}"
+
+
+def timed(text: str) -> bool:
+    """Whether the rows of the answer begin with a time."""
+    return text.startswith(("SELECT _wstart", "SELECT ts", "SELECT LAST_ROW(ts)"))
+
+
+def _check_functions(query: Query, data: Workload) -> None:
+    """Raises CannotAsk for a percentile of several tables, and for a deviation that has fewer digits than a float."""
+    if query.devices != 1 and any(percent_of(function) for function in query.functions):
+        raise CannotAsk("TDengine takes a percentile of one table only", remedy="devices = 1")
+    if "stddev" in query.functions and any(columns_of(data)[column] == "float" for column in query.columns):
+        raise CannotAsk(
+            "TDengine's STDDEV of a float has an error of 1e-4", remedy="a column of double or whole numbers"
+        )
+
+
+def _aggregate(query: Query, source: str) -> str:
+    """Of each group, of each stretch of time and there of each device, or of all rows."""
+    values = _SQL.values(query)
+    if query.by_tag:
+        tag = _SQL.column.format(query.tag)
+        return f"SELECT {listed((tag, *values))} FROM {source} GROUP BY {tag} ORDER BY {tag}"
+    label = (_SQL.column.format(query.each_tag),) if query.each_tag else ("TBNAME",) if query.by_device else ()
+    if not query.bucket_ms:
+        found = f"SELECT {listed((*label, *_SQL.ranked_values(query)))} FROM {source}"
+        order = _SQL.ordered(query) if query.by_value else ""
+        return f"{found} GROUP BY {listed(label)}{order}" if label else found
+    apart = f" PARTITION BY {listed(label)}" if label else ""
+    if query.fill == "previous" and query.newest_first and not label:
+        sentence = "TDengine's FILL(PREV) takes the later value if the newest comes first"
+        raise CannotAsk(sentence, remedy="kind = group_by_time")
+    fill = f" FILL({_FILLS[query.fill]})" if query.fill else ""
+    stretches = f"INTERVAL({query.bucket_ms}a){fill} ORDER BY _wstart{descending(query)}{limited(query)}"
+    return f"SELECT {listed(('_wstart', *label, *values))} FROM {source}{apart} {stretches}"
+
+
+def _set(query: Query) -> str:
+    """Two thirds of the range, and two thirds of it, of the same device. Raises CannotAsk."""
+    if query.sets != "union":
+        raise CannotAsk(f"TDengine has no {query.sets.upper()}", remedy="of = union")
+    cells = listed(("ts", *_SQL.columns(query)))
+    each = zip(("{device}", "{again}"), _SQL.two_ranges(query), strict=True)
+    both = " UNION ".join(f"SELECT {cells} FROM {DATABASE}.{device}{where(these)}" for device, these in each)
+    return f"{both} ORDER BY ts"
+
+
+def _groups(query: Query) -> list[str]:
+    if not query.groups:
+        return []
+    tag = _SQL.column.format(query.tag)
+    if query.groups == 1:
+        return [f"{tag} = {{value}}"]
+    # The sum of two whole numbers is one with a fraction here, which a build took for 0: see the first lines.
+    return [f"{tag} >= {{value}}", f"{tag} < CAST({{value}} + {query.groups} AS INT)"]
+
+
+def _source(query: Query) -> str:
+    """The table and the conditions of the query."""
+    if query.tag:
+        return f"{DATABASE}.{TABLE}{where(_groups(query))}"
+    marks = listed(["'{device}'"] * query.devices)
+    named = [f"TBNAME IN ({marks})"] if query.devices > 1 else []
+    table = "{device}" if query.devices == 1 else TABLE
+    return f"{DATABASE}.{table}{where(named + _SQL.one_tag(query) + _SQL.conditions(query))}"

@@ -1,0 +1,84 @@
+"""TDengine 3.3: supertable and subtables spread evenly over vgroups, every derived setting set and read back.
+
+taosd does not see a cpuset, so numOfCores is set to the given cores, and with it everything that taosd derives from
+them. Refuses to use Docker or to wait: it says what to start, what to ask and what the answers mean.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Address, Installation, Surroundings, Target
+from scale_sweep.server.targets.tdengine import admission, client, config
+from scale_sweep.server.targets.tdengine.session import TdengineSession
+
+_DOUBTFUL = re.compile(
+    r"vnodeCommitImpl failed|failed to commit|out of memory|No space left|start to crash|"
+    r"assert|signal:?\s*(?:6|9|11)\b",
+    re.IGNORECASE,
+)
+
+
+class TdengineTarget(Target):
+    """taosd with the trial's own configuration, or one that already runs."""
+
+    def find(self, home: str) -> Installation | None:
+        """taosd in `home`/bin, else on PATH."""
+        taosd = Path(home) / "bin" / "taosd" if home else Path(shutil.which("taosd") or "/nonexistent")
+        if not taosd.exists():
+            return None
+        where = str(Path(home).resolve()) if home else str(taosd.resolve().parent.parent)
+        return Installation(home=where, version=_version(taosd), found="--home" if home else "PATH")
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Items of taos.cfg and options of CREATE DATABASE, with those derived from the cores."""
+        return {**(config.config_items(trial) if is_ours else {}), **config.database_options(trial)}
+
+    def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
+        """Vnodes, memory and disk, and the server's limits of them."""
+        return admission.figures(trial, memory_bytes)
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """The mnode's admission rules: vnodes, memory, disk, option ranges of the community edition."""
+        return admission.findings(trial, around)
+
+    def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
+        """Findings on libtaos: missing, incomplete, or of another version than the server."""
+        return client.library_findings(client.library(home), server_version)
+
+    def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
+        """Asks the running server: whether its names resolve here, it has free vnodes, its adapter listens."""
+        vgroups = max(int(trial.knobs["vgroups"]) for trial in trials)
+        through_adapter = any(trial.subject.method in config.THROUGH_ADAPTER for trial in trials)
+        return (
+            *client.endpoint_findings(address, client.library(address.home), vgroups),
+            *(client.adapter_findings(address) if through_adapter else ()),
+        )
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """taosd with the trial's own configuration, and the adapter beside it for methods that need it."""
+        return config.server_spec(trial, site, adapter=trial.subject.method in config.THROUGH_ADAPTER)
+
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """Lines of taosd's log that mean lost or unwritten data."""
+        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
+
+    def session(self, trial: Trial, address: Address) -> TdengineSession:
+        """A session through the load generator's verb `sql`, so that libtaos never enters this process."""
+        return TdengineSession(trial, address, client.library(address.home))
+
+
+def _version(taosd: Path) -> str:
+    try:
+        said = subprocess.run(
+            [str(taosd), "-V"], capture_output=True, encoding="utf-8", errors="replace", timeout=10, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = re.search(r"(\d+\.\d+\.\d+\.\d+)", said.stdout + said.stderr)
+    return match.group(1) if match else ""

@@ -1,0 +1,76 @@
+"""VictoriaMetrics' facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from scale_sweep.model import (
+    ALL_DEVICES,
+    EACH_DEVICE,
+    EACH_TAG,
+    MORE_BOUNDS,
+    NEWEST_BEFORE,
+    ONE_TAG,
+    SEVERAL_COLUMNS,
+    KnobRole,
+    ResourceRange,
+)
+from scale_sweep.server.targets import Facts, Knob, series
+from scale_sweep.server.targets.victoriametrics.sums import SHARE, SUMS
+
+
+def _connections(given: ResourceRange) -> str:
+    """Twice the most cores, at least 4, constant along the axis."""
+    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
+
+
+FACTS = Facts(
+    name="victoriametrics",
+    title="VictoriaMetrics",
+    implementation="scale_sweep.server.targets.victoriametrics.target:VictoriametricsTarget",
+    methods=("http", series.GZIP, "remote-write", "import", "put", series.TCP, series.TELNET),
+    unanswered=(series.TCP, series.TELNET),
+    queries="scale_sweep.server.targets.victoriametrics.queries:rendered",
+    says=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, EACH_TAG, ONE_TAG, MORE_BOUNDS),
+    functions=("median", "percentile", "stddev", "count_distinct", "rate"),
+    fills=("previous",),
+    lacks={
+        "fill = null": "MetricsQL has no NULL: a stretch of time without samples has no value",
+        "fill = linear": "MetricsQL's interpolate repeats the nearest value at the ends of a range",
+        "stddev_samp": "MetricsQL's stddev_over_time is that of a population",
+        NEWEST_BEFORE: "MetricsQL has no samples in the order of time, newest first",
+    },
+    iot_benchmark=("VictoriaMetrics",),
+    stores_tags=True,
+    own_columns=("time", "device"),
+    knobs=(
+        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(
+            name="smallmergeconcurrency",
+            role=KnobRole.COMMIT_THREADS,
+            kind="count",
+            label="Merge workers",
+            help="concurrent merges of small parts, by default as many as the server chooses",
+        ),
+        Knob(name="memory", default="1GiB"),
+    ),
+    any_knob=True,
+    vendor_defaults={
+        "gomaxprocs": "all processors that it sees",
+        "retentionPeriod": "1",
+        "memory.allowedBytes": "0",
+        "search.maxSamplesPerQuery": "1000000000",
+        "search.maxSamplesPerSeries": "30000000",
+        "search.maxQueryDuration": "30s",
+        "search.disableCache": "false",
+    },
+    acknowledged="in memory, and written within about 10 s",
+    rows_per_core_s=6e5,
+    sums=SUMS,
+    decimal_methods=("http", series.GZIP, "remote-write", "import", "put"),
+    sums_in_doubles=True,
+    sums_share=SHARE,
+    keeps_data=True,
+    at_rest="a snapshot was made, so that all parts in memory are on disk",
+    row_overhead_bytes=10,
+    overhead_s=5.0,
+    to_install="apt-get install victoria-metrics, or give --home DIR",
+)

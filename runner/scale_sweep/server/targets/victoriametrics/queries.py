@@ -1,0 +1,220 @@
+"""Queries in MetricsQL, as paths of its interface with marks where each request has values of its own. Pure.
+
+A column of a device is a series. A window begins after its left border and ends at its right one, so that [from, to) is
+the window that ends a millisecond before `to`. Rows within bounds are asked at the moments of the rows, one step apart.
+Refuses what MetricsQL has no words for: the newest first, sets, a condition on another series, a part of the groups
+that is more than one, and stretches of time that do not begin with the range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.model import Query, Workload
+from scale_sweep.model.functions import percent_of
+from scale_sweep.server.targets.series import DEVICE, GZIP, MEASUREMENT, begins_with_bucket
+from scale_sweep.server.targets.sql_queries import spelled
+
+PLAIN = "?&="  # what stands between the parts of a path
+EVER_MS = 5 * 365 * 86_400_000  # "all time", from the first row on
+MOMENTS_MAX = 30_000  # of one query (-search.maxPointsPerTimeseries)
+NAME = "__name__"
+_ASKING = ("http", GZIP, "remote-write", "import")
+# Over a window of one series, and of several series together.
+_OF_ONE = {
+    "count": "count_over_time(W)",
+    "avg": "avg_over_time(W)",
+    "sum": "sum_over_time(W)",
+    "max": "max_over_time(W)",
+    "min": "min_over_time(W)",
+    "spread": "range_over_time(W)",
+    "first": "first_over_time(W)",
+    "last": "last_over_time(W)",
+    "stddev": "stddev_over_time(W)",
+    "count_distinct": "distinct_over_time(W)",
+    "rate": "(last_over_time(W) - first_over_time(W)) / (tlast_over_time(W) - tfirst_over_time(W))",
+}
+_OF_MANY = {
+    "count": "sum BY (count_over_time(W))",
+    "avg": "sum BY (sum_over_time(W)) / sum BY (count_over_time(W))",
+    "sum": "sum BY (sum_over_time(W))",
+    "max": "max BY (max_over_time(W))",
+    "min": "min BY (min_over_time(W))",
+    "spread": "max BY (max_over_time(W)) - min BY (min_over_time(W))",
+}
+
+
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """The path behind /api/v1/. Raises CannotAsk."""
+    if method not in _ASKING:
+        raise CannotAsk(f"--method {method} has a port of its own, without queries", remedy="--method http")
+    if query.text:
+        return query.text
+    if query.sets:
+        raise CannotAsk(f"MetricsQL has no {query.sets.upper()} of rows")
+    if query.newest_first:
+        raise CannotAsk("MetricsQL has no samples in the order of time, newest first")
+    return _aggregate(query, data) if query.function else _rows(query, data)
+
+
+def metric(column: str) -> str:
+    """The name of the series of a column."""
+    return f"{MEASUREMENT}_{column}"
+
+
+def _rows(query: Query, data: Workload) -> str:
+    named = _several(query)
+    if query.latest:
+        each = f"last_over_time({named}[{EVER_MS}ms])"
+        time = f'alias(tlast_over_time({_series(query.columns[0], query)}[{EVER_MS}ms]),"time")'
+        return _at_once(f"union({time}, {each})", query, data)
+    if query.bound_column:
+        within = " and ".join((named, *(f"({_within([one], query)})" for one in _bounds(query))))
+        return _moments(within, query, data.step_ms)
+    rows = f"{{{{{','.join((_names(query), *_chosen(query)))}}}}}"
+    if query.when == "always":
+        return f"query?query={rows}[{EVER_MS}ms]&time={_end(data)}"
+    if query.when == "at":
+        return f"query?query={rows}[1ms]&time={{at}}e-3"
+    return f"query?query={rows}[{query.span_ms}ms] offset 1ms&time={{to}}e-3"
+
+
+def _aggregate(query: Query, data: Workload) -> str:
+    form, series = _form(query), _several(query) if _is_named(query) else _series(query.columns[0], query)
+    if "rate" in query.functions and (data.start_ms % 1000 or data.step_ms % 1000):
+        raise CannotAsk("MetricsQL's times are fractions, and too coarse for a rate", remedy="rows at whole seconds")
+    if query.bucket_ms:
+        _aligned(query, data)
+        window = f"{series}[{query.bucket_ms}ms] offset -{query.bucket_ms - 1}ms"
+        found = form.replace("W", window)
+        return _moments(f"keep_last_value({found})" if query.fill else found, query, query.bucket_ms)
+    is_ranged = query.when == "range"
+    shift = " offset 1ms" if is_ranged else ""
+    span = query.span_ms if is_ranged else EVER_MS
+    window = f"{series}[{span}ms]{shift}"
+    if not query.bound_column:
+        return _at_once(form.replace("W", window), query, data)
+    bounds = _bounds(query)
+    if {column for column, _, _ in bounds} != {*query.columns} or len(query.columns) > 1:
+        raise CannotAsk("an aggregate of MetricsQL is bound by its own column only", remedy="bound_column = column")
+    is_above, is_below = ([sign for _, sign, _ in bounds] == [only] for only in "><")
+    if query.function == "count" and is_above:
+        form = form.replace("count_over_time(W)", "count_gt_over_time(W, {value})")
+    elif query.function == "max" and is_above or query.function == "min" and is_below:
+        form += f" {bounds[0][1]} {{value}}"
+    elif not is_ranged:
+        raise CannotAsk(
+            "MetricsQL bounds samples at single moments, and all time has too many", remedy="function = max"
+        )
+    else:
+        _countable(query, data.step_ms)
+        window = f"({_within(bounds, query)})[{span}ms:{data.step_ms}ms]{shift}"
+        if data.start_ms % data.step_ms:
+            raise CannotAsk("MetricsQL bounds samples at multiples of the step, and the rows lie between them")
+    return _at_once(form.replace("W", window), query, data)
+
+
+def _of_one(function: str) -> str:
+    percent = percent_of(function)
+    return _OF_ONE[function] if percent is None else f"quantile_over_time({percent / 100:g}, W)"
+
+
+def _of_many(function: str) -> str:
+    if function not in _OF_MANY:
+        raise CannotAsk(f"MetricsQL has {function} of the samples of one series only", remedy="devices = 1")
+    return _OF_MANY[function]
+
+
+def _form(query: Query) -> str:
+    """The aggregate of a window W. Of several columns or devices, each series keeps its name. Raises CannotAsk."""
+    if not _is_named(query):
+        tag = query.tag if query.by_tag else query.each_tag
+        by = f" by ({tag})" if tag else ""
+        return _of_one(query.function) if query.devices == 1 else _of_many(query.function).replace(" BY", by)
+    if query.each_tag:
+        raise CannotAsk("VictoriaMetrics is asked for one column of each value of a tag", remedy="one column")
+    if query.devices == 1 or query.by_device:
+        return f"{_of_one(query.function)} keep_metric_names"
+    form = _of_many(query.function)
+    if form.count("BY") > 1:
+        sentence = "MetricsQL divides and subtracts series of one column, because the results have no names"
+        raise CannotAsk(sentence, remedy="one column")
+    return form.replace("BY", f"by ({NAME})").replace("(W)", "(W) keep_metric_names")
+
+
+def _is_named(query: Query) -> bool:
+    """Whether rows of the answer are joined from several series, by their names and devices."""
+    return len(query.columns) > 1 or query.by_device
+
+
+def _aligned(query: Query, data: Workload) -> None:
+    if query.when != "range":
+        raise CannotAsk("VictoriaMetrics answers for a range of stretches of time only", remedy="no bucket")
+    if not begins_with_bucket(query, data):
+        sentence = "MetricsQL's stretches of time have one length, so ranges must begin and end with one"
+        raise CannotAsk(sentence, remedy="step and span as multiples of bucket")
+
+
+def _countable(query: Query, apart_ms: int) -> None:
+    if query.span_ms // apart_ms >= MOMENTS_MAX:
+        raise CannotAsk(f"VictoriaMetrics answers for {MOMENTS_MAX:,} moments at most", remedy="a shorter span")
+
+
+def _moments(expression: str, query: Query, apart_ms: int) -> str:
+    """At each moment of [from, to). Without the cache, which would shift them."""
+    _countable(query, apart_ms)
+    found = f"{_with(query)}({expression}) if (time() < {{to}}e-3)"
+    return f"query_range?query={found}&start={{from}}e-3&end={{to}}e-3&step={apart_ms}ms&nocache=1"
+
+
+def _at_once(expression: str, query: Query, data: Workload) -> str:
+    """At one moment: the end of the range, or of all time."""
+    end = "{to}e-3" if query.when == "range" else _end(data)
+    return f"query_range?query={_with(query)}{expression}&start={end}&end={end}&step=1&nocache=1"
+
+
+def _end(data: Workload) -> str:
+    return f"{data.start_ms - 1 + EVER_MS}e-3"
+
+
+def _with(query: Query) -> str:
+    """What s stands for: labels that an expression may name several times."""
+    labels = ",".join(_chosen(query))
+    return f"WITH (s = {{{{{labels}}}}}) " if labels else ""
+
+
+def _names(query: Query) -> str:
+    return f'{NAME}=~"{"|".join(map(metric, query.columns))}"'
+
+
+def _several(query: Query) -> str:
+    """The series of all columns."""
+    return f"{{{{{_names(query)}{',s' if _chosen(query) else ''}}}}}"
+
+
+def _series(column: str, query: Query) -> str:
+    return f"{metric(column)}{{{{s}}}}" if _chosen(query) else metric(column)
+
+
+def _bounds(query: Query) -> list[tuple[str, str, str]]:
+    """The column, the sign and the number of each condition on values."""
+    drawn = [(column, "<" if query.is_below else ">", "{value}") for column in query.bounds]
+    return drawn + [(one.column, one.sign, spelled(one.value)) for one in query.conditions]
+
+
+def _within(bounds: Sequence[tuple[str, str, str]], query: Query) -> str:
+    """The samples of one column that meet all conditions."""
+    return " ".join((_series(bounds[0][0], query), *(f"{sign} {number}" for _, sign, number in bounds)))
+
+
+def _chosen(query: Query) -> tuple[str, ...]:
+    if query.groups > 1:
+        raise CannotAsk("MetricsQL compares labels as texts only", remedy="fraction = 1, or one group")
+    if query.groups:
+        return (f'{query.tag}="{{value}}"',)
+    if query.with_tag:
+        return (f'{query.with_tag[0]}="{query.with_tag[1]}"',)
+    if query.devices > 1:
+        return (f'{DEVICE}=~"{"|".join(["{device}"] * query.devices)}"',)
+    return (f'{DEVICE}="{{device}}"',) if query.devices else ()

@@ -1,0 +1,173 @@
+"""A session with VictoriaMetrics over HTTP: settings, a snapshot as the flush, the count by series."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from scale_sweep.base.errors import TargetError
+from scale_sweep.loadgen.content import Content
+from scale_sweep.model import Cells, Drawn, Query, Trial
+from scale_sweep.server.targets import Address, Counted, Session, series
+from scale_sweep.server.targets.debian import packaged
+from scale_sweep.server.targets.handed import parsed
+from scale_sweep.server.targets.marks import filled
+from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
+from scale_sweep.server.targets.victoriametrics.answers import rows_of
+from scale_sweep.server.targets.victoriametrics.queries import PLAIN
+from scale_sweep.server.targets.victoriametrics.sums import Asked, completed, questions
+from scale_sweep.server.targets.web import Web, metrics
+
+WITHIN_S = 3600.0
+API = "/api/v1/"
+PUT = "put"
+DOORS = {  # the flag of each method that has a port of its own
+    PUT: "opentsdbHTTPListenAddr",
+    series.TCP: "influxListenAddr",
+    series.TELNET: "opentsdbListenAddr",
+}
+SAMPLES = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}  # where each of these methods posts
+_OF_THIS_TRIAL = ("httpListenAddr", "storageDataPath", *DOORS.values())
+_LOST = ("vm_rows_ignored_total", "vm_rows_invalid_total")  # a line that it cannot read is acknowledged too
+_FLAG = re.compile(r'-([\w.]+)="(.*)"')
+
+
+class VictoriametricsSession(Session):
+    """One connection for each question."""
+
+    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
+        super().__init__(trial, address)
+        self._settings = settings
+        self._web = Web(who="VictoriaMetrics", host=address.host, port=address.port)
+
+    def _get(self, path: str) -> str:
+        self.asking = path
+        return self._web.get(path, self.left_s(WITHIN_S))
+
+    def _metrics(self) -> Mapping[str, float]:
+        return metrics(self._get("/metrics"))
+
+    def not_ready(self) -> str:
+        """The server's message while it starts."""
+        self.asking = "/health"
+        try:
+            self._web.get("/health", self.left_s(10))
+        except TargetError as error:
+            return error.message
+        return ""
+
+    def version(self) -> str:
+        """The version as the server reports it. Debian's build reports none; then it is the package's."""
+        match = re.search(r'vm_app_version\{version="([^"]*)", short_version="([^"]*)"', self._get("/metrics"))
+        package = packaged("victoria-metrics", "victoria-metrics", self._address.home)
+        return (match and (match.group(2) or match.group(1))) or (package.version if package else "")
+
+    def expected(self) -> Mapping[str, str]:
+        """Everything that was set for the trial."""
+        return self._settings
+
+    def effective(self) -> Mapping[str, str]:
+        """Every flag that was set, and the threads that Go uses."""
+        flags = {found.group(1): found.group(2) for found in _FLAG.finditer(self._get("/flags"))}
+        flags = {name: value for name, value in flags.items() if name not in _OF_THIS_TRIAL}
+        is_answered = self._trial.subject.method not in (series.TCP, series.TELNET)
+        acknowledged = IN_MEMORY if is_answered else NOWHERE
+        terms = {ACKNOWLEDGED: acknowledged, COMPRESSION: "columns by series, compressed by type, then ZSTD"}
+        return {**flags, "gomaxprocs": f"{self._metrics().get('go_gomaxprocs', 0):.0f}", **terms}
+
+    def load_spec(self) -> Mapping[str, str]:
+        """InfluxDB's lines, Prometheus' samples, or OpenTSDB's points through a port of their own."""
+        method, door = self._trial.subject.method, self._address.port + series.DOOR_OFFSET
+        if method == series.TCP:
+            return series.tcp_spec(self._trial, self._address)
+        if method == series.TELNET:
+            return {**series.points_spec(self._trial, self._address.host, door, ""), "in_seconds": "1"}
+        if method == PUT:
+            return series.points_spec(self._trial, self._address.host, door, "/api/put")
+        spec = series.load_spec(self._trial, self._address, "/write?precision=ms")
+        if method in SAMPLES:
+            spec = series.samples_spec(self._trial, self._address, SAMPLES[method])
+        asking = {"query_path": API, "query_plain": PLAIN, "answer_rows": "values", "answer_column": "__name__"}
+        return {**spec, **asking} if self._trial.work.counts_requests else spec
+
+    def commit_cycles(self) -> int | None:
+        """The number of finished merges of stored parts."""
+        found = self._metrics()
+        return int(sum(found.get(f'vm_merges_total{{type="storage/{size}"}}', 0) for size in ("small", "big")))
+
+    def flush(self) -> None:
+        """Makes a snapshot: all parts in memory are written, synced and linked. Then it removes the links."""
+        self.asking = "/snapshot/create"
+        made = self._web.get_json("/snapshot/create", self.left_s(WITHIN_S))
+        if made.get("status") != "ok":
+            raise TargetError(f"VictoriaMetrics made no snapshot: {made}")
+        self._get(f"/snapshot/delete?snapshot={made['snapshot']}")
+
+    def count(self) -> Counted | None:
+        """The samples of each column of each device: equal for all columns, consecutive from the first timestamp on."""
+        self._get("/internal/force_flush")  # makes the last rows visible
+        names = list(series.columns_of(self._trial.work.data))
+        rows = [self._by_device("count", name) for name in names]
+        first, last = (self._by_device(which, names[0]) for which in ("tfirst", "tlast"))
+        found = {device: (int(n), first[device] * 1000, last[device] * 1000) for device, n in rows[0].items()}
+        counted = series.counted(found, self._trial.work.data)
+        unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
+        gaps: tuple[str, ...] = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
+        lost = {name: n for name, n in self._metrics().items() if name.startswith(_LOST) and n}
+        gaps += (f"VictoriaMetrics acknowledged samples that it ignored: {lost}",) if lost else ()
+        return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
+
+    def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
+        """One question for each figure of a column, about all samples."""
+        found: dict[str, dict[str, float]] = {}
+        for asked in questions(self._trial.work.data, devices):
+            for device, value in self._over_time(asked).items():
+                found.setdefault(device, {})[asked.figure] = value
+        return {device: completed(figures, self._trial.work.data) for device, figures in found.items()}
+
+    def _by_device(self, what: str, column: str) -> dict[str, float]:
+        """A number of each device, over all samples of a column."""
+        asked = Asked(
+            figure=what, column=column, outer="sum", rollup=f"{what}_over_time", more="", labels="", by_device=True
+        )
+        return self._over_time(asked)
+
+    def _over_time(self, asked: Asked) -> dict[str, float]:
+        """Over ten years from a day before the first timestamp: 3e11 rows of 1 ms.
+
+        VictoriaMetrics remembers for ten seconds which series it found for a selector, even with its caches switched
+        off. A count of the empty database would be repeated after the load. A label that no series has makes each
+        selector a new one.
+        """
+        span = 3650 * 86400
+        end = self._trial.work.data.start_ms // 1000 + span - 86400
+        labels = ",".join(filter(None, (f'asked!="{time.monotonic_ns()}"', asked.labels)))
+        query = f"{asked.rollup}({series.MEASUREMENT}_{asked.column}{{{labels}}}[{span}s]{asked.more})"
+        self.asking = query[:60]
+        grouped = f" by ({series.DEVICE})" if asked.by_device else ""
+        answer = self._web.post_json(
+            f"{API}query", self.left_s(WITHIN_S), query=f"{asked.outer}{grouped} ({query})", time=str(end)
+        )
+        if answer.get("status") != "success":
+            raise TargetError(f"VictoriaMetrics refused {query[:60]!r}: {answer}")
+        return {one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in answer["data"]["result"]}
+
+    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        return tuple(tuple(rows_of(text, self._found(filled(text, one, names, str)))) for text, one in asked)
+
+    def rows_handed(
+        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
+    ) -> Sequence[Cells]:
+        return rows_of(text, parsed(content)["data"]["result"])
+
+    def _found(self, path: str) -> list[Mapping[str, Any]]:
+        """The series of an answer to a query."""
+        self.asking = path[:60]
+        answer = self._web.get_json(API + quote(path, safe=PLAIN), self.left_s(WITHIN_S))
+        if answer.get("status") != "success":
+            raise TargetError(f"VictoriaMetrics refused {path[:60]!r}: {answer}")
+        found: list[Mapping[str, Any]] = answer["data"]["result"]
+        return found

@@ -1,0 +1,111 @@
+"""VictoriaMetrics, one server, loaded with lines, samples or points: each column of a row is a sample of a series.
+
+Refuses text, for which it would store 0. Keeps everything (-retentionPeriod=100y): by default it drops what is older
+than a month, and acknowledges it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+from collections.abc import Mapping
+
+from scale_sweep.base.units import parse_bytes
+from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.server.targets.debian import packaged
+from scale_sweep.server.targets.victoriametrics.session import DOORS, VictoriametricsSession
+
+PROGRAM = "victoria-metrics"
+# Samples are doubles: a whole number above 2^53 would be read back as another.
+TYPES = ("bool", "tinyint", "smallint", "int", "utinyint", "usmallint", "uint", "float", "double")
+_SPELLED = {"smallmergeconcurrency": "smallMergeConcurrency", "memory": "memory.allowedBytes"}
+_NOT_FLAGS = {"write_threads", "gomaxprocs"}
+_DOUBTFUL = re.compile(
+    r"panic|fatal|no space left|out of memory|cannot (write|store|flush|merge|create|open)|drop|ignor|readonly mode",
+    re.IGNORECASE,
+)
+
+
+def _in_bytes(value: str) -> str:
+    """1000000000 of 1GB, which is 1024MB in other databases; any other value as it is."""
+    return str(parse_bytes(value)) if re.fullmatch(r"[0-9]+(\.[0-9]+)?[KMGT]B", value) else value
+
+
+class VictoriametricsTarget(Target):
+    """One server for each trial."""
+
+    def find(self, home: str) -> Installation | None:
+        """victoria-metrics in `home`, else on PATH. The package's program does not report its version."""
+        return packaged(PROGRAM, PROGRAM, home)
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Flags by their names, and the threads that Go may use."""
+        return {
+            "gomaxprocs": str(max(1, math.ceil(trial.cores))),
+            "retentionPeriod": "100y",
+            **{_SPELLED.get(k, k): _in_bytes(v) for k, v in trial.knobs.items() if k != "write_threads"},
+        }
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """A finding for each column type that it does not have, and for rows that are closer than telnet has times."""
+        data, found = trial.work.data, series.refused_columns("VictoriaMetrics", trial, TYPES)
+        if trial.subject.method != series.TELNET or (data.start_ms % 1000 == 0 and data.step_ms % 1000 == 0):
+            return found
+        sentence = f"the method telnet has times in seconds, rows are {data.step_ms} ms apart: they would be ignored"
+        return (*found, Finding(blocking=True, subject="--step-ms", sentence=sentence, remedy="--step-ms 1000"))
+
+    def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
+        """Flags and values that it refuses, in its own words: it checks them all before it prints its version."""
+        flags = _flags(self.settings(trial, is_ours=True))
+        try:
+            done = subprocess.run(
+                [f"{home}/bin/{PROGRAM}", *flags, "-version"],
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=10,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ()
+        if done.returncode == 0:
+            return ()
+        said = ((done.stderr + done.stdout).strip().splitlines() or [f"code {done.returncode}"])[0]
+        sentence = f"VictoriaMetrics says: {said[:300]}"
+        return (Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"),)
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """The single-node server on the given address."""
+        settings = self.settings(trial, is_ours=True)
+        flag = DOORS.get(trial.subject.method)
+        more = (site.port + series.DOOR_OFFSET,) if flag else ()
+        return ServerSpec(
+            argv=(
+                f"{site.home}/bin/{PROGRAM}",
+                *_flags(settings),
+                f"-storageDataPath={site.data_dir}/victoriametrics",
+                f"-httpListenAddr={site.bind_address}:{site.port}",
+                *(f"-{flag}={site.bind_address}:{port}" for port in more),
+                "-loggerLevel=WARN",
+                "-search.maxSamplesPerQuery=100000000000",
+                "-search.maxSamplesPerSeries=100000000000",
+                "-search.maxQueryDuration=1h",
+                "-search.disableCache",
+            ),
+            env={"GOMAXPROCS": settings["gomaxprocs"], "TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            ports=(site.port, *more),
+            stop_timeout_s=30.0,
+        )
+
+    def session(self, trial: Trial, address: Address) -> VictoriametricsSession:
+        return VictoriametricsSession(trial, address, self.settings(trial, is_ours=address.is_ours))
+
+    def suspicious(self, log: str) -> tuple[str, ...]:
+        """Lines that mean samples that were not stored."""
+        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
+
+
+def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"-{name}={value}" for name, value in settings.items() if name not in _NOT_FLAGS)

@@ -1,0 +1,153 @@
+"""The two sweeps of `scale ab`: the flags of one variant, what must agree, and the differences in words. Pure.
+
+Refuses variants that could not be one run: another axis, other levels, other disks.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.experiment.setting.readers import rule_text
+from scale_sweep.model import Sweep
+from scale_sweep.sweep.bounds import refuse_too_many
+from scale_sweep.sweep.settings import SETTINGS
+from scale_sweep.sweep.vary import VARIANT
+
+Flags = Mapping[str, str | list[str]]
+_WHOLE_RUN = (
+    ("axis", "the axis"),
+    ("levels", "the levels"),
+    ("port", "--port"),
+    ("data_dir", "--data-dir"),
+    ("disks", "the disks"),
+    ("disk_placement", "--disk-placement"),
+    ("wal_disk", "--wal-disk"),
+    ("disk_free_min_bytes", "--disk-free-min"),
+    ("sample_hz", "--sample-hz"),
+    ("seed", "--seed"),
+    ("network_bits_per_s", "--network-speed"),
+    ("order_seed", "--order-seed"),
+    ("detect_percent", "--detect"),
+)
+_DECIDED = {
+    "method.replicates": "--replicates",
+    "method.until_ci": "--until-ci",
+    "method.drift_check": "--drift-check",
+    "method.ablation": "--ablation",
+}
+_NO_SETTING = {
+    "name",
+    "question",
+    "origin",
+    "tags",
+    "variants_ab",
+    "replicates",
+    "replicates_max",
+    "drift_check",
+    "vary",
+}
+
+
+def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
+    """`--knob fsync=off --write-threads 4` → texts by key. where: the option that contains the text.
+
+    Raises UsageError for a flag that no setting has, or one without its value.
+    """
+    by_flag = {setting.flag: setting for setting in SETTINGS}
+    found: dict[str, str | list[str]] = {}
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"{where}: {error}") from None
+    while words:
+        flag, equals, value = words.pop(0).partition("=")
+        setting = by_flag.get(flag)
+        if setting is None:
+            raise UsageError(f"{where}: {flag!r} is not a setting's flag", remedy="docs/settings.md lists the flags")
+        if setting.switch:
+            value = "1"
+        elif not equals:
+            if not words:
+                raise UsageError(f"{where}: {flag} needs a value")
+            value = words.pop(0)
+        before = found.get(setting.key, [])
+        found[setting.key] = [*before, value] if setting.many else value
+    return found
+
+
+def together(common: Flags, own: Flags) -> dict[str, str | list[str]]:
+    """The flags of both variants with those of one. Its own replace the common ones; repeatable flags are added."""
+    found = dict(common)
+    for key, value in own.items():
+        before = found.get(key)
+        found[key] = [*before, *value] if isinstance(value, list) and isinstance(before, list) else value
+    return found
+
+
+def variants_of(a: Sweep, b: Sweep, blocks: int) -> tuple[Sweep, Sweep]:
+    """Both sweeps as the variants of one run with this number of blocks. Raises UsageError for settings that must agree
+    and differ."""
+    different = [words for field, words in _WHOLE_RUN if getattr(a, field) != getattr(b, field)]
+    if different:
+        raise UsageError(f"A and B are one run, and {', '.join(different)} must be the same for both")
+    said = [flag for key, flag in _DECIDED.items() if "flag" in (a.origin.get(key), b.origin.get(key))]
+    said += ["vary"] if a.vary or b.vary else []
+    if said:
+        raise UsageError(
+            f"{', '.join(said)}: not with scale ab, whose trials are in blocks of A B B A",
+            remedy="give their number with --blocks",
+        )
+    each = {
+        "--blocks": ("blocks", blocks),
+        "a block": ("trials in a block", 4),
+        "the levels": ("levels", len(a.levels)),
+    }
+    refuse_too_many(each)
+    about = words(a, b)
+    return tuple(
+        replace(
+            one,
+            name="ab",
+            question="Does B write as fast as A?",
+            replicates=2 * blocks,
+            drift_check=False,
+            until_ci_percent=None,
+            ablation=False,
+            variants_ab=about,
+        )
+        for one in (a, b)
+    )  # type: ignore[return-value]
+
+
+def as_one(sweep: Sweep) -> Sweep:
+    """The sweep of the whole run: A's, with both variants named."""
+    return replace(sweep, vary={VARIANT: tuple(sweep.variants_ab)})
+
+
+def words(a: Sweep, b: Sweep) -> dict[str, str]:
+    """What A and B are: the settings in which they differ."""
+    flat_a, flat_b = dict(_flat(_plain(a))), dict(_flat(_plain(b)))
+    names = [n for n in dict.fromkeys([*flat_a, *flat_b]) if flat_a.get(n) != flat_b.get(n)]
+
+    def told(flat: Mapping[str, str]) -> str:
+        return ", ".join(f"{name} {flat.get(name) or 'default'}" for name in names)
+
+    return {"A": told(flat_a), "B": told(flat_b)} if names else {"A": "the same as B", "B": "the same as A"}
+
+
+def _plain(sweep: Sweep) -> dict[str, Any]:
+    plain = {k: v for k, v in asdict(sweep).items() if k not in _NO_SETTING}
+    plain["knobs"] = {name: rule_text(rule) for name, rule in sweep.knobs.items()}
+    return plain
+
+
+def _flat(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, inner in value.items():
+        if isinstance(inner, Mapping):
+            yield from _flat(inner)
+        elif inner not in (None, ""):
+            yield name, str(inner)

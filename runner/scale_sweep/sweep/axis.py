@@ -1,0 +1,60 @@
+"""The axis of a sweep, and its constant axes, from texts and values alone. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scale_sweep.base.units import format_number
+from scale_sweep.experiment.axes import Axis, all_axes
+
+Values = Mapping[str, object]
+
+
+def commands() -> tuple[str, ...]:
+    """The words after `scale sweep` that name an axis."""
+    return tuple(axis.facts.command for axis in all_axes())
+
+
+def swept_axis(what: str, texts: Mapping[str, object]) -> Axis:
+    """The axis that a command names. In a file: the axis whose levels are given and that is not constant."""
+    axes = all_axes()
+    named = next((axis for axis in axes if axis.facts.command == what), None)
+    if named is not None:
+        return named
+    given = [axis for axis in axes if texts.get(axis.key)]
+    return next((axis for axis in given if not axis.facts.is_constant_elsewhere), given[0] if given else axes[0])
+
+
+def mistakes(swept: Axis, what: str, texts: Mapping[str, object], values: Values) -> list[str]:
+    """What is wrong with the axes together. Each sentence names its flag."""
+    others = [axis for axis in all_axes() if axis is not swept and texts.get(axis.key)]
+    found = [_beside(swept, other, values) for other in others]
+    if not texts.get(swept.key):
+        is_file = what not in commands()
+        where = f"{swept.key} (or {swept.facts.flag})" if is_file else swept.facts.flag
+        return [*filter(None, found), f"{where}: missing; {swept.facts.missing}"]
+    return [*filter(None, found), *swept.mistakes(texts, values)]
+
+
+def _beside(swept: Axis, other: Axis, values: Values) -> str:
+    if not other.facts.is_constant_elsewhere:
+        return f"{other.facts.flag}: a sweep of {swept.facts.name}; write {other.facts.example}"
+    levels = values[other.key]
+    if isinstance(levels, Sequence) and len(levels) > 1:
+        return f"{other.facts.flag}: in a {swept.facts.unit} sweep the {other.facts.name} are constant; give one number"
+    return ""
+
+
+def constants(swept: Axis, values: Values) -> dict[str, float]:
+    """The single level of every other axis that has one, by the axis' name."""
+    found = {}
+    for axis in all_axes():
+        levels = values[axis.key]
+        if axis is not swept and isinstance(levels, Sequence) and levels:
+            found[axis.facts.name] = float(levels[0])
+    return found
+
+
+def constant_texts(given: Mapping[str, float]) -> dict[str, str]:
+    """Constants as the user would write them, by key."""
+    return {f"axis.{name}": format_number(level) for name, level in given.items()}

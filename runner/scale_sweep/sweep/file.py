@@ -1,0 +1,116 @@
+"""Reads a sweep file (TOML) into texts by key, and reports every mistake by its key.
+
+Refuses to interpret values: settings.py and resolve.py do that. A sweep file cannot run anything.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.input_file import read_input_text
+from scale_sweep.base.nearest import did_you_mean
+from scale_sweep.base.plain_text import plain_text
+from scale_sweep.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS
+
+FILE_BYTES_MAX = 1 << 20
+_EXPECTED = "a text, a number or a list is expected"
+_PAIRS = ("tags", "vary", "mix")
+
+
+def read_sweep_file(path: Path) -> dict[str, str | list[str]]:
+    """Texts by key. Keys of `[knobs]` that are not known knobs become entries of knobs.other; `[tags]` of tags.
+
+    Raises UsageError that names the file, or every unknown key with the nearest known one.
+    """
+    text = read_input_text(path, "sweep file", FILE_BYTES_MAX)
+    try:
+        document = tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+        raise UsageError(f"sweep file {path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise UsageError(f"sweep file {path} is not a sweep: its values are nested too deeply") from None
+    texts: dict[str, str | list[str]] = {}
+    mistakes = [m for key, value in document.items() for m in _take(texts, key, value)]
+    if mistakes:
+        raise UsageError(f"sweep file {path}:\n  " + "\n  ".join(mistakes), remedy="see docs/settings.md for every key")
+    return texts
+
+
+def _take(texts: dict[str, str | list[str]], section: str, value: object) -> list[str]:
+    if section in DESCRIPTIVE_KEYS:
+        return _take_description(texts, section, value)
+    if section in _PAIRS and isinstance(value, Mapping):
+        return _take_pairs(texts, section, value)
+    if section == "operation" and isinstance(value, Mapping):
+        return _take_operations(texts, value)
+    sections = {k.partition(".")[0] for k in BY_KEY if "." in k}
+    if section not in sections or not isinstance(value, Mapping):
+        return [_unknown(section, sorted(sections | {"tags", "vary", "mix", "operation", *DESCRIPTIVE_KEYS}))]
+    mistakes: list[str] = []
+    for name, entry in value.items():
+        key = f"{section}.{name}"
+        text = _text(entry)
+        if text is None:
+            mistakes.append(f"{key}: {_EXPECTED}")
+        elif key in BY_KEY and key != "knobs.other":
+            texts[key] = text
+        elif section == "knobs":
+            other = texts.setdefault("knobs.other", [])
+            assert isinstance(other, list)
+            other.append(f"{name}={text}")
+        else:
+            mistakes.append(_unknown(key, [k for k in BY_KEY if k.startswith(section + ".")]))
+    return mistakes
+
+
+def _take_description(texts: dict[str, str | list[str]], key: str, value: object) -> list[str]:
+    """Reads the name or the question."""
+    if not isinstance(value, str):
+        return [f"{key}: a text is expected"]
+    try:
+        texts[key] = plain_text(" ".join(value.split())) if value else ""
+    except ValueError as error:
+        return [f"{key}: {error}"]
+    return []
+
+
+def _take_pairs(texts: dict[str, str | list[str]], section: str, pairs: Mapping[str, object]) -> list[str]:
+    """Reads [tags], [vary] or [mix], whose keys the user chooses."""
+    values = {name: _text(entry) for name, entry in pairs.items()}
+    written = [f"{name}={text}" for name, text in values.items() if text is not None]
+    texts[section] = ",".join(written) if section == "mix" else written
+    return [f"{section}.{name}: {_EXPECTED}" for name, text in values.items() if text is None]
+
+
+def _take_operations(texts: dict[str, str | list[str]], operations: Mapping[str, object]) -> list[str]:
+    """Reads [operation.NAME] with its parameters."""
+    found, mistakes = [], []
+    for name, parameters in operations.items():
+        if not isinstance(parameters, Mapping):
+            mistakes.append(f'operation.{name}: a table is expected, like [operation.{name}] span = "1h"')
+            continue
+        for parameter, entry in parameters.items():
+            text = _text(entry)
+            if text is None:
+                mistakes.append(f"operation.{name}.{parameter}: {_EXPECTED}")
+            else:
+                found.append(f"{name}.{parameter}={text}")
+    texts["operation"] = found
+    return mistakes
+
+
+def _text(entry: object) -> str | None:
+    if isinstance(entry, bool):
+        return "1" if entry else "0"
+    if isinstance(entry, (str, int, float)):
+        return str(entry)
+    if isinstance(entry, list) and all(isinstance(e, (str, int, float)) for e in entry):
+        return ",".join(str(e) for e in entry)
+    return None
+
+
+def _unknown(key: str, known: list[str]) -> str:
+    return f"{key}: unknown key" + (did_you_mean(key, known) or f"; known are {', '.join(known)}")

@@ -1,0 +1,241 @@
+"""default < file < flag: makes one Sweep, each setting with its origin, or one error that lists every mistake.
+
+Refuses to look at the machine: this module checks only what the texts alone show.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.nearest import did_you_mean
+from scale_sweep.base.plain_text import plain_text, shortened
+from scale_sweep.experiment.axes import Axis, all_axes
+from scale_sweep.model import Load, Origin, Rule, Sweep, Work
+from scale_sweep.sweep import axis as axes
+from scale_sweep.sweep import window
+from scale_sweep.sweep.bounds import refuse_too_many
+from scale_sweep.sweep.file import read_sweep_file
+from scale_sweep.sweep.knob_settings import KNOB_NAMES
+from scale_sweep.sweep.named_workloads import NAMED
+from scale_sweep.sweep.quick import QUICK_DEFAULTS
+from scale_sweep.sweep.settings import SETTINGS
+from scale_sweep.sweep.work import work_of
+
+_WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts:
+    """Every setting as text, with its origin."""
+
+    text: Mapping[str, str | list[str]]
+    origin: Mapping[str, Origin]
+
+
+def resolve_sweep(what: str, flags: Mapping[str, str | list[str]]) -> Sweep:
+    """The sweep of an axis by its command (`cpu`, `disk`, `clients`, ...), or of a file. flags: by key; they replace
+    the file's.
+
+    Raises UsageError that lists all mistakes, each with its flag or key.
+    """
+    from_file = {} if what in axes.commands() else read_sweep_file(_sweep_path(what))
+    texts = _merge(from_file, flags)
+    values, mistakes = _read_all(texts)
+    swept = axes.swept_axis(what, texts.text)
+    mistakes += axes.mistakes(swept, what, texts.text, values)
+    mistakes += _conflicts(texts, values)
+    mistakes += window.mistakes(values, texts.origin, len(values[swept.key] or ()))
+    if mistakes:
+        raise UsageError("\n".join(mistakes))
+    sweep = _build(what, swept, texts, values, work_of(values, texts.origin))
+    _refuse_too_many(swept, sweep)
+    return sweep
+
+
+def _refuse_too_many(swept: Axis, sweep: Sweep) -> None:
+    grows = sweep.until_ci_percent is not None
+    replicates = sweep.replicates_max if grows else sweep.replicates
+    refuse_too_many(
+        {
+            swept.facts.flag: ("levels", len(sweep.levels)),
+            "--vary": ("combinations", math.prod(map(len, sweep.vary.values()))),
+            "--replicates-max" if grows else "--replicates": ("replicates", replicates),
+        }
+    )
+
+
+def _sweep_path(what: str) -> Path:
+    path = Path(what)
+    if path.suffix != ".toml" and not os.path.exists(path):
+        known = ", ".join(axes.commands())
+        raise UsageError(
+            f"{what[:80]!r} is neither a kind of sweep ({known}) nor a sweep file{did_you_mean(what, axes.commands())}",
+            remedy=", ".join((*(axis.facts.example for axis in all_axes()), "or scale sweep FILE.toml")),
+        )
+    return path
+
+
+def _merge(from_file: Mapping[str, str | list[str]], flags: Mapping[str, str | list[str]]) -> Texts:
+    text: dict[str, str | list[str]] = {}
+    origin: dict[str, Origin] = {}
+    named = NAMED.get(str(flags.get("workload.name") or from_file.get("workload.name") or ""), {})
+    is_quick = str(flags.get("load.quick", from_file.get("load.quick", ""))) in ("1", "true")
+    replaced = {**named, **(QUICK_DEFAULTS if is_quick else {})}
+    overruled = {key for axis in all_axes() for key in axis.overruled(flags)}
+    for setting in SETTINGS:
+        text[setting.key] = replaced.get(setting.key, [] if setting.many else setting.default)
+        origin[setting.key] = "default"
+        given_in: tuple[tuple[Mapping[str, Any], Origin], ...] = ((from_file, "file"), (flags, "flag"))
+        for source, name in given_in:
+            if setting.key in source and not (name == "file" and setting.key in overruled):
+                given = source[setting.key]
+                before = text[setting.key]
+                text[setting.key] = [*before, *given] if setting.many else given
+                origin[setting.key] = name
+    for key in ("name", "question"):
+        if key in from_file:
+            text[key] = from_file[key]
+    return Texts(text=text, origin=origin)
+
+
+def _read_all(texts: Texts) -> tuple[dict[str, Any], list[str]]:
+    values: dict[str, Any] = {}
+    mistakes: list[str] = []
+    for setting in SETTINGS:
+        given = texts.text[setting.key]
+        is_empty = given == "" and not setting.default
+        parts = given if isinstance(given, list) else [] if is_empty else [given]
+        read: list[Any] = []
+        for part in parts:
+            try:
+                read.append(setting.read(plain_text(part)))
+            except ValueError as error:
+                where = setting.flag if texts.origin[setting.key] == "flag" else setting.key
+                mistakes.append(f"{where}: {shortened(str(error))}")
+        values[setting.key] = dict(read) if setting.many else read[0] if read else None
+    return values, mistakes
+
+
+def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
+    mistakes = []
+    for key, flag in _WORK.items():
+        both = values[key] is not None and texts.origin["load.duration"] != "default"
+        if both and texts.origin[key] == texts.origin["load.duration"]:
+            mistakes.append(f"{flag} and --duration exclude each other: fixed work, or a fixed window")
+    if all(values[key] is not None for key in _WORK) and len({texts.origin[key] for key in _WORK}) == 1:
+        mistakes.append("--rows and --rows-per-level exclude each other: the same work at all levels, or in proportion")
+    if values["method.detect"] and texts.origin["method.replicates"] == "flag":
+        mistakes.append("--detect and --replicates exclude each other: --detect chooses the replicates")
+    if values["method.until_ci"] and int(values["method.replicates"] or 0) > int(values["method.replicates_max"] or 0):
+        mistakes.append("--replicates: more than --replicates-max, the most that --until-ci may come to")
+    return mistakes
+
+
+def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bool]:
+    """The rows, and whether they are for each unit of the level. A flag replaces a file's value. A window means no
+    rows."""
+    asked = [key for key in _WORK if values[key] is not None]
+    asked.sort(key=lambda key: texts.origin[key] != "flag")
+    if not asked or (texts.origin["load.duration"] == "flag" and texts.origin[asked[0]] == "file"):
+        return None, False
+    return values[asked[0]], asked[0] == "load.rows_per_level"
+
+
+def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work: Work) -> Sweep:
+    v = values
+    rows, by_level = _fixed_work(texts, v)
+    fixed_work = rows is not None
+    name = str(texts.text.get("name") or (what if what in axes.commands() else Path(what).stem))
+    targets = tuple(dict.fromkeys(part.strip() for part in v["target.name"].split(",") if part.strip())) or ("auto",)
+    fixed_work = fixed_work and v["load.soak"] is None
+    asked = window.window_of(v, texts.origin)
+    warmup = (None, 0.0) if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"]
+    load = Load(
+        rows=rows if fixed_work else None,
+        rows_by_level=by_level and fixed_work,
+        duration_s=None if fixed_work else asked.duration_s,
+        warmup_s=warmup[1],
+        warmup_least_s=warmup[0],
+        rate=float(v["load.rate"]),
+        arrival=v["load.arrival"],
+        window_max_s=None if fixed_work else asked.window_max_s,
+        generator=v["load.generator"],
+        table_placement=v["load.placement"],
+        may_discard=swept.facts.must_be_steady and not asked.soak,
+        soak=asked.soak,
+        carries_claim=fixed_work or asked.carries_claim,
+        request_timeout_s=v["load.request_timeout"],
+        drain_s=v["load.drain"],
+        trace_every=v["load.trace"] or 0,
+        trace_max=v["load.trace_max"],
+    )
+    return Sweep(
+        name=name,
+        question=str(texts.text.get("question", _question(swept, work))),
+        axis=swept.facts.name,
+        levels=v[swept.key],
+        constants=axes.constants(swept, values),
+        target=targets[0],
+        runtime=v["target.runtime"],
+        version=v["target.version"] or "",
+        image=v["target.image"] or "",
+        home=v["target.home"] or "",
+        endpoint=v["target.endpoint"] or "",
+        port=v["target.port"],
+        method=v["load.method"] or "",
+        work=work,
+        load=load,
+        knobs=_knobs(v),
+        settings=v["target.settings"],
+        vary=({"target": targets} if len(targets) > 1 else {}) | v["vary"],
+        server_cpus=v["cpus.server"] or (),
+        generator_cpus=v["cpus.generator"] or (),
+        memory_bytes=v["target.memory"],
+        data_dir=v["target.data_dir"] or "",
+        reference=v["report.reference"] or "",
+        predict=v["report.predict"] or (),
+        need=v["report.need"] or (),
+        tags=v["tags"],
+        origin=dict(texts.origin),
+        **_method(values, len(v[swept.key])),
+        **swept.fields(values),
+    )
+
+
+def _question(swept: Axis, work: Work) -> str:
+    """The question of the sweep: the axis' own, about the counted unit."""
+    asked = swept.facts.question
+    return asked.replace("write rate", "rate of requests") if work.counts_requests else asked
+
+
+def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
+    """The rules by the names that the user gave. The target's names are found later."""
+    said = {name: v[f"knobs.{name}"] for name in KNOB_NAMES}
+    return {**{name: rule for name, rule in said.items() if rule is not None}, **v["knobs.other"]}
+
+
+def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
+    """The number and order of trials. Drift checks are planned if replicates cannot separate drift from noise."""
+    replicates = 1 if v["load.soak"] is not None else int(v["method.replicates"])
+    many = levels > 1 and replicates > 1
+    return {
+        "replicates": replicates,
+        "seed": v["method.seed"],
+        "order_seed": v["method.order_seed"],
+        "detect_percent": v["method.detect"],
+        "sample_hz": v["method.sample_hz"],
+        "network_bits_per_s": v["method.network_speed"],
+        "drift_check": v["method.drift_check"] == "on" or v["method.drift_check"] == "auto" and many,
+        "until_ci_percent": v["method.until_ci"],
+        "replicates_max": v["method.replicates_max"],
+        "ablation": bool(v["method.ablation"]),
+        "profile": bool(v["method.profile"]),
+        "equal_durability": bool(v["method.equal_durability"]),
+        "connections_check": v["method.connections_check"] == "on",
+    }

@@ -1,0 +1,70 @@
+"""The settings whose choices are registered elsewhere: the database, the runtime, the write method, the load generator.
+
+This module names none of them: the texts come from the facts of the registered targets and the names of the runtimes.
+"""
+
+from __future__ import annotations
+
+from scale_sweep.experiment.setting import readers
+from scale_sweep.experiment.setting import setting as _s
+from scale_sweep.model import DEFAULTS, LOADING
+from scale_sweep.server.runtimes import RUNTIMES
+from scale_sweep.server.targets import all_facts
+
+_OURS = "scale"
+
+
+def _one_of(*names: str) -> str:
+    *most, last = names
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _loaded() -> str:
+    return " and ".join(facts.title for facts in all_facts() if facts.loading)
+
+
+def _methods() -> str:
+    return "; ".join(f"{facts.name}: {', '.join(facts.methods)}" for facts in all_facts())
+
+
+def _genuine() -> dict[str, str]:
+    """Load generators that are a database's own, each with the databases that it loads."""
+    found: dict[str, list[str]] = {}
+    for facts in all_facts():
+        for name in facts.load_generators:
+            found.setdefault(name, []).append(facts.title)
+    return {name: ", ".join(titles) for name, titles in found.items() if name != _OURS}
+
+
+TARGET = _s(
+    "target.name", "--target", str, "auto", f"Database: {_one_of('auto', *(f.name for f in all_facts()))}.", "NAME"
+)
+RUNTIME = _s(
+    "target.runtime",
+    "--runtime",
+    readers.one_of("auto", *RUNTIMES.names()),
+    "auto",
+    f"Where the server runs: {_one_of('auto', *RUNTIMES.names())}.",
+    "NAME",
+)
+SETTINGS_SET = _s(
+    "target.settings",
+    "--settings",
+    readers.one_of("auto", DEFAULTS, LOADING),
+    "auto",
+    "Settings that servers start from: defaults (durability and maintenance of the vendor) or loading (settings of "
+    f"{_loaded()} that make loading fast). auto: defaults where several databases or two variants are compared, else "
+    "loading. --knob goes before it.",
+    "NAME",
+)
+METHOD = _s("load.method", "--method", str, "", f"How rows are written. {_methods()}.", "NAME")
+LOAD_GENERATOR = _s(
+    "load.generator",
+    "--load-generator",
+    readers.one_of(_OURS, *_genuine()),
+    _OURS,
+    "Program that writes the rows: "
+    + _one_of(f"{_OURS} (scale-loadgen)", *(f"{name} (the tool of {title})" for name, title in _genuine().items()))
+    + ".",
+    "NAME",
+)

@@ -1,0 +1,296 @@
+"""Every setting of a sweep, declared once: its key in a sweep file, its flag, its reader, its default, its help.
+
+The command line, the sweep files, `scale plan` and docs/settings.md are generated from this table. It contains no
+logic: the package that uses a value interprets it.
+"""
+
+from __future__ import annotations
+
+from scale_sweep.base.units import parse_count, parse_cpus, parse_levels, parse_seconds
+from scale_sweep.experiment.axes import all_axes
+from scale_sweep.experiment.setting import Setting, Takes, readers, spans
+from scale_sweep.experiment.setting import setting as _s
+from scale_sweep.experiment.setting.speeds import network_speed
+from scale_sweep.sweep.knob_settings import KNOB_SETTINGS
+from scale_sweep.sweep.server_settings import LOAD_GENERATOR, METHOD, RUNTIME, SETTINGS_SET, TARGET
+from scale_sweep.sweep.workload_settings import WORKLOAD_SETTINGS
+
+SETTINGS: tuple[Setting, ...] = (
+    *(setting for axis in all_axes() for setting in axis.settings),
+    TARGET,
+    RUNTIME,
+    SETTINGS_SET,
+    _s("target.version", "--version", str, "", "Version of the server; selects the pinned image.", "VERSION"),
+    _s("target.image", "--image", str, "", "Docker image. Default: the pinned image of the target.", "IMAGE"),
+    _s("target.home", "--home", str, "", "Directory of an installed server; it contains bin/ and lib/.", "DIR"),
+    _s(
+        "target.endpoint",
+        "--endpoint",
+        readers.endpoint,
+        "",
+        "host:port of a server that already runs. scale loads and observes it, and never pins or stops it.",
+        "HOST:PORT",
+    ),
+    _s("target.port", "--port", readers.port, "", "TCP port of the server on loopback. Default: a free port.", "PORT"),
+    _s("target.memory", "--memory", readers.memory, "", "Memory limit of the server, like 4GiB, without swap.", "SIZE"),
+    _s(
+        "target.data_dir",
+        "--data-dir",
+        readers.data_directory,
+        "",
+        "Directory for the server's data; each trial gets a new directory in it. ram or ram:8GiB: a tmpfs of this size "
+        "that is mounted for the run; default size: half of the available memory. Default: a "
+        "folder of this user's state; see docs/security.md.",
+        "DIR|ram",
+    ),
+    _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs for the server, in this order: 0,2-5.", "LIST"),
+    _s(
+        "cpus.generator",
+        "--generator-cpus",
+        parse_cpus,
+        "",
+        "CPUs for the load generator: 6-7.",
+        "LIST",
+    ),
+    *WORKLOAD_SETTINGS,
+    METHOD,
+    _s(
+        "load.rows",
+        "--rows",
+        readers.at_least(1, parse_count),
+        "",
+        "Fixed work: this number of rows in total, like 100M. Excludes --duration.",
+        "N",
+    ),
+    _s(
+        "load.rows_per_level",
+        "--rows-per-level",
+        readers.at_least(1, parse_count),
+        "",
+        "Fixed work in proportion to the level: this number of rows for each core, disk or client. Excludes --rows.",
+        "N",
+    ),
+    _s(
+        "load.duration",
+        "--duration",
+        readers.above_zero(parse_seconds),
+        "40s",
+        "Length of the window after the warm-up. A number from a window under 40 s is marked quick.",
+        "TIME",
+    ),
+    _s(
+        "load.window_max",
+        "--window-max",
+        parse_seconds,
+        "",
+        "The window grows up to this length while the rate is not steady; 0: it never grows. Default: 1.5 times "
+        "--duration, or 3 times a --duration under 40s.",
+        "TIME",
+    ),
+    _s(
+        "load.quick",
+        "--quick",
+        readers.switch,
+        "",
+        "Short windows: 5 s, growing to 10 s; 3 to 5 replicates, as the time allows, and no drift check, unless they "
+        "are given. Every number is marked quick, because it may not be the long-run rate.",
+        takes=Takes.NOTHING,
+    ),
+    _s(
+        "load.soak",
+        "--soak",
+        readers.above_zero(parse_seconds),
+        "",
+        "One trial of this length at one level. The report shows its rate over time and the error of short windows.",
+        "TIME",
+    ),
+    _s("load.warmup", "--warmup", spans.time_span, "5s..30s", spans.HELP, "TIME"),
+    _s("load.rate", "--rate", parse_count, "0", "Open loop: offered rows per second. 0: closed loop.", "ROWS/S"),
+    _s(
+        "load.arrival",
+        "--arrival",
+        readers.one_of("constant", "poisson"),
+        "constant",
+        "Open loop: distribution of the times at which requests are due: constant or poisson.",
+        "KIND",
+    ),
+    _s(
+        "load.request_timeout",
+        "--request-timeout",
+        parse_seconds,
+        "60s",
+        "Longest time for the answer to one request, if the client library can end a request (libtaos cannot). After "
+        "it, the trial is ABORTED. 0: no limit.",
+        "TIME",
+    ),
+    _s(
+        "load.drain",
+        "--drain",
+        readers.above_zero(parse_seconds),
+        "30s",
+        "Time for the answers to requests in flight when the window ends or the load fails.",
+        "TIME",
+    ),
+    _s(
+        "load.trace",
+        "--trace",
+        readers.at_least(1, parse_count),
+        "",
+        "Keep one in N requests of each connection, with their times, in trace.parquet of the trial. Default: none.",
+        "N",
+    ),
+    _s(
+        "load.trace_max",
+        "--trace-max",
+        readers.at_least(1, parse_count),
+        "1M",
+        "With --trace: the most requests of a trial that are kept.",
+        "N",
+    ),
+    LOAD_GENERATOR,
+    _s(
+        "load.placement",
+        "--placement",
+        readers.one_of("owned", "stock"),
+        "owned",
+        "Table placement. owned: each thread owns its vgroups, which hold equally many tables; stock: contiguous "
+        "ranges of tables.",
+        "KIND",
+    ),
+    *KNOB_SETTINGS,
+    _s(
+        "vary",
+        "--vary",
+        readers.variation,
+        "",
+        "A second factor, NAME=V1,V2,...: method, rows_per_request, requests_per_table, interlace_rows, tables, "
+        "placement, cache or a knob. Can be repeated.",
+        "NAME=V1,V2",
+        takes=Takes.VALUES,
+    ),
+    _s("method.replicates", "--replicates", readers.at_least(1, parse_count), "3", "Trials of each level.", "N"),
+    _s(
+        "method.detect",
+        "--detect",
+        readers.percent,
+        "",
+        "Choose the number of replicates so that a difference of this size between two levels, like 5%, is found 4 "
+        "times in 5.",
+        "PERCENT",
+    ),
+    _s(
+        "method.until_ci",
+        "--until-ci",
+        readers.percent,
+        "",
+        "Add replicates until the 95 % interval of every level's mean is within this share of it, like 5%.",
+        "PERCENT",
+    ),
+    _s(
+        "method.replicates_max",
+        "--replicates-max",
+        readers.at_least(2, parse_count),
+        "10",
+        "With --until-ci: the largest number of trials of each level.",
+        "N",
+    ),
+    _s(
+        "method.drift_check",
+        "--drift-check",
+        readers.one_of("auto", "on", "off"),
+        "auto",
+        "Drift check: repeat the first trial at the end, to detect drift of the machine. auto: with several levels and "
+        "replicates, and not with --quick.",
+        "auto|on|off",
+    ),
+    _s(
+        "method.ablation",
+        "--ablation",
+        readers.switch,
+        "",
+        "Ablation trials: where a rule changes a knob, also measure the level after the change with the old knobs, and "
+        "split the gain into hardware and knobs.",
+        takes=Takes.NOTHING,
+    ),
+    _s(
+        "method.profile",
+        "--profile",
+        readers.switch,
+        "",
+        "Repeat a trial of the lowest and of the highest level with Linux perf, and show which functions use more CPU.",
+        takes=Takes.NOTHING,
+    ),
+    _s(
+        "method.equal_durability",
+        "--equal-durability",
+        readers.switch,
+        "",
+        "Every target answers a request when its rows are fsynced, if it has a setting for that. The plan says where "
+        "the rows are otherwise. Without it, durability is that of --settings. --knob goes before it.",
+        takes=Takes.NOTHING,
+    ),
+    _s(
+        "method.connections_check",
+        "--connections-check",
+        readers.one_of("on", "off"),
+        "on",
+        "If the server does not use what a level gives it, and nothing outside the server explains this, measure the "
+        "level once more with twice the connections. If the rate does not rise, the level is a SOFTWARE_BOTTLENECK "
+        "and is fitted. Otherwise, and with off, it is not fitted. At most one trial for each level.",
+        "on|off",
+    ),
+    _s("method.seed", "--seed", parse_count, "42", "Seed of the data.", "N"),
+    _s(
+        "method.order_seed",
+        "--order-seed",
+        parse_count,
+        "",
+        "Seed of the order of the trials. Default: a new one for each run, which the manifest records.",
+        "N",
+    ),
+    _s("method.sample_hz", "--sample-hz", readers.between(0.1, 10.0), "1", "Samples per second, at most 10.", "HZ"),
+    _s(
+        "method.network_speed",
+        "--network-speed",
+        network_speed,
+        "",
+        "Speed of a network interface of this machine, if the kernel does not know it (a virtual machine's), like "
+        "eth0=10Gbit. An interface that moves 85 % of its speed is the limit NETWORK. Can be repeated.",
+        "IFACE=SPEED",
+        takes=Takes.VALUES,
+    ),
+    _s(
+        "report.reference",
+        "--reference",
+        str,
+        "",
+        "Published table to show beside the result: a name from results/reference, such as tdengine-cpu, or a CSV "
+        "file.",
+        "NAME",
+    ),
+    _s(
+        "report.predict",
+        "--predict",
+        parse_levels,
+        "",
+        "Levels whose rate the report predicts, at most twice the highest level measured: 16,24.",
+        "LEVELS",
+    ),
+    _s(
+        "report.need",
+        "--need",
+        readers.rates,
+        "",
+        "Rates in rows/s for which the report finds the level: 2000000 or 2M,5M.",
+        "RATES",
+    ),
+    _s("tags", "--tag", readers.tag, "", "A note for the manifest, key=value. Can be repeated.", "K=V", Takes.VALUES),
+)
+
+BY_KEY = {s.key: s for s in SETTINGS}
+DESCRIPTIVE_KEYS = ("name", "question")
+
+
+def parameter_name(flag: str) -> str:
+    """The Python name of a flag: --rows-per-request → rows_per_request."""
+    return flag.removeprefix("--").replace("-", "_")

@@ -1,0 +1,79 @@
+"""The length of a trial's window, from the settings (--duration, --quick, --soak, ...). Pure.
+
+A window that carries the claim is at least CLAIM_S long and may grow by half. A shorter one is quick, and may grow to
+three times its length; that of --quick to twice. Refuses settings that contradict each other, each by its flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scale_sweep.model import CLAIM_S, Origin
+
+QUICK_S = 5.0  # the window of --quick
+QUICK_GROWS = 2.0  # times the duration of --quick, while the rate is not steady
+SHORT_GROWS = 3.0  # of another short window
+CLAIM_GROWS = 1.5  # times the duration
+WINDOW_GROWS_FROM_S = 4.0  # of a shorter one, steadiness cannot be decided
+
+Values = Mapping[str, Any]
+Origins = Mapping[str, Origin]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """The fields of Load with these names, in seconds."""
+
+    duration_s: float
+    window_max_s: float | None
+    soak: bool
+    carries_claim: bool
+
+
+def window_of(v: Values, origins: Origins) -> Window:
+    """The window from the values of all settings by key, which must have no mistakes."""
+    if v["load.soak"] is not None:
+        return Window(duration_s=v["load.soak"], window_max_s=None, soak=True, carries_claim=True)
+    duration_s, given = _duration_s(v), v["load.window_max"]
+    is_long = duration_s >= CLAIM_S
+    times = CLAIM_GROWS if is_long else QUICK_GROWS if v["load.quick"] else SHORT_GROWS
+    most = times * duration_s if given is None else given
+    grows = most > duration_s >= WINDOW_GROWS_FROM_S
+    return Window(duration_s=duration_s, window_max_s=most if grows else None, soak=False, carries_claim=is_long)
+
+
+def _duration_s(v: Values) -> float:
+    """The duration. --quick shortens a window that carries the claim, and leaves a shorter one unchanged."""
+    return QUICK_S if v["load.quick"] and v["load.duration"] >= CLAIM_S else v["load.duration"]
+
+
+def mistakes(v: Values, origins: Origins, levels: int) -> list[str]:
+    """Contradictions between settings, each with its flag. levels: of the swept axis; 0 if they could not be read."""
+    asked, most, soak = v["load.duration"], v["load.window_max"], v["load.soak"]
+    found = []
+    if asked is not None and most is not None and 0 < most < _duration_s(v) and soak is None:
+        told = f"{_duration_s(v):g} s, the --duration that it may grow from"
+        found.append(f"--window-max: is less than {told}; give a shorter --duration, or --quick")
+    if v["load.quick"] and origins["load.duration"] == "flag" and asked is not None and asked >= CLAIM_S:
+        found.append(f"--quick and --duration {asked:g}s exclude each other: a window of {CLAIM_S:g} s is not quick")
+    return found + (_mistakes_of_soak(v, origins, levels) if soak is not None else [])
+
+
+def _mistakes_of_soak(v: Values, origins: Origins, levels: int) -> list[str]:
+    found = []
+    if levels > 1:
+        found.append(f"--soak: is one long trial at one level, and {levels} levels are given")
+    with_soak = {
+        "load.rows": "--rows",
+        "load.rows_per_level": "--rows-per-level",
+        "load.duration": "--duration",
+        "load.quick": "--quick",
+    }
+    found += [f"--soak and {flag} exclude each other" for key, flag in with_soak.items() if origins[key] == "flag"]
+    if origins["method.replicates"] == "flag" and (v["method.replicates"] or 1) > 1:
+        found.append("--soak: is one long trial; leave out --replicates")
+    if v["load.soak"] < CLAIM_S:
+        found.append(f"--soak: at least {CLAIM_S:g} s, the length of a window that it is compared with")
+    return found

@@ -1,0 +1,191 @@
+"""The settings of the workload: tables, columns, values, requests. Its rate and duration are in `settings.py`."""
+
+from __future__ import annotations
+
+from scale_sweep.base.units import parse_count, parse_seconds
+from scale_sweep.experiment.setting import Setting, Takes, readers
+from scale_sweep.experiment.setting import setting as _s
+from scale_sweep.experiment.setting.laws import laws, up_to
+from scale_sweep.sweep.named_workloads import NAMED
+
+WORKLOAD_SETTINGS: tuple[Setting, ...] = (
+    _s(
+        "workload.name",
+        "--workload",
+        readers.one_of(*NAMED),
+        "write",
+        "A named workload: write; iot-queries, reads of devices; iot-mixed, nine writes to one read; "
+        "tsbs-devops, the 15 queries of TSBS. All that it sets can be set otherwise. A query that a database cannot "
+        "answer is left out for it, with a note.",
+        "NAME",
+    ),
+    _s(
+        "mix",
+        "--mix",
+        readers.weights,
+        "",
+        "What the requests are, by weight, like write=9,range=1. Default: rows are written.",
+        "NAME=WEIGHT,...",
+    ),
+    _s(
+        "operation",
+        "--operation",
+        readers.parameter,
+        "",
+        "A parameter of an operation of the mix, like range.span=1h; repeatable. docs/reads.md lists them.",
+        "NAME.PARAMETER=VALUE",
+        takes=Takes.VALUES,
+    ),
+    _s(
+        "preload.rows",
+        "--preload",
+        readers.at_least(0, parse_count),
+        "0",
+        "Rows written before the load begins, outside of every rate, which reads then find; each table gets the same.",
+        "N",
+    ),
+    _s(
+        "preload.read_recent",
+        "--read-recent",
+        parse_seconds,
+        "",
+        "Reads ask for the newest rows of --preload, of so much time: `recent` of every operation that has this "
+        "parameter and does not set it.",
+        "TIME",
+    ),
+    _s(
+        "method.cache",
+        "--cache",
+        readers.one_of("as-is", "warm", "cold"),
+        "as-is",
+        "The rows of --preload when the load begins. warm: their files were read before; cold: the server was started "
+        "again, after their pages were dropped from the page cache; as-is: neither.",
+        "as-is|warm|cold",
+    ),
+    _s("workload.tables", "--tables", readers.at_least(1, parse_count), "100", "Series (child tables, devices).", "N"),
+    _s(
+        "workload.columns",
+        "--columns",
+        readers.columns,
+        "current:float,voltage:int,phase:float",
+        "Columns as name:type, or N:type for N columns m1..mN.",
+        "LIST",
+    ),
+    _s(
+        "workload.tag_columns",
+        "--tag-columns",
+        readers.columns,
+        "groupid:int,location:binary(24)",
+        "Tag columns as name:type.",
+        "LIST",
+    ),
+    _s(
+        "workload.values",
+        "--values",
+        laws,
+        "walk",
+        "Values: walk (a random walk, like measurements), random, constant, line (rises and falls back), sine, square "
+        "(high, then low); or the share of the columns for each, like line=1,sine=1,random=2.",
+        "LAWS",
+    ),
+    _s(
+        "workload.period_rows",
+        "--value-period",
+        readers.at_least(2, parse_count),
+        "100",
+        "Rows after which line, sine and square repeat.",
+        "ROWS",
+    ),
+    _s(
+        "workload.decimals",
+        "--decimals",
+        up_to(5, parse_count),
+        "",
+        "Decimals of values with a fraction, 0 to 5. Default: 3; values of random are not rounded.",
+        "N",
+    ),
+    _s(
+        "workload.disorder",
+        "--disorder",
+        readers.one_of("poisson", "batch"),
+        "",
+        "Rows come out of order. poisson: some come again for an earlier time, so that times repeat; batch: the first "
+        "part of each batch of rows comes last. Default: in order.",
+        "MODE",
+    ),
+    _s(
+        "workload.disorder_ratio",
+        "--disorder-ratio",
+        readers.percent,
+        "10%",
+        "Share of the rows that come late, with --disorder.",
+        "PERCENT",
+    ),
+    _s(
+        "workload.disorder_lambda",
+        "--disorder-lambda",
+        readers.between(0.001, 1e6),
+        "2200",
+        "Mean delay in rows, with --disorder poisson.",
+        "ROWS",
+    ),
+    _s(
+        "workload.disorder_max_k",
+        "--disorder-max-k",
+        readers.at_least(1, parse_count),
+        "170k",
+        "Longest delay in rows, with --disorder poisson.",
+        "ROWS",
+    ),
+    _s(
+        "workload.disorder_rows",
+        "--disorder-rows",
+        readers.at_least(2, parse_count),
+        "1000",
+        "Rows of a table in one batch, with --disorder batch.",
+        "ROWS",
+    ),
+    _s(
+        "workload.text",
+        "--text",
+        readers.one_of("vocabulary", "random"),
+        "vocabulary",
+        "Text columns: vocabulary (words of a fixed list, which compress well) or random (as long as the column, hard "
+        "to compress).",
+        "KIND",
+    ),
+    _s(
+        "workload.rows_per_request",
+        "--rows-per-request",
+        readers.at_least(1, parse_count),
+        "",
+        "Rows in one request. Default: the target's.",
+        "N",
+    ),
+    _s(
+        "workload.interlace_rows",
+        "--interlace-rows",
+        readers.at_least(0, parse_count),
+        "0",
+        "Rows of one table before rows of the next table, within a request. 0: a request has rows of one table only.",
+        "N",
+    ),
+    _s(
+        "workload.requests_per_table",
+        "--requests-per-table",
+        readers.at_least(1, parse_count),
+        "1",
+        "Requests with rows of one table before those of the next table. Above 1, TDengine's stmt uses less CPU in the "
+        "client library.",
+        "N",
+    ),
+    _s("workload.start_ms", "--start-ms", parse_count, "1500000000000", "First timestamp, ms since 1970.", "MS"),
+    _s(
+        "workload.step_ms",
+        "--step-ms",
+        readers.at_least(1, parse_count),
+        "1",
+        "Time between two rows of a table, in ms.",
+        "MS",
+    ),
+)

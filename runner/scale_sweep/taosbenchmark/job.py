@@ -1,0 +1,172 @@
+"""The data classes of a load, which both readers (options and JSON file) make and everything else uses.
+
+Refuses to read, to print, and to know how the load generator writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.plain_text import shortened
+from scale_sweep.server.targets.tdengine.dialect import SCHEMALESS
+
+
+class Reachable(Protocol):
+    """What says how to reach the server."""
+
+    @property
+    def host(self) -> str:
+        """Its name or address."""
+
+    @property
+    def port(self) -> int:
+        """Of the server, or of its adapter for the method rest."""
+
+    @property
+    def user(self) -> str:
+        """The account."""
+
+    @property
+    def client_config(self) -> str:
+        """Directory of the client's taos.cfg, "" for the client's own choice."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """A column or tag. length: of binary(n); 0 for types of a fixed length."""
+
+    name: str
+    kind: str
+    length: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample:
+    """Rows of a file. content: as the load generator takes them. rows: in it. period: row n of a table is row n modulo
+    the period, modulo the rows. lines: of the file. has_times: the file has the rows' times."""
+
+    content: bytes = field(repr=False)
+    rows: int
+    period: int
+    lines: int
+    has_times: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuperTable:
+    """One load: the tables of a supertable, and their rows.
+
+    step counts units of the database's precision. All other times are in milliseconds. normal: tables without a
+    supertable. exists: the tables exist already. keep_going: a failed request is counted and the load continues. first:
+    the number of the first table. makes_tables: the insertions do, before the load nothing does. text: how texts are
+    made. sample: the rows that repeat, from a file; None: rows are made. tag_lines: the tags of the tables, from a
+    file; empty: they are made. files: keys of the load generator's spec that name such files.
+    """
+
+    name: str
+    tables: int
+    prefix: str
+    normal: bool
+    exists: bool
+    method: str
+    columns: tuple[Column, ...]
+    tags: tuple[Column, ...]
+    rows_each: int
+    rows_per_request: int
+    interlace_rows: int
+    start_ms: int
+    step: int
+    disorder_ratio: int
+    disorder_range_ms: int
+    interval_ms: int
+    partial_columns: int
+    partial_from: int
+    retries: int
+    keep_going: bool
+    values: str
+    first: int
+    makes_tables: bool
+    text: str
+    sample: Sample | None
+    tag_lines: bytes = field(repr=False)
+    files: Mapping[str, str]
+
+    @property
+    def schemaless(self) -> bool:
+        """Whether the rows create their tables."""
+        return self.method in SCHEMALESS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Database:
+    """A database and its loads. options: those of CREATE DATABASE, checked, without the precision.
+
+    written: its name as the user wrote it, for the output lines.
+    """
+
+    name: str
+    written: str
+    drop: bool
+    create: bool
+    precision: str
+    options: tuple[tuple[str, str], ...]
+    tables: tuple[SuperTable, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """Everything that `scale load` does. notes: sentences about options that were accepted without effect, each shown
+    once.
+
+    vgroups_auto: as many vgroups as CPUs, and one thread for each, as taosBenchmark does if neither is given.
+    aggregates: the load ends with common aggregates. client_config: the directory of the client's taos.cfg; "" leaves
+    the choice to the client.
+    """
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    threads: int
+    create_threads: int
+    result_file: str
+    client_config: str = ""
+    vgroups_auto: bool
+    ask: bool
+    aggregates: bool = False
+    databases: tuple[Database, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleOptions:
+    """The options that `scale load` has and taosBenchmark does not."""
+
+    placement: str = "stock"
+    library: str = ""
+    own_values: bool = False
+    row_times: bool = False
+
+
+class Refusals:
+    """Collects all mistakes, under the names that the user wrote, so that one error lists them."""
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[str, str]] = []
+
+    def add(self, name: str, why: str) -> None:
+        """Adds one refusal. name: the option or the path of the JSON key."""
+        self.entries.append((shortened(name), shortened(why)))
+
+    def raise_any(self) -> None:
+        """Raises UsageError with all refusals, if there are any."""
+        if self.entries:
+            lines = "".join(f"\n  {name}: {why}" for name, why in self.entries)
+            what = "one thing is" if len(self.entries) == 1 else f"{len(self.entries)} things are"
+            raise UsageError(
+                f"{what} refused, nothing was started:{lines}",
+                remedy="leave them out or change them; docs/taosbenchmark.md lists what is supported",
+            )

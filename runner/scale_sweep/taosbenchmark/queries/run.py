@@ -1,0 +1,147 @@
+"""Asks what a query file says: one load after another, the lines of each, and the totals.
+
+Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the load; the lines then show what was done.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from scale_sweep.base.errors import LoadError, TargetError
+from scale_sweep.base.input_file import read_input_text
+from scale_sweep.loadgen.process import LoadProcesses
+from scale_sweep.loadgen.statements import run_statements
+from scale_sweep.model import Interval, LoadSummary
+from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
+from scale_sweep.taosbenchmark.keys import BYTES_MAX
+from scale_sweep.taosbenchmark.loading import RESULT, Say, drain, need_library, saying
+from scale_sweep.taosbenchmark.queries import output
+from scale_sweep.taosbenchmark.queries.job import QueryJob
+from scale_sweep.taosbenchmark.queries.spec import QueryLoad, specified_loads, subtable_load, subtables_statement
+from scale_sweep.taosbenchmark.spec import door_spec
+
+REPORT_EVERY_S = 30.0
+LOAD_S_MAX = 30 * 86_400.0
+
+
+@dataclass(kw_only=True)
+class QueryResult:
+    """All queries that ran. failure: why it ended early; the caller raises it after the lines were shown."""
+
+    done: list[output.Asked] = field(default_factory=list)
+    interrupted: bool = False
+    failure: LoadError | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing more is asked."""
+        return self.interrupted or self.failure is not None
+
+
+def read_text(path: str) -> str:
+    """A file of statements. Raises UsageError."""
+    return read_input_text(path, "", BYTES_MAX)
+
+
+def check_results(job: QueryJob, refusals: Refusals) -> None:
+    """Refuses a result file whose directory does not exist, or is not to be written to."""
+    for query in job.queries():
+        folder = Path(query.result).parent
+        if query.result and not (os.path.isdir(folder) and os.access(folder, os.W_OK)):
+            refusals.add(f"{query.key}.result", f"{query.result}: {folder} is not a directory that can be written to")
+
+
+def run_queries(job: QueryJob, own: ScaleOptions, program: str, say: Say) -> QueryResult:
+    """Asks it all. Raises PreflightError without libtaos, TargetError when the server refuses, StoreError when the
+    result file cannot be written."""
+    need_library(program, door_spec(job, own, job.method))
+    with saying(job.result_file, say) as both:
+        return _run(job, own, program, both)
+
+
+def _run(job: QueryJob, own: ScaleOptions, program: str, say: Say) -> QueryResult:
+    result = QueryResult()
+    for note in job.notes:
+        say("INFO", note)
+    loads = [(load, False) for load in specified_loads(job, own, job.specified)] if job.specified else []
+    if job.of_subtables:
+        subtables = _subtables(job, own, program)
+        say("INFO", f"{job.of_subtables.supertable}'s childTblCount: {len(subtables)}")
+        loads.append((subtable_load(job, own, job.of_subtables, subtables), True))
+    for load, of_subtables in loads:
+        _ask(job, program, load, result, say, of_subtables=of_subtables)
+        if result.is_over:
+            break
+    if result.done:
+        for line in output.total_lines(result.done):
+            say(RESULT, line)
+    return result
+
+
+def _subtables(job: QueryJob, own: ScaleOptions, program: str) -> list[str]:
+    assert job.of_subtables is not None
+    name = job.of_subtables.supertable
+    statement = subtables_statement(job, name)
+    (answer,) = run_statements(program, door_spec(job, own, job.method), [statement], job.password)
+    if not answer.ok:
+        raise TargetError(f"TDengine refused {statement!r}: {answer.code} {answer.message}")
+    if not answer.rows:
+        raise TargetError(f"supertable {job.database}.{name} has no subtable", remedy="correct databases or stblname")
+    return [str(row[0]) for row in answer.rows]
+
+
+def _ask(job: QueryJob, program: str, load: QueryLoad, result: QueryResult, say: Say, *, of_subtables: bool) -> None:
+    """Runs one load, and adds its lines and outcome to `result`."""
+    spec = dict(load.spec)
+    with ExitStack() as stack:
+        if load.items:
+            file = stack.enter_context(tempfile.NamedTemporaryFile("w", suffix=".items", encoding="utf-8"))
+            file.writelines(f"{item}\n" for item in load.items)
+            file.flush()
+            spec["items"] = file.name
+        cpus = tuple(sorted(os.sched_getaffinity(0)))
+        processes = stack.enter_context(LoadProcesses(program, [spec], cpus, job.password))
+        try:
+            _watch(processes, say)
+        except KeyboardInterrupt:
+            result.interrupted = True
+            processes.stop()
+            result.failure = drain(processes)
+        except LoadError as error:
+            result.failure = error
+        summary = processes.summary()
+        troubles = tuple(f"{t.code} {t.message}" for t in processes.troubles)
+    if summary is None:
+        return
+    asked = output.Asked(load=load, summary=summary, of_subtables=of_subtables, troubles=troubles)
+    result.done.append(asked)
+    for line in output.delay_lines(asked):
+        say(RESULT, line)
+    if not result.is_over:
+        result.failure = _failure(job, asked, summary, say)
+
+
+def _watch(processes: LoadProcesses, say: Say) -> None:
+    told, queries = time.monotonic(), 0
+    for line in processes.lines(LOAD_S_MAX):
+        if isinstance(line, Interval):
+            queries += line.requests
+            if time.monotonic() - told >= REPORT_EVERY_S:
+                told = time.monotonic()
+                say("INFO", f"has currently completed queries: {queries}, QPS: {line.requests} in a second")
+
+
+def _failure(job: QueryJob, asked: output.Asked, summary: LoadSummary, say: Say) -> LoadError | None:
+    """A query without an answer is a failure, unless the file says that the others go on."""
+    if summary.outcome == "ok":
+        return None
+    what = f"{asked.failed} queries failed: {'; '.join(asked.troubles[:3]) or summary.outcome}"
+    if job.keep_going and summary.outcome == "errors":
+        say("WARN", what)
+        return None
+    return LoadError(what, remedy="correct the statement, or give continue_if_fail: yes")

@@ -1,0 +1,194 @@
+"""Rows and tags that a user gives in CSV files, as taosBenchmark's `sample_file` and `tags_file` → what the load
+generator reads.
+
+Pure: the content comes in. A value is checked against its column's type and length; a message names the line. Refuses
+what TDengine would refuse or cut. Empty lines are left out, as there.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from scale_sweep.base.plain_text import odd_character, shortened
+from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
+from scale_sweep.taosbenchmark.job import Column, Sample
+
+BYTES_MAX = 256 * 2**20  # of the rows as the load generator takes them
+LITERAL_BYTES_MAX = 500  # of a tag, with its quotes
+TAG_SEPARATOR = "\x1f"
+_FIELD = re.compile(r"""\s*('(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|[^,'"][^,]*|)\s*(,|$)""")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
+_NUMBER = re.compile(r"[+-]?([0-9]{1,400}(\.[0-9]{0,400})?|\.[0-9]{1,400})([eE][+-]?[0-9]{1,3})?")
+_CODES = {"tinyint": "b", "smallint": "h", "int": "i", "bigint": "q", "timestamp": "q", "bool": "b"}
+_CODES |= {"utinyint": "B", "usmallint": "H", "uint": "I", "ubigint": "Q", "float": "f", "double": "d"}
+_TRUTHS = {"true": 1, "false": 0, "1": 1, "0": 0}
+_TEXTS = ("binary", "nchar")
+NCHAR_BYTES = 4  # of a character, at most
+_TIME = Column(name="the time", kind="timestamp")
+
+
+def batch_columns(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns with the bytes that the load generator keeps for each: NCHAR counts characters."""
+    return tuple(replace(c, length=c.length * NCHAR_BYTES) if c.kind == "nchar" else c for c in columns)
+
+
+def read_sample(raw: bytes, columns: Sequence[Column], precision: str, prepared: int, *, has_times: bool) -> Sample:
+    """The first `prepared` rows of the file, as taosBenchmark takes them. Raises ValueError with one sentence."""
+    for column in columns:
+        if column.kind not in _CODES and column.kind not in _TEXTS:
+            raise ValueError(f"{column.name}: values of type {column.kind.upper()} cannot come from a file")
+    lines = _lines(raw)
+    taken = lines[:prepared]
+    kept = batch_columns(columns)
+    row_bytes = 8 + sum(c.length + 5 if c.length else 9 for c in kept)
+    if not taken:
+        raise ValueError("has no row")
+    if row_bytes * len(taken) > BYTES_MAX:
+        raise ValueError(f"{len(taken):,} rows of {row_bytes:,} bytes are more than {BYTES_MAX:,} bytes")
+    wanted = (*((_TIME,) if has_times else ()), *columns)
+    cells = [list(_cells(number, line, wanted, precision)) for number, line in taken]
+    times = _times([row.pop(0) for row in cells], taken) if has_times else b""
+    parts = [times, *(_part(column, [row[i] for row in cells]) for i, column in enumerate(kept))]
+    return Sample(content=b"".join(parts), rows=len(taken), period=prepared, lines=len(lines), has_times=has_times)
+
+
+def read_tags(raw: bytes, tags: Sequence[Column], precision: str) -> bytes:
+    """A line of SQL literals for each line of the file. Raises ValueError with one sentence."""
+    for tag in tags:
+        if tag.kind not in _CODES and tag.kind not in (*_TEXTS, "json"):
+            raise ValueError(f"{tag.name}: values of type {tag.kind.upper()} cannot come from a file")
+    found = []
+    for number, line in _lines(raw):
+        literals = [
+            _literal(number, tag, value) for tag, value in zip(tags, _cells(number, line, tags, precision), strict=True)
+        ]
+        found.append(TAG_SEPARATOR.join(literals) + "\n")
+    if not found:
+        raise ValueError("has no line")
+    return "".join(found).encode()
+
+
+def _lines(raw: bytes) -> list[tuple[int, str]]:
+    """The lines that are not empty, with their numbers from 1 on."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is no UTF-8 text: line {raw.count(bytes([10]), 0, error.start) + 1}") from None
+    return [(i, line) for i, part in enumerate(text.split("\n"), 1) if (line := part.rstrip("\r"))]
+
+
+def _cells(number: int, line: str, columns: Sequence[Column], precision: str) -> Iterator[object]:
+    """The values of a line by their columns; None for NULL. Raises ValueError."""
+    fields = list(_fields(number, line))
+    if len(fields) != len(columns):
+        raise ValueError(f"line {number} has {len(fields)} values for {len(columns)} columns")
+    for text, column in zip(fields, columns, strict=True):
+        if text.upper() == "NULL":
+            yield None
+            continue
+        try:
+            yield _value(text, column, precision)
+        except (ValueError, OverflowError, struct.error):
+            kind = column.kind.upper() + (f"({column.length})" if column.length and column.kind != "json" else "")
+            raise ValueError(f"line {number}: {column.name}: {shortened(repr(text))} is not {kind}") from None
+
+
+def _fields(number: int, line: str) -> Iterator[str]:
+    at = 0
+    if what := odd_character(line, "\t"):
+        raise ValueError(f"line {number} has {what}")
+    while True:
+        match = _FIELD.match(line, at)
+        if match is None:
+            raise ValueError(f"line {number}: {shortened(repr(line[at:]))} has a quote that does not end a value")
+        yield match.group(1).rstrip()
+        at = match.end()
+        if not match.group(2):
+            return
+
+
+def _value(text: str, column: Column, precision: str) -> object:
+    """Raises ValueError for what is not of the column's type."""
+    kind = column.kind
+    if kind in (*_TEXTS, "json"):
+        plain = _unquoted(text)
+        size = len(plain) if kind == "nchar" else len(plain.encode())
+        if size > column.length and kind != "json":
+            raise ValueError
+        return plain
+    if kind == "bool":
+        if text.lower() not in _TRUTHS:
+            raise ValueError
+        return _TRUTHS[text.lower()]
+    if kind == "timestamp":
+        return _moment(_unquoted(text), precision)
+    if kind in ("float", "double"):
+        if not _NUMBER.fullmatch(text):
+            raise ValueError
+        number = float(text)
+        if not math.isfinite(number):
+            raise ValueError
+        return struct.unpack(_CODES[kind], struct.pack(_CODES[kind], number))[0]
+    if not _WHOLE.fullmatch(text):
+        raise ValueError
+    struct.pack(_CODES[kind], int(text))
+    return int(text)
+
+
+def _unquoted(text: str) -> str:
+    if len(text) < 2 or text[0] not in "'\"":
+        return text
+    quote = text[0]
+    return re.sub(rf"\\(.)|{quote}{quote}", lambda found: found.group(1) or quote, text[1:-1])
+
+
+def _moment(text: str, precision: str) -> int:
+    """A time in units of the precision: a whole number of them, or a date in local time."""
+    if _WHOLE.fullmatch(text):
+        struct.pack("q", int(text))
+        return int(text)
+    moment = datetime.fromisoformat(text)
+    whole = int(moment.replace(microsecond=0).timestamp()) * 1000 * UNITS_PER_MS[precision]
+    return whole + moment.microsecond * UNITS_PER_MS[precision] // 1000
+
+
+def _times(values: list[object], taken: Sequence[tuple[int, str]]) -> bytes:
+    for value, (number, _) in zip(values, taken, strict=True):
+        if value is None:
+            raise ValueError(f"line {number}: a row has a time")
+    return array("q", [int(str(value)) for value in values]).tobytes()
+
+
+def _part(column: Column, values: list[object]) -> bytes:
+    """A column as the load generator has it: the values, the lengths of a text, a byte for each NULL."""
+    nulls = _padded(bytes(value is None for value in values))
+    if column.kind not in _TEXTS:
+        packed = struct.pack(f"={len(values)}{_CODES[column.kind]}", *(0 if v is None else v for v in values))
+        return _padded(packed) + nulls
+    texts = [b"" if value is None else str(value).encode() for value in values]
+    wide = b"".join(text.ljust(column.length, b"\0") for text in texts)
+    return _padded(wide) + _padded(array("i", [len(text) for text in texts]).tobytes()) + nulls
+
+
+def _padded(content: bytes) -> bytes:
+    return content + bytes(-len(content) % 8)
+
+
+def _literal(number: int, tag: Column, value: object) -> str:
+    """A tag as SQL has it."""
+    if value is None:
+        return "NULL"
+    if tag.kind == "bool":
+        return "true" if value else "false"
+    if tag.kind not in (*_TEXTS, "json"):
+        return repr(value)
+    escaped = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    if len(escaped.encode()) + 2 > LITERAL_BYTES_MAX:
+        raise ValueError(f"line {number}: {tag.name}: is longer than {LITERAL_BYTES_MAX} bytes")
+    return f"'{escaped}'"

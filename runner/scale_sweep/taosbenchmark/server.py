@@ -1,0 +1,130 @@
+"""Prepares the server for a load: drops and creates databases, counts vgroups, creates tables.
+
+It uses the load generator's verbs `sql` and `tables`, so that no client library enters this process. Refuses to load.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from scale_sweep.base.errors import TargetError
+from scale_sweep.loadgen.statements import create_tables, run_statements
+from scale_sweep.server.targets.tdengine.dialect import database_pending, state_statements
+from scale_sweep.taosbenchmark import spec
+from scale_sweep.taosbenchmark.job import Database, Job, ScaleOptions, SuperTable
+
+READY_S = 30.0
+PAUSE_S = 0.2
+STATEMENTS_AT_ONCE = 2_000
+ROOM = "SELECT SUM(support_vnodes), SUM(`vnodes`) FROM information_schema.ins_dnodes"
+Rows = tuple[tuple[Any, ...], ...]
+_BUSY = ("0386", "0396", "03d3", "0334")  # a drop or create is still running, or no dnode has reported yet
+
+
+class Server:
+    """The server's address. Each call opens its own connection."""
+
+    def __init__(self, program: str, job: Job, own: ScaleOptions) -> None:
+        self._program, self._job, self._own = program, job, own
+
+    def prepare(self, database: Database) -> int:
+        """Creates the database and its supertables, and waits until they are ready. Returns the number of vgroups."""
+        method = "rest" if all(t.method == "rest" for t in database.tables) else "sql"
+        drop = [spec.drop_database(database)] if database.drop else []
+        if self._job.vgroups_auto:
+            rows = self._patiently(method, [*drop, ROOM])[-1]
+            database, drop = spec.with_vgroups(database, _vgroups(database, rows)), []
+        create = [spec.create_database(database), *_supertables(database)] if database.create else []
+        asked = self._patiently(method, [*drop, *create, *state_statements(database.name)])
+        deadline = time.monotonic() + READY_S
+        while pending := _pending(database, *asked[-2:]):
+            if time.monotonic() > deadline:
+                raise TargetError(f"database {database.name} is not ready after {READY_S:.0f} s: {pending}")
+            time.sleep(PAUSE_S)
+            asked = self._ask(method, [*state_statements(database.name)])
+        _check_vgroups(database, len(asked[-1]))
+        return len(asked[-1])
+
+    def make_tables(self, database: Database, table: SuperTable, vgroups: int) -> int:
+        """Creates the tables of a supertable. Returns their number. Schemaless loads create their own."""
+        if table.schemaless or table.exists or table.makes_tables:
+            return 0
+        if table.normal:
+            for part in _parts(spec.create_normal_tables(database, table)):
+                self._ask(table.method, part)
+        else:
+            lines = spec.tables_spec(self._job, self._own, database, table, vgroups)
+            create_tables(self._program, lines, self._job.password)
+        return table.tables
+
+    def _patiently(self, method: str, statements: list[str]) -> list[Rows]:
+        """Repeats the statements for a while if an earlier drop or create is still running."""
+        deadline = time.monotonic() + READY_S
+        while True:
+            try:
+                return self._ask(method, statements)
+            except _Refused as refused:
+                if not refused.code.lower().endswith(_BUSY) or time.monotonic() > deadline:
+                    raise
+            time.sleep(PAUSE_S)
+
+    def _ask(self, method: str, statements: list[str]) -> list[Rows]:
+        """The rows of each statement, by one connection: libtaos needs more than a second to connect and close."""
+        door = spec.door_spec(self._job, self._own, method)
+        answers = run_statements(self._program, door, statements, self._job.password)
+        for statement, answer in zip(statements, answers, strict=True):
+            if not answer.ok:
+                raise _Refused(statement, answer.code, answer.message)
+        return [answer.rows for answer in answers]
+
+
+def _vgroups(database: Database, room: Rows) -> int:
+    """The number of vgroups: this machine's CPUs, but at most what the server has capacity for, and at most the
+    tables."""
+    free = int(room[0][0]) - int(room[0][1])
+    return max(1, min(free, os.cpu_count() or 1, *(t.tables for t in database.tables)))
+
+
+def _supertables(database: Database) -> list[str]:
+    return [spec.create_supertable(database, t) for t in database.tables if not (t.schemaless or t.normal)]
+
+
+def _pending(database: Database, found: Rows, led: Rows) -> str:
+    """What is not ready yet; "" if everything is. Raises TargetError for what will never be ready."""
+    if not found:
+        raise TargetError(f"there is no database {database.name}", remedy="leave out -U, and it is made")
+    precision = found[0][1]
+    if precision != database.precision:
+        raise TargetError(
+            f"database {database.name} is there with precision {precision}, asked for is {database.precision}",
+            remedy="drop it, or give its precision",
+        )
+    return database_pending(found, led)
+
+
+def _check_vgroups(database: Database, vgroups: int) -> None:
+    for table in database.tables:
+        if 1 < table.tables < vgroups and not (table.schemaless or table.exists):
+            raise TargetError(
+                f"database {database.name} has {vgroups} vgroups, {table.name} only {table.tables} tables: the load "
+                "generator wants a table for each vgroup",
+                remedy="give fewer vgroups with -v, or more tables",
+            )
+
+
+class _Refused(TargetError):
+    """The server refused a statement."""
+
+    def __init__(self, statement: str, code: str, message: str) -> None:
+        super().__init__(f"TDengine refused {statement[:200]!r}: {code} {message}")
+        self.code = code
+
+
+def _parts(statements: Iterable[str]) -> Iterator[list[str]]:
+    rest = iter(statements)
+    while part := list(islice(rest, STATEMENTS_AT_ONCE)):
+        yield part

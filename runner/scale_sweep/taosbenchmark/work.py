@@ -1,0 +1,133 @@
+"""From options or a file to what is done with them: which kind of file it is, and one shape for all kinds.
+
+Refuses to know what a kind does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from scale_sweep.base.errors import LoadError
+from scale_sweep.taosbenchmark import output
+from scale_sweep.taosbenchmark.job import Job, Refusals, ScaleOptions
+from scale_sweep.taosbenchmark.loading import Say
+from scale_sweep.taosbenchmark.queries import output as query_output
+from scale_sweep.taosbenchmark.queries.job import QueryJob
+from scale_sweep.taosbenchmark.queries.read import read_queries
+from scale_sweep.taosbenchmark.queries.run import check_results, read_text, run_queries
+from scale_sweep.taosbenchmark.run import beside_file, client_folder, read_document, read_job, run_job
+from scale_sweep.taosbenchmark.subscriptions import output as subscription_output
+from scale_sweep.taosbenchmark.subscriptions.job import SubscribeJob
+from scale_sweep.taosbenchmark.subscriptions.read import read_subscriptions
+from scale_sweep.taosbenchmark.subscriptions.run import check_files, run_subscriptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """The outcome. document: for --json. failure: raised by the caller after the lines were shown."""
+
+    document: Mapping[str, Any]
+    interrupted: bool
+    failure: LoadError | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """Something to do. settings: lines for a person, who is asked first where `ask` is set."""
+
+    ask: bool
+    settings: tuple[str, ...]
+    run: Callable[[str, Say], Done]
+
+
+def read_work(
+    given: Mapping[str, str], refusals: Refusals, own: ScaleOptions, environment: Mapping[str, str], now: datetime
+) -> Work:
+    """What the options, or the file that they name, ask for. Raises UsageError with all mistakes."""
+    document = read_document(given["file"]) if "file" in given else {}
+    kind = str(document.get("filetype", "insert")).lower()
+    if kind == "query":
+        return _queries(document, given, refusals, own, environment)
+    if kind == "subscribe":
+        job = read_subscribe_job(document, given, refusals, environment, now, row_times=own.row_times)
+        return _subscriptions(job, own)
+    return _insert(read_job(given, refusals, own, environment, now), own)
+
+
+def _insert(job: Job, own: ScaleOptions) -> Work:
+    def run(program: str, say: Say) -> Done:
+        result = run_job(job, own, program, say)
+        return Done(
+            document=output.document(job, result.loads, interrupted=result.interrupted)
+            | {"aggregates": [asdict(one) for one in result.took]},
+            interrupted=result.interrupted,
+            failure=result.failure,
+        )
+
+    return Work(ask=job.ask, settings=output.settings_lines(job), run=run)
+
+
+def _queries(
+    document: Mapping[str, Any],
+    given: Mapping[str, str],
+    refusals: Refusals,
+    own: ScaleOptions,
+    environment: Mapping[str, str],
+) -> Work:
+    job = read_query_job(document, given, refusals, environment)
+
+    def run(program: str, say: Say) -> Done:
+        result = run_queries(job, own, program, say)
+        return Done(
+            document=query_output.document(job, result.done, interrupted=result.interrupted),
+            interrupted=result.interrupted,
+            failure=result.failure,
+        )
+
+    return Work(ask=False, settings=query_output.settings_lines(job), run=run)
+
+
+def read_query_job(
+    document: Mapping[str, Any], given: Mapping[str, str], refusals: Refusals, environment: Mapping[str, str]
+) -> QueryJob:
+    """The job of a query file. Raises UsageError with all mistakes."""
+    folder, client = beside_file(given, document, refusals)
+    password = given.get("password") or environment.get("SCALE_PASSWORD", "")
+    job = read_queries(document, given, client, password, read_text, refusals)
+    check_results(job, refusals)
+    refusals.raise_any()
+    return replace(job, client_config=client_folder(folder))
+
+
+def _subscriptions(job: SubscribeJob, own: ScaleOptions) -> Work:
+    def run(program: str, say: Say) -> Done:
+        result = run_subscriptions(job, own, program, say)
+        return Done(
+            document=subscription_output.document(job, result.done, interrupted=result.interrupted),
+            interrupted=result.interrupted,
+            failure=result.failure,
+        )
+
+    return Work(ask=False, settings=subscription_output.settings_lines(job), run=run)
+
+
+def read_subscribe_job(
+    document: Mapping[str, Any],
+    given: Mapping[str, str],
+    refusals: Refusals,
+    environment: Mapping[str, str],
+    now: datetime,
+    *,
+    row_times: bool = False,
+) -> SubscribeJob:
+    """The job of a subscribe file. Raises UsageError with all mistakes."""
+    folder, client = beside_file(given, document, refusals)
+    password = given.get("password") or environment.get("SCALE_PASSWORD", "")
+    new_group = f"scale_{round(now.timestamp() * 1e6):x}"
+    job = read_subscriptions(document, given, client, password, new_group, refusals)
+    check_files(job, refusals, row_times=row_times)
+    refusals.raise_any()
+    return replace(job, client_config=client_folder(folder))

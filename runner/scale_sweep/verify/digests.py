@@ -1,0 +1,69 @@
+"""Compares every file with the digest that the store recorded when it closed it. Refuses to judge the contents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from scale_sweep.base.errors import StoreError
+from scale_sweep.results.store import stored, sums
+from scale_sweep.results.store.reader import read_manifest
+from scale_sweep.verify.result import Disagreement
+
+LAST = "report.html"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DigestCheck:
+    """The result of comparing digests. fingerprint: the list's own digest; "" without a list."""
+
+    fingerprint: str
+    files: int
+    disagreements: tuple[Disagreement, ...]
+    notes: tuple[str, ...]
+
+
+def check_digests(run: Path) -> DigestCheck:
+    """Altered, missing and unlisted files. Raises StoreError for a list that cannot be read."""
+    listed = sums.read_sums(run)
+    if listed is None:
+        absent = Disagreement(file=sums.NAME, sentence="is missing: nothing says what the files held")
+        return DigestCheck(fingerprint="", files=0, disagreements=(absent,), notes=())
+    found = [_against(run, name, wanted) for name, wanted in listed.items()]
+    present = set(stored.names_of(run)) - {sums.NAME}
+    extra = sorted(name for name in present - set(listed) if not name.endswith(stored.WAITING))
+    notes = [f"{name} is not of the run: {sums.NAME} does not list it" for name in extra[:5]]
+    if len(extra) > len(notes):
+        notes.append(f"and {len(extra) - len(notes)} more files that are not listed")
+    return DigestCheck(
+        fingerprint=stored.digest_of(run, sums.NAME),
+        files=len(listed),
+        disagreements=tuple(d for d in found if d is not None),
+        notes=tuple(notes),
+    )
+
+
+def is_finished(run: Path) -> bool:
+    """Whether the run is complete, with its report, and every file is as it was written, so that nothing is left to do.
+
+    report.html is the last file of a run. Raises StoreError for a manifest that cannot be read.
+    """
+    if read_manifest(run).get("status") != "complete":
+        return False
+    try:
+        return LAST in (sums.read_sums(run) or {}) and not check_digests(run).disagreements
+    except StoreError:
+        return False
+
+
+def _against(run: Path, name: str, wanted: str) -> Disagreement | None:
+    try:
+        held = stored.digest_of(run, name)
+        if sums.is_as_listed(run, name, wanted):
+            return None
+    except FileNotFoundError:
+        return Disagreement(file=name, sentence="is missing")
+    except StoreError as error:
+        return Disagreement(file=name, sentence=error.message.replace(f"{run}/", ""))
+    sentence = "is empty now" if held == sums.digest(b"") else "is not what was written: its SHA-256 differs"
+    return Disagreement(file=name, sentence=sentence, stored=held[:12], recomputed=wanted[:12])

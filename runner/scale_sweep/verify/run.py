@@ -1,0 +1,161 @@
+"""The whole check: digests, then trials from raw files, then everything derived from the trials."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.analysis.connections_check import with_checks
+from scale_sweep.base.errors import LoadError, StoreError
+from scale_sweep.model import Plan, StoredRun, Sweep
+from scale_sweep.results.identity import identity
+from scale_sweep.results.store.codec import from_plain
+from scale_sweep.results.store.reader import done_of, read_manifest, read_plan, read_result, series_from_text
+from scale_sweep.results.store.stored import is_there
+from scale_sweep.verify.derived import check_derived
+from scale_sweep.verify.digests import DigestCheck, check_digests
+from scale_sweep.verify.figures import differences
+from scale_sweep.verify.result import Disagreement, OtherMethod, Verification
+from scale_sweep.verify.trial import TrialAgain, trial_again
+
+WRITTEN_EACH_TRIAL = ("points.csv", "timeseries.csv")
+NOT_COMPARED = "what only one file holds (host, times of start, counted rows, ceiling) is checked by its digest alone"
+
+
+def verify_run(path: Path) -> Verification:
+    """Checks the run at path. Raises StoreError for a list of digests that cannot be read."""
+    digests = check_digests(path)
+    try:
+        manifest, plan = read_manifest(path), read_plan(path)
+    except StoreError as error:
+        return _without_plan(path, digests, error)
+    again, found, notes = _trials(path, plan, str(manifest.get("status")))
+    found += _manifest(path, manifest, plan)
+    derived = check_derived(path, _again_run(path, manifest, plan, again), {a.result.trial.trial_id: a for a in again})
+    notes += [*_versions(manifest), *_methods(sum((a.other_method for a in again), derived.other_method))]
+    altered = _without_killed(digests.disagreements, derived.disagreements, str(manifest.get("status")))
+    return Verification(
+        run=path.name or str(path),
+        fingerprint=digests.fingerprint,
+        files=digests.files,
+        trials=len(again),
+        figures=sum(a.figures for a in again) + derived.figures,
+        disagreements=(*altered, *found, *derived.disagreements),
+        notes=(*digests.notes, *notes, NOT_COMPARED),
+    )
+
+
+def _without_killed(
+    altered: Sequence[Disagreement], derived: Sequence[Disagreement], status: str
+) -> list[Disagreement]:
+    """The list without tables that a killed run wrote just before their digests, if they agree with the raw files."""
+    wrong = {d.file for d in derived}
+    return [d for d in altered if status == "complete" or d.file not in WRITTEN_EACH_TRIAL or d.file in wrong]
+
+
+def _without_plan(path: Path, digests: DigestCheck, error: StoreError) -> Verification:
+    """The result if the manifest or the plan cannot be read: nothing can be made again."""
+    file = "plan.json" if "plan.json" in error.message else "manifest.json"
+    unread = Disagreement(file=file, sentence=error.message.replace(f"{path}/", ""))
+    return Verification(
+        run=path.name or str(path),
+        fingerprint=digests.fingerprint,
+        files=digests.files,
+        trials=0,
+        figures=0,
+        disagreements=(*digests.disagreements, unread),
+        notes=(*digests.notes, "nothing was made again"),
+    )
+
+
+def _again_run(path: Path, manifest: Any, plan: Plan, again: list[TrialAgain]) -> StoredRun:
+    return StoredRun(
+        path=str(path),
+        manifest=manifest,
+        plan=plan,
+        results=with_checks(plan, [a.result for a in again]),
+        timeseries={a.result.trial.trial_id: series_from_text(a.series) for a in again},
+    )
+
+
+def _trials(path: Path, plan: Plan, status: str) -> tuple[list[TrialAgain], list[Disagreement], list[str]]:
+    again: list[TrialAgain] = []
+    found: list[Disagreement] = []
+    absent = 0
+    for trial in plan.trials:
+        name = done_of(trial)
+        if not is_there(path, name):
+            absent += 1
+            if status == "complete":
+                found.append(Disagreement(file=name, sentence="is missing, and the run says that it is complete"))
+            continue
+        try:
+            stored = read_result(path, name)
+            made = trial_again(path, plan, stored)
+        except (StoreError, LoadError) as error:
+            found.append(_unreadable(path, name, error.message))
+            continue
+        if stored.trial != trial:
+            found.append(Disagreement(file=name, figure="trial", sentence="is of another trial than plan.json says"))
+        again.append(made)
+        found += made.disagreements
+    notes = [f"the run is {status}: {absent} of {len(plan.trials)} trials were not run"]
+    return again, found, notes if absent and status != "complete" else []
+
+
+def _unreadable(path: Path, name: str, message: str) -> Disagreement:
+    """A disagreement that names the raw file in the message."""
+    folder = Path(name).parent
+    known = ("facts.json", "loadgen.jsonl", "samples.jsonl", "server.log", "trial.json")
+    file = next((str(folder / raw) for raw in known if str(path / folder / raw) in message), name)
+    return Disagreement(file=file, sentence=message.replace(f"{path}/", ""))
+
+
+def _manifest(path: Path, manifest: Any, plan: Plan) -> list[Disagreement]:
+    file = path / "manifest.json"
+    try:
+        known = _plain(from_plain(manifest.get("sweep"), Sweep, file))
+    except StoreError as error:
+        return [Disagreement(file=file.name, figure="sweep", sentence=error.message.replace(f"{path}/", ""))]
+    return [
+        Disagreement(
+            file=file.name,
+            figure=f"sweep.{figure}",
+            stored=old,
+            recomputed=new,
+            sentence=f"sweep.{figure} is {old}, plan.json says {new}",
+        )
+        for figure, old, new in differences(_filled(manifest["sweep"], known), _plain(plan.sweep))
+    ]
+
+
+def _plain(sweep: Sweep) -> Any:
+    return json.loads(json.dumps(asdict(sweep), default=str))
+
+
+def _filled(stored: Any, known: Any) -> Any:
+    """The stored value, with today's reading of settings that did not exist when it was stored."""
+    if isinstance(stored, list) and isinstance(known, list) and len(stored) == len(known):
+        return [_filled(*pair) for pair in zip(stored, known, strict=True)]
+    if not (isinstance(stored, dict) and isinstance(known, dict)):
+        return stored
+    return {**known, **{name: _filled(value, known.get(name)) for name, value in stored.items()}}
+
+
+def _methods(other: OtherMethod) -> list[str]:
+    return [f"judged by another method: {other.differ} of {other.compared} differ"] if other.compared else []
+
+
+def _versions(manifest: Any) -> list[str]:
+    """Notes if another state of the tool made the run: a difference may then come from the tool, not from the files."""
+    ours, by = identity(), manifest.get("reported_by")
+    told = (("measured and judged", manifest), ("fitted and reported", by if isinstance(by, dict) else {}))
+    return [
+        f"the run was {what} by another state of this tool ({maker.get('tool_version')}, code {maker.get('code')}; "
+        f"this is {ours['tool_version']}, code {ours['code']}): what differs may be of the tool"
+        for what, maker in told
+        if maker and maker.get("code") != ours["code"]
+    ]

@@ -1,0 +1,128 @@
+"""Makes one trial again from its raw files: loadgen.jsonl, samples.jsonl, facts.json → figures, verdict, time series.
+
+Refuses to take a figure from trial.json. What no raw file holds (its start, its total time) stays unchanged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from hdrh.histogram import HdrHistogram
+
+from scale_sweep.base.errors import LoadError, StoreError
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.judge import method
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.outcome import outcome
+from scale_sweep.judge.figures.rated import rated_intervals
+from scale_sweep.judge.figures.settled import with_summary
+from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.model import Latency, LoadSummary, Plan, Trial, TrialResult, Verdict
+from scale_sweep.results.store.codec import from_json
+from scale_sweep.results.store.reader import done_of, folder_of, read_samples
+from scale_sweep.results.store.stored import read_text
+from scale_sweep.results.store.texts import series_text
+from scale_sweep.verify.figures import differences, leaves
+from scale_sweep.verify.result import Disagreement, OtherMethod
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrialAgain:
+    """result: the stored one, with everything replaced that can be computed; a verdict of another method is kept.
+    judged: by today's method. series: the text of series.csv."""
+
+    result: TrialResult
+    judged: Verdict
+    series: str
+    figures: int
+    disagreements: tuple[Disagreement, ...]
+    other_method: OtherMethod
+
+
+def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
+    """The trial from its raw files, and its disagreements with what is stored. Raises StoreError or LoadError that
+    names the raw file that cannot be read."""
+    trial = stored.trial
+    folder = folder_of(trial)
+    facts, inconsistent = _facts(run, folder, trial)
+    again = outcome(load_axis(plan.sweep.axis), trial, facts)
+    is_ours = stored.method == method.METHOD
+    made = replace(
+        stored,
+        measurement=again.measurement,
+        verdict=again.verdict if is_ours else stored.verdict,
+        effective=facts.effective,
+        log_tail=facts.log_tail,
+    )
+    series = series_text(rated_intervals(facts.intervals, trial.work), facts.samples, facts.measure_start_ns or 0)
+    before, after = _plain(stored), _plain(made)
+    found = [Disagreement(file=f"{folder}/loadgen.jsonl", sentence=sentence) for sentence in inconsistent]
+    found += [
+        Disagreement(
+            file=done_of(trial),
+            figure=figure,
+            stored=old,
+            recomputed=new,
+            sentence=f"{figure} is {old}, the raw files give {new}",
+        )
+        for figure, old, new in differences(before, after)
+    ]
+    return TrialAgain(
+        result=made,
+        judged=again.verdict,
+        series=series,
+        figures=leaves(after["measurement"]) + leaves(after["verdict"]) + leaves(after["effective"]),
+        disagreements=tuple(found),
+        other_method=OtherMethod() if is_ours else OtherMethod(compared=1, differ=int(again.verdict != stored.verdict)),
+    )
+
+
+def _plain(result: TrialResult) -> dict[str, object]:
+    plain: dict[str, object] = json.loads(json.dumps(asdict(result), default=str))
+    return plain
+
+
+def _facts(run: Path, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:
+    log = read_text(run, f"{folder}/loadgen.jsonl")
+    facts = replace(
+        from_json(read_text(run, f"{folder}/facts.json"), TrialFacts, run / folder / "facts.json"),
+        log_tail=read_text(run, f"{folder}/server.log"),
+        generator_log=log,
+        samples=read_samples(run, trial),
+    )
+    if not trial.load.is_ours:
+        return facts, ()
+    try:
+        recorded = read_recorded(log)
+    except LoadError as error:
+        raise StoreError(f"{run / folder / 'loadgen.jsonl'}: {error.message}") from None
+    facts = with_summary(replace(facts, intervals=recorded.intervals), recorded.summary, trial.load, trial.work)
+    complete = recorded.summary is not None and not facts.aborted
+    return facts, tuple(_inconsistent(recorded.summary, facts)) if complete and recorded.summary else ()
+
+
+def _inconsistent(summary: LoadSummary, facts: TrialFacts) -> Iterator[str]:
+    """Contradictions within the load generator's own lines."""
+    seen = sum(i.rows for i in facts.intervals)
+    if seen != summary.rows_acked:
+        yield f"its intervals hold {seen} rows, its summary {summary.rows_acked}"
+    if summary.rows_per_s and summary.window_s:
+        rate = summary.rows_window / summary.window_s
+        if abs(rate - summary.rows_per_s) > 1e-6 * rate:
+            yield f"its summary says {summary.rows_per_s:.10g} rows/s, its rows over its window are {rate:.10g}"
+    for name, latency in (("response", summary.response), ("service", summary.service)):
+        held = _held(latency)
+        if held is not None and held != latency.count:
+            yield f"its {name} histogram holds {held} requests, its summary says {latency.count}"
+
+
+def _held(latency: Latency) -> int | None:
+    if not latency.hdr:
+        return None
+    try:
+        return int(HdrHistogram.decode(latency.hdr).get_total_count())
+    except Exception:  # the decoder may raise anything for a damaged histogram
+        return -1

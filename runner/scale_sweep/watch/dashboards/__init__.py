@@ -1,0 +1,32 @@
+"""Runs Prometheus and Grafana beside a sweep: starts them, finds them again, stops them, and loads stored runs.
+
+`dashboards/compose.yaml` declares both. This package starts them as containers, or as processes with the same commands
+and files. Refuses to listen anywhere but on the loopback interface, and to touch what it did not start.
+"""
+
+from scale_sweep.watch.dashboards.leftover import Leftover, find_leftovers, remove
+from scale_sweep.watch.dashboards.load import load_run, span_of
+from scale_sweep.watch.dashboards.services import url_of
+from scale_sweep.watch.dashboards.state_directory import StateDirectory, own_state_directory
+from scale_sweep.watch.dashboards.targets import announced, running_sweeps
+from scale_sweep.watch.dashboards.updown import Status, down, images_of, page_of, purge, status, up
+
+__all__ = [
+    "Leftover",
+    "StateDirectory",
+    "Status",
+    "announced",
+    "down",
+    "find_leftovers",
+    "images_of",
+    "load_run",
+    "page_of",
+    "purge",
+    "remove",
+    "own_state_directory",
+    "running_sweeps",
+    "span_of",
+    "status",
+    "up",
+    "url_of",
+]

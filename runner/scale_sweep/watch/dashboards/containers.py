@@ -1,0 +1,111 @@
+"""A service in a container, through the Docker Engine. Refuses to publish ports: the service listens on loopback."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.server.runtimes.docker_facts import client, image_state
+from scale_sweep.watch.dashboards.declared import Service
+from scale_sweep.watch.dashboards.state_directory import Started
+
+LABEL = "scale.dashboards"
+STOP_S = 10
+
+
+def usable() -> bool:
+    """Whether a Docker Engine answers."""
+    return client() is not None
+
+
+def is_local(image: str) -> bool:
+    """Whether the image is present, so that nothing must be pulled."""
+    return image_state(image) == "local"
+
+
+def pull(image: str) -> bool:
+    """Pulls the image. Returns whether it is present now."""
+    try:
+        client().images.pull(image)
+    except Exception:
+        return False
+    return True
+
+
+def start(service: Service, port: int, state: str) -> Started:
+    """Starts the container. Raises ProvisionError with the engine's message."""
+    engine = client()
+    try:
+        _remove_older(engine, service.name, state)
+        container = engine.containers.run(
+            service.image,
+            name=f"scale-dashboards-{service.name}-{port}",
+            entrypoint=[service.argv[0]],
+            command=list(service.argv[1:]),
+            environment=dict(service.environment),
+            user=service.user,
+            network_mode=service.network_mode,
+            volumes={path: {"bind": path, "mode": "rw"} for path in service.volumes},
+            cap_drop=list(service.cap_drop),
+            security_opt=list(service.security_opt),
+            labels={LABEL: service.name, f"{LABEL}.room": state},
+            detach=True,
+        )
+    except Exception as error:
+        reason = getattr(error, "explanation", None) or str(error)
+        raise ProvisionError(f"Docker did not start {service.image}: {reason}") from None
+    return Started(name=service.name, how="docker", port=port, container=container.id, program=service.image)
+
+
+def _remove_older(engine: Any, name: str, state: str) -> None:
+    for old in engine.containers.list(all=True, filters={"label": [f"{LABEL}={name}", f"{LABEL}.room={state}"]}):
+        old.remove(force=True, v=True)
+
+
+def _container(started: Started) -> Any:
+    return client().containers.get(started.container)
+
+
+def lives(started: Started) -> bool:
+    """Whether it runs now."""
+    with contextlib.suppress(Exception):
+        return bool(_container(started).status == "running")
+    return False
+
+
+def last_words(started: Started) -> str:
+    """The end of its output."""
+    with contextlib.suppress(Exception):
+        return str(_container(started).logs(tail=5).decode("utf-8", "replace"))
+    return ""
+
+
+def restart(started: Started) -> Started:
+    """Stops and starts the same container."""
+    _container(started).restart(timeout=STOP_S)
+    return started
+
+
+def stop(started: Started) -> None:
+    """Stops the container cleanly, then removes it. No error if it does not exist any more."""
+    with contextlib.suppress(Exception):
+        _container(started).stop(timeout=STOP_S)
+    with contextlib.suppress(Exception):
+        _container(started).remove(force=True, v=True)
+
+
+def run_inside(started: Started, argv: Sequence[str]) -> tuple[int, str]:
+    """Runs a command in the container. Returns its exit code and output."""
+    done = _container(started).exec_run(list(argv))
+    return int(done.exit_code), done.output.decode("utf-8", "replace")
+
+
+def stopped_ids(state: str) -> tuple[str, ...]:
+    """Containers of this state directory that exist but do not run."""
+    engine = client()
+    if engine is None:
+        return ()
+    found = engine.containers.list(all=True, filters={"label": f"{LABEL}.room={state}"})
+    return tuple(c.id for c in found if c.status != "running")

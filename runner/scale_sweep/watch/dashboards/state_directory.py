@@ -1,0 +1,182 @@
+"""The directory on this machine that holds everything of the dashboards.
+
+    config/          copies of `dashboards/`, which both programs read
+    targets/         one file for each running sweep: its address
+    prometheus/      the data; grafana/ likewise. They survive `down`
+    admin-password   readable by the owner only
+    state.json       what was started and how to find it again
+    *.log            the programs' output
+
+Refuses to write outside that directory, and a directory that is not this user's alone: `scale` ends as root what its
+record names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pwd
+import secrets
+import shutil
+import stat
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from scale_sweep.base.errors import ProvisionError, StoreError
+from scale_sweep.machine.state import folder_path, own_directory, read_own
+from scale_sweep.server.runtimes.local import UNPRIVILEGED_USER, closed_to_others
+
+SHIPPED = Path(__file__).resolve().parent / "provisioned"
+CHECKOUT = Path(__file__).resolve().parents[4]
+VARIABLE = "SCALE_DASHBOARDS_DIR"
+PASSWORD_BYTES = 24
+How = Literal["docker", "process"]
+_WRITTEN = ("prometheus", "grafana", "grafana/plugins", "load/blocks", "admin-password")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """A service that was started. pid, ticks: of a process. container: the id of a container."""
+
+    name: str
+    how: How
+    port: int
+    pid: int = 0
+    ticks: int = 0
+    container: str = ""
+    program: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateDirectory:
+    """The directory. Both programs run as `owner`, which is the user nobody if `scale` runs as root.
+
+    What root reads again, or acts on, belongs to root: configuration, record, addresses. Otherwise the user nobody
+    could decide what root starts or ends.
+    """
+
+    path: Path
+
+    @property
+    def owner(self) -> pwd.struct_passwd:
+        return pwd.getpwnam(UNPRIVILEGED_USER) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+
+    @property
+    def targets(self) -> Path:
+        return self.path / "targets"
+
+    @property
+    def password_file(self) -> Path:
+        return self.path / "admin-password"
+
+    def log(self, service: str) -> Path:
+        """The output of the service's process."""
+        return self.path / f"{service}.log"
+
+    def fill(self) -> None:
+        """Creates the subdirectories, copies the configuration again, and makes a password once. Raises
+        ProvisionError."""
+        self.check(makes=True)
+        try:
+            shutil.rmtree(self.path / "config", ignore_errors=True)
+            shutil.copytree(source() / "dashboards", self.path / "config")
+            for name in ("targets", "prometheus", "grafana/plugins", "load/blocks"):
+                (self.path / name).mkdir(parents=True, exist_ok=True)
+            self._password()
+        except OSError as error:
+            raise ProvisionError(f"{self.path} cannot be filled: {error}", remedy=f"set {VARIABLE}") from None
+        self.give()
+        closed = closed_to_others(self.path) if os.geteuid() == 0 else ""
+        if closed:
+            raise ProvisionError(
+                f"the dashboards run as {UNPRIVILEGED_USER}, who may not enter {closed}", remedy=f"set {VARIABLE}"
+            )
+
+    def check(self, *, makes: bool = False) -> bool:
+        """Whether the directory is there. Raises PreflightError for one that is not this user's alone, ProvisionError
+        if it cannot be made or opened."""
+        try:
+            return own_directory(self.path, makes=makes)
+        except OSError as error:
+            raise ProvisionError(f"{self.path} cannot be used: {error}", remedy=f"set {VARIABLE}") from None
+
+    def give(self) -> None:
+        """Sets owners: the programs' data and the password belong to `owner`; the rest belongs to us, and `owner` may
+        read it."""
+        if os.geteuid() != 0:
+            return
+        theirs = {self.path / name for name in _WRITTEN}
+        for path in theirs:
+            _give(path, self.owner)
+        for where, folders, files in os.walk(self.path):
+            folders[:] = [name for name in folders if Path(where, name) not in theirs]
+            for path in (Path(where), *(Path(where, name) for name in files)):
+                if path not in theirs:
+                    os.chown(path, 0, 0, follow_symlinks=False)
+                    path.chmod(path.stat().st_mode | (0o755 if path.is_dir() else 0o644))  # independent of the umask
+
+    def _password(self) -> None:
+        with contextlib.suppress(FileExistsError):
+            handle = os.open(self.password_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "w") as file:
+                file.write(secrets.token_urlsafe(PASSWORD_BYTES))
+
+    def started(self) -> Mapping[str, Started]:
+        """The services that were started and not stopped, by name. A record that cannot be read, or that another user
+        can have written, counts as empty."""
+        try:
+            raw = json.loads(read_own(self.path / "state.json")) if self.check() else []
+            return {one["name"]: Started(**one) for one in raw}
+        except (OSError, ValueError, TypeError, KeyError):
+            return {}
+
+    def remember(self, started: Mapping[str, Started]) -> None:
+        """Replaces the record. Raises StoreError."""
+        path = self.path / "state.json"
+        self.check()
+        try:
+            if not started:
+                path.unlink(missing_ok=True)
+                return
+            partial = path.with_suffix(".partial")
+            partial.write_text(json.dumps([asdict(s) for s in started.values()], indent=1), encoding="utf-8")
+            partial.replace(path)
+        except OSError as error:
+            raise StoreError(f"{path} cannot be written: {error}") from None
+
+    def remove(self) -> None:
+        """Removes all of it, with the data."""
+        if self.check():
+            shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _give(path: Path, owner: pwd.struct_passwd) -> None:
+    """By a descriptor: the owner of the folder around it may put a link in its place."""
+    at = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if os.fstat(at).st_nlink == 1 or stat.S_ISDIR(os.fstat(at).st_mode):
+            os.fchown(at, owner.pw_uid, owner.pw_gid)
+    finally:
+        os.close(at)
+
+
+def own_state_directory() -> StateDirectory:
+    """The folder of this user's state, or the directory in SCALE_DASHBOARDS_DIR."""
+    said = os.environ.get(VARIABLE, "")
+    return StateDirectory(path=Path(said).absolute() if said else folder_path("dashboards"))
+
+
+def source() -> Path:
+    """The directory that contains `dashboards/` and `images/`: installed with the package, or the checkout."""
+    return SHIPPED if SHIPPED.is_dir() else CHECKOUT
+
+
+def pins() -> Mapping[str, Any]:
+    """The contents of images/pins.toml."""
+    import tomllib
+
+    with (source() / "images" / "pins.toml").open("rb") as file:
+        return tomllib.load(file)

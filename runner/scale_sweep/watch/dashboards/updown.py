@@ -1,0 +1,193 @@
+"""`up`, `down` and `status`: how each service runs, its port, its state. Holds what containers and processes share."""
+
+from __future__ import annotations
+
+import socket
+import urllib.parse
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scale_sweep.base.errors import PreflightError, UsageError
+from scale_sweep.base.interrupts import deferred
+from scale_sweep.server.runtimes.local import free_port
+from scale_sweep.watch.dashboards import containers, processes
+from scale_sweep.watch.dashboards.declared import Service, read_services
+from scale_sweep.watch.dashboards.services import lives, stop, url_of, wait_ready
+from scale_sweep.watch.dashboards.state_directory import How, Started, StateDirectory, pins
+from scale_sweep.watch.dashboards.targets import RunningSweep, running_sweeps, stale
+
+PORTS = {"prometheus": 9090, "grafana": 3000}
+GRAFANA_HOME_IN_IMAGE = "/usr/share/grafana"
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """services: what runs, by name. page: the address to open; "" without Grafana. sweeps: the sweeps that run now."""
+
+    state: Path
+    services: Mapping[str, Started]
+    page: str
+    sweeps: tuple[RunningSweep, ...]
+
+    @property
+    def password_file(self) -> Path:
+        return StateDirectory(path=self.state).password_file
+
+
+def status(state: StateDirectory) -> Status:
+    running = {name: s for name, s in state.started().items() if lives(s)}
+    sweeps = running_sweeps(state)
+    page = page_of(running, sweeps[-1].run if sweeps else "")
+    return Status(state=state.path, services=running, page=page, sweeps=sweeps)
+
+
+def page_of(
+    services: Mapping[str, Started], run: str, board: str = "live", span: tuple[float, float] | None = None
+) -> str:
+    """The address of a dashboard; "" without Grafana. span: start and end, in seconds since 1970."""
+    if "grafana" not in services:
+        return ""
+    chosen = {"var-run": run} if run else {}
+    times = {"from": f"{span[0] * 1000:.0f}", "to": f"{span[1] * 1000:.0f}"} if span else {}
+    query = urllib.parse.urlencode({**chosen, **times})
+    return f"{url_of(services['grafana'])}/d/scale-{board}/{board}" + (f"?{query}" if query else "")
+
+
+def up(state: StateDirectory, how: str, images: Mapping[str, str], say: Say) -> Status:
+    """Starts what does not run. how: docker, process or auto. images: images to use instead of the pinned ones, by
+    service. Raises PreflightError if there is no Prometheus, ProvisionError if it does not
+    start. If only Grafana cannot, it says so."""
+    running = dict(status(state).services)
+    if set(PORTS) <= set(running):
+        return status(state)
+    named = {name: images.get(name) or pinned_image(name) for name in PORTS}
+    ways = {name: way for name in PORTS if name not in running and (way := _way_or_say(name, how, named[name], say))}
+    if not running:
+        state.fill()
+    for path in stale(state):
+        path.unlink(missing_ok=True)
+    for name, way in ways.items():
+        ports = {other: running[other].port if other in running else _port(other) for other in PORTS}
+        with deferred():
+            started = _start(state, _declared(state, way, ports, named)[name], way, ports[name])
+            running[name] = started
+            state.remember(running)
+        try:
+            wait_ready(started, state)
+        except BaseException:
+            stop(started)
+            state.remember({n: s for n, s in running.items() if n != name})
+            raise
+    return status(state)
+
+
+def images_of(said: Sequence[str]) -> Mapping[str, str]:
+    """NAME=IMAGE arguments as a mapping. Raises UsageError."""
+    pairs = [one.partition("=") for one in said]
+    wrong = [one for one, (name, _, image) in zip(said, pairs, strict=True) if name not in PORTS or not image]
+    if wrong:
+        raise UsageError(f"--image: {wrong[0]!r} is not NAME=IMAGE", remedy=f"NAME is one of {', '.join(PORTS)}")
+    return {name: image for name, _, image in pairs}
+
+
+def pinned_image(name: str) -> str:
+    """The pinned image: by digest if it is known, else by version."""
+    pin = pins()[name]
+    return f"{pin['image']}@{pin['digest']}" if pin["digest"] else f"{pin['image']}:{pin['version']}"
+
+
+def _way(name: str, how: str, image: str, say: Say) -> How | None:
+    """How to run a service: Docker before a process, a present image before one that must be pulled. None: neither
+    works."""
+    if how != "process" and containers.usable():
+        if containers.is_local(image):
+            return "docker"
+        say(f"pulling {image}")
+        if containers.pull(image):
+            return "docker"
+        say(f"{image} cannot be pulled")
+    return "process" if how != "docker" and processes.find_program(name) else None
+
+
+def _way_or_say(name: str, how: str, image: str, say: Say) -> How | None:
+    """How to run a service; says why if neither works. Raises PreflightError if that leaves nothing to start."""
+    way = _way(name, how, image, say)
+    if way is None:
+        _refuse_or_say(name, how, say)
+    return way
+
+
+def _refuse_or_say(name: str, how: str, say: Say) -> None:
+    where = {"docker": "no Docker image", "process": "no program"}.get(how, "neither a Docker image nor a program")
+    if name == "prometheus":
+        raise PreflightError(
+            f"{where} of Prometheus can be had: nothing would keep the metrics",
+            remedy="apt install prometheus, or start dockerd where images can be pulled",
+        )
+    say(
+        f"{where} of Grafana can be had: Prometheus keeps the metrics, and nothing shows them; "
+        f"install Grafana 11 ({processes.HOME_VARIABLE} names its directory), then run `scale dashboards up` again"
+    )
+
+
+def _port(name: str) -> int:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", PORTS[name]))
+        except OSError:
+            return free_port()
+    return PORTS[name]
+
+
+def _declared(
+    state: StateDirectory, way: How, ports: Mapping[str, int], images: Mapping[str, str]
+) -> Mapping[str, Service]:
+    values = {
+        "STATE_DIRECTORY": str(state.path),
+        "OWNER": f"{state.owner.pw_uid}:{state.owner.pw_gid}",
+        "PROMETHEUS_IMAGE": images["prometheus"],
+        "GRAFANA_IMAGE": images["grafana"],
+        "PROMETHEUS_PORT": str(ports["prometheus"]),
+        "GRAFANA_PORT": str(ports["grafana"]),
+        "GRAFANA_HOME": GRAFANA_HOME_IN_IMAGE if way == "docker" else processes.grafana_home(),
+    }
+    return read_services(state.path / "config" / "compose.yaml", values)
+
+
+def _start(state: StateDirectory, service: Service, way: How, port: int) -> Started:
+    if way == "docker":
+        return containers.start(service, port, str(state.path))
+    return processes.start(service, port, state)
+
+
+def down(state: StateDirectory) -> tuple[str, ...]:
+    """Stops what runs, and keeps the data. Returns the names of the stopped services."""
+    found = state.started()
+    for started in reversed(list(found.values())):
+        stop(started)
+    if found:
+        state.remember({})
+    return tuple(found)
+
+
+def purge(state: StateDirectory) -> None:
+    """Stops what runs, and removes the state directory with its data and password."""
+    down(state)
+    state.remove()
+
+
+def restart(state: StateDirectory, started: Started) -> None:
+    """Stops one service and starts it on the same port. Raises ProvisionError."""
+    if started.how == "docker":
+        again = containers.restart(started)
+    else:
+        stop(started)
+        ports = {n: s.port for n, s in state.started().items()}
+        images = {name: pinned_image(name) for name in PORTS}
+        services = _declared(state, "process", {**PORTS, **ports}, images)
+        again = processes.start(services[started.name], started.port, state)
+    state.remember({**state.started(), started.name: again})
+    wait_ready(again, state)

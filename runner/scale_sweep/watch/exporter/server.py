@@ -1,0 +1,143 @@
+"""The one open port: GET /metrics on the loopback interface. Refuses any other address, path and method.
+
+A small HTTP server of the standard library. A scraper's connection stays open, so a scrape starts no thread. Nothing is
+compressed: on loopback compression costs more than it saves.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.watch.exporter.exposition import CONTENT_TYPE
+
+LOOPBACK = "127.0.0.1"
+PATH = "/metrics"
+_IDLE_S = 60.0
+_POLL_S = 0.5
+_END_S = 5.0
+
+
+class MetricsServer:
+    """Listens from its construction until `stop`. page: makes the body; a thread of the server calls it.
+
+    A port that is in use or not permitted is replaced by a free one. Raises PreflightError if there is none.
+    """
+
+    def __init__(self, port: int, page: Callable[[], bytes]) -> None:
+        self.scrapes = 0
+        self._readers: dict[int, float] = {}  # open connections, with the time of each one's last request
+        self._read = threading.Condition()
+        self._marked = self._last_read = 0.0
+        self._server = _listen(port, self._handler(page))
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": _POLL_S}, name="metrics", daemon=True
+        )
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return int(self._server.server_address[1])
+
+    @property
+    def url(self) -> str:
+        """The address of the metrics."""
+        return f"http://{LOOPBACK}:{self.port}{PATH}"
+
+    def mark(self) -> None:
+        """From now on, a request counts for `linger`."""
+        self._marked = time.monotonic()
+
+    def linger(self, seconds: float) -> None:
+        """Waits until every open connection has read the page since `mark`, or until the time is over. Returns at once
+        if nobody ever read it."""
+        if self.scrapes:
+            with self._read:
+                self._read.wait_for(self._all_have_read, seconds)
+
+    def _all_have_read(self) -> bool:
+        return min((self._last_read, *self._readers.values())) >= self._marked
+
+    def _note(self, connection: int) -> None:
+        with self._read:
+            self.scrapes += 1
+            self._last_read = self._readers[connection] = time.monotonic()
+            self._read.notify_all()
+
+    def _forget(self, connection: int) -> None:
+        with self._read:
+            self._readers.pop(connection, None)
+            self._read.notify_all()
+
+    def stop(self) -> None:
+        """Closes the port. A server that does not end is abandoned; it ends with this process."""
+        threading.Thread(target=self._server.shutdown, name="metrics-end", daemon=True).start()
+        self._thread.join(_END_S)
+        self._server.server_close()
+
+    def _handler(self, page: Callable[[], bytes]) -> type[BaseHTTPRequestHandler]:
+        served = self
+
+        class Handler(_Handler):
+            def do_GET(self) -> None:
+                if self.path.partition("?")[0] != PATH:
+                    self.send_error(HTTPStatus.NOT_FOUND, "only /metrics is here")
+                    return
+                body = page()
+                self.send_response(HTTPStatus.OK)
+                self.send_header("Content-Type", CONTENT_TYPE)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+                served._note(id(self))
+
+            def finish(self) -> None:
+                served._forget(id(self))
+                super().finish()
+
+        return Handler
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = _IDLE_S
+    wbufsize = -1  # headers and body leave in one packet
+    disable_nagle_algorithm = True
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Logs nothing, because only the console prints."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def server_bind(self) -> None:
+        """Skips the look-up of this machine's name, which may ask a DNS server."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = LOOPBACK, self.server_address[1]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignores readers that disconnect."""
+
+
+def _listen(port: int, handler: type[BaseHTTPRequestHandler]) -> _Server:
+    try:
+        return _Server((LOOPBACK, port), handler)
+    except OSError:  # in use, or below 1024 and not permitted
+        pass
+    try:
+        return _Server((LOOPBACK, 0), handler)
+    except OSError as error:
+        raise PreflightError(
+            f"no port for the metrics can be opened on {LOOPBACK}: {error.strerror}", remedy="give --no-metrics"
+        ) from None

@@ -1,0 +1,26 @@
+"""The state of a running sweep, made from the campaign's events alone.
+
+The metrics, the terminal's view and `scale watch` share one state. Pure: it takes events and returns a state; the
+caller passes the time that "time left" needs. Refuses to guess: what no event said is None.
+"""
+
+from scale_sweep.watch.live.curve import LiveCurve, curves
+from scale_sweep.watch.live.progress import Progress, progress
+from scale_sweep.watch.live.rates import Rates, rates
+from scale_sweep.watch.live.state import POOLS_MAX, UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, take
+
+__all__ = [
+    "POOLS_MAX",
+    "UNDER_LOAD",
+    "WATCHED",
+    "LiveCurve",
+    "LiveState",
+    "Progress",
+    "Rates",
+    "Running",
+    "ceiling_of",
+    "curves",
+    "progress",
+    "rates",
+    "take",
+]

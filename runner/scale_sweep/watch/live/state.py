@@ -1,0 +1,184 @@
+"""The state of a running sweep, and how each event changes it. Pure: every event makes a new state.
+
+A scrape can read one complete state without a lock while the next one is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from scale_sweep.judge.figures.rated import rated_intervals
+from scale_sweep.model import (
+    CeilingsMeasured,
+    DiskCeiling,
+    Event,
+    Interval,
+    IntervalSeen,
+    Noted,
+    PhaseEntered,
+    Plan,
+    PlanGrew,
+    Sample,
+    SampleTaken,
+    Trial,
+    TrialFinished,
+    TrialResult,
+    TrialStarted,
+    Work,
+)
+
+POOLS_MAX = 48
+OTHER = "other"
+UNDER_LOAD = ("warmup", "measure", "drain")
+WATCHED = (*UNDER_LOAD, "flush")  # phases with samples; in other phases the last sample is old
+_NOTES_KEPT = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """The running trial. requests, errors, retries: sums over the intervals. rows_per_s: of the last interval, in what
+    the rate counts (requests if the load reads). acknowledged_per_s: always rows. operations_per_s: of each operation
+    in the last interval. operations: the sums over the intervals.
+    operations_p99_us: of each operation in the last interval.
+
+    first, before, sample: the trial's first sample and the last two. pools_s: CPU seconds of the server's threads by
+    name since the first sample; it never decreases, although threads may end.
+    """
+
+    trial: Trial
+    position: int
+    started_unix_s: float
+    started_ns: int
+    phase: str = ""
+    phase_ns: int = 0
+    load_ns: int | None = None
+    interval: Interval | None = None
+    rows_per_s: float | None = None
+    acknowledged_per_s: float | None = None
+    operations_per_s: Mapping[str, float] = field(default_factory=dict)
+    operations: Mapping[str, int] = field(default_factory=dict)
+    operations_p99_us: Mapping[str, float] = field(default_factory=dict)
+    requests: int = 0
+    errors: int = 0
+    retries: int = 0
+    first: Sample | None = None
+    before: Sample | None = None
+    sample: Sample | None = None
+    pools_s: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveState:
+    """run: the directory's name. results: in the order in which trials ended. before: results of an earlier execution.
+
+    times: (start, end) of the trials that ended in this execution, in seconds since 1970. began_*: this execution's
+    start. total: the number of trials in the current plan, which may have grown since `plan`.
+    """
+
+    run: str
+    plan: Plan
+    results: tuple[TrialResult, ...] = ()
+    before: int = 0
+    began_ns: int = 0
+    began_unix_s: float = 0.0
+    ceilings: Mapping[str, float] = field(default_factory=dict)
+    disk_ceilings: tuple[DiskCeiling, ...] = ()
+    total: int = 0
+    running: Running | None = None
+    times: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def take(state: LiveState, event: Event) -> LiveState:
+    """The state after the event. An event of a trial that does not run changes nothing."""
+    if isinstance(event, TrialStarted):
+        running = Running(
+            trial=event.trial, position=event.position, started_unix_s=event.unix_s, started_ns=event.monotonic_ns
+        )
+        if not state.began_ns:
+            state = replace(state, began_ns=event.monotonic_ns, began_unix_s=event.unix_s, before=len(state.results))
+        return replace(state, running=running, total=event.total)
+    if isinstance(event, PlanGrew):
+        return replace(state, plan=event.plan)
+    if isinstance(event, CeilingsMeasured):
+        return replace(state, ceilings=event.rows_per_s, disk_ceilings=event.disks)
+    if isinstance(event, TrialFinished):
+        return _finished(state, event.result)
+    if state.running is None or event.trial_id != state.running.trial.trial_id:
+        return state
+    if isinstance(event, Noted):
+        return replace(state, notes=(*state.notes, event.sentence)[-_NOTES_KEPT:])
+    return replace(state, running=_running(state.running, event))
+
+
+def ceiling_of(state: LiveState, trial: Trial) -> float | None:
+    """The load generator's own ceiling in rows/s. A trial that was added to the plan has that of its point."""
+    alike = (
+        t.trial_id
+        for t in state.plan.trials
+        if (t.knobs, t.variant, t.placement) == (trial.knobs, trial.variant, trial.placement)
+    )
+    known = (state.ceilings.get(name) for name in (trial.trial_id, *alike))
+    return next((rate for rate in known if rate is not None), None)
+
+
+def _finished(state: LiveState, result: TrialResult) -> LiveState:
+    times = dict(state.times)
+    running = state.running
+    if running is not None and running.started_unix_s:
+        times[result.trial.trial_id] = (running.started_unix_s, running.started_unix_s + result.wall_s)
+    return replace(state, results=(*state.results, result), times=times, running=None)
+
+
+def _running(running: Running, event: Event) -> Running:
+    if isinstance(event, PhaseEntered):
+        load_ns = event.monotonic_ns if event.phase in ("warmup", "measure") else None
+        return replace(running, phase=event.phase, phase_ns=event.monotonic_ns, load_ns=running.load_ns or load_ns)
+    if isinstance(event, IntervalSeen):
+        return _with_interval(running, event.interval)
+    if isinstance(event, SampleTaken):
+        return _with_sample(running, event.sample)
+    return running
+
+
+def _with_interval(running: Running, interval: Interval) -> Running:
+    length_s = interval.t_s - (running.interval.t_s if running.interval else 0.0)
+    work = running.trial.work
+    counted = rated_intervals([interval], work)[0].rows
+    several = work.counts_requests and length_s > 0
+    each = {name: n / length_s for name, n in interval.operations.items()} if several else running.operations_per_s
+    return replace(
+        running,
+        interval=interval,
+        rows_per_s=counted / length_s if length_s > 0 else running.rows_per_s,
+        acknowledged_per_s=interval.rows / length_s if length_s > 0 else running.acknowledged_per_s,
+        operations_per_s=each,
+        operations={**running.operations, **{n: running.operations.get(n, 0) + interval.operations[n] for n in each}},
+        operations_p99_us=_p99_us(work, interval),
+        requests=running.requests + interval.requests,
+        errors=running.errors + interval.errors,
+        retries=running.retries + interval.retries,
+    )
+
+
+def _p99_us(work: Work, interval: Interval) -> Mapping[str, float]:
+    """Of each operation; of one alone it is that of all requests."""
+    if len(work.operations) > 1 or interval.response_us_p99 is None:
+        return interval.operations_p99_us
+    return {work.operations[0].name: interval.response_us_p99}
+
+
+def _with_sample(running: Running, sample: Sample) -> Running:
+    first = running.first or sample
+    pools = dict(running.pools_s)
+    others = 0.0
+    for name, total in sample.thread_cpu_s_total.items():
+        used = total - first.thread_cpu_s_total.get(name, 0.0)
+        if name in pools or len(pools) < POOLS_MAX:
+            pools[name] = max(pools.get(name, 0.0), used)
+        else:
+            others += used
+    if others:
+        pools[OTHER] = max(pools.get(OTHER, 0.0), others)
+    return replace(running, first=first, before=running.sample, sample=sample, pools_s=pools)
