@@ -46,7 +46,14 @@ QUICK_DATABASES = (
     "test_victoriametrics",
 )
 DATABASES = (*SLOW_DATABASES, *QUICK_DATABASES)
-APART = tuple(f"tests/integration/{name}.py" for name in (*DISKS, *DATABASES))
+SEVERAL_DATABASES = (  # in one file
+    "test_filled_on_databases",
+    "test_functions_on_databases",
+    "test_iot_articles",
+    "test_iot_benchmark",
+    "test_named_workloads",
+)
+APART = tuple(f"tests/integration/{name}.py" for name in (*DISKS, *DATABASES, *SEVERAL_DATABASES))
 ROOMS = sorted({path.parent.name for path in Path("tests").glob("*/test_*.py")})
 INTEGRATION = ("tests/integration", *(f"--ignore={path}" for path in APART))
 BIN = Path(sys.executable).parent
@@ -56,7 +63,7 @@ FAILED = 1  # pytest's exit code for failed tests; all others mean that it could
 BESIDE = {  # parts that take about as long as the integration tests
     "disks and slow databases": tuple(f"tests/integration/{name}.py" for name in (*DISKS, *SLOW_DATABASES)),
     "quick databases and unit": (
-        *(f"tests/integration/{name}.py" for name in QUICK_DATABASES),
+        *(f"tests/integration/{name}.py" for name in (*QUICK_DATABASES, *SEVERAL_DATABASES)),
         *(f"tests/{name}" for name in ROOMS if name != "integration"),
     ),
 }
