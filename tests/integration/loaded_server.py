@@ -84,5 +84,5 @@ def loaded_server(target: Target, folder: Path, method: str = "") -> Iterator[Lo
         texts = {n: target.facts.rendered(q, trial.work.data, asked_by) for n, q in queries_of(trial.work).items()}
         spec = trial_spec(trial, {**session.load_spec(), **told_texts(texts)})
         spec |= {"requests": str(ASKED), "threads": "1", "duration_s": "60"}
-        spec |= {"warmup_s": "0", "check_ms": "1", "check_every": "0"}
+        spec |= {"warmup_s": "0", "check_ms": "1", "check_every": "0", "check_cpu_share": "0"}
         yield Loaded(server=server, session=session, spec=spec, text=texts["range"])

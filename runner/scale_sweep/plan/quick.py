@@ -18,7 +18,7 @@ from scale_sweep.plan.fixed import FixedPlan
 from scale_sweep.plan.planner import Block, Bound, following, left_of
 from scale_sweep.sweep.quick import QUICK_DEFAULTS
 
-QUICK_RUN_S = 128.0  # of the trials: a run of two and a half minutes, less the probes before its first trial
+QUICK_RUN_S = 135.0  # of the trials: a run of two and a half minutes, less the probes before its first trial
 LEAST = 3  # with two, Student's t is so large that an interval says nothing
 MOST = int(QUICK_DEFAULTS["method.replicates"])
 BY_TIME: Origin = "time"  # the origin of such a number of replicates
