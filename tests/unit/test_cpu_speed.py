@@ -206,3 +206,15 @@ def test_only_cpus_of_this_machine_are_measured():
     placed = replace(trial, resources=replace(trial.resources, placement=replace(trial.placement, server_cpus=(0, 1))))
     assert _worked_cpus(placed) == (0, 1)
     assert _worked_cpus(replace(placed, subject=replace(placed.subject, endpoint="host:1"))) == ()
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1.0, 1e-300, 1e300, math.nan, math.inf])
+@pytest.mark.parametrize("field", ["cpu_speed", "cpu_speed_cv_percent", "cpu_speed_slope"])
+def test_any_number_of_a_stored_file_is_read(field, wrong):
+    run = run_of(lambda level: 1.0)
+    first, *others = run.results
+    changed = replace(first, measurement=replace(first.measurement, **{field: wrong}))
+    fit = fit_again(replace(run, results=(changed, *others)))
+    assert all(math.isfinite(point.rows_per_s_mean) for point in fit.points)
+    everywhere = [replace(r, measurement=replace(r.measurement, **{field: wrong})) for r in run.results]
+    assert fit_again(replace(run, results=tuple(everywhere))).points

@@ -20,6 +20,10 @@ from scale_sweep.model import CPU_BOUND, TrialResult
 CONFIDENCE = 0.95
 TRIALS_MIN = 3
 SLOPE_MAX = 2.0
+# A CPU of another decade, and one that is not made yet; a stored number beyond them is not a speed.
+SPEED_LEAST, SPEED_MOST = 1e-4, 1e4
+CV_MOST = 1000.0
+SLOPE_OF_TRIAL_MOST = 1e3  # of few seconds with nearly equal speeds
 APART = 1.03  # of the slowest and the fastest trial; less is not worth a correction
 
 
@@ -62,16 +66,18 @@ def speed_correction(results: Sequence[TrialResult]) -> SpeedCorrection | None:
 
 
 def _speed(result: TrialResult) -> float | None:
-    """None where the CPUs were not the bottleneck, and where their speed was not measured."""
-    bottleneck = result.verdict.bottleneck
-    if bottleneck is None or bottleneck.kind not in CPU_BOUND:
+    """None where the CPUs were not the bottleneck, and where their speed was not measured. A stored file may hold any
+    number."""
+    bottleneck, speed = result.verdict.bottleneck, result.measurement.cpu_speed
+    if bottleneck is None or bottleneck.kind not in CPU_BOUND or speed is None:
         return None
-    return result.measurement.cpu_speed
+    return speed if SPEED_LEAST <= speed <= SPEED_MOST else None
 
 
 def _weighted(result: TrialResult) -> tuple[float, float] | None:
     """The slope within a trial, with its weight: the sum of squares of the speed."""
     m = result.measurement
-    if m.cpu_speed_slope is None or m.cpu_speed_cv_percent is None or not m.window_s:
+    if m.cpu_speed_slope is None or m.cpu_speed_cv_percent is None or m.window_s is None:
         return None
-    return m.window_s * m.cpu_speed_cv_percent**2, m.cpu_speed_slope
+    weight = m.window_s * min(abs(m.cpu_speed_cv_percent), CV_MOST) ** 2
+    return (weight, m.cpu_speed_slope) if weight > 0 and abs(m.cpu_speed_slope) <= SLOPE_OF_TRIAL_MOST else None
