@@ -30,8 +30,8 @@ import psycopg
 sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("runner", "", "tests/loadgen")]
 from scale_sweep.cli import main as scale
 from scale_sweep.server.targets import Session
-from scale_sweep.server.targets.influxdb.session import InfluxdbSession
-from scale_sweep.server.targets.postgres.session import PostgresSession
+from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession
+from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from tests.integration.changing import differing_in
 from tests.integration.test_changed_rows import CHANGES
 from tests.loadgen.lying_http import HTTP_LIES, LyingHttp

@@ -6,7 +6,7 @@ SCALE_TDENGINE_HOME=/path python -m pytest tests/contract/test_tdengine_count.py
 import pytest
 
 from scale_sweep.server.targets import Address
-from scale_sweep.server.targets.tdengine.session import TdengineSession
+from scale_sweep.server.targets.tdengine.tdengine_session import TdengineSession
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER, TdengineServer
 from tests.unit.factories import make_sweep, make_trial
 

@@ -14,7 +14,7 @@ import pytest
 
 from scale_sweep.measure.trial import summed as summed_trial
 from scale_sweep.model import Event, VerdictKind
-from scale_sweep.server.targets.tdengine.session import TdengineSession
+from scale_sweep.server.targets.tdengine.tdengine_session import TdengineSession
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER
 from tests.integration.changing import changed_in_the_load, once_stored
 from tests.unit.trial_orders import artifact_of, result_of, trial_order

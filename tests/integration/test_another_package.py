@@ -60,8 +60,8 @@ def swept(installed, data_dir, tmp_path_factory):
 def test_the_recipe_has_the_files_that_it_names():
     assert set(files_of_the_recipe()) == {
         "pyproject.toml",
-        "scale_example/facts.py",
-        "scale_example/target.py",
+        "scale_example/example_facts.py",
+        "scale_example/example_target.py",
         "scale_example/runtime.py",
         "scale_example/axis.py",
     }

@@ -13,7 +13,7 @@ import pytest
 from scale_sweep.experiment.work.sums import figures_of
 from scale_sweep.model import Event, Trial, VerdictKind
 from scale_sweep.server.targets.postgres import session
-from scale_sweep.server.targets.postgres.session import PostgresSession
+from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from scale_sweep.server.targets.postgres.sums import SUMS
 from tests.integration.changing import (
     changed_before_the_count,

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from scale_sweep.model import VerdictKind
-from scale_sweep.server.targets.cassandra.session import CassandraSession
-from scale_sweep.server.targets.influxdb.session import InfluxdbSession
-from scale_sweep.server.targets.iotdb.session import IotdbSession
-from scale_sweep.server.targets.victoriametrics.session import VictoriametricsSession
+from scale_sweep.server.targets.cassandra.cassandra_session import CassandraSession
+from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession
+from scale_sweep.server.targets.iotdb.iotdb_session import IotdbSession
+from scale_sweep.server.targets.victoriametrics.victoriametrics_session import VictoriametricsSession
 from tests.integration.changing import (
     changed_before_the_count,
     changed_in_the_load,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.server.targets import Address
-from scale_sweep.server.targets.postgres.session import TABLE, PostgresSession
+from scale_sweep.server.targets.postgres.postgres_session import TABLE, PostgresSession
 from tests.unit.factories import make_sweep, make_trial
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "loadgen"))

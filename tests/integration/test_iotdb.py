@@ -12,7 +12,7 @@ import pytest
 
 from scale_sweep.model import VerdictKind
 from scale_sweep.server.targets.iotdb import queries
-from scale_sweep.server.targets.iotdb.session import IotdbSession
+from scale_sweep.server.targets.iotdb.iotdb_session import IotdbSession
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running

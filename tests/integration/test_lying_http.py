@@ -11,7 +11,7 @@ import pytest
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import VerdictKind
-from scale_sweep.server.targets.influxdb.session import InfluxdbSession
+from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession
 from tests.integration.loaded_server import ASKED, Loaded, loaded_server
 from tests.integration.real_server import required
 from tests.loadgen.lying_http import HTTP_LIES, LyingHttp

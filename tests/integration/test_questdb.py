@@ -10,7 +10,7 @@ import pytest
 from scale_sweep.measure.trial import summed as summed_trial
 from scale_sweep.measure.trial.placed import check_placement
 from scale_sweep.model import Event, VerdictKind
-from scale_sweep.server.targets.questdb.session import QuestdbSession
+from scale_sweep.server.targets.questdb.questdb_session import QuestdbSession
 from tests.integration.changing import changed_in_the_load, once_stored
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, required

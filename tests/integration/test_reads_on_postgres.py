@@ -8,7 +8,7 @@ from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import VerdictKind
 from scale_sweep.server.targets.postgres import queries
-from scale_sweep.server.targets.postgres.session import PostgresSession
+from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from tests.loadgen.lying_postgres import LIES, LyingPostgres
 from tests.unit.reading_trials import (
     GROUPED,

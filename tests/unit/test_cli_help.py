@@ -90,7 +90,10 @@ def test_the_help_of_a_sweep_imports_no_database():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split())
-    assert {"scale_sweep.server.targets.postgres.facts", "scale_sweep.server.targets.tdengine.facts"} <= loaded
+    assert {
+        "scale_sweep.server.targets.postgres.postgres_facts",
+        "scale_sweep.server.targets.tdengine.tdengine_facts",
+    } <= loaded
     assert not loaded & {"psycopg", "docker"}
     assert not {m for m in loaded if m.rpartition(".")[2] in ("session", "target", "client", "config")}
     assert "hash partitions (PostgreSQL)" in " ".join(done.stdout.replace("│", "").split())

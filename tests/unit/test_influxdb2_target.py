@@ -10,7 +10,7 @@ import pytest
 from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Site
 from scale_sweep.server.targets import Address, load_facts, load_target
-from scale_sweep.server.targets.influxdb.v2_session import shard_seconds
+from scale_sweep.server.targets.influxdb.influxdb2_session import shard_seconds
 from tests.unit.factories import make_trial
 
 TARGET = load_target("influxdb2")

@@ -187,7 +187,7 @@ def test_what_kairosdb_queues_is_waited_for(monkeypatch):
     clock = SimpleNamespace(
         monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s), time_ns=lambda: int(now[0] * 1e9)
     )
-    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.session.time", clock)
+    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.kairosdb_session.time", clock)
     asked = []
     for datastore in ("h2", "cassandra"):
         trial = trial_of("kairosdb")
@@ -223,7 +223,7 @@ def test_lines_of_telnet_are_waited_for_until_their_number_stays(monkeypatch, me
     """The second column lacks points longer than the first."""
     now = [0.0]
     clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + s))
-    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.session.time", clock)
+    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.kairosdb_session.time", clock)
     rows = {"workload__start_ms": "60000", "workload__step_ms": "10"}
     trial = trial_of("kairosdb", workload__columns="f:float,i:int", **rows)
     trial = replace(trial, subject=replace(trial.subject, target="kairosdb", method=method))

@@ -13,7 +13,7 @@ from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Site
 from scale_sweep.server.targets import Address, load_target
 from scale_sweep.server.targets.opentsdb.files import MADE, script
-from scale_sweep.server.targets.opentsdb.session import NAMES_AT_ONCE
+from scale_sweep.server.targets.opentsdb.opentsdb_session import NAMES_AT_ONCE
 from tests.unit.factories import make_sweep, make_trial
 
 KNOBS = {"write_threads": "4", "heap": "256m", "tsd_heap": "128m"}
@@ -294,7 +294,7 @@ def test_nothing_is_counted_of_what_was_never_written(tmp_path):
 
 def test_many_points_are_counted_in_parts(tmp_path, monkeypatch):
     # with 1 GiB; the heap has 128 MiB
-    monkeypatch.setattr("scale_sweep.server.targets.opentsdb.session.POINTS_AT_ONCE", 32)
+    monkeypatch.setattr("scale_sweep.server.targets.opentsdb.opentsdb_session.POINTS_AT_ONCE", 32)
     session = session_of(tmp_path, tables="5")
     times = {f"d{i}": [60000, 60010] for i in range(5)}
     asked = Points(session, f=times, i=times).asked
@@ -336,7 +336,7 @@ def test_rows_that_are_not_acknowledged_are_waited_for(tmp_path, monkeypatch, me
         def get_json(self, *_):
             return [{"pendingRPCs": 0, "pendingBatchedRPCs": self.left.pop(0), "rpcsInFlight": 0}]
 
-    monkeypatch.setattr("scale_sweep.server.targets.opentsdb.session.COLLECTED_S", 0.15)
+    monkeypatch.setattr("scale_sweep.server.targets.opentsdb.opentsdb_session.COLLECTED_S", 0.15)
     session = session_of(tmp_path)
     session._trial = replace(session._trial, subject=replace(session._trial.subject, method=method))
     session._web = Clients()

@@ -13,7 +13,7 @@ from scale_sweep.plan import complete, make_plan
 from scale_sweep.report.variants import comparison_table, labels_of, only
 from scale_sweep.server.targets import Address, Surroundings, load_target
 from scale_sweep.server.targets.tdengine import admission, config, genuine
-from scale_sweep.server.targets.tdengine.session import TdengineSession
+from scale_sweep.server.targets.tdengine.tdengine_session import TdengineSession
 from tests.unit.factories import make_result, make_sweep, make_trial
 from tests.unit.test_plan import make_host
 

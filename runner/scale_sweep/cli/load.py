@@ -14,7 +14,7 @@ import typer
 
 from scale_sweep import __version__
 from scale_sweep.base.errors import EXIT_INTERRUPTED
-from scale_sweep.server.targets.tdengine.facts import FACTS
+from scale_sweep.server.targets.tdengine.tdengine_facts import FACTS
 from scale_sweep.taosbenchmark.options import OPTIONS
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Knobs of a server as a plan names them: their roles, and their columns in results.
 
-Refuses to know a database: each target declares its knobs (scale_sweep/server/targets/facts.py), and a plan contains
-them.
+Refuses to know a database: each target declares its knobs (scale_sweep/server/targets/target_facts.py), and a plan
+contains them.
 """
 
 from __future__ import annotations

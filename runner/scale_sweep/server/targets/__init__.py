@@ -1,8 +1,8 @@
 """Targets: what a database needs. They know a database, and no Docker, no processes and no timing.
 
-A target is its facts (data, facts.py) and a class (base.py), which is imported only when the target is used, not for a
-help text. It says how to start the server, which schema the workload needs, and how to count the rows; others decide
-when and where. Refuses to name a target: they are registered.
+A target is its facts (data: target_facts.py) and a class (base.py). The class is imported only when the target is used,
+not for a help text. It says how to start the server, which schema the workload needs, and how to count the rows; others
+decide when and where. Refuses to name a target: they are registered.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
 from scale_sweep.server.targets.base import Session, Target
-from scale_sweep.server.targets.facts import Facts, Knob, columns_of
 from scale_sweep.server.targets.nouns import ENDPOINT_PASSWORD, Address, Counted, Installation, Part, Surroundings
+from scale_sweep.server.targets.target_facts import Facts, Knob, columns_of
 
 __all__ = [
     "ENDPOINT_PASSWORD",
@@ -38,17 +38,17 @@ __all__ = [
 TARGETS = Registry(
     "scale_sweep.targets",
     {
-        "tdengine": "scale_sweep.server.targets.tdengine.facts:FACTS",
+        "tdengine": "scale_sweep.server.targets.tdengine.tdengine_facts:FACTS",
         "null": "scale_sweep.server.targets.null:FACTS",
-        "influxdb": "scale_sweep.server.targets.influxdb.facts:FACTS",
-        "influxdb2": "scale_sweep.server.targets.influxdb.v2_facts:FACTS",
-        "victoriametrics": "scale_sweep.server.targets.victoriametrics.facts:FACTS",
-        "questdb": "scale_sweep.server.targets.questdb.facts:FACTS",
-        "cassandra": "scale_sweep.server.targets.cassandra.facts:FACTS",
-        "kairosdb": "scale_sweep.server.targets.kairosdb.facts:FACTS",
-        "opentsdb": "scale_sweep.server.targets.opentsdb.facts:FACTS",
-        "iotdb": "scale_sweep.server.targets.iotdb.facts:FACTS",
-        "postgres": "scale_sweep.server.targets.postgres.facts:FACTS",
+        "influxdb": "scale_sweep.server.targets.influxdb.influxdb_facts:FACTS",
+        "influxdb2": "scale_sweep.server.targets.influxdb.influxdb2_facts:FACTS",
+        "victoriametrics": "scale_sweep.server.targets.victoriametrics.victoriametrics_facts:FACTS",
+        "questdb": "scale_sweep.server.targets.questdb.questdb_facts:FACTS",
+        "cassandra": "scale_sweep.server.targets.cassandra.cassandra_facts:FACTS",
+        "kairosdb": "scale_sweep.server.targets.kairosdb.kairosdb_facts:FACTS",
+        "opentsdb": "scale_sweep.server.targets.opentsdb.opentsdb_facts:FACTS",
+        "iotdb": "scale_sweep.server.targets.iotdb.iotdb_facts:FACTS",
+        "postgres": "scale_sweep.server.targets.postgres.postgres_facts:FACTS",
         "timescaledb": "scale_sweep.server.targets.postgres.timescale_facts:FACTS",
     },
 )

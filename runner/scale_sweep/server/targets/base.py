@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Cells, Drawn, Finding, Query, ServerSpec, Site, Trial
-from scale_sweep.server.targets.facts import Facts
 from scale_sweep.server.targets.handed import in_ms
 from scale_sweep.server.targets.nouns import Address, Counted, Installation, Part, Surroundings
+from scale_sweep.server.targets.target_facts import Facts
 
 if TYPE_CHECKING:
     from scale_sweep.loadgen.content import Content

@@ -9,8 +9,8 @@ from scale_sweep.experiment.work import queries_of
 from scale_sweep.loadgen.spec import told_texts, trial_spec
 from scale_sweep.model import Trial
 from scale_sweep.server.targets.base import Target
-from scale_sweep.server.targets.facts import Facts
 from scale_sweep.server.targets.nouns import Address
+from scale_sweep.server.targets.target_facts import Facts
 
 
 def planned_spec(trial: Trial, target: Target, home: str = "") -> dict[str, str]:

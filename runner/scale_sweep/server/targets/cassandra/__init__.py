@@ -1,1 +1,1 @@
-"""Cassandra: its facts (facts.py), start and checks (target.py), a session (session.py), CQL (cql.py)."""
+"""Cassandra: its facts, its start and checks, a session, and its schema."""

@@ -1,1 +1,1 @@
-"""IoTDB: facts (facts.py), files it starts from (files.py), how it is checked (target.py), a session (session.py)."""
+"""IoTDB: its facts, the files that it starts from (files.py), its checks, and a session."""

@@ -1,2 +1,1 @@
-"""KairosDB on H2 or on Cassandra: its facts (facts.py), start and checks (target.py), its datastores (stores.py), and a
-session (session.py)."""
+"""KairosDB on H2 or on Cassandra: its facts, start and checks, a session, and its datastores (stores.py)."""

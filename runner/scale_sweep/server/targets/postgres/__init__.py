@@ -1,1 +1,1 @@
-"""PostgreSQL: its facts (facts.py), start and checks (target.py), and a session (session.py)."""
+"""PostgreSQL, and TimescaleDB as PostgreSQL with an extension: facts, start and checks, and a session."""

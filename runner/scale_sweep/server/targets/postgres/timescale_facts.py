@@ -6,8 +6,8 @@ from __future__ import annotations
 from scale_sweep.model import NEEDS, KnobRole, ResourceRange, ServerSource
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.postgres.facts import LOADING, VENDOR_DEFAULTS
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
+from scale_sweep.server.targets.postgres.postgres_facts import LOADING, VENDOR_DEFAULTS
 from scale_sweep.server.targets.postgres.sums import SUMS
 
 
@@ -19,7 +19,7 @@ def _connections(given: ResourceRange) -> str:
 FACTS = Facts(
     name="timescaledb",
     title="TimescaleDB",
-    implementation="scale_sweep.server.targets.postgres.timescale:TimescaleTarget",
+    implementation="scale_sweep.server.targets.postgres.timescale_target:TimescaleTarget",
     methods=METHODS,
     iot_benchmark=("TimescaleDB",),
     takes=("user", "database"),

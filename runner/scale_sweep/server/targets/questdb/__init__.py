@@ -1,1 +1,1 @@
-"""QuestDB: its facts (facts.py), start and checks (target.py), and a session (session.py)."""
+"""QuestDB: its facts, its start and checks, and a session."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import FILLS, Query, Workload
-from scale_sweep.server.targets.questdb.facts import PGWIRE
+from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
 from scale_sweep.server.targets.series import DEVICE, MEASUREMENT, columns_of
 from scale_sweep.server.targets.sql_queries import Dialect, descending, listed, where
 

@@ -1,4 +1,4 @@
-"""TDengine 3.3: its facts (facts.py), start and checks (target.py), and a session (session.py).
+"""TDengine 3.3: its facts, its start and checks, and a session.
 
 The other files have one subject each: configuration, limits, client library, placement, counting, and taosBenchmark as
 a load generator.

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from scale_sweep.model import ServerSpec, Site, Trial
 from scale_sweep.server.targets.tdengine import placement
-from scale_sweep.server.targets.tdengine.facts import ROLE_KNOBS
 from scale_sweep.server.targets.tdengine.items import spelled
+from scale_sweep.server.targets.tdengine.tdengine_facts import ROLE_KNOBS
 
 # Options of CREATE DATABASE; every other free knob is an item of taos.cfg.
 DATABASE_OPTIONS = frozenset(

@@ -11,8 +11,8 @@ from scale_sweep.model import Finding, Trial
 from scale_sweep.server.targets.tdengine import genuine
 from scale_sweep.server.targets.tdengine.config import DATABASE_OPTIONS, config_items, database_options, precision
 from scale_sweep.server.targets.tdengine.dialect import ONE_COLUMN, UNITS_PER_MS
-from scale_sweep.server.targets.tdengine.facts import ROLE_KNOBS
 from scale_sweep.server.targets.tdengine.items import BOUNDS, FORMER, ITEMS, OURS, spelled
+from scale_sweep.server.targets.tdengine.tdengine_facts import ROLE_KNOBS
 
 _FINEST = {"sml-telnet": "ms", "sml-json": "us"}
 _WORDS = {

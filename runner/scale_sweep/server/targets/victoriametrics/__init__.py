@@ -1,1 +1,1 @@
-"""VictoriaMetrics: its facts (facts.py), start and checks (target.py), and a session (session.py)."""
+"""VictoriaMetrics: its facts, its start and checks, and a session."""

@@ -17,7 +17,7 @@ from scale_sweep.loadgen.binary import loopback_path
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.iotdb.files import PORTS, ROOT, logback, properties, script
-from scale_sweep.server.targets.iotdb.session import TYPES, IotdbSession
+from scale_sweep.server.targets.iotdb.iotdb_session import TYPES, IotdbSession
 from scale_sweep.server.targets.java import find_jars, options, outside, program
 
 JAVA = 17

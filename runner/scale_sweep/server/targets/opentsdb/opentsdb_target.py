@@ -16,9 +16,9 @@ from pathlib import Path
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.java import find_jars, options, outside, program
-from scale_sweep.server.targets.opentsdb.facts import TAGS_MAX
 from scale_sweep.server.targets.opentsdb.files import HBASE, PORTS, ROOT, TSD, hbase_site, logback, script, tsd_conf
-from scale_sweep.server.targets.opentsdb.session import OpentsdbSession
+from scale_sweep.server.targets.opentsdb.opentsdb_facts import TAGS_MAX
+from scale_sweep.server.targets.opentsdb.opentsdb_session import OpentsdbSession
 
 JAVA = 17
 WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")

@@ -25,7 +25,7 @@ def _connections(given: ResourceRange) -> str:
 FACTS = Facts(
     name="victoriametrics",
     title="VictoriaMetrics",
-    implementation="scale_sweep.server.targets.victoriametrics.target:VictoriametricsTarget",
+    implementation="scale_sweep.server.targets.victoriametrics.victoriametrics_target:VictoriametricsTarget",
     methods=("http", series.GZIP, "remote-write", "import", "put", series.TCP, series.TELNET),
     unanswered=(series.TCP, series.TELNET),
     queries="scale_sweep.server.targets.victoriametrics.queries:rendered",

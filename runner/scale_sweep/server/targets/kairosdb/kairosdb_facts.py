@@ -15,7 +15,7 @@ def _connections(given: ResourceRange) -> str:
 FACTS = Facts(
     name="kairosdb",
     title="KairosDB",
-    implementation="scale_sweep.server.targets.kairosdb.target:KairosdbTarget",
+    implementation="scale_sweep.server.targets.kairosdb.kairosdb_target:KairosdbTarget",
     methods=("datapoints", series.GZIP, series.TELNET),
     unanswered=(series.TELNET,),
     queries="scale_sweep.server.targets.kairosdb.queries:rendered",

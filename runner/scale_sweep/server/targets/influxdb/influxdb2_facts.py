@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.model import FILLS, KnobRole, ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.influxdb.facts import FUNCTIONS, LACKS, SAYS
+from scale_sweep.server.targets.influxdb.influxdb_facts import FUNCTIONS, LACKS, SAYS
 from scale_sweep.server.targets.influxdb.sums import SUMS
 
 
@@ -16,7 +16,7 @@ def _connections(given: ResourceRange) -> str:
 FACTS = Facts(
     name="influxdb2",
     title="InfluxDB 2",
-    implementation="scale_sweep.server.targets.influxdb.v2:InfluxdbV2Target",
+    implementation="scale_sweep.server.targets.influxdb.influxdb2_target:InfluxdbV2Target",
     methods=("http", series.GZIP),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
     iot_benchmark=("InfluxDB-2.x", "InfluxDB-2.0", "InfluxDB2"),

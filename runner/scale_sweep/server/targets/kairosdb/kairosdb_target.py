@@ -14,7 +14,7 @@ from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.cassandra_node.node import doubtful
 from scale_sweep.server.targets.java import find_jars, options, outside, program
-from scale_sweep.server.targets.kairosdb.session import KairosdbSession
+from scale_sweep.server.targets.kairosdb.kairosdb_session import KairosdbSession
 from scale_sweep.server.targets.kairosdb.store import is_item
 from scale_sweep.server.targets.kairosdb.stores import STORES, store_of
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Surroundings
-from scale_sweep.server.targets.influxdb.target import InfluxdbTarget
-from scale_sweep.server.targets.influxdb.v2_session import ENGINE, ROOT, InfluxdbV2Session, shard_seconds
+from scale_sweep.server.targets.influxdb.influxdb2_session import ENGINE, ROOT, InfluxdbV2Session, shard_seconds
+from scale_sweep.server.targets.influxdb.influxdb_target import InfluxdbTarget
 
 _NOT_FLAGS = {"write_threads", "shard_duration", "gomaxprocs"}
 _CHECK_S = 10.0

@@ -26,7 +26,7 @@ def _tables(given: ResourceRange) -> str:
 FACTS = Facts(
     name="questdb",
     title="QuestDB",
-    implementation="scale_sweep.server.targets.questdb.target:QuestdbTarget",
+    implementation="scale_sweep.server.targets.questdb.questdb_target:QuestdbTarget",
     methods=("http", series.GZIP, series.TCP, PGWIRE),
     unanswered=(series.TCP,),
     iot_benchmark=("QuestDB",),

@@ -15,7 +15,7 @@ from pathlib import Path
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target
 from scale_sweep.server.targets.tdengine import admission, client, config
-from scale_sweep.server.targets.tdengine.session import TdengineSession
+from scale_sweep.server.targets.tdengine.tdengine_session import TdengineSession
 
 _DOUBTFUL = re.compile(
     r"vnodeCommitImpl failed|failed to commit|out of memory|No space left|start to crash|"

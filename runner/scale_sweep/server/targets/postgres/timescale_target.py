@@ -13,9 +13,9 @@ from pathlib import Path
 from scale_sweep.model import Finding, Trial
 from scale_sweep.server.targets import Installation, Surroundings
 from scale_sweep.server.targets.nouns import COMPRESSION
+from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
+from scale_sweep.server.targets.postgres.postgres_target import PostgresTarget
 from scale_sweep.server.targets.postgres.queries import TABLE
-from scale_sweep.server.targets.postgres.session import PostgresSession
-from scale_sweep.server.targets.postgres.target import PostgresTarget
 
 _OWN_KNOBS = ("write_threads", "chunk_interval", "space_partitions", "compress")
 _CONTROL = ("share/postgresql/extension", "share/extension", "share/postgresql/*/extension")

@@ -15,7 +15,7 @@ from scale_sweep.base.units import parse_bytes
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.debian import packaged
-from scale_sweep.server.targets.victoriametrics.session import DOORS, VictoriametricsSession
+from scale_sweep.server.targets.victoriametrics.victoriametrics_session import DOORS, VictoriametricsSession
 
 PROGRAM = "victoria-metrics"
 # Samples are doubles: a whole number above 2^53 would be read back as another.

@@ -17,7 +17,7 @@ def _connections(given: ResourceRange) -> str:
 FACTS = Facts(
     name="opentsdb",
     title="OpenTSDB",
-    implementation="scale_sweep.server.targets.opentsdb.target:OpentsdbTarget",
+    implementation="scale_sweep.server.targets.opentsdb.opentsdb_target:OpentsdbTarget",
     methods=("put", series.TELNET),
     unanswered=(series.TELNET,),
     queries="scale_sweep.server.targets.opentsdb.queries:rendered",

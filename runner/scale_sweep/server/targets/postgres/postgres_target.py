@@ -19,10 +19,10 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.library import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target
-from scale_sweep.server.targets.postgres.facts import FACTS
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS, unwritten
+from scale_sweep.server.targets.postgres.postgres_facts import FACTS
+from scale_sweep.server.targets.postgres.postgres_session import SPACE, SQL_TYPES, PostgresSession
 from scale_sweep.server.targets.postgres.refused import refused
-from scale_sweep.server.targets.postgres.session import SPACE, SQL_TYPES, PostgresSession
 
 PARTITIONS_MAX = 1024
 COLUMNS_MAX = 1598

@@ -14,9 +14,9 @@ from pathlib import Path
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.debian import home_of, packaged
-from scale_sweep.server.targets.influxdb.facts import FACTS
+from scale_sweep.server.targets.influxdb.influxdb_facts import FACTS
+from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession
 from scale_sweep.server.targets.influxdb.influxql import InfluxqlSession
-from scale_sweep.server.targets.influxdb.session import InfluxdbSession
 
 TYPES = (
     "bool",

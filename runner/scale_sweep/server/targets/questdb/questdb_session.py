@@ -15,8 +15,8 @@ from scale_sweep.server.targets.handed import parsed
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, NOWHERE, ON_DISK
-from scale_sweep.server.targets.questdb.facts import PGWIRE
 from scale_sweep.server.targets.questdb.queries import timed
+from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
 from scale_sweep.server.targets.questdb.sums import DIALECT, statements
 from scale_sweep.server.targets.sql_sums import in_ns
 from scale_sweep.server.targets.times import Ms, moment_ms

@@ -17,7 +17,7 @@ def _connections(given: ResourceRange) -> str:
 FACTS = Facts(
     name="cassandra",
     title="Cassandra",
-    implementation="scale_sweep.server.targets.cassandra.target:CassandraTarget",
+    implementation="scale_sweep.server.targets.cassandra.cassandra_target:CassandraTarget",
     methods=("batch",),
     queries="scale_sweep.server.targets.cassandra.queries:rendered",
     says=(MORE_BOUNDS,),

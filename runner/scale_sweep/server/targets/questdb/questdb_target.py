@@ -17,8 +17,8 @@ from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.installed import installed
 from scale_sweep.server.targets.java import java, options, outside, program
-from scale_sweep.server.targets.questdb.facts import FACTS, PGWIRE
-from scale_sweep.server.targets.questdb.session import SQL_TYPES, USER, VOLUME, QuestdbSession
+from scale_sweep.server.targets.questdb.questdb_facts import FACTS, PGWIRE
+from scale_sweep.server.targets.questdb.questdb_session import SQL_TYPES, USER, VOLUME, QuestdbSession
 
 JAR = "questdb.jar"
 OLDEST_JAVA = 17

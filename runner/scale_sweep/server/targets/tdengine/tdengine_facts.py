@@ -42,7 +42,7 @@ def _small_buffer(given: ResourceRange) -> str | None:
 FACTS = Facts(
     name="tdengine",
     title="TDengine",
-    implementation="scale_sweep.server.targets.tdengine.target:TdengineTarget",
+    implementation="scale_sweep.server.targets.tdengine.tdengine_target:TdengineTarget",
     methods=("stmt", "sql", "sml-line", "sml-telnet", "sml-json", "rest", "ws"),
     iot_benchmark=("TDengine", "TDengine-3"),
     stores_tags=True,

@@ -25,7 +25,7 @@ def _connections(given: ResourceRange) -> str:
 FACTS = Facts(
     name="iotdb",
     title="IoTDB",
-    implementation="scale_sweep.server.targets.iotdb.target:IotdbTarget",
+    implementation="scale_sweep.server.targets.iotdb.iotdb_target:IotdbTarget",
     methods=("tablet", "tablets", "records"),
     queries="scale_sweep.server.targets.iotdb.queries:rendered",
     says=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, MORE_BOUNDS),
