@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.cli.console.live import finished_line
-from scale_sweep.model import Bottleneck, BottleneckKind, Verdict, VerdictKind, rate_per_cpu_s
+from scale_sweep.model import Bottleneck, BottleneckKind, Verdict, VerdictKind, rate_alone_per_s, rate_per_cpu_s
 from scale_sweep.report import html, markdown
 from scale_sweep.report.figures import fit_again, rows_for_console
 from scale_sweep.results.store.texts import point_row
@@ -17,9 +17,12 @@ RUN = synthetic_run()
 POINT = next(r for r in RUN.on_curve if r.verdict.kind is K.VALID)
 
 
-def judged(result, kind, bottleneck, *, cores=None, rate=None):
+def judged(result, kind, bottleneck, *, cores=None, rate=None, others=None):
     m = result.measurement
-    m = replace(m, server_cpu_cores=cores or m.server_cpu_cores, rows_per_s=rate or m.rows_per_s)
+    others = m.other_cpu_cores if others is None else others
+    m = replace(
+        m, server_cpu_cores=cores or m.server_cpu_cores, rows_per_s=rate or m.rows_per_s, other_cpu_cores=others
+    )
     found = Bottleneck(kind=bottleneck, sentence="as a test says")
     return replace(result, measurement=m, verdict=Verdict(kind=kind, bottleneck=found, reasons=("as a test says",)))
 
@@ -33,7 +36,7 @@ def disturbed(levels, per_cpu=500_000.0, taken=0.3):
         cores = level - taken if others else level
         rate = per_cpu * cores * (1 + NOISE[r.trial.replicate - 1])
         kind, why = (K.RESOURCE_NOT_SATURATED, B.OTHER_PROCESSES) if others else (K.VALID, B.SERVER_CPU)
-        results.append(judged(r, kind, why, cores=cores, rate=rate))
+        results.append(judged(r, kind, why, cores=cores, rate=rate, others=taken if others else 0.0))
     return replace(RUN, results=tuple(results), fit=None)
 
 
@@ -68,6 +71,24 @@ def test_a_window_in_which_new_pages_got_dearer_has_none():
     reason = "NEW_PAGES: the server's system time per page fault rose from 6.0 to 18.0 µs"
     assert rate_per_cpu_s(result) is not None
     assert rate_per_cpu_s(replace(result, verdict=replace(result.verdict, reasons=(reason,)))) is None
+
+
+@pytest.mark.parametrize(
+    ("used", "others", "shared", "generator", "cores_alone"),
+    [
+        (0.7, 0.3, (), 0.5, 1.0),  # all that it lacked
+        (0.7, 0.2, (), 0.5, 0.9),  # it leaves a tenth of a core idle
+        (0.7, 0.9, (), 0.5, 1.0),  # others ran on CPUs that are not the server's
+        (0.6, 0.2, (0,), 0.2, 0.75),  # the load generator beside it would have had a quarter of it
+        (0.8, 0.0, (0,), 0.2, 0.8),
+    ],
+)
+def test_what_others_took_would_have_been_the_servers(used, others, shared, generator, cores_alone):
+    result = judged(POINT, K.RESOURCE_NOT_SATURATED, B.OTHER_PROCESSES, cores=used, rate=used * 1000, others=others)
+    resources = replace(result.trial.resources, cores=1.0, placement=replace(result.trial.placement, shared=shared))
+    measurement = replace(result.measurement, generator_cpu_cores=generator, stolen_cpu_cores=None)
+    result = replace(result, trial=replace(result.trial, resources=resources), measurement=measurement)
+    assert rate_alone_per_s(result) == pytest.approx(1000 * cores_alone)
 
 
 def test_a_neighbour_changes_the_rate_and_not_the_rate_for_each_cpu_second():

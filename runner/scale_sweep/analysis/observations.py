@@ -17,11 +17,11 @@ from scale_sweep.model import (
     Observation,
     TrialResult,
     VerdictKind,
-    rate_per_cpu_s,
 )
 from scale_sweep.sweep.vary import slug
 
 RateOf = Callable[[Measurement], float | None]
+CpuRateOf = Callable[[TrialResult], float | None]
 
 
 def achieved(measurement: Measurement) -> float | None:
@@ -50,14 +50,17 @@ def _corrected(value: float | None, result: TrialResult, correction: SpeedCorrec
     return value * correction.factor(result) if value is not None and correction is not None else value
 
 
-def cpu_observations(results: Sequence[TrialResult]) -> tuple[Observation, ...]:
-    """One observation of the rate for each CPU-second for each trial. A trial that others disturbed counts too."""
+def cpu_observations(results: Sequence[TrialResult], rate: CpuRateOf) -> tuple[Observation, ...]:
+    """One observation for each trial, in their order. A trial that others disturbed counts too.
+
+    rate: rate_per_cpu_s or rate_alone_per_s.
+    """
     correction = speed_correction(results)
-    return tuple(_cpu_observation(result, correction) for result in results)
+    return tuple(_cpu_observation(result, rate(result), correction) for result in results)
 
 
-def _cpu_observation(result: TrialResult, correction: SpeedCorrection | None) -> Observation:
-    value = _corrected(rate_per_cpu_s(result), result, correction)
+def _cpu_observation(result: TrialResult, rate: float | None, correction: SpeedCorrection | None) -> Observation:
+    value = _corrected(rate, result, correction)
     mark = _mark_of_role(result) or ("" if value is not None else NO_RATE)
     return replace(_observation(result, value), mark=mark, note="")
 

@@ -6,7 +6,7 @@ Data only: no I/O, no clock, the standard library alone. Units end the names (`_
 
 from scale_sweep.model.bottleneck import Bottleneck, BottleneckKind
 from scale_sweep.model.counted import Counted
-from scale_sweep.model.cpu_seconds import CPU_BOUND, NEW_PAGES, is_taken, rate_per_cpu_s
+from scale_sweep.model.cpu_seconds import CPU_BOUND, NEW_PAGES, is_taken, rate_alone_per_s, rate_per_cpu_s
 from scale_sweep.model.declared import (
     CLAIM_S,
     COLUMN_TYPES,
@@ -202,5 +202,6 @@ __all__ = [
     "is_quick",
     "marks",
     "is_taken",
+    "rate_alone_per_s",
     "rate_per_cpu_s",
 ]

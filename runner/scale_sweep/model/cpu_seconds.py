@@ -1,4 +1,4 @@
-"""The rate for each CPU-second of the server: what is left of a rate when other programs had part of its CPUs.
+"""The rate for each CPU-second of the server, and the rate that follows from it if others had taken no CPU time.
 
 Refuses a trial whose CPUs were not the bottleneck: its server waited for something else, and a CPU-second says nothing
 about that. Refuses a number that is not right or not steady, and a trial in whose window new memory pages got dearer:
@@ -36,6 +36,23 @@ def rate_per_cpu_s(result: TrialResult) -> float | None:
     if any(reason.startswith(NEW_PAGES) for reason in result.verdict.reasons):
         return None
     return result.achieved_per_s / cores
+
+
+def rate_alone_per_s(result: TrialResult) -> float | None:
+    """The rate if the server had had the CPU time that others took from it: rate_per_cpu_s times the cores that it
+    would then have used. None where rate_per_cpu_s is None.
+
+    What others took counts up to what the server lacked of its cores. Where the load generator shares the server's
+    CPUs, it would have had its part of that time, as it has of the CPU time that both used.
+    """
+    per_cpu_s, used = rate_per_cpu_s(result), result.measurement.server_cpu_cores
+    if per_cpu_s is None or used is None:
+        return None
+    m = result.measurement
+    shared = (m.generator_cpu_cores or 0.0) if result.trial.placement.shared else 0.0
+    lacked = max(0.0, result.trial.cores - used - shared)
+    taken = min(lacked, (m.other_cpu_cores or 0.0) + (m.stolen_cpu_cores or 0.0))
+    return per_cpu_s * (used + taken * used / (used + shared))
 
 
 def is_taken(result: TrialResult) -> bool:

@@ -21,13 +21,14 @@ from scale_sweep.model import (
     StoredRun,
     TrialResult,
     is_taken,
+    rate_alone_per_s,
     rate_per_cpu_s,
 )
 from scale_sweep.report.table import ABSENT, Table, mean, rate
 
 ASSUMPTION = (
-    "if a CPU-second of the server does as much work beside other programs as alone, and the server uses all the cores "
-    "that it is given"
+    "if a CPU-second of the server does as much work beside other programs as alone, and the server would have used "
+    "the CPU time that others took"
 )
 
 
@@ -47,22 +48,25 @@ def with_cpu_points(fit: FitReport, run: StoredRun) -> FitReport:
     axis = load_axis(run.plan.sweep.axis)
     if axis.standings[BottleneckKind.SERVER_CPU].standing is not Standing.SWEPT:
         return fit
-    found = cpu_points(without_drift(cpu_observations(run.results)))
-    said = _estimate(fit, found, run, axis)
-    return replace(fit, per_cpu=found, sentence=f"{fit.sentence} {said}" if said else fit.sentence)
+    per_cpu_s, alone = (
+        without_drift(cpu_observations(run.results, rate)) for rate in (rate_per_cpu_s, rate_alone_per_s)
+    )
+    points = cpu_points(per_cpu_s, alone)
+    estimate = _estimate(fit, points, run, axis)
+    return replace(fit, per_cpu=points, sentence=f"{fit.sentence} {estimate}" if estimate else fit.sentence)
 
 
-def _estimate(fit: FitReport, found: Sequence[CpuPoint], run: StoredRun, axis: AxisFacts) -> str:
+def _estimate(fit: FitReport, points: Sequence[CpuPoint], run: StoredRun, axis: AxisFacts) -> str:
     levels = sorted({r.trial.level for r in run.on_curve})
     measured = {p.level for p in fit.points}
     lost = [level for level in {*levels[:1], *levels[-1:]} if level not in measured]
     taken = {r.trial.level for r in run.on_curve if is_taken(r)}
     if len(levels) < 2 or not lost or not taken.issuperset(lost):
         return ""
-    if not found or (found[0].level, found[-1].level) != (levels[0], levels[-1]):
+    if not points or (points[0].level, points[-1].level) != (levels[0], levels[-1]):
         return ""
     span = f"{format_number(levels[0])} → {axis.count(format_number(levels[-1]))}"
-    return f"Estimated per CPU-second: {span}: {speedup_words(found[-1])}, {ASSUMPTION}."
+    return f"Estimated per CPU-second: {span}: {speedup_words(points[-1])}, {ASSUMPTION}."
 
 
 def speedup_words(point: CpuPoint) -> str:
