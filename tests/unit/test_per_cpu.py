@@ -74,18 +74,19 @@ def test_a_window_in_which_new_pages_got_dearer_has_none():
 
 
 @pytest.mark.parametrize(
-    ("used", "others", "shared", "generator", "cores_alone"),
+    ("used", "others", "generator_cpus", "generator", "cores_alone"),
     [
-        (0.7, 0.3, (), 0.5, 1.0),  # all that it lacked
-        (0.7, 0.2, (), 0.5, 0.9),  # it leaves a tenth of a core idle
-        (0.7, 0.9, (), 0.5, 1.0),  # others ran on CPUs that are not the server's
+        (0.7, 0.3, (1,), 0.5, 1.0),  # all that it lacked
+        (0.7, 0.2, (1,), 0.5, 0.9),  # it leaves a tenth of a core idle
+        (0.7, 0.9, (1,), 0.5, 1.0),  # others ran on CPUs that are not the server's
         (0.6, 0.2, (0,), 0.2, 0.75),  # the load generator beside it would have had a quarter of it
         (0.8, 0.0, (0,), 0.2, 0.8),
     ],
 )
-def test_what_others_took_would_have_been_the_servers(used, others, shared, generator, cores_alone):
+def test_what_others_took_would_have_been_the_servers(used, others, generator_cpus, generator, cores_alone):
     result = judged(POINT, K.RESOURCE_NOT_SATURATED, B.OTHER_PROCESSES, cores=used, rate=used * 1000, others=others)
-    resources = replace(result.trial.resources, cores=1.0, placement=replace(result.trial.placement, shared=shared))
+    placement = replace(result.trial.placement, server_cpus=(0,), generator_cpus=generator_cpus)
+    resources = replace(result.trial.resources, cores=1.0, placement=placement)
     measurement = replace(result.measurement, generator_cpu_cores=generator, stolen_cpu_cores=None)
     result = replace(result, trial=replace(result.trial, resources=resources), measurement=measurement)
     assert rate_alone_per_s(result) == pytest.approx(1000 * cores_alone)

@@ -30,7 +30,7 @@ def run(plan, wall_s):
     return done
 
 
-@pytest.mark.parametrize(("wall_s", "trials"), [(10.0, 10), (13.0, 10), (16.0, 8), (24.0, 6), (60.0, 6)])
+@pytest.mark.parametrize(("wall_s", "trials"), [(10.0, 10), (13.0, 10), (16.0, 8), (18.0, 6), (24.0, 6), (60.0, 6)])
 def test_blocks_are_added_while_the_time_lasts(wall_s, trials):
     done = run(planned(**QUICK), wall_s)
     assert len(done) == trials

@@ -70,13 +70,14 @@ _CHEAP_SHARE = 0.8  # of the cheap pages that a trial may use: the probe is not 
 _ROWS_STEP = 100_000
 _WARMUP_MOST_S = 5.0  # a server that needs more (Java) is slow in its first rows, and equal rows have no warm-up
 _SECONDS_MIN = 4.0  # rows that are written faster give no rate
+_SECONDS_ENOUGH = 8.0  # at the level with the fewest cores: more makes the run longer, and its figure hardly better
 
 
 def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: float) -> int | None:
     """The rows that each level of --quick writes without reaching dear pages; None if all pages cost the same, the work
     was given, the server needs a long warm-up, no level writes as many in its window, or one writes them too fast.
 
-    rows_per_core_s: the target's own estimate.
+    rows_per_core_s: the target's own estimate, at the speed of this machine's CPUs.
     """
     sweep = plan.sweep
     is_asked = sweep.origin.get("load.quick", "default") != "default" and len(sweep.levels) > 1
@@ -87,10 +88,17 @@ def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: flo
         return None
     row_bytes = max(map(_row_bytes, plan.trials))
     cheap_bytes = max(pages.cheap_bytes, min(_QUICK_BYTES, _may_hold(pages)))
-    rows = int(_CHEAP_SHARE * cheap_bytes / row_bytes) // _ROWS_STEP * _ROWS_STEP
-    load, fastest = sweep.load, rows_per_core_s * max(trial.cores for trial in plan.trials)
+    load, cores = sweep.load, [trial.cores for trial in plan.trials]
+    slowest, fastest = rows_per_core_s * min(cores), rows_per_core_s * max(cores)
+    enough = max(_SECONDS_ENOUGH * slowest, _SECONDS_MIN * fastest)
+    cheap_rows = _CHEAP_SHARE * cheap_bytes / row_bytes
+    rows = _in_steps(min(cheap_rows, enough))
     most = fastest * (load.warmup_s + (load.window_max_s or load.duration_s or 0.0))
-    return rows if fastest * _SECONDS_MIN <= rows < most else None
+    return rows if cheap_rows < most and rows >= _in_steps(fastest * _SECONDS_MIN) else None
+
+
+def _in_steps(rows: float) -> int:
+    return int(rows) // _ROWS_STEP * _ROWS_STEP
 
 
 def with_equal_rows(sweep: Sweep, rows: int) -> Sweep:

@@ -25,13 +25,18 @@ BY_TIME: Origin = "time"  # the origin of such a number of replicates
 
 
 def replicates_in_time(plan: Plan) -> int:
-    """The replicates of the plan, or as many of --quick as its estimate leaves time for, LEAST at least."""
+    """The replicates of the plan, or as many of --quick as its estimate leaves time for, LEAST at least.
+
+    LEAST where the number of rows is fixed: how long they take depends on the machine.
+    """
     sweep = plan.sweep
     is_quick = sweep.origin.get("load.quick", "default") != "default"
     was_given = sweep.origin.get("method.replicates", "default") != "default"
     has_other_rule = bool(sweep.variants_ab) or sweep.until_ci_percent is not None
     if not is_quick or was_given or has_other_rule or sweep.replicates != MOST:
         return sweep.replicates
+    if sweep.load.rows is not None:
+        return LEAST
     each_s = plan.seconds_estimated / sweep.replicates
     return max(LEAST, min(MOST, int(QUICK_RUN_S / each_s)))
 

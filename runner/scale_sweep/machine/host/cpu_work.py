@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +21,9 @@ from scale_sweep.machine.host import repeat_work
 from scale_sweep.model import CpuWork
 
 CPUS_MAX = 16  # evenly spread over more
+ESTIMATES_SPEED = 2.1  # pieces/ms: where PostgreSQL writes the 3e5 rows/s per core of its estimate
+_NOW_PIECES = 20
+_NOW_REST_S = 0.01
 _END_S = 5.0
 _READ_BYTES = 1 << 16
 
@@ -66,6 +71,15 @@ class CpuWorkReader:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.communicate(timeout=_END_S)
         self._child = None
+
+
+def speed_now() -> float:
+    """The median speed of the CPUs that this process may use, over about 0.2 s, in pieces for each ms of CPU time."""
+    times_us = []
+    for _ in range(_NOW_PIECES):
+        times_us.append(repeat_work.piece_us())
+        time.sleep(_NOW_REST_S)
+    return 1000 / statistics.median(times_us)
 
 
 def spread(cpus: Sequence[int]) -> tuple[int, ...]:

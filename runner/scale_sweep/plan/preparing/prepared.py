@@ -10,6 +10,7 @@ from pathlib import Path
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.base.extras import require_extra
 from scale_sweep.machine.host import Host, read_host
+from scale_sweep.machine.host.cpu_work import ESTIMATES_SPEED, speed_now
 from scale_sweep.machine.host.new_pages import measure_new_pages
 from scale_sweep.machine.host.ram import RamDirectory, is_ram, ram_directory, with_size
 from scale_sweep.machine.state import folder_path
@@ -93,7 +94,8 @@ def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[Arm], hos
     """The plan, with what is done where memory pages are dear: the same rows at every level, and held memory."""
     if pages is None:
         return plan
-    rows = rows_in_cheap_pages(plan, pages, max(arm.choice.facts.rows_per_core_s for arm in arms))
+    estimate = max(arm.choice.facts.rows_per_core_s for arm in arms)
+    rows = rows_in_cheap_pages(plan, pages, estimate * speed_now() / ESTIMATES_SPEED)
     if rows is not None:
         plan = _planned([replace(arm, sweep=with_equal_rows(arm.sweep, rows)) for arm in arms], host)
         plan = replace(plan, notes=(*plan.notes, equal_rows_sentence(rows, pages)))
