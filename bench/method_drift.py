@@ -12,7 +12,7 @@ import math
 import random
 
 from scale_sweep.analysis.noise import intervals, noise_report, rates_of, trend_of
-from scale_sweep.analysis.noise.drift import drift_of
+from scale_sweep.analysis.noise.spread import drift_of
 from scale_sweep.model import Observation
 
 PLANS = ((8, 3, True), (8, 3, False), (4, 3, True), (12, 3, True), (4, 5, True), (2, 3, True), (2, 3, False))

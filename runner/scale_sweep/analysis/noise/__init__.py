@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scale_sweep.analysis.noise.ablations import ablation_splits
-from scale_sweep.analysis.noise.drift import drift_of
-from scale_sweep.analysis.noise.spread import intervals, rates_of, smallest_difference_percent
+from scale_sweep.analysis.noise.spread import (
+    ablation_splits,
+    drift_of,
+    intervals,
+    rates_of,
+    smallest_difference_percent,
+)
 from scale_sweep.analysis.noise.trend import at_the_middle, line_of, trend_of, without_drift
 from scale_sweep.model import NoiseReport, Observation
 

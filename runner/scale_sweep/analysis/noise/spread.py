@@ -1,8 +1,10 @@
-"""The spread of the replicates about their point's mean, and intervals from it. Spreads are of ln(rate): relative.
+"""The spread of the replicates about their point's mean, and the ratios that are judged by it. Spreads are of ln(rate).
 
 The pooled spread assumes that all points have the same relative noise. If a point of three or more trials is noisier
 than the others, its own spread makes its interval. If the run drifted (trend.py), means and spread are of the values
-without the drift, which costs one degree of freedom.
+without the drift, which costs one degree of freedom. Two ratios use the spread: the drift check, the first trial
+repeated at the end, for runs with too few replicates for a trend; and the ablation trials, which split the gain across
+a boundary where knobs moved into hardware and knobs (logarithms of the ratios add up).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from scipy import special
 
 from scale_sweep.analysis.noise.trend import Line, at_the_middle, line_of, log_value
-from scale_sweep.model import LevelInterval, Observation, Ratio
+from scale_sweep.model import AblationSplit, Drift, LevelInterval, Observation, Ratio
 
 CONFIDENCE = 0.95
 POWER = 0.80
@@ -138,3 +140,48 @@ def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: Rates) -> 
         return Ratio(value=math.exp(difference), low=None, high=None)
     half = student(rates.degrees) * rates.std * math.sqrt(1 / len(later) + 1 / len(earlier))
     return Ratio(value=math.exp(difference), low=math.exp(difference - half), high=math.exp(difference + half))
+
+
+def ablation_splits(observed: Sequence[Observation], rates: Rates) -> tuple[AblationSplit, ...]:
+    """One split for each boundary that has counting trials before it, after it, and after it with the old knobs."""
+    ablated: dict[tuple[float, float, str], list[Observation]] = {}
+    for one in observed:
+        if one.role == "ablation" and one.knobs_of_level is not None:
+            ablated.setdefault((one.knobs_of_level, *one.point), []).append(one)
+    found = [_split(key, of_it, rates) for key, of_it in sorted(ablated.items())]
+    return tuple(split for split in found if split is not None)
+
+
+def _split(key: tuple[float, float, str], observed: Sequence[Observation], rates: Rates) -> AblationSplit | None:
+    before, after, subject = key
+    old, new = rates.logs.get((before, subject)), rates.logs.get((after, subject))
+    middle = [value for o in observed if not o.mark and (value := log_value(o)) is not None]
+    if not old or not new or not middle:
+        return None
+    return AblationSplit(
+        before=before,
+        after=after,
+        variant=subject,
+        total=ratio_of(new, old, rates),
+        hardware=ratio_of(middle, old, rates),
+        by_knobs=ratio_of(new, middle, rates),
+    )
+
+
+def drift_of(observed: Sequence[Observation], rates: Rates) -> Drift | None:
+    """The drift check against the first observation of its point; None without a drift check that has a value."""
+    drift_check = next((o for o in observed if o.role == "drift_check" and log_value(o) is not None), None)
+    if drift_check is None:
+        return None
+    same = [o for o in observed if o.role == "point" and o.point == drift_check.point and log_value(o) is not None]
+    first = min(same, key=lambda o: o.order, default=None)
+    if first is None:
+        return None
+    later, earlier = log_value(drift_check), log_value(first)
+    assert later is not None and earlier is not None
+    return Drift(
+        first_order=first.order,
+        repeat_order=drift_check.order,
+        ratio=ratio_of([later], [earlier], rates),
+        are_valid=not first.mark and not drift_check.mark,
+    )
