@@ -13,11 +13,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from scale_sweep.analysis.compare.blocks import tested_differences
-from scale_sweep.analysis.compare.chance import family
-from scale_sweep.analysis.compare.paired import compare_points
-from scale_sweep.analysis.compare.pairs import PointLogs
+from scale_sweep.analysis.compare.chance import compare_points, family
+from scale_sweep.analysis.compare.pairs import PointLogs, window_spread
 from scale_sweep.analysis.compare.ratios import Side, Tested
-from scale_sweep.analysis.compare.seconds import window_spread
 from scale_sweep.analysis.compare.sessions import Sessions, adjusted, tested_sessions
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.model import Observation

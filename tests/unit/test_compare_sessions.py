@@ -10,7 +10,7 @@ from scipy import stats
 from bench.method_compare import SEED, between, naive_between, within
 from scale_sweep.analysis.compare import compare_runs, compare_sessions
 from scale_sweep.analysis.compare import sessions as between_runs
-from scale_sweep.analysis.compare.equal import bartlett, own_spread, sides_equal
+from scale_sweep.analysis.compare.ratios import bartlett, own_spread, sides_equal
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import VerdictKind
 from tests.unit.synthetic_run import synthetic_run

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scale_sweep.analysis.fit.per_cpu import cpu_points
+from scale_sweep.analysis.fit.summaries import cpu_points
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.analysis.observations import cpu_observations
 from scale_sweep.base.units import format_number, format_rate

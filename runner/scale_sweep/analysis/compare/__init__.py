@@ -5,7 +5,8 @@ Pure: no I/O, no clock, seeded chance. Refuses to call a difference what the noi
 trials that are not VALID.
 """
 
+from scale_sweep.analysis.compare.blocks import compare_variants
 from scale_sweep.analysis.compare.runs import compare_runs
-from scale_sweep.analysis.compare.several import compare_sessions, compare_variants
+from scale_sweep.analysis.compare.sessions import compare_sessions
 
 __all__ = ["compare_runs", "compare_sessions", "compare_variants"]

@@ -9,17 +9,25 @@ allows it. Refuses a block in which one of the variants has no VALID trial.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from scale_sweep.analysis.compare.pairs import Unpaired
-from scale_sweep.analysis.compare.ratios import Side, Tested, tested, variance_of
+from scale_sweep.analysis.compare.chance import family
+from scale_sweep.analysis.compare.manifests import differing_variants
+from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired
+from scale_sweep.analysis.compare.ratios import Side, Tested, tested, together, variance_of
+from scale_sweep.analysis.compare.runs import Ratios, Sides, assembled, overall_row, plain, with_quick_cautions
+from scale_sweep.analysis.compare.words import name_of, point_name, untested
 from scale_sweep.analysis.noise.trend import log_value
 from scale_sweep.analysis.observations import achieved, observations
+from scale_sweep.base.errors import UsageError
 from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.model.compared import Comparison, PointRatio
 
 A, B = "A", "B"
+NO_BLOCK = "Nothing can be compared: no block has VALID trials of both variants."
+ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread between blocks is not known"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,3 +126,43 @@ def tested_differences(one: Side) -> Tested:
     spread = variance_of(one)
     nothing = np.zeros_like(spread.value)
     return tested(one.mean, spread.value / one.n, nothing, spread.degrees, spread.degrees, spread.own, True)
+
+
+def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison:
+    """Compares B with A in a run of `scale ab`. Raises UsageError for any other run."""
+    if not run.plan.sweep.variants_ab:
+        raise UsageError(f"{name_of(run)} is not a run of scale ab", remedy="scale compare A B compares two runs")
+    points, missing = block_points(run)
+    axis = run.plan.sweep.axis
+    logs = [PointLogs(level=p.level, variant="", a=p.a, b=p.b) for p in points]
+    rows = [replace(plain(one), trials_a=p.trials_a, trials_b=p.trials_b) for one, p in zip(logs, points, strict=True)]
+    ratios = Ratios(points=tuple(rows), overall=_overall(logs, points), unpaired=tuple(missing))
+    found = tested_blocks(points) if points else None
+    if found is not None:
+        whole = together(found) if len(points) > 1 else None
+        ratios = ratios.with_tests(found, whole, family(found)[0], "blocks")
+    about = run.plan.sweep.variants_ab
+    sides = Sides(
+        name_a=about[A],
+        name_b=about[B],
+        sweep=run.plan.sweep,
+        differing=differing_variants(run, side_of),
+        allowed=allowed,
+        not_judged_because="" if found is not None else ONE_BLOCK,
+    )
+    comparison = assembled(sides, ratios)
+    left_out = [f"{few} of {many} at {point_name(level, '', axis)}" for level, few, many in blocks_left_out(run)]
+    doubt = (f"blocks without VALID trials of both do not count: {', '.join(left_out)}",) if left_out else ()
+    if not points and not any(one.open_loop for one in missing):
+        comparison = replace(comparison, sentence=NO_BLOCK)
+    if points and found is None:
+        comparison = replace(comparison, sentence=untested(rows, axis, "one block at a level"))
+    comparison = replace(comparison, cautions=(*comparison.cautions, *doubt))
+    return with_quick_cautions(comparison, *([r for r in run.results if side_of(r) == side] for side in (A, B)))
+
+
+def _overall(logs: Sequence[PointLogs], points: Sequence[BlockPoint]) -> PointRatio | None:
+    row = overall_row(logs)
+    if row is None:
+        return None
+    return replace(row, trials_a=sum(p.trials_a for p in points), trials_b=sum(p.trials_b for p in points))

@@ -1,7 +1,7 @@
 """Compares several runs a side. Sessions differ (a restart, neighbours, another day), and their spread is measured.
 
 The sessions' means at each point are compared, so each session counts once, however many trials it has. At a point the
-test is Student's t on the sessions' means, or Welch's if A and B are not equally noisy (equal.py). For all points
+test is Student's t on the sessions' means, or Welch's if A and B are not equally noisy (ratios.py). For all points
 together it is the same test on each session's mean over the points. A session changes all of its points at once, so the
 tests of the points are dependent. The p-values are therefore adjusted by the smallest p-value of pairs without a
 difference (Westfall and Young 1993, single step), drawn with the share of the spread that sessions have in these runs.
@@ -18,18 +18,23 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from scale_sweep.analysis.compare.equal import Floats, sides_equal
+from scale_sweep.analysis.compare.manifests import differing
 from scale_sweep.analysis.compare.pairs import (
     Counted,
     Key,
     PointLogs,
     Unpaired,
+    check_comparable,
     counted_trials,
     open_points,
     planned_points,
 )
-from scale_sweep.analysis.compare.ratios import Side, Tested, Variance, welch
+from scale_sweep.analysis.compare.ratios import Floats, Side, Tested, Variance, sides_equal, welch
+from scale_sweep.analysis.compare.runs import Ratios, Sides, assembled, overall_row, plain, with_quick_cautions
+from scale_sweep.analysis.compare.words import name_of
+from scale_sweep.base.errors import UsageError
 from scale_sweep.model import StoredRun
+from scale_sweep.model.compared import Comparison
 
 DRAWS = 4000
 SEED = 20260811
@@ -159,3 +164,40 @@ def session_percent(sessions: Sessions) -> float:
     squares = sum(float(np.sum((s - s.mean()) ** 2)) for s in sides)
     degrees = sum(len(s) - 1 for s in sides)
     return 100 * math.sqrt(squares / degrees)
+
+
+def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: float | None = None) -> Comparison:
+    """Compares the runs of B with those of A. Raises UsageError for fewer than three runs, or runs that are not of one
+    kind."""
+    runs = [*a, *b]
+    if len(runs) < 3:
+        raise UsageError("several runs a side: at least three in all are needed", remedy="give A1,A2,... B1,B2,...")
+    check_comparable(runs)
+    names = [run.path for run in runs]
+    if len(set(names)) < len(names):
+        raise UsageError("a run is given twice", remedy="name each run once, on one side")
+    sessions, missing = session_points(a, b)
+    ratios = Ratios(
+        points=tuple(plain(p) for p in sessions.points), overall=overall_row(sessions.points), unpaired=tuple(missing)
+    )
+    if sessions.points:
+        found = tested_sessions(sessions.a, sessions.b)
+        whole = _at(found, slice(-1, None)) if len(sessions.points) > 1 else None
+        ratios = ratios.with_tests(found, whole, adjusted(found, sessions), "sessions")
+    sides = Sides(
+        name_a=", ".join(map(name_of, a)),
+        name_b=", ".join(map(name_of, b)),
+        sweep=a[0].plan.sweep,
+        differing=differing(a[0], b[0]),
+        allowed=allowed,
+        sessions=(len(a), len(b)),
+        session_percent=session_percent(sessions) if sessions.points else None,
+        not_judged_because="" if sessions.points else "no point has VALID trials in every run",
+    )
+    comparison = assembled(sides, ratios)
+    return with_quick_cautions(comparison, [r for run in a for r in run.results], [r for run in b for r in run.results])
+
+
+def _at(found: Tested, where: slice) -> Tested:
+    names = ("difference", "error", "degrees", "p_value", "own")
+    return Tested(**{name: getattr(found, name)[where] for name in names})
