@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from scale_sweep.cli.flags import from_flags
+from scale_sweep.cli.arguments import from_flags
 
 SEEN = []
 

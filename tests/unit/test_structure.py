@@ -344,7 +344,7 @@ OTHER_MEANING = {
     "cli/disks.py": {"disks"},  # a field of its JSON
     "cli/observing.py": {"disks"},  # the same
     "cli/options.py": {"disks"},  # the section of settings about where disks come from
-    "cli/compose/runs.py": {"disks"},  # a field of the manifest: what the machine has
+    "cli/compose.py": {"disks"},  # a field of the manifest: what the machine has
     "judge/figures/measure.py": {"disks"},  # a field of Measurement
     "verify/trial.py": {"disks"},  # the same
     "results/store/texts.py": {"cores", "disks"},  # the same, and columns of points.csv

@@ -20,8 +20,8 @@ from scale_sweep.cli import main
 
 for _loaded in (
     "cli.ab",
-    "cli.load_iot",
-    "cli.servers",
+    "cli.load",
+    "cli.machine",
     "cli.views",
     "cli.doctor",
     "watch.exporter",

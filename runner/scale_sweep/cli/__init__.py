@@ -17,7 +17,7 @@ def main() -> None:
     from scale_sweep.base.output import OutputGone, guard
 
     guard()
-    from scale_sweep.cli.root import run
+    from scale_sweep.cli.commands import run
 
     try:
         run()
@@ -35,7 +35,7 @@ def __getattr__(name: str) -> object:
     """`app`, the command as an object of Typer, is imported when it is asked for."""
     if name != "app":
         raise AttributeError(name)
-    from scale_sweep.cli.root import app
+    from scale_sweep.cli.commands import app
 
     return app
 

@@ -11,8 +11,7 @@ from typing import Annotated
 import typer
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.cli.arguments import FAIL_IF_SLOWER, JSON, MORE_BLOCKS, NEW_RESULTS, allowed_of, judged
-from scale_sweep.cli.flags import from_flags
+from scale_sweep.cli.arguments import FAIL_IF_SLOWER, JSON, MORE_BLOCKS, NEW_RESULTS, allowed_of, from_flags, judged
 from scale_sweep.cli.options import Flags, with_settings
 from scale_sweep.cli.sweeps import METRICS_PORT, NO_METRICS, YES, announce, end_if_failed, run_watched, say_if_lost
 from scale_sweep.sweep.ab import flags_of, together
@@ -52,7 +51,8 @@ def ab(flags: Flags, request: AbRequest) -> None:
     stored one again.
     """
     from scale_sweep.analysis.compare import compare_variants
-    from scale_sweep.cli import compare_views, compose, console
+    from scale_sweep.cli import compose, console
+    from scale_sweep.cli.compared import show_comparison
 
     allowed = allowed_of(request.fail_if_slower)
     a = resolve_sweep(request.what_a, together(flags, flags_of(request.only_a, "--a")))
@@ -64,14 +64,14 @@ def ab(flags: Flags, request: AbRequest) -> None:
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     console.say(f"results in {writer.path}")
     stored = run_watched(prepared, writer, 0 if request.no_metrics else request.metrics_port)
-    found = compare_variants(stored, allowed)
+    comparison = compare_variants(stored, allowed)
     if request.as_json:
-        console.show_json({"path": stored.path, **asdict(found)})
+        console.show_json({"path": stored.path, **asdict(comparison)})
     else:
-        compare_views.show(found)
+        show_comparison(comparison)
         console.show_line(f"report: {Path(stored.path) / 'report.html'}")
     say_if_lost(stored)
-    judged(found, MORE_BLOCKS)
-    if all(point.ratio is None for point in found.points):
+    judged(comparison, MORE_BLOCKS)
+    if all(point.ratio is None for point in comparison.points):
         raise UsageError("nothing to compare: no level has VALID trials of both A and B", remedy=MORE_BLOCKS)
     end_if_failed(stored)

@@ -1,4 +1,4 @@
-"""The commands by name: each one's module and its line in `scale --help`.
+"""The commands by name, with the options before them: each command's module and its line in `scale --help`.
 
 A command's module is imported only when that command is called, so that `scale --help` does not wait for numpy, scipy
 and Docker. A test compares the lines with the commands' own docstrings.
@@ -6,12 +6,17 @@ and Docker. A test compares the lines with the commands' own docstrings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from scale_sweep import __version__
+from scale_sweep.base.errors import ScaleError, UsageError
+from scale_sweep.base.interrupts import listen
 
 _SWEEP = "Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."
 _PLAN = "Show the trials, their knobs, the origin of each setting, and the duration; start nothing."
@@ -28,7 +33,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "plan": ("sweeps", _PLAN),
         "sweep": ("sweeps", _SWEEP),
         "watch": (
-            "watching",
+            "runs",
             "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
         ),
         "resume": ("sweeps", "Continue an interrupted run: keep the finished trials, and measure the others."),
@@ -45,12 +50,12 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "compared",
             "Compare stored runs point by point, test the differences, and show what else differs.",
         ),
-        "verify": ("checks", "Compute a run again from its raw files, and name every file that differs."),
+        "verify": ("runs", "Compute a run again from its raw files, and name every file that differs."),
         "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, SQL tables."),
         "fit": ("fit", "Fit the curve of any data: a CSV file with a level and a rate in each row."),
     },
     _MACHINE: {
-        "servers": ("servers", "Install database servers from Maven, or list them."),
+        "servers": ("machine", "Install database servers from Maven, or list them."),
         "disks": ("disks", "Make disks for sweeps, list them, remove them."),
         "dashboards": ("boards", "Prometheus and Grafana beside a sweep, on this machine only."),
         "clean": ("machine", _CLEAN),
@@ -99,3 +104,55 @@ def load_command(name: str) -> Any:
     app.callback()(lambda: None)
     import_module(f"scale_sweep.cli.{COMMANDS[name][0]}").register(app)
     return typer.main.get_group(app).commands[name]
+
+
+app = typer.Typer(
+    name="scale",
+    cls=LazyGroup,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="rich",
+    help="Measure how far one database server scales up, and check what limited each rate.\n\n"
+    "Example: [bold]scale sweep cpu --cores 1..4[/]",
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from scale_sweep.cli import console
+
+        console.show_line(f"scale {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and end."
+    ),
+) -> None:
+    """Options before the command."""
+
+
+def refuse_bytes(words: Sequence[str]) -> None:
+    """Raises UsageError for an argument that is not UTF-8: what a run stores and shows is."""
+    for at, word in enumerate(words):
+        if any("\ud800" <= character <= "\udfff" for character in word):
+            flag = word.partition("=")[0] if word.startswith("-") else words[at - 1] if at else word
+            raise UsageError(f"{flag}: {word!r} has a byte that is not UTF-8")
+
+
+def run() -> None:
+    """Runs the command of the command line. Raises SystemExit: a ScaleError is shown as one message and gives its
+    code."""
+    listen()
+    try:
+        refuse_bytes(sys.argv[1:])
+        app()
+    except ScaleError as error:
+        from scale_sweep.cli import console
+
+        console.show_error(error)
+        sys.exit(error.exit_code)

@@ -1,4 +1,5 @@
-"""`scale compare`: stored runs against each other. Wiring only; see scale_sweep/analysis/compare."""
+"""`scale compare`: stored runs against each other, and how a comparison is shown. Wiring only; see
+scale_sweep/analysis/compare."""
 
 from __future__ import annotations
 
@@ -40,26 +41,26 @@ def compare(
     between sessions, or one run of `scale ab`. One run a side is shown, but not judged by --fail-if-slower. A run
     against itself shows the rate of false alarms.
     """
-    from scale_sweep.cli import compare_views, console
+    from scale_sweep.cli import console
     from scale_sweep.report.overlay import overlay_html
     from scale_sweep.results.store.outside import write_outside
 
     allowed = allowed_of(fail_if_slower)
     a, b = _read(results, runs_a), _read(results, runs_b or "")
-    found = _compared(a, b, allowed)
+    comparison = _compared(a, b, allowed)
     if html is not None and not b:
         raise UsageError(f"--html: {a[0].path}/report.html has the picture of a run of scale ab")
     if html is not None:
-        write_outside(html, overlay_html(found, a, b).encode())
+        write_outside(html, overlay_html(comparison, a, b).encode())
     if as_json:
-        console.show_json(asdict(found))
+        console.show_json(asdict(comparison))
     else:
-        compare_views.show(found)
+        show_comparison(comparison)
         if html is not None:
             console.show_line(f"page: {html}")
-    if not any(p.ratio is not None for p in found.points):
-        raise UsageError(found.sentence, remedy="scale show RUN says why trials are not VALID")
-    judged(found, MORE_RUNS if b else MORE_BLOCKS)
+    if not any(p.ratio is not None for p in comparison.points):
+        raise UsageError(comparison.sentence, remedy="scale show RUN says why trials are not VALID")
+    judged(comparison, MORE_RUNS if b else MORE_BLOCKS)
 
 
 def _read(results: Path, names: str) -> list[StoredRun]:
@@ -80,3 +81,40 @@ def _compared(a: list[StoredRun], b: list[StoredRun], allowed: float | None) -> 
     if len(a) == len(b) == 1:
         return compare_runs(a[0], b[0], allowed)
     return compare_sessions(a, b, allowed)
+
+
+def show_comparison(comparison: Comparison) -> None:
+    """Shows the answer, the points, the cautions and what else differs."""
+    from scale_sweep.cli import console
+    from scale_sweep.report.overlay import differing_table, false_alarm_words, ratio_table, session_words
+
+    console.show_line(f"A: {comparison.run_a}")
+    console.show_line(f"B: {comparison.run_b}")
+    table = ratio_table(comparison)
+    console.show_table("", table.headers, table.rows)
+    console.show_line("")
+    console.show_line(comparison.sentence, "bold")
+    for caution in comparison.cautions:
+        console.show_line(f"  but: {caution}", "yellow")
+    for words in filter(None, (session_words(comparison), false_alarm_words(comparison))):
+        console.show_line(words)
+    if comparison.differing:
+        differing = differing_table(comparison)
+        console.show_table(f"What else differs ({len(comparison.differing)})", differing.headers, differing.rows)
+    else:
+        console.show_line("nothing else differs in what was recorded")
+    if comparison.allowed_percent is not None:
+        _show_judgement(comparison)
+
+
+def _show_judgement(comparison: Comparison) -> None:
+    from scale_sweep.cli import console
+
+    for where in comparison.unjudged:
+        console.show_line(f"no VALID trial of B at {where}: cannot be judged", "red")
+    for where in comparison.slower:
+        console.show_line(f"slower than allowed ({comparison.allowed_percent:g} %): {where}", "red")
+    if comparison.not_judged_because:
+        console.show_line(f"not judged: {comparison.not_judged_because}", "yellow")
+    elif not (comparison.slower or comparison.unjudged):
+        console.show_line(f"not slower by more than {comparison.allowed_percent:g} % beyond noise", "green")

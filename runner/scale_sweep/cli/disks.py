@@ -12,7 +12,7 @@ import typer
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_bytes, parse_bytes, parse_count
-from scale_sweep.cli.flags import from_flags
+from scale_sweep.cli.arguments import from_flags
 
 if TYPE_CHECKING:
     from scale_sweep.model import DataDisk, DiskSource

@@ -12,8 +12,7 @@ import typer
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.extras import require_extra
-from scale_sweep.cli.arguments import RESULTS, RUN
-from scale_sweep.cli.flags import from_flags
+from scale_sweep.cli.arguments import RESULTS, RUN, from_flags
 
 NEWLINE = b"\n"
 

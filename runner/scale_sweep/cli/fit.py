@@ -11,8 +11,7 @@ import typer
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.extras import require_extra
-from scale_sweep.cli.arguments import JSON, NEED, PREDICT, asked_of
-from scale_sweep.cli.flags import from_flags
+from scale_sweep.cli.arguments import JSON, NEED, PREDICT, asked_of, from_flags
 
 if TYPE_CHECKING:
     from scale_sweep.analysis.fit import Terms

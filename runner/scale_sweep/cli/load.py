@@ -1,5 +1,6 @@
-"""`scale load`: taosBenchmark's insert options and its files, run by scale-loadgen. Wiring only; see
-scale_sweep/taosbenchmark."""
+"""`scale load`: taosBenchmark's insert options and its files, or with --iot a configuration of IoT-benchmark, done by
+scale-loadgen. Wiring only; see scale_sweep/taosbenchmark and scale_sweep/iotbenchmark.
+"""
 
 from __future__ import annotations
 
@@ -87,8 +88,6 @@ def load(
 ) -> None:
     """Load a database as taosBenchmark or IoT-benchmark would, by its options or its file."""
     if iot:
-        from scale_sweep.cli.load_iot import load_iot
-
         load_iot(iot, tuple(context.args), as_json=as_json)
         return
     from scale_sweep.cli import console
@@ -140,3 +139,27 @@ def _ask(work: Work) -> None:
             console.say(line)
         console.say("Press enter key to continue or Ctrl-C to stop")
         sys.stdin.readline()
+
+
+def load_iot(path: str, overrides: tuple[str, ...], *, as_json: bool) -> None:
+    """Loads, and prints the result matrix; as_json: a JSON document on standard output instead."""
+    from scale_sweep.base.interrupts import current
+    from scale_sweep.cli import console
+    from scale_sweep.iotbenchmark.output import document, matrix_lines
+    from scale_sweep.iotbenchmark.run import read_file, run_job
+    from scale_sweep.iotbenchmark.stored import store_results
+    from scale_sweep.loadgen.binary import loadgen_path
+
+    job = read_file(path, overrides, os.environ)
+    result = run_job(job, loadgen_path(), console.say, current())
+    if result.done is not None:
+        if as_json:
+            console.show_json(document(job, result.done))
+        else:
+            for line in matrix_lines(job, result.done):
+                console.show_line(line)
+        store_results(job, result.done)
+    if result.failure is not None:
+        raise result.failure
+    if result.done is None or result.done.interrupted:
+        raise typer.Exit(EXIT_INTERRUPTED)

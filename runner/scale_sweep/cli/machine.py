@@ -1,4 +1,5 @@
-"""`scale doctor` and `scale clean`: what this machine can do, and what a crash left on it."""
+"""`scale doctor`, `clean` and `servers`: the abilities of this machine, leftovers of a crash, and database servers to
+install. Wiring only."""
 
 from __future__ import annotations
 
@@ -9,19 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scale_sweep.cli.arguments import require_directory
+from scale_sweep.cli.arguments import JSON, require_directory
 
 if TYPE_CHECKING:
     from scale_sweep.cli.doctor import Ability
-
-
-JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
+    from scale_sweep.server.pinned import ListedServer
 
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
     app.command("doctor", epilog="Example: scale doctor")(doctor)
     app.command("clean", epilog="Example: scale clean")(clean)
+    example = "Example: scale servers install questdb"
+    group = typer.Typer(no_args_is_help=True, help="Install database servers from Maven, or list them.", epilog=example)
+    group.command("install", epilog=example)(install)
+    group.command("list", epilog="Example: scale servers list --json")(list_)
+    app.add_typer(group, name="servers")
 
 
 def doctor(as_json: JSON = False) -> None:
@@ -104,3 +108,35 @@ def _clean_dashboards(dry_run: bool) -> list[dict[str, Any]]:
             dashboards.remove(state, leftover)
         console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
     return [asdict(leftover) for leftover in found]
+
+
+def install(
+    name: Annotated[str, typer.Argument(help="Which server; `scale servers list` has them.", metavar="NAME")],
+    as_json: JSON = False,
+) -> None:
+    """Install a pinned version of a server into the user's cache, with the user's mvn and pip."""
+    from scale_sweep.cli import console
+    from scale_sweep.server import pinned
+
+    made = pinned.install(name)
+    if as_json:
+        console.show_json(asdict(made))
+    else:
+        console.say(f"{made.name} {made.version} is in {made.home}")
+
+
+def list_(as_json: JSON = False) -> None:
+    """List the servers that can be installed, with the paths of those that are."""
+    from scale_sweep.cli import console
+    from scale_sweep.server import pinned
+
+    found = pinned.listed()
+    if as_json:
+        console.show_json([asdict(one) for one in found])
+        return
+    console.show_table("", ["server", "version", "where"], [[one.name, one.version, _where(one)] for one in found])
+
+
+def _where(one: ListedServer) -> str:
+    install = f"scale servers install {one.name}"
+    return f"{one.corrupt} → {install}" if one.corrupt else one.home or install

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scale_sweep.base.errors import EXIT_INTERRUPTED, UsageError
-from scale_sweep.cli.arguments import JSON
-from scale_sweep.cli.flags import from_flags
+from scale_sweep.cli.arguments import JSON, from_flags
 
 if TYPE_CHECKING:
     from scale_sweep.machine.host import Disk

@@ -1,13 +1,23 @@
-"""`scale list`, `scale show` and `scale report`: they list, show and report stored runs."""
+"""`scale list`, `show`, `report`, `verify` and `watch`: commands about stored runs, and one about a run that grows."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from scale_sweep.base.errors import StoreError
+from scale_sweep.base.errors import EXIT_DISAGREES, StoreError
 from scale_sweep.cli.arguments import JSON, NEED, PREDICT, RESULTS, RUN, asked_of
+
+if TYPE_CHECKING:
+    from scale_sweep import verify
+
+SHOWN_PER_FILE = 4  # figures that differ
+POLL_S = 0.5
 
 
 def register(app: typer.Typer) -> None:
@@ -15,6 +25,8 @@ def register(app: typer.Typer) -> None:
     app.command("list", epilog="Example: scale list --json")(list_runs)
     app.command("show", epilog="Example: scale show last")(show)
     app.command("report", epilog="Example: scale report last --predict 16,24 --need 2M")(report)
+    app.command("watch", epilog="Example: scale watch last")(watch)
+    app.command("verify", epilog="Example: scale verify last")(verify_command)
 
 
 def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None:
@@ -83,3 +95,81 @@ def report(
         console.show_line(str(path / "report.md"))
         console.show_line(str(path / "report.html"))
         views.show_answers(stored)
+
+
+def verify_command(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
+    """Compute a run again from its raw files, and name every file that differs.
+
+    This covers points, time series, verdicts, fit and reports. The exit code is 12 if anything differs.
+    """
+    from scale_sweep import verify
+    from scale_sweep.cli import console
+    from scale_sweep.results.store.reader import find_run
+
+    checked = verify.verify_run(find_run(results, run))
+    if as_json:
+        console.show_json({**asdict(checked), "agrees": checked.agrees})
+    else:
+        _show_verification(checked)
+    if not checked.agrees:
+        raise typer.Exit(EXIT_DISAGREES)
+
+
+def _show_verification(checked: verify.Verification) -> None:
+    from scale_sweep.cli import console
+
+    console.show_line(
+        f"{checked.run}: {checked.files} files against their digests, {checked.trials} trials made again from raw "
+        f"files, {checked.figures} figures compared"
+    )
+    by_file: dict[str, list[verify.Disagreement]] = {}
+    for found in checked.disagreements:
+        by_file.setdefault(found.file, []).append(found)
+    for file, of_file in by_file.items():
+        console.show_line(file, "bold red")
+        _show_disagreements(of_file)
+    for note in checked.notes:
+        console.show_line(f"note: {note}")
+    verdict = "it agrees" if checked.agrees else f"{len(by_file)} files disagree"
+    console.show_line(f"{verdict}; fingerprint {checked.fingerprint or 'none'}", "green" if checked.agrees else "red")
+
+
+def _show_disagreements(found: Sequence[verify.Disagreement]) -> None:
+    from scale_sweep.cli import console
+
+    for one in found[:SHOWN_PER_FILE]:
+        console.show_line(f"  {one.sentence}")
+    if len(found) > SHOWN_PER_FILE:
+        console.show_line(f"  and {len(found) - SHOWN_PER_FILE} more figures (--json lists them)")
+
+
+def watch(run: RUN, results: RESULTS = Path("results")) -> None:
+    """Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep."""
+    from scale_sweep.base import output
+    from scale_sweep.cli import console, views
+    from scale_sweep.cli.console.live import LiveView
+    from scale_sweep.results.store.follow import Follower
+    from scale_sweep.results.store.held import is_held
+    from scale_sweep.results.store.reader import find_run, read_manifest, read_run
+    from scale_sweep.watch.live import LiveState
+
+    output.need_messages()
+    path = find_run(results, run)
+    follower = Follower(path)
+    try:
+        with LiveView(LiveState(run=path.resolve().name, plan=follower.plan)) as view:
+            goes_on = True
+            while goes_on:
+                goes_on = is_held(path)
+                for event in follower.poll():
+                    view(event)
+                if goes_on:
+                    time.sleep(POLL_S)
+    except KeyboardInterrupt:
+        console.say("watching ended; the sweep continues")
+        return
+    status = read_manifest(path).get("status")
+    if status == "complete":
+        views.show_run(read_run(path))
+    else:
+        console.say(f"no process writes this run any more; continue it with: scale resume {path.name}", "yellow")

@@ -13,8 +13,7 @@ import typer
 
 from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, PreflightError, UsageError
 from scale_sweep.base.units import format_seconds
-from scale_sweep.cli.arguments import NEW_RESULTS, RESULTS, RUN
-from scale_sweep.cli.flags import from_flags
+from scale_sweep.cli.arguments import NEW_RESULTS, RESULTS, RUN, from_flags
 from scale_sweep.cli.options import Flags, with_settings
 from scale_sweep.sweep.axis import commands
 

@@ -11,7 +11,8 @@ from typing import Any
 from scale_sweep.analysis.compare import compare_variants
 from scale_sweep.analysis.connections_check import sentences
 from scale_sweep.base.units import format_cpus, format_levels, format_number
-from scale_sweep.cli import compare_views, console
+from scale_sweep.cli import console
+from scale_sweep.cli.compared import show_comparison
 from scale_sweep.cli.compose import Prepared
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.experiment.setting.readers import rule_text
@@ -231,7 +232,7 @@ def _answers(stored: StoredRun) -> dict[str, Table]:
 
 def _show_results(stored: StoredRun) -> None:
     if stored.plan.sweep.variants_ab:
-        compare_views.show(compare_variants(stored))
+        show_comparison(compare_variants(stored))
         console.show_line("")
     if is_open_loop(stored) or len(labels_of(stored)) > 1:
         table = response_table(stored) if is_open_loop(stored) else comparison_table(stored)

@@ -1,4 +1,8 @@
-"""A run from what was prepared: opens or reopens its directory, then executes it. Holds no rule of its own."""
+"""Puts a run together: preparation, directory, execution.
+
+It opens or reopens the directory of a run, and executes what was prepared. Only `scale_sweep/cli` imports all packages.
+Holds no rule of its own, prints nothing, and ends no process.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,17 @@ from typing import Any
 
 from scale_sweep.machine.host import disk_of
 from scale_sweep.measure import executing
-from scale_sweep.measure.executing import Execution, Sink
+from scale_sweep.measure.executing import Execution, Sink, report
 from scale_sweep.model import StoredRun, Sweep
-from scale_sweep.plan.preparing import Choice, Prepared, refuse_blocking
+from scale_sweep.plan.preparing import (
+    Choice,
+    Prepared,
+    default_data_dir,
+    prepare,
+    prepare_ab,
+    prepare_again,
+    refuse_blocking,
+)
 from scale_sweep.plan.preparing.same_server import RefusesSameServer
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.held import Held
@@ -23,6 +35,21 @@ from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.runtimes.data_dir import made_directory
 from scale_sweep.server.runtimes.ram_dir import mounted
+
+__all__ = [
+    "Prepared",
+    "asked_again",
+    "default_data_dir",
+    "execute",
+    "new_run",
+    "prepare",
+    "prepare_ab",
+    "prepare_again",
+    "reopen_run",
+    "reopen_to_report",
+    "report",
+    "stamped",
+]
 
 
 def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
