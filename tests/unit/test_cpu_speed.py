@@ -20,7 +20,7 @@ from scale_sweep.machine.host import repeat_work
 from scale_sweep.machine.host.cpu_work import CPUS_MAX, CpuWorkReader, spread
 from scale_sweep.measure.trial.loading import _worked_cpus
 from scale_sweep.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind
-from scale_sweep.report.cpu_speed import speed_cautions
+from scale_sweep.report.cpu_time import speed_cautions
 from scale_sweep.report.figures import fit_again
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_new_pages_named import interval, recorded

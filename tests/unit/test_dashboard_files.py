@@ -14,7 +14,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
 from scale_sweep.watch.dashboards.declared import read_services
-from scale_sweep.watch.dashboards.leftover import find_leftovers, remove
+from scale_sweep.watch.dashboards.services import find_leftovers, remove
 from scale_sweep.watch.dashboards.state_directory import Started, StateDirectory, pins
 from scale_sweep.watch.dashboards.targets import announced, running_sweeps, stale
 from scale_sweep.watch.dashboards.updown import images_of, page_of, pinned_image

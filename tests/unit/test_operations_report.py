@@ -10,10 +10,10 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.model import Operation, OperationFigures, StoredRun
-from scale_sweep.report.checked import checks_table, trial_checks_table, unchecked_words
 from scale_sweep.report.each_trial import trials_html
 from scale_sweep.report.markup import code_html
 from scale_sweep.report.operations import heat_quantile, heat_svg, operations_html
+from scale_sweep.report.rows_and_answers import checks_table, trial_checks_table, unchecked_words
 from scale_sweep.results.store.operations import operations_text
 from tests.unit.synthetic_run import synthetic_run
 

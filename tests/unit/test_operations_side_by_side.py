@@ -6,7 +6,7 @@ from dataclasses import replace
 from scale_sweep.model import Operation, OperationFigures
 from scale_sweep.report import subjects
 from scale_sweep.report.documents import documents
-from scale_sweep.report.subject_operations import mixes_words, operations_table
+from scale_sweep.report.subjects import mixes_words, operations_table
 from tests.unit.test_several_databases import measured, several
 
 MIX = tuple(Operation(name=name, kind="range", unit="requests") for name in ("hourly", "daily"))

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from scale_sweep.base.units import format_rate
+from scale_sweep.report.conditions import pages_between_trials
 from scale_sweep.report.documents import documents
-from scale_sweep.report.facts import method_facts
 from scale_sweep.report.figures import fit_again, measured_rate
-from scale_sweep.report.new_pages import pages_between_trials
 from scale_sweep.report.noise import noise_sentences
 from scale_sweep.report.page import html
+from scale_sweep.report.run_facts import method_facts
 from tests.unit.synthetic_run import synthetic_run
 
 

@@ -9,7 +9,7 @@ from scale_sweep.model import DEFAULTS, LOADING
 from scale_sweep.plan import complete
 from scale_sweep.report import subjects
 from scale_sweep.report.documents import documents
-from scale_sweep.report.settings import settings_table
+from scale_sweep.report.run_facts import settings_table
 from scale_sweep.server.targets import all_facts, load_facts, load_target
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_ab import plan_of

@@ -11,8 +11,8 @@ from scale_sweep.plan.arms import Arm
 from scale_sweep.plan.make import plan_arms
 from scale_sweep.report import subjects
 from scale_sweep.report.documents import documents
-from scale_sweep.report.facts import server_name
 from scale_sweep.report.reference import reference_table, rows_of
+from scale_sweep.report.run_facts import server_name
 from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_result, make_sweep, reading
 from tests.unit.test_plan import make_host

@@ -8,7 +8,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen.ceiling import Means, ceiling_key
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.plan import complete
-from scale_sweep.report.facts import method_facts
+from scale_sweep.report.run_facts import method_facts
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep

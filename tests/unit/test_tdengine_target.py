@@ -10,7 +10,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen.split import split_spec
 from scale_sweep.model import Site, StoredRun
 from scale_sweep.plan import complete, make_plan
-from scale_sweep.report.variants import comparison_table, labels_of, only
+from scale_sweep.report.documents import comparison_table, labels_of, only
 from scale_sweep.server.targets import Address, Surroundings, load_target
 from scale_sweep.server.targets.tdengine import admission, config, genuine
 from scale_sweep.server.targets.tdengine.tdengine_session import TdengineSession

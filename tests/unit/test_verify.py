@@ -17,7 +17,7 @@ from scale_sweep.report.series import window_of
 from scale_sweep.results.store import sums
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.verify import verify_run
-from scale_sweep.verify.figures import differences
+from scale_sweep.verify.result import differences
 from tests.unit.raw_run import Shape, raw_run
 
 TRIAL = "trials/cores-2-r1"

@@ -21,12 +21,12 @@ from scale_sweep.plan import power_of
 from scale_sweep.plan.words import warmup_words
 from scale_sweep.report import rows_for_console
 from scale_sweep.report.bottlenecks import remedies
+from scale_sweep.report.documents import comparison_table, labels_of, only
 from scale_sweep.report.figures import fit_again
 from scale_sweep.report.fitted import asked_table
 from scale_sweep.report.noise import noise_of, noise_sentences
 from scale_sweep.report.open_loop import is_open_loop, response_table
 from scale_sweep.report.table import Table
-from scale_sweep.report.variants import comparison_table, labels_of, only
 from scale_sweep.results.store.held import status_of
 from scale_sweep.sweep.axis import constant_texts
 from scale_sweep.sweep.settings import BY_KEY, SETTINGS

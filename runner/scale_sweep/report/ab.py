@@ -14,9 +14,8 @@ from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.model.compared import Comparison, PointRatio
-from scale_sweep.report.escaped import escape, safe
 from scale_sweep.report.markdown import table_markdown
-from scale_sweep.report.markup import table_html
+from scale_sweep.report.markup import escape, safe, table_html
 from scale_sweep.report.overlay import differing_table, ratio_table
 from scale_sweep.report.svg import Frame, axes, drawing, line, marker, text
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.model import KnobColumn, Measurement, TrialResult
-from scale_sweep.report.marks import marked
-from scale_sweep.report.table import ABSENT, fixed, mean, rate, short
+from scale_sweep.report.table import ABSENT, fixed, marked, mean, rate, short
 
 ARTICLE_HEADING = 'The result, in the columns of the article "Testing TDengine\'s Vertical Scalability"'
 Column = tuple[str, Callable[[Sequence[TrialResult]], str]]

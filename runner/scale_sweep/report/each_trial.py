@@ -1,17 +1,22 @@
-"""Each trial by itself: its time series, and what was checked of its answers. Refuses to compare trials."""
+"""Each trial by itself: its time series, what was checked of its answers, and whether its warm-up was long enough.
+
+MSER-5 of the trial from the start of the load answers the last: a picture and words. Refuses to compare trials, and to
+move a window: the trial decided what to discard while it ran.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from scale_sweep.base.units import format_number
+from scale_sweep.judge.verdict import Transient, transient
 from scale_sweep.model import StoredRun, TrialResult
-from scale_sweep.report.checked import trial_checks_table
-from scale_sweep.report.escaped import escape
-from scale_sweep.report.figures import axis_facts
-from scale_sweep.report.markup import broken, css_of, table_html
-from scale_sweep.report.series import label_of, trial_panels
-from scale_sweep.report.table import ordinal
+from scale_sweep.report.figures import axis_facts, by_run_order
+from scale_sweep.report.markup import broken, css_of, escape, table_html
+from scale_sweep.report.rows_and_answers import trial_checks_table
+from scale_sweep.report.series import label_of, trial_panels, window_of
+from scale_sweep.report.svg import Frame, drawing, line, text, ticks
+from scale_sweep.report.table import known, ordinal
 
 _NOTE = (
     "The measuring window is shaded and drawn in colour; what lies outside it is grey. "
@@ -45,3 +50,89 @@ def _checked(result: TrialResult) -> str:
     if not table.rows:
         return ""
     return f"<details><summary>{escape(table.title)}</summary>{table_html(table, dense=True)}</details>"
+
+
+NOTE = (
+    "MSER-5: the squared standard error of the mean of what is left, by the seconds discarded since the load began, "
+    "relative to nothing discarded. It is smallest where the warm-up ends (the dot); the dashed line is where the "
+    "window begins. Of the last half it says nothing."
+)
+WIDTH, HEIGHT = 208, 98
+_TOP = 1.2
+_PER_ROW = 4
+
+
+def warmup_panels(run: StoredRun) -> list[tuple[str, str]]:
+    """Name and drawings of each row: a level, at most four trials. Trials without a series have none."""
+    rows: list[tuple[str, str]] = []
+    by_level: dict[float, list[str]] = {}
+    for result in by_run_order(run):
+        if (found := _transient(run, result)) is not None:
+            by_level.setdefault(result.trial.level, []).append(_panel(result, *found))
+    for level, panels in by_level.items():
+        name = axis_facts(run).count(format_number(level))
+        rows += [(name, "".join(panels[at : at + _PER_ROW])) for at in range(0, len(panels), _PER_ROW)]
+    return rows
+
+
+def warmup_words(run: StoredRun) -> list[str]:
+    """The number of trials for which the warm-up was long enough, and the names of the others."""
+    found = [(r, one) for r in by_run_order(run) if (one := _transient(run, r)) is not None]
+    if not found:
+        return []
+    late = [(r, t, begin_s) for r, (t, begin_s) in found if t.told and t.seconds > begin_s + 1]
+    untold = [r.trial.trial_id for r, (t, _) in found if not t.told]
+    good = len(found) - len(late) - len(untold)
+    trials = "trial" if len(found) == 1 else "trials"
+    told = [f"{good} of {len(found)} {trials}: the warm-up had ended when the window began, by MSER-5"]
+    told += [
+        f"{r.trial.trial_id}: the warm-up ended {t.seconds} s into the load, the window began at {begin_s:.0f} s"
+        for r, t, begin_s in late
+    ]
+    if untold:
+        told.append(f"not known, since the rate never settled or the series is too short: {', '.join(untold)}")
+    return told
+
+
+def _transient(run: StoredRun, result: TrialResult) -> tuple[Transient, float] | None:
+    """MSER-5 of the series up to the window's end, and the seconds from the load's start to the window's."""
+    window = window_of(result)
+    series = run.timeseries.get(result.trial.trial_id, ())
+    if window is None:
+        return None
+    rates = [(t, v) for t, values in series if known(v := values.get("rows_per_s")) and v is not None]
+    rates = [(t, v) for t, v in rates if t <= window[1] + 0.5]
+    found = transient([v for _, v in rates]) if rates else None
+    return (found, window[0] - (rates[0][0] - 1)) if found is not None else None
+
+
+def _panel(result: TrialResult, found: Transient, begin_s: float) -> str:
+    last = found.by_start[-1][0]
+    frame = Frame(
+        width=WIDTH,
+        height=HEIGHT,
+        left=36,
+        right=6,
+        top=20,
+        bottom=18,
+        x_min=0.0,
+        x_max=float(last),
+        y_min=0.0,
+        y_max=_TOP,
+    )
+    bottom, right = HEIGHT - frame.bottom, WIDTH - frame.right
+    parts = [text(2, 11, result.trial.trial_id, "dim")]
+    for value in ticks(0.0, 1.0, 2):
+        y = frame.y(value)
+        parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>')
+        parts.append(text(frame.left - 4, y + 4, f"{value:g}", "dim", "end"))
+    points = [(float(s), min(value, _TOP)) for s, value in found.by_start]
+    parts.append(line(frame, points, "series s-rate"))
+    x = frame.x(min(begin_s, last))
+    parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{bottom}" class="given"/>')
+    least = dict(found.by_start)[found.seconds]
+    dot = f'cx="{frame.x(found.seconds):.1f}" cy="{frame.y(min(least, _TOP)):.1f}"'
+    parts.append(f'<circle {dot} r="3.5" class="valid"/>')
+    parts.append(text(right, bottom + 13, f"{last} s", "dim", "end"))
+    parts.append(text(frame.left, bottom + 13, f"ends at {found.seconds} s" if found.told else "not settled", "dim"))
+    return drawing(WIDTH, HEIGHT, f"MSER-5 of {result.trial.trial_id}", "".join(parts), "panel")

@@ -16,11 +16,9 @@ from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.experiment.work import Rate, rate_of, rates_of
 from scale_sweep.model import FitReport, KnobColumn, KnobRole, StoredRun, TrialResult, VerdictKind
 from scale_sweep.report.columns import CONSOLE, Column, disk_mb_per_s, knob_at, published
-from scale_sweep.report.cpu_speed import speed_cautions
-from scale_sweep.report.marks import marked, quick_words
+from scale_sweep.report.cpu_time import cpu_rate_cell, heading_of, speed_cautions, with_cpu_points
 from scale_sweep.report.open_loop import with_answer
-from scale_sweep.report.per_cpu import cpu_rate_cell, heading_of, with_cpu_points
-from scale_sweep.report.table import ABSENT, Table, fixed, known, mean, rate, short
+from scale_sweep.report.table import ABSENT, Table, fixed, known, marked, mean, quick_words, rate, short
 
 MARK, OWN_MARK = " †", " ‡"
 

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scale_sweep.model import StoredRun
-from scale_sweep.report.escaped import escape
-from scale_sweep.report.markup import table_html
+from scale_sweep.report.markup import escape, table_html
 from scale_sweep.report.table import Table
 
 WIDTH, ROW, LEAST = 1000.0, 16.0, 0.5

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from scale_sweep.analysis.connections_check import sentences
 from scale_sweep.base.visible import visible
 from scale_sweep.model import FitReport, StoredRun
-from scale_sweep.report import facts
+from scale_sweep.report import run_facts
 from scale_sweep.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
-from scale_sweep.report.checked import checks_table, unchecked_words
 from scale_sweep.report.columns import ARTICLE_HEADING
+from scale_sweep.report.cpu_time import cpu_table
 from scale_sweep.report.curve import with_fit
 from scale_sweep.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words
-from scale_sweep.report.escaped import safe
+from scale_sweep.report.each_trial import warmup_words
 from scale_sweep.report.figures import (
     article_table,
     fit_of,
@@ -26,6 +26,7 @@ from scale_sweep.report.figures import (
     verdict_counts,
 )
 from scale_sweep.report.fitted import asked_table, derived_table, models_table, parameters_table, rejected_table
+from scale_sweep.report.markup import safe
 from scale_sweep.report.noise import ablations_table, intervals_table, noise_sentences
 from scale_sweep.report.open_loop import is_open_loop, response_table
 from scale_sweep.report.operations import (
@@ -34,20 +35,18 @@ from scale_sweep.report.operations import (
     operations_table,
     quantiles_table,
 )
-from scale_sweep.report.per_cpu import cpu_table
-from scale_sweep.report.preloaded import preload_words
 from scale_sweep.report.reference import Reference, reference_table
-from scale_sweep.report.settings import settings_table
+from scale_sweep.report.rows_and_answers import checks_table, preload_words, unchecked_words
+from scale_sweep.report.run_facts import settings_table
 from scale_sweep.report.soak import soak_of, soak_tables
 from scale_sweep.report.table import Table
-from scale_sweep.report.warmup import warmup_words
 
 
 def markdown(run: StoredRun, reference: Reference | None = None) -> str:
     """The whole document. reference: rows of a published table, as read from its CSV."""
     run = with_fit(run)
     fit, sweep = fit_of(run), run.plan.sweep
-    told = " · ".join(p for p in (facts.server_name(run), sweep.runtime, facts.created(run)) if p)
+    told = " · ".join(p for p in (run_facts.server_name(run), sweep.runtime, run_facts.created(run)) if p)
     verdicts = ", ".join(f"{n} {kind.value}" for kind, n in verdict_counts(run)) or "no trial"
     beside = reference_table(run, reference) if reference else None
     blocks = [
@@ -56,7 +55,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         safe(sweep.question),
         f"**{safe(fit.sentence)}**",
         f"Verdicts: {safe(verdicts)}.",
-        _section("Before you believe it", _bullets(facts.cautions_of(run, fit.cautions))),
+        _section("Before you believe it", _bullets(run_facts.cautions_of(run, fit.cautions))),
         _section("Response times", table_markdown(response_table(run))) if is_open_loop(run) else "",
         _section(ARTICLE_HEADING, table_markdown(article_table(run))),
         *_operations(run),
@@ -148,13 +147,13 @@ def table_markdown(table: Table) -> str:
 
 
 def _method(run: StoredRun) -> str:
-    lines = [f"- {safe(k)}: {safe(v)}" for k, v in (*facts.machine_facts(run), *facts.method_facts(run))]
+    lines = [f"- {safe(k)}: {safe(v)}" for k, v in (*run_facts.machine_facts(run), *run_facts.method_facts(run))]
     lines += [
         f"- at {level} {safe(run.plan.sweep.axis)}: server on CPU {safe(server)}, "
         f"load generator on CPU {safe(client)}, shared: {safe(shared)}"
-        for level, server, client, shared in facts.placements(run)
+        for level, server, client, shared in run_facts.placements(run)
     ]
-    command = facts.command_of(run)
+    command = run_facts.command_of(run)
     if command:
         lines.append(f"\nTo repeat it:\n\n    {visible(' '.join(command.splitlines()))}")  # code in every Markdown
     return "\n".join(lines)

@@ -1,15 +1,47 @@
-"""Tables, and the names of verdicts, as HTML. Refuses text that is not escaped."""
+"""Texts, tables and the names of verdicts as HTML, and texts as Markdown.
+
+The only way of a text from outside into a report: a name, a question, a tag or a server's message is shown as it is and
+is never markup. Refuses to be called twice on one text: what it returns is markup.
+"""
 
 from __future__ import annotations
 
+import html
 import re
 
+from scale_sweep.base.visible import visible
 from scale_sweep.model import VerdictKind
-from scale_sweep.report import facts
-from scale_sweep.report.escaped import escape
 from scale_sweep.report.table import Table
 
-_VERDICT = re.compile(rf"\b(?:{'|'.join(facts.VERDICT_MEANINGS)})\b")
+_SPECIAL = re.compile(r"([\\`*\[\]|#~]|(?<!\w)_|_(?!\w))")  # an underscore inside a word is not markup
+
+
+def escape(text: str) -> str:
+    """The text as HTML, also inside of an attribute."""
+    return html.escape(visible(text))
+
+
+def safe(text: str) -> str:
+    """The text as Markdown, on one line. Entities instead of backslashes where some programs take a backslash before a
+    tag for text, and the tag for a tag."""
+    return _SPECIAL.sub(r"\\\1", html.escape(visible(" ".join(text.split())), quote=False))
+
+
+VERDICT_MEANINGS = {
+    "VALID": "the number is the server's",
+    "SOFTWARE_BOTTLENECK": "the server does not use what it is given, for a reason of its own; the number is its own",
+    "UNSTEADY": "the rate drifted or varied too much inside the window",
+    "GENERATOR_BOUND": "the load generator was the bottleneck, or too near to its own",
+    "RESOURCE_NOT_SATURATED": "the server left given cores idle: something else was the bottleneck",
+    "OFFERED_NOT_MET": "the offered rate was not reached",
+    "THROTTLED": "the kernel held the server back for lack of quota",
+    "ERRORS": "requests failed, or the server was not set as planned",
+    "LOST_ROWS": "the database does not hold what it acknowledged",
+    "WRONG_ROWS": "the database holds other times or values than those that were sent",
+    "WRONG_ANSWER": "a query was answered, and not with the right answer",
+    "ABORTED": "the trial did not run to its end",
+}
+_VERDICT = re.compile(rf"\b(?:{'|'.join(VERDICT_MEANINGS)})\b")
 _MARKED = re.compile(r"([\d.,]+)( [a-z][a-z, ]+)")  # 127,900 quick, buffered rate
 _CSS = {"VALID": "ok", "SOFTWARE_BOTTLENECK": "own"}  # of the verdicts that count; every other verdict is bad
 
@@ -64,6 +96,6 @@ def table_html(table: Table, *, dense: bool = False) -> str:
 
 def _word(table: Table, column: int, cell: str = "") -> str:
     css = ["w"] if column in table.words else []
-    if cell in facts.VERDICT_MEANINGS:
+    if cell in VERDICT_MEANINGS:
         css.append(_CSS.get(cell, "bad"))
     return f' class="{" ".join(css)}"' if css else ""

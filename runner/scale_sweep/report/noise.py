@@ -10,9 +10,8 @@ from scale_sweep.analysis.observations import observations
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import AblationSplit, Drift, NoiseReport, Ratio, StoredRun, Trend, TrialResult
-from scale_sweep.report.conditions import conditions
+from scale_sweep.report.conditions import conditions, pages_between_trials
 from scale_sweep.report.figures import fitted_rate
-from scale_sweep.report.new_pages import pages_between_trials
 from scale_sweep.report.table import ABSENT, Table, rate
 from scale_sweep.sweep.vary import slug
 

@@ -1,6 +1,8 @@
-"""The operations of a load: each one's figures, its response times by level as a heat map, and a small curve.
+"""The operations of a load: each one's figures, its response times by level as a heat map, and small curves.
 
-It uses trials of the curve only, with means over the replicates of a level. Quantiles are means of the trials' own.
+They use trials of the curve only, with means over the replicates of a level. Quantiles are means of the trials' own.
+One drawing shows throughput against response time. Refuses it for loads that only write: their response time is that of
+a whole request of rows, which the sweep chose.
 """
 
 from __future__ import annotations
@@ -9,13 +11,10 @@ from collections.abc import Callable, Sequence
 
 from scale_sweep.base.units import format_number
 from scale_sweep.model import OperationFigures, StoredRun, TrialResult
-from scale_sweep.report.checked import checks_table, unchecked_words
-from scale_sweep.report.escaped import escape
 from scale_sweep.report.figures import axis_facts
-from scale_sweep.report.markup import code_html, table_html
-from scale_sweep.report.preloaded import preload_words
-from scale_sweep.report.response_curve import response_curve
-from scale_sweep.report.svg import Frame, axes, drawing, line, text, x_levels
+from scale_sweep.report.markup import code_html, escape, table_html
+from scale_sweep.report.rows_and_answers import checks_table, preload_words, unchecked_words
+from scale_sweep.report.svg import Frame, axes, drawing, legend, line, rate_scale, swatch, text, ticks, x_levels
 from scale_sweep.report.table import ABSENT, Table, fixed, known, mean, rate, short
 
 QUANTILES = ("min", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
@@ -202,3 +201,65 @@ def _empty(trials: Sequence[TrialResult], name: str) -> str:
         return ABSENT
     share = 100 * sum(e for e, _ in told) / sum(n for _, n in told)
     return f"{short(share)} %"
+
+
+_WIDTH, _HEIGHT = 640, 320
+_CURVES = (("response_ms_p50", "p50", "fit", "valid"), ("response_ms_p99", "p99", "limit", "invalid"))
+Level = tuple[float, list[TrialResult]]
+Point = tuple[float, float]
+
+
+def response_curve(run: StoredRun, levels: Sequence[Level]) -> str:
+    """The drawing, with a point for each level; "" if no level has a rate and a response time. levels: the trials of
+    each level that are shown."""
+    curves = [(name, line_css, dot_css, _points(levels, field)) for field, name, line_css, dot_css in _CURVES]
+    points = [point for *_, found in curves for _, point in found]
+    if not points:
+        return ""
+    rates, times = [x for x, _ in points], [y for _, y in points]
+    divisor, unit = rate_scale(max(rates), run.plan.sweep.work.rate_words)
+    frame = Frame(
+        width=_WIDTH,
+        height=_HEIGHT,
+        left=60,
+        right=40,
+        top=52,
+        bottom=48,
+        x_min=0.0,
+        x_max=max(rates) * 1.08 / divisor,
+        y_min=0.0,
+        y_max=max(times) * 1.12,
+    )
+    scaled = [
+        (name, line_css, dot_css, [(level, (x / divisor, y)) for level, (x, y) in found])
+        for name, line_css, dot_css, found in curves
+    ]
+    marks = ticks(frame.x_min, frame.x_max, 6)
+    inner = axes(frame, marks, unit, "response time (ms)")
+    inner += "".join(line(frame, [point for _, point in found], css) for _, css, _, found in scaled)
+    inner += "".join(_dots(run, frame, name, css, found) for name, _, css, found in scaled)
+    told, _ = legend([(swatch(css), name) for name, css, _, found in scaled if found], _WIDTH, 10, 14)
+    label = f"throughput against response time over {axis_facts(run).name}"
+    drawn = drawing(_WIDTH, _HEIGHT, label, inner + told)
+    words = f"A point for each level, with its number of {axis_facts(run).name}; means over the trials of the level."
+    return f'<figure style="max-width:{_WIDTH}px">{drawn}<figcaption>{escape(words)}</figcaption></figure>'
+
+
+def _points(levels: Sequence[Level], field: str) -> list[tuple[float, Point]]:
+    found = []
+    for level, trials in levels:
+        rate = mean(r.achieved_per_s for r in trials)
+        time = mean(getattr(r.measurement, field) for r in trials)
+        if known(rate) and known(time) and rate is not None and time is not None:
+            found.append((level, (rate, time)))
+    return found
+
+
+def _dots(run: StoredRun, frame: Frame, name: str, css: str, found: Sequence[tuple[float, Point]]) -> str:
+    parts = []
+    for level, (x, y) in found:
+        where = axis_facts(run).count(format_number(level))
+        title = f"<title>{escape(where)}: {name} {short(y)} ms</title>"
+        parts.append(f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="4" class="{css}">{title}</circle>')
+        parts.append(text(frame.x(x) + 7, frame.y(y) - 6, format_number(level), "dim"))
+    return "".join(parts)

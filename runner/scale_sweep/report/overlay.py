@@ -13,9 +13,8 @@ from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.model.compared import Comparison, PointRatio
-from scale_sweep.report.escaped import escape
 from scale_sweep.report.figures import fit_of
-from scale_sweep.report.markup import table_html
+from scale_sweep.report.markup import escape, table_html
 from scale_sweep.report.page import shell
 from scale_sweep.report.svg import Frame, axes, clipped, drawing, legend, line, marker, rate_scale, swatch, x_levels
 from scale_sweep.report.table import ABSENT, Table, rate

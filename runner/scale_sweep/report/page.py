@@ -11,13 +11,13 @@ from scale_sweep.analysis.connections_check import sentences
 from scale_sweep.analysis.fit import speedup_words
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.model import FitReport, StoredRun, VerdictKind
-from scale_sweep.report import facts
+from scale_sweep.report import run_facts
 from scale_sweep.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
 from scale_sweep.report.columns import ARTICLE_HEADING
+from scale_sweep.report.cpu_time import cpu_table
 from scale_sweep.report.curve import caption, curve_svg, residuals_svg, speedup_svg, with_fit
 from scale_sweep.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words, shares_svg
-from scale_sweep.report.each_trial import trials_html
-from scale_sweep.report.escaped import escape
+from scale_sweep.report.each_trial import NOTE, trials_html, warmup_panels, warmup_words
 from scale_sweep.report.figures import (
     article_table,
     at_level,
@@ -39,18 +39,15 @@ from scale_sweep.report.fitted import (
     rejected_table,
 )
 from scale_sweep.report.flame import profile_html
-from scale_sweep.report.marks import marked
-from scale_sweep.report.markup import css_of, table_html
+from scale_sweep.report.markup import VERDICT_MEANINGS, css_of, escape, table_html
 from scale_sweep.report.noise import ablations_table, intervals_table, noise_sentences
 from scale_sweep.report.open_loop import response_table
 from scale_sweep.report.operations import operations_html
-from scale_sweep.report.per_cpu import cpu_table
 from scale_sweep.report.reference import Reference, compare, reference_table
-from scale_sweep.report.settings import settings_table
+from scale_sweep.report.run_facts import settings_table
 from scale_sweep.report.soak import CAPTION, soak_of, soak_svg, soak_tables
 from scale_sweep.report.style import PAGE_STYLE
-from scale_sweep.report.table import Table
-from scale_sweep.report.warmup import NOTE, warmup_panels, warmup_words
+from scale_sweep.report.table import Table, marked
 
 
 def html(run: StoredRun, reference: Reference | None = None) -> str:
@@ -96,13 +93,12 @@ def shell(title: str, body: str) -> str:
 
 def _head(run: StoredRun, fit: FitReport) -> str:
     sweep = run.plan.sweep
-    told = " · ".join(p for p in (facts.server_name(run), sweep.runtime, facts.created(run)) if p)
+    told = " · ".join(p for p in (run_facts.server_name(run), sweep.runtime, run_facts.created(run)) if p)
     chips = "".join(
-        f'<span class="chip {css_of(kind)}" title="{escape(facts.VERDICT_MEANINGS[kind.value])}">'
-        f"{n} {kind.value}</span>"
+        f'<span class="chip {css_of(kind)}" title="{escape(VERDICT_MEANINGS[kind.value])}">{n} {kind.value}</span>'
         for kind, n in verdict_counts(run)
     )
-    cautions = facts.cautions_of(run, fit.cautions)
+    cautions = run_facts.cautions_of(run, fit.cautions)
     return (
         f'<p class="eyebrow">{escape(told)}</p><h1>{escape(sweep.name)}</h1>'
         f'<p class="question">{escape(sweep.question)}</p><p class="answer">{_answer(fit.sentence)}</p>\n'
@@ -175,7 +171,7 @@ def _disks(run: StoredRun) -> str:
 
 def _trials(run: StoredRun) -> str:
     kinds = "".join(
-        f"<dt>{kind.value}</dt><dd>{escape(facts.VERDICT_MEANINGS[kind.value])}</dd>" for kind, _ in verdict_counts(run)
+        f"<dt>{kind.value}</dt><dd>{escape(VERDICT_MEANINGS[kind.value])}</dd>" for kind, _ in verdict_counts(run)
     )
     return f"<h2>Every trial and its verdict</h2>{table_html(trial_table(run), dense=True)}<dl>{kinds}</dl>\n"
 
@@ -241,14 +237,14 @@ def _warmup(run: StoredRun) -> str:
 
 
 def _method(run: StoredRun) -> str:
-    command = facts.command_of(run)
-    rows = facts.placements(run)
+    command = run_facts.command_of(run)
+    rows = run_facts.placements(run)
     headers = (axis_name(run), "Server's CPUs", "Load generator's CPUs", "Shared")
     where = Table(title="Placement", headers=headers, rows=rows, words=(1, 2, 3))
-    settings = facts.effective_settings(run)
+    settings = run_facts.effective_settings(run)
     told = Table(title="Settings", headers=("Setting", "As the server reports it"), rows=settings, words=(0, 1))
     return (
-        f"<h2>Method and machine</h2>{_facts(facts.machine_facts(run))}{_facts(facts.method_facts(run))}"
+        f"<h2>Method and machine</h2>{_facts(run_facts.machine_facts(run))}{_facts(run_facts.method_facts(run))}"
         + (f"<h3>CPUs of server and load generator</h3>{table_html(where)}" if rows else "")
         + (
             f"<details><summary>{len(settings)} settings, as the server reports them</summary>"

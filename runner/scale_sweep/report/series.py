@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from scale_sweep.base.units import format_number
 from scale_sweep.model import StoredRun, TrialResult
-from scale_sweep.report.escaped import escape
 from scale_sweep.report.figures import by_run_order, cores_given
+from scale_sweep.report.markup import escape
 from scale_sweep.report.svg import Frame, Points, drawing, line, rate_scale, text, ticks
 from scale_sweep.report.table import known
 

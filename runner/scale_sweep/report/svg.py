@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from scale_sweep.base.units import format_number
 from scale_sweep.model import VerdictKind
-from scale_sweep.report.escaped import escape
+from scale_sweep.report.markup import escape
 
 Points = Sequence[tuple[float, float]]
 _LETTER, _CAPITAL = 6.9, 8.7  # widths at 12 px, rather too large

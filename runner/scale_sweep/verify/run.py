@@ -17,8 +17,7 @@ from scale_sweep.results.store.reader import done_of, read_manifest, read_plan, 
 from scale_sweep.results.store.stored import is_there
 from scale_sweep.verify.derived import check_derived
 from scale_sweep.verify.digests import DigestCheck, check_digests
-from scale_sweep.verify.figures import differences
-from scale_sweep.verify.result import Disagreement, OtherMethod, Verification
+from scale_sweep.verify.result import Disagreement, OtherMethod, Verification, differences
 from scale_sweep.verify.trial import TrialAgain, trial_again
 
 WRITTEN_EACH_TRIAL = ("points.csv", "timeseries.csv")

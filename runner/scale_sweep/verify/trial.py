@@ -25,8 +25,7 @@ from scale_sweep.results.store.codec import from_json
 from scale_sweep.results.store.reader import done_of, folder_of, read_samples
 from scale_sweep.results.store.stored import read_text
 from scale_sweep.results.store.texts import series_text
-from scale_sweep.verify.figures import differences, leaves
-from scale_sweep.verify.result import Disagreement, OtherMethod
+from scale_sweep.verify.result import Disagreement, OtherMethod, differences, leaves
 
 
 @dataclass(frozen=True, kw_only=True)

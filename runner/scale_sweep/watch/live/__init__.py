@@ -5,9 +5,19 @@ caller passes the time that "time left" needs. Refuses to guess: what no event s
 """
 
 from scale_sweep.watch.live.curve import LiveCurve, curves
-from scale_sweep.watch.live.progress import Progress, progress
-from scale_sweep.watch.live.rates import Rates, rates
-from scale_sweep.watch.live.state import POOLS_MAX, UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, take
+from scale_sweep.watch.live.state import (
+    POOLS_MAX,
+    UNDER_LOAD,
+    WATCHED,
+    LiveState,
+    Progress,
+    Rates,
+    Running,
+    ceiling_of,
+    progress,
+    rates,
+    take,
+)
 
 __all__ = [
     "POOLS_MAX",

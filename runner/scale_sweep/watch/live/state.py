@@ -1,6 +1,7 @@
-"""The state of a running sweep, and how each event changes it. Pure: every event makes a new state.
+"""The state of a running sweep, how each event changes it, and what follows from it: progress, resource use.
 
-A scrape can read one complete state without a lock while the next one is made.
+Pure: every event makes a new state, so a scrape can read one complete state without a lock while the next one is made.
+The current time is an argument.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from scale_sweep.judge.figures.rated import rated_intervals
 from scale_sweep.model import (
     CeilingsMeasured,
     DiskCeiling,
+    DiskSample,
     Event,
     Interval,
     IntervalSeen,
@@ -182,3 +184,78 @@ def _with_sample(running: Running, sample: Sample) -> Running:
     if others:
         pools[OTHER] = max(pools.get(OTHER, 0.0), others)
     return replace(running, first=first, before=running.sample, sample=sample, pools_s=pools)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """done_ratio: of the plan, 0..1, with a part for the running trial. remaining_s: an estimate."""
+
+    done: int
+    total: int
+    done_ratio: float
+    remaining_s: float
+
+
+def progress(state: LiveState, now_ns: int) -> Progress:
+    """The progress at now_ns (monotonic). Until a trial of this execution has ended, it uses the plan's own
+    estimate."""
+    total, done = state.total or len(state.plan.trials), len(state.results)
+    each_s = _trial_s(state)
+    elapsed_s = max(0.0, (now_ns - state.running.started_ns) / 1e9) if state.running else 0.0
+    part = min(elapsed_s / each_s, 1.0) if state.running and each_s > 0 else 0.0
+    return Progress(
+        done=done,
+        total=total,
+        done_ratio=min((done + part) / total, 1.0) if total else 1.0,
+        remaining_s=max(0.0, (total - done - part) * each_s),
+    )
+
+
+def _trial_s(state: LiveState) -> float:
+    walls = [r.wall_s for r in state.results[state.before :] if r.wall_s > 0]
+    if walls:
+        return sum(walls) / len(walls)
+    return state.plan.seconds_estimated / max(1, len(state.plan.trials))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DiskRates:
+    """One disk: bytes written per second, share of the time with requests in flight (0..1), mean requests in flight."""
+
+    write_bytes_per_s: float | None
+    busy_ratio: float | None
+    queue: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rates:
+    """Cores used by server and by load generator, and each disk's rates; None until there are two samples."""
+
+    server_cores: float | None = None
+    generator_cores: float | None = None
+    disks: Mapping[str, DiskRates] = field(default_factory=dict)
+
+
+def rates(running: Running) -> Rates:
+    old, new = running.before, running.sample
+    if old is None or new is None or new.monotonic_ns <= old.monotonic_ns:
+        return Rates()
+    seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
+    return Rates(
+        server_cores=_rate(old.server.cpu_s_total, new.server.cpu_s_total, seconds),
+        generator_cores=_rate(old.generator.cpu_s_total, new.generator.cpu_s_total, seconds),
+        disks={name: _disk(old.disks[name], disk, seconds) for name, disk in new.disks.items() if name in old.disks},
+    )
+
+
+def _disk(old: DiskSample, new: DiskSample, seconds: float) -> DiskRates:
+    busy = _rate(old.busy_s_total, new.busy_s_total, seconds)
+    return DiskRates(
+        write_bytes_per_s=_rate(old.written_bytes_total, new.written_bytes_total, seconds),
+        busy_ratio=min(1.0, busy) if busy is not None else None,
+        queue=_rate(old.queue_s_total, new.queue_s_total, seconds),
+    )
+
+
+def _rate(old: float | None, new: float | None, seconds: float) -> float | None:
+    return max(0.0, new - old) / seconds if old is not None and new is not None else None

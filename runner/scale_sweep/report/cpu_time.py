@@ -1,6 +1,7 @@
-"""The rate for each CPU-second in the report: its table, and an estimate where others took the CPUs. Pure.
+"""The server's CPUs in the report: the rate for each CPU-second, and whether the CPUs of all trials were equally fast.
 
-Refuses the estimate where the run has a speedup of its own: a measured number is better than one with an assumption.
+The rate for each CPU-second gives a table, and an estimate of the speedup where others took the CPUs. Pure. Refuses the
+estimate where the run has a speedup of its own: a measured number is better than one with an assumption.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import replace
 
 from scale_sweep.analysis.fit.summaries import cpu_points
 from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.noise.equal_speed import SpeedCorrection, speed_correction
 from scale_sweep.analysis.observations import cpu_observations
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.experiment.axes import AxisFacts, load_axis
@@ -91,3 +93,33 @@ def cpu_rate_cell(trials: Sequence[TrialResult]) -> str:
     """The mean over trials for a table; a dash if none has one."""
     found = mean(rate_per_cpu_s(r) for r in trials)
     return format_rate(found) if found is not None else ABSENT
+
+
+_CAUSE = "Other machines that share the cores cause it, and steal time does not show it"
+APART = 1.15  # of the same CPUs at rest; two measurements on a quiet machine differ by 1.05
+
+
+def speed_cautions(run: StoredRun) -> tuple[str, ...]:
+    """What was corrected; else a sentence if the same work took clearly more CPU time in one trial than in another."""
+    correction = speed_correction(run.results)
+    if correction is not None:
+        return (_corrected(correction),)
+    known = [speed for result in run.results if (speed := result.measurement.cpu_speed) is not None]
+    if not known or max(known) < APART * min(known):
+        return ()
+    return (f"the speed of the CPUs changed: {_span(min(known), max(known))}. {_CAUSE}",)
+
+
+def _corrected(correction: SpeedCorrection) -> str:
+    return (
+        f"the speed of the CPUs changed: {_span(correction.slowest, correction.fastest)}. {_CAUSE}. The rates of "
+        f"the fit are those at {correction.speed:.2f}: within the trials the rate rose by "
+        f"{correction.slope:.2f} ± {correction.slope_error:.2f} % where the speed rose by 1 %"
+    )
+
+
+def _span(slowest: float, fastest: float) -> str:
+    return (
+        f"in the windows of the trials they did the same work {slowest:.2f} to {fastest:.2f} times in a millisecond of "
+        "CPU time"
+    )

@@ -1,6 +1,8 @@
-"""What a reader needs to judge and repeat the run: machine, server, placement, settings, command. From the manifest.
+"""Facts of a run that a reader needs to judge and repeat it: machine, server, placement, settings, command.
 
-The manifest is JSON from disk. If a key is missing or has another type, its line is left out.
+They come from the manifest, which is JSON from disk: if a key is missing or has another type, its line is left out. The
+settings are those that differ from the vendors' defaults, as each server reported them in its trials. Refuses to know a
+default: the manifest has those of the targets, as the run was begun.
 """
 
 from __future__ import annotations
@@ -9,27 +11,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from statistics import median
 
+from scale_sweep.base.same_value import is_same_value
 from scale_sweep.base.units import format_cpus, format_number, format_rate, format_seconds
 from scale_sweep.experiment.axes import axis_of
-from scale_sweep.model import Operation, StoredRun, Sweep
-from scale_sweep.report.marks import unseen_words
-from scale_sweep.report.table import fixed, known, mean
+from scale_sweep.model import DEFAULTS, KnobRole, Operation, StoredRun, Sweep, TrialResult
+from scale_sweep.report.table import Table, fixed, known, mean, unseen_words
 
 Fact = tuple[str, str]
-VERDICT_MEANINGS = {
-    "VALID": "the number is the server's",
-    "SOFTWARE_BOTTLENECK": "the server does not use what it is given, for a reason of its own; the number is its own",
-    "UNSTEADY": "the rate drifted or varied too much inside the window",
-    "GENERATOR_BOUND": "the load generator was the bottleneck, or too near to its own",
-    "RESOURCE_NOT_SATURATED": "the server left given cores idle: something else was the bottleneck",
-    "OFFERED_NOT_MET": "the offered rate was not reached",
-    "THROTTLED": "the kernel held the server back for lack of quota",
-    "ERRORS": "requests failed, or the server was not set as planned",
-    "LOST_ROWS": "the database does not hold what it acknowledged",
-    "WRONG_ROWS": "the database holds other times or values than those that were sent",
-    "WRONG_ANSWER": "a query was answered, and not with the right answer",
-    "ABORTED": "the trial did not run to its end",
-}
 
 
 def _part(manifest: Mapping[str, object], key: str) -> Mapping[str, object]:
@@ -244,3 +232,53 @@ def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
     """The cautions of confounds, fit and plan, each once."""
     said = (*(c.sentence for c in run.plan.confounds), *cautions, *run.plan.notes)
     return tuple(dict.fromkeys(said))
+
+
+_FROM = {
+    True: "durability and maintenance: the vendors' defaults (--settings defaults)",
+    False: "the set of settings for loading (--settings loading)",
+}
+_READ = "values: as the server reported them in the trials; those that differ between trials are joined by /"
+
+
+def starting_point(run: StoredRun) -> str:
+    """The set of settings that the servers started from, in words; both for variants with different sets."""
+    named = {trial.settings == DEFAULTS for trial in run.plan.trials}
+    return "; ".join(words for is_vendor, words in _FROM.items() if is_vendor in named)
+
+
+def settings_table(run: StoredRun) -> Table | None:
+    """A row for each database and setting that differs; None if the manifest has no defaults of the vendors."""
+    stored = run.manifest.get("vendor_defaults")
+    if not isinstance(stored, Mapping) or not run.results:
+        return None
+    rows = []
+    for name in dict.fromkeys(result.trial.subject.target for result in run.results):
+        defaults = stored.get(name)
+        mine = [result for result in run.results if result.trial.subject.target == name]
+        rows += _rows(name, mine, defaults if isinstance(defaults, Mapping) else {}, _load_knobs(run))
+    return Table(
+        title="Settings that differ from the defaults of the vendors",
+        headers=("database", "setting", "here", "vendor's default"),
+        rows=tuple(rows),
+        words=(0, 1, 2, 3),
+        notes=(starting_point(run), _READ),
+    )
+
+
+def _load_knobs(run: StoredRun) -> frozenset[str]:
+    """Names of knobs that are the load's or the schema's, such as connections and partitions."""
+    return frozenset(knob.name for knob in run.plan.knobs if knob.role is not KnobRole.OTHER)
+
+
+def _rows(
+    database: str, results: list[TrialResult], defaults: Mapping[str, object], load_knobs: frozenset[str]
+) -> list[tuple[str, ...]]:
+    requested = {name for result in results for name in result.trial.knobs if name not in load_knobs}
+    rows: list[tuple[str, ...]] = []
+    for setting in sorted({*defaults, *requested}):
+        values = list(dict.fromkeys(r.effective[setting] for r in results if setting in r.effective))
+        default = str(defaults.get(setting, "not stated"))
+        if any(not is_same_value(value, default) for value in values):
+            rows.append((database, setting, " / ".join(values), default))
+    return rows
