@@ -19,7 +19,7 @@ from scale_sweep.judge.figures.halves import halves_of
 from scale_sweep.machine.host import repeat_work
 from scale_sweep.machine.host.cpu_work import CPUS_MAX, CpuWorkReader, spread
 from scale_sweep.measure.trial.loading import _worked_cpus
-from scale_sweep.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind
+from scale_sweep.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind, rate_per_cpu_s
 from scale_sweep.report.cpu_time import speed_cautions
 from scale_sweep.report.figures import fit_again
 from tests.unit.synthetic_run import synthetic_run
@@ -147,7 +147,10 @@ def test_rates_of_the_fit_are_those_at_one_speed():
     raw = [r.measurement.rows_per_s / r.trial.level for r in run.results]
     assert math.log(max(raw) / min(raw)) > 0.2
     assert spread_of(observations(run.results, "rows_per_s")) < 0.03
-    assert spread_of(replace(one, value=one.value * one.level) for one in cpu_observations(run.results)) < 0.03
+    assert (
+        spread_of(replace(one, value=one.value * one.level) for one in cpu_observations(run.results, rate_per_cpu_s))
+        < 0.03
+    )
     assert observations(run.results, "durable_rows_per_s")[0].value == run.results[0].measurement.durable_rows_per_s
 
 
