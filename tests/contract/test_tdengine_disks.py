@@ -61,7 +61,7 @@ def swept(tmp_path, data_dir, *words):
     assert done.returncode in (0, 10), done.stderr
     document = json.loads(done.stdout)
     manifest = json.loads((tmp_path / document["path"] / "manifest.json").read_text())
-    return sorted(document["trials"], key=lambda t: t["trial"]["resources"]["disks"]), manifest
+    return sorted(document["trials"], key=lambda t: t["trial"]["resources"]["amounts"]["disks"]["value"]), manifest
 
 
 def test_vnodes_are_spread_over_the_disks_and_the_disks_are_used(tmp_path, where, data_dir):
@@ -73,7 +73,9 @@ def test_vnodes_are_spread_over_the_disks_and_the_disks_are_used(tmp_path, where
         assert m["rows_counted"] == m["rows_acked"] == 2400
         assert trial["effective"]["wal_retention_period"] == "0"
         for disk in m["disks"].values():
-            assert disk["share_percent"] == pytest.approx(100 / trial["trial"]["resources"]["disks"], rel=0.05)
+            assert disk["share_percent"] == pytest.approx(
+                100 / trial["trial"]["resources"]["amounts"]["disks"]["value"], rel=0.05
+            )
     rates = [t["measurement"]["durable_rows_per_s"] for t in trials]
     assert rates[1] > 2 * rates[0]
 

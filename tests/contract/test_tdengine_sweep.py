@@ -89,10 +89,10 @@ def test_every_knob_is_set_read_back_and_counted(tmp_path, where, data_dir):
         assert said["numOfCommitThreads"] == "3"
         assert said["buffer"] == "32"
         assert said["numOfVnodeQueryThreads"] == "4"
-        assert float(said["numOfCores"]) == trial["trial"]["resources"]["cores"]
+        assert float(said["numOfCores"]) == trial["trial"]["resources"]["amounts"]["cores"]["value"]
         assert said["server_version"].startswith("3.3")
         assert trial["verdict"]["kind"] not in ("ERRORS", "LOST_ROWS", "ABORTED"), trial["verdict"]
-        assert 0 < m["server_cpu_cores"] <= trial["trial"]["resources"]["cores"] * 1.05
+        assert 0 < m["server_cpu_cores"] <= trial["trial"]["resources"]["amounts"]["cores"]["value"] * 1.05
         assert m["durable_rows_per_s"] > 0
         assert m["busiest_thread"].startswith(("vnode", "trans", "wal"))
 

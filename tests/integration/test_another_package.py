@@ -146,7 +146,7 @@ def test_an_axis_of_another_package_is_swept_along(installed, data_dir, tmp_path
     trials = json.loads(done.stdout)["trials"]
     assert {t["trial"]["level"]: t["trial"]["knobs"]["shards"] for t in trials} == {1.0: "1", 2.0: "2", 4.0: "4"}
     assert {t["trial"]["trial_id"] for t in trials} == {"shards-1-r1", "shards-2-r1", "shards-4-r1"}
-    assert {t["trial"]["resources"]["cores"] for t in trials} == {1.0}
+    assert {t["trial"]["resources"]["amounts"]["cores"]["value"] for t in trials} == {1.0}
     report = next(tmp_path.glob("results/*/report.md")).read_text()
     assert "| Shards |" in report and "How does the write rate grow with shards?" in report
     refused = run(

@@ -93,20 +93,22 @@ def swept(tmp_path_factory, data_dir):
         )
     assert_measured(done)
     document = json.loads(done.stdout)
-    return folder / document["path"], sorted(document["trials"], key=lambda t: t["trial"]["resources"]["disks"])
+    return folder / document["path"], sorted(
+        document["trials"], key=lambda t: t["trial"]["resources"]["amounts"]["disks"]["value"]
+    )
 
 
 def test_three_disks_take_almost_three_times_as_much(swept):
     _, trials = swept
     rates = [t["measurement"]["durable_rows_per_s"] for t in trials]
-    assert [t["trial"]["resources"]["disks"] for t in trials] == [1, 2, 3]
+    assert [t["trial"]["resources"]["amounts"]["disks"]["value"] for t in trials] == [1, 2, 3]
     assert rates[1] > 1.6 * rates[0]
     assert rates[2] > 2.4 * rates[0]
 
 
 def test_each_disk_has_its_share_and_its_partitions(swept):
     for trial in swept[1]:
-        count, disks = trial["trial"]["resources"]["disks"], trial["measurement"]["disks"]
+        count, disks = trial["trial"]["resources"]["amounts"]["disks"]["value"], trial["measurement"]["disks"]
         parts = [int(n) for n in trial["effective"]["parts_per_disk"].split(",")]
         assert list(disks) == [f"d{i + 1}" for i in range(count)]
         assert len(set(parts)) == 1 and parts[0] > 0
@@ -121,7 +123,9 @@ def test_figures_and_verdicts_are_the_disks(swept):
     for trial in trials:
         m = trial["measurement"]
         assert m["rows_counted"] == m["rows_acked"] > 1000
-        assert m["disk_ceiling_mb_per_s"] == pytest.approx(6.29 * trial["trial"]["resources"]["disks"], rel=0.2)
+        assert m["disk_ceiling_mb_per_s"] == pytest.approx(
+            6.29 * trial["trial"]["resources"]["amounts"]["disks"]["value"], rel=0.2
+        )
         assert 1 < m["write_amplification"] < 4
         assert m["logical_bytes_per_row"] == 424
         kind, reasons = trial["verdict"]["kind"], " ".join(trial["verdict"]["reasons"])
@@ -150,7 +154,9 @@ def test_the_dashboards_have_the_disks_against_their_limits(swept):
         }
     assert len(answers) == 8
     assert [where for where, series in answers.items() if not series] == []
-    count = next(t["trial"]["resources"]["disks"] for t in trials if t["trial"]["trial_id"] == seen.trial)
+    count = next(
+        t["trial"]["resources"]["amounts"]["disks"]["value"] for t in trials if t["trial"]["trial_id"] == seen.trial
+    )
     measured = json.loads((path / "manifest.json").read_text())["disk_ceilings"]
     own = {c["disks"][0]: pytest.approx(c["write_mb_per_s"] * 1e6) for c in measured if len(c["disks"]) == 1}
     names = [f"d{i + 1}" for i in range(count)]

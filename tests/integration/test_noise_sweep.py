@@ -49,9 +49,11 @@ def test_a_sweep_grows_to_its_limit_bridges_its_boundary_and_ends_with_its_ancho
     assert (roles.count("point"), roles.count("ablation"), roles.count("drift_check")) == (6, 3, 1)
     last = max(trials, key=lambda t: t["order"])
     assert last["role"] == "drift_check"
-    assert {(t["resources"]["cores"], t["knobs"]["partitions"]) for t in trials if t["role"] == "ablation"} == {
-        (2.0, "4")
-    }
+    assert {
+        (t["resources"]["amounts"]["cores"]["value"], t["knobs"]["partitions"])
+        for t in trials
+        if t["role"] == "ablation"
+    } == {(2.0, "4")}
     assert document["noise"]["drift"]["ratio"]["value"] > 0
     stored = json.loads(next((tmp_path / "results").glob("*/plan.json")).read_text())
     assert len(stored["trials"]) == 10

@@ -74,7 +74,7 @@ def test_no_counter_ever_falls(seen):
 def test_the_running_trial_was_seen_in_its_phases_on_its_cores(seen):
     _, server, document = seen
     for trial in document["trials"]:
-        name, given = trial["trial"]["trial_id"], trial["trial"]["resources"]["cores"]
+        name, given = trial["trial"]["trial_id"], trial["trial"]["resources"]["amounts"]["cores"]["value"]
         phases = server.values(f'max_over_time(scale_trial_phase{{trial="{name}"}}[1h])', "phase")
         assert phases["measure"] == 1  # a shorter phase may fall between two readings
         assert set(phases) == set(PHASES)

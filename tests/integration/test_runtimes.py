@@ -21,7 +21,7 @@ from scale_sweep.base.interrupts import deferred, listen
 from scale_sweep.machine.host import read_host
 from scale_sweep.machine.sampling.subjects import subject_reader
 from scale_sweep.machine.state import save
-from scale_sweep.model import Placement, ServerOrder, ServerSpec, SiteRequest
+from scale_sweep.model import Placement, Resources, ServerOrder, ServerSpec, SiteRequest
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.runtimes.docker_facts import docker_facts
 from scale_sweep.server.runtimes.local import remove_directories
@@ -30,7 +30,7 @@ from scale_sweep.server.targets import load_target
 from tests.integration.docker_image import HOME, ensure_image
 from tests.integration.program_image import require_docker
 from tests.integration.unprivileged import assert_unprivileged
-from tests.unit.factories import make_trial
+from tests.unit.factories import amounts, make_trial
 
 POSTGRES = load_target("postgres")
 SECRET = "a secret for this test"
@@ -76,7 +76,8 @@ def provide(cleanup, kind, data_dir, placement=ONE, memory_bytes=None, spec=None
         site = runtime.site(SiteRequest(**names, data_dir=str(data_dir), home=home))
         cleanup.callback(remove_directories, site)
     wanted = replace(spec or POSTGRES.server(make_trial(), site, SECRET), image=image)
-    order = ServerOrder(spec=wanted, site=site, placement=placement, memory_bytes=memory_bytes, **names)
+    granted = amounts(placement.quota_cores or len(placement.server_cpus), memory_bytes=memory_bytes)
+    order = ServerOrder(spec=wanted, site=site, resources=Resources(amounts=granted, placement=placement), **names)
     return runtime.start(order, cleanup)
 
 

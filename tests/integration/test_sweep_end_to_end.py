@@ -58,7 +58,7 @@ def test_two_points_with_speedup_and_true_verdicts(swept):
     points = [t for t in trials if t["trial"]["role"] == "point"]
     rates = {1: [], 2: []}
     for point in points:
-        rates[point["trial"]["resources"]["cores"]].append(point["measurement"]["rows_per_s"])
+        rates[point["trial"]["resources"]["amounts"]["cores"]["value"]].append(point["measurement"]["rows_per_s"])
     assert len(trials) == 5, "two levels, two replicates, and the drift check"
     assert min(rates[1]) > 10_000
     assert sum(rates[2]) / 2 > 1.15 * sum(rates[1]) / 2
@@ -75,7 +75,7 @@ def test_the_database_counted_what_was_acknowledged(swept):
 def test_the_server_stayed_on_its_cores(swept):
     for trial in swept[1]["trials"]:
         m = trial["measurement"]
-        assert 0.3 < m["server_cpu_cores"] <= trial["trial"]["resources"]["cores"] * 1.03
+        assert 0.3 < m["server_cpu_cores"] <= trial["trial"]["resources"]["amounts"]["cores"]["value"] * 1.03
         assert m["generator_cpu_cores"] > 0.001
         assert m["memory_used_gb"] > 0.01
         assert m["disk_write_mb_per_s"] is not None

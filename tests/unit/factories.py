@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from scale_sweep.model import (
+    CORES,
+    DISKS,
+    MEMORY,
+    Amount,
     KnobColumn,
     KnobRole,
     Measurement,
@@ -38,6 +42,13 @@ def make_sweep(*, cores: str = "1..2", **flags: str | list[str]) -> Sweep:
     return resolve_sweep("cpu", {"axis.cores": cores, **{k.replace("__", "."): v for k, v in flags.items()}})
 
 
+def amounts(cores: float = 1.0, disks: int = 0, memory_bytes: int | None = None) -> dict[str, Amount]:
+    """The amounts of a trial's resources. disks: 0 for none that are prepared. memory_bytes: None for no limit."""
+    prepared = {DISKS: Amount(value=disks, unit="disk")} if disks else {}
+    limit = {MEMORY: Amount(value=memory_bytes, unit="byte")} if memory_bytes is not None else {}
+    return {CORES: Amount(value=cores, unit="core"), **prepared, **limit}
+
+
 def make_trial(
     sweep: Sweep | None = None,
     *,
@@ -63,7 +74,7 @@ def make_trial(
         seed=1,
         work=asked.work,
         load=asked.load,
-        resources=Resources(cores=cores, placement=placement, disks=disks, memory_bytes=asked.memory_bytes),
+        resources=Resources(amounts=amounts(cores, disks, asked.memory_bytes), placement=placement),
         subject=subject,
         knobs={},
     )

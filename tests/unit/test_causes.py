@@ -7,7 +7,7 @@ import pytest
 from scale_sweep.base.errors import ProvisionError, TargetError
 from scale_sweep.measure.trial import causes
 from scale_sweep.measure.trial.causes import with_cause
-from scale_sweep.server.runtimes.cgroup import Group, _limit
+from scale_sweep.server.runtimes.cgroup import Group, limit_memory
 from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, read_out_of_memory
 
 CLOSED = TargetError("it did not answer: Remote end closed connection")
@@ -73,9 +73,9 @@ def test_a_limit_is_read_back_and_swap_is_closed(tmp_path, monkeypatch):
     group = Group(version="v2", paths={"unified": str(tmp_path)})
     for name in ("memory.max", "memory.swap.max"):
         (tmp_path / name).touch()
-    _limit(group, None, 64 * 2**20)
+    limit_memory(group, 64 * 2**20)
     assert (tmp_path / "memory.swap.max").read_text() == "0"
     (tmp_path / "memory.swap.max").unlink()
     monkeypatch.setattr("scale_sweep.server.runtimes.cgroup._has_swap", lambda: True)
     with pytest.raises(ProvisionError, match="limit of swap"):
-        _limit(group, None, 64 * 2**20)
+        limit_memory(group, 64 * 2**20)

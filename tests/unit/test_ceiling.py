@@ -10,7 +10,7 @@ from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.ceiling import Means, ceiling_key, means_of, measure_ceiling
 from scale_sweep.loadgen.spec import stubbed_spec, trial_spec
 from scale_sweep.measure.executing.ceilings import Ceilings
-from scale_sweep.plan.grants import resource_range
+from scale_sweep.plan.resources import amounts_by_level, resource_range
 from scale_sweep.server.targets import all_facts, load_facts
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.resolve import resolve_sweep
@@ -116,7 +116,7 @@ def test_the_null_drivers_ceiling_with_the_real_load_core():
 def test_reads_of_every_target_have_none_and_that_is_told(target, workload):
     sweep = make_sweep(target__name=target)
     work = resolve_sweep("cpu", {"axis.cores": "1", "workload.name": workload, "workload.tables": "10"}).work
-    rules = load_facts(target).default_knobs(resource_range(sweep))
+    rules = load_facts(target).default_knobs(resource_range(amounts_by_level(sweep)))
     knobs = {name: rule.pieces[0].value for name, rule in rules.items()}
     trial = make_trial(replace(sweep, work=work), knobs=knobs)
     ceilings = Ceilings(loadgen_path(), {trial.subject.server: ""})

@@ -136,8 +136,7 @@ def _reach(job: IotJob, order: TrialOrder, home: str, takes: tuple[str, ...], cl
     wanted = ServerOrder(
         spec=ServerSpec(argv=()),
         site=site,
-        placement=order.trial.placement,
-        memory_bytes=None,
+        resources=order.trial.resources,
         run_id=order.run_id,
         trial_id=order.run_id,
     )

@@ -9,7 +9,7 @@ from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.iotbenchmark.job import IotJob
 from scale_sweep.loadgen.spec import told_texts, trial_spec
-from scale_sweep.model import KnobRole, Load, Placement, Query, ResourceRange, Resources, Subject, Trial, Work
+from scale_sweep.model import KnobRole, Load, Placement, Query, ResourceRange, Subject, Trial, Work, on_cores
 from scale_sweep.server.targets import Facts
 
 GO_ON = 10**15
@@ -43,7 +43,7 @@ def trial_of(job: IotJob, facts: Facts, cpus: tuple[int, ...]) -> Trial:
         order=1,
         level=1,
         replicate=1,
-        resources=Resources(cores=len(cpus), placement=placement),
+        resources=on_cores(len(cpus), placement),
         work=long_enough(job),
         load=load,
         subject=Subject(target=facts.name, runtime=RUNTIME, method=job.method, endpoint=f"{job.host}:{job.port}"),

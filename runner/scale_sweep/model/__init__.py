@@ -63,7 +63,7 @@ from scale_sweep.model.measured import (
 from scale_sweep.model.new_pages import NewPages
 from scale_sweep.model.noise import AblationSplit, Drift, LevelInterval, NoiseReport, Ratio, Trend
 from scale_sweep.model.observed import Observation
-from scale_sweep.model.planned import Confound, Finding, Placement, Plan, ResourceRange, Resources, Trial
+from scale_sweep.model.planned import Confound, Finding, Plan, Trial
 from scale_sweep.model.questions import (
     ALL_DEVICES,
     BY_VALUE,
@@ -86,6 +86,19 @@ from scale_sweep.model.questions import (
     Preloaded,
     Query,
 )
+from scale_sweep.model.resources import (
+    CLIENTS,
+    CORES,
+    DISKS,
+    GIVEN_BY_THE_LOAD,
+    MEMORY,
+    Amount,
+    Amounts,
+    Placement,
+    ResourceRange,
+    Resources,
+    on_cores,
+)
 from scale_sweep.model.samples import CpuWork, Sample, SamplerCost, SubjectSample
 from scale_sweep.model.servers import Accounting, ServerOrder, ServerSource, ServerSpec, Site, SiteRequest
 from scale_sweep.model.standing import Stand, Standing
@@ -95,6 +108,13 @@ __all__ = [
     "DEFAULTS",
     "LOADING",
     "CLAIM_S",
+    "CLIENTS",
+    "CORES",
+    "DISKS",
+    "GIVEN_BY_THE_LOAD",
+    "MEMORY",
+    "Amount",
+    "Amounts",
     "COLUMN_TYPES",
     "FINISHED",
     "ALL_DEVICES",
@@ -201,6 +221,7 @@ __all__ = [
     "is_buffered",
     "is_quick",
     "marks",
+    "on_cores",
     "is_taken",
     "rate_alone_per_s",
     "rate_per_cpu_s",

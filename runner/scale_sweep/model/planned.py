@@ -1,4 +1,4 @@
-"""The plan: trials on CPUs, in order, and the findings before they start."""
+"""The plan: trials in order, each with its resources, and the findings before they start."""
 
 from __future__ import annotations
 
@@ -8,56 +8,7 @@ from dataclasses import dataclass
 from scale_sweep.model.declared import Load, Subject, Sweep, Work
 from scale_sweep.model.knobs import LOADING, KnobColumn
 from scale_sweep.model.observed import Role
-
-
-@dataclass(frozen=True, kw_only=True)
-class Placement:
-    """The CPUs that server and load generator may use. `shared`: the overlap, which a small machine cannot avoid; the
-    verdict takes it into account.
-
-    quota_cores: the CPU time of the server if it is not a whole number of CPUs (0.5 of one CPU), else None. smt_cpus:
-    CPUs of the server that are SMT siblings of another one of its own, so that they are not whole cores. sibling_cpus:
-    CPUs of the load generator that are SMT siblings of the server's. nodes: NUMA nodes of the server's CPUs.
-    """
-
-    server_cpus: tuple[int, ...]
-    generator_cpus: tuple[int, ...]
-    quota_cores: float | None = None
-    smt_cpus: tuple[int, ...] = ()
-    sibling_cpus: tuple[int, ...] = ()
-    nodes: tuple[int, ...] = ()
-
-    @property
-    def shared(self) -> tuple[int, ...]:
-        """CPUs that both server and load generator may use."""
-        return tuple(c for c in self.server_cpus if c in self.generator_cpus)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Resources:
-    """The resources of a trial's server. disks: prepared disks, counted from d1; 0: its data is in --data-dir.
-
-    memory_bytes: None means all memory of the machine.
-    """
-
-    cores: float
-    placement: Placement
-    disks: int = 0
-    memory_bytes: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResourceRange:
-    """The resources of all servers of a sweep, ascending. Defaults of knobs are derived from it.
-
-    disks: empty if no disks are prepared. connections: empty if the axis does not set them. memory_bytes: the least
-    memory of a server; None: not known.
-    """
-
-    cores: tuple[float, ...]
-    disks: tuple[int, ...] = ()
-    connections: tuple[int, ...] = ()
-    memory_bytes: int | None = None
+from scale_sweep.model.resources import Placement, Resources
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from scale_sweep.model.planned import Placement
+from scale_sweep.model.resources import Resources
 
 
 class ServerSource(StrEnum):
@@ -89,13 +89,11 @@ class ServerSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOrder:
-    """What a runtime starts for which trial, where, on which CPUs, with how much memory (None: all). level: in words,
-    for messages."""
+    """What a runtime starts for which trial, where, and with which resources. level: in words, for messages."""
 
     spec: ServerSpec
     site: Site
-    placement: Placement
-    memory_bytes: int | None
+    resources: Resources
     run_id: str
     trial_id: str
     level: str = ""

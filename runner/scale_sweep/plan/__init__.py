@@ -10,11 +10,11 @@ from scale_sweep.plan.arms import Arm as PlannedArm
 from scale_sweep.plan.check import WithConnectionsCheck
 from scale_sweep.plan.complete import complete, left_out
 from scale_sweep.plan.fixed import FixedPlan
-from scale_sweep.plan.grants import with_constants
 from scale_sweep.plan.make import make_plan, plan_arms
 from scale_sweep.plan.planner import Block, Bound, Planner, with_block
 from scale_sweep.plan.power import power_of, power_sentence
 from scale_sweep.plan.quick import WithinTime, is_by_time
+from scale_sweep.plan.resources import with_constants
 from scale_sweep.plan.until import UntilInterval
 from scale_sweep.plan.words import bound_sentence, plan_sentence
 

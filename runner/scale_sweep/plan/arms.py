@@ -6,9 +6,8 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scale_sweep.experiment.axes import Grant
 from scale_sweep.model import Subject, Sweep
-from scale_sweep.plan.grants import grants
+from scale_sweep.plan.resources import AmountsByLevel, amounts_by_level
 from scale_sweep.server.targets import Facts
 from scale_sweep.sweep.vary import as_varied, is_knob, variants
 
@@ -36,9 +35,9 @@ class Arm:
         )
 
     @functools.cached_property
-    def grants(self) -> Mapping[float, Grant]:
-        """What each level grants its trials."""
-        return grants(self.sweep)
+    def granted(self) -> AmountsByLevel:
+        """The amounts that each level grants its trials."""
+        return amounts_by_level(self.sweep)
 
     @property
     def knobs(self) -> dict[str, str]:

@@ -13,9 +13,9 @@ from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import offered_per_s, queries_of
 from scale_sweep.model import DEFAULTS, LOADING, Load, Rule, Sweep
 from scale_sweep.plan.columns import column_mistakes
-from scale_sweep.plan.grants import resource_range
 from scale_sweep.plan.knobs import granted_knobs
 from scale_sweep.plan.named import knob_mistakes, with_own_names
+from scale_sweep.plan.resources import AmountsByLevel, amounts_by_level, resource_range
 from scale_sweep.server.targets import Facts, columns_of
 from scale_sweep.sweep.vary import check_variants
 
@@ -40,8 +40,8 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
     reasons = unspoken(sweep, facts) if method in facts.methods else {}
     if not (leaves_out(sweep) and len(reasons) < len(sweep.work.operations)):
         mistakes += [f"operation {name}: {why}" for name, why in reasons.items()]
-    own = with_own_names(sweep, facts)
-    mistakes += _granted_mistakes(own, facts)
+    own, granted = with_own_names(sweep, facts), amounts_by_level(sweep)
+    mistakes += _granted_mistakes(own, granted, facts)
     if mistakes:
         raise UsageError("\n".join(mistakes))
     sweep = own
@@ -50,7 +50,7 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
     work = replace(sweep.work, operations=kept, data=replace(sweep.work.data, rows_per_request=per_request))
     return replace(
         sweep,
-        knobs={**facts.default_knobs(resource_range(sweep, machine_bytes)), **_fsynced(sweep, facts), **sweep.knobs},
+        knobs={**facts.default_knobs(resource_range(granted, machine_bytes)), **_fsynced(sweep, facts), **sweep.knobs},
         wal_disk=_wal_disk(sweep, facts),
         settings=settings_of(sweep),
         method=method,
@@ -109,10 +109,10 @@ def left_out(sweep: Sweep, facts: Facts) -> str:
     return f"{facts.title} is not asked {told}; compare the response times of each operation, not the rates of mixes"
 
 
-def _granted_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
+def _granted_mistakes(sweep: Sweep, granted: AmountsByLevel, facts: Facts) -> list[str]:
     flag = load_axis(sweep.axis).flag
-    said = sorted(granted_knobs(sweep, columns_of([facts])) & {*sweep.knobs, *sweep.vary})
-    return [f"--{name.replace('_', '-')}: {flag} says how many at each level; leave it out" for name in said]
+    set_twice = sorted(granted_knobs(sweep, granted, columns_of([facts])) & {*sweep.knobs, *sweep.vary})
+    return [f"--{name.replace('_', '-')}: {flag} says how many at each level; leave it out" for name in set_twice]
 
 
 def _disk_mistakes(sweep: Sweep, facts: Facts) -> list[str]:

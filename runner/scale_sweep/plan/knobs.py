@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from scale_sweep.experiment.axes import Grant
-from scale_sweep.model import KnobColumn, KnobRole, Sweep, Trial
-from scale_sweep.plan.grants import grants
+from scale_sweep.experiment.axes import axis_of
+from scale_sweep.model import CLIENTS, Amounts, KnobColumn, KnobRole, Sweep, Trial
+from scale_sweep.plan.resources import AmountsByLevel
 
 COUNT = re.compile(r"[0-9]{1,9}")
 
@@ -23,20 +23,20 @@ def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobCo
     return replace(trial, knobs=knobs, load=load)
 
 
-def with_granted(knobs: Mapping[str, str], grant: Grant, declared: Sequence[KnobColumn]) -> dict[str, str]:
-    """The knobs of a level, with those that the level sets itself in place of a rule."""
-    return {**knobs, **_granted(grant, declared)}
+def knobs_of_level(sweep: Sweep, level: float, amounts: Amounts, declared: Sequence[KnobColumn]) -> dict[str, str]:
+    """The knobs that a level sets itself, in place of a rule. amounts: that the level grants."""
+    levels = {**sweep.constants, sweep.axis: level}
+    own = {knob: text for axis, at in levels.items() for knob, text in axis_of(axis).knobs(at).items()}
+    if CLIENTS not in amounts:
+        return own
+    connections = f"{amounts[CLIENTS].value:.0f}"
+    return {**own, **{knob.name: connections for knob in declared if knob.role is KnobRole.WRITERS}}
 
 
-def granted_knobs(sweep: Sweep, declared: Sequence[KnobColumn]) -> frozenset[str]:
-    """Names of the knobs that the levels of the axis set themselves."""
-    return frozenset(name for grant in grants(sweep).values() for name in _granted(grant, declared))
-
-
-def _granted(grant: Grant, declared: Sequence[KnobColumn]) -> dict[str, str]:
-    writers = [knob.name for knob in declared if knob.role is KnobRole.WRITERS]
-    connections = {} if grant.connections is None else {name: str(grant.connections) for name in writers}
-    return {**grant.knobs, **connections}
+def granted_knobs(sweep: Sweep, granted: AmountsByLevel, declared: Sequence[KnobColumn]) -> frozenset[str]:
+    """Names of the knobs that the levels of the axis set themselves. granted: by `amounts_by_level` of this sweep."""
+    levels = [knobs_of_level(sweep, level, amounts, declared) for level, amounts in granted.items()]
+    return frozenset(name for knobs in levels for name in knobs)
 
 
 def _count(knobs: Mapping[str, str], declared: Sequence[KnobColumn], role: KnobRole) -> int:

@@ -23,9 +23,9 @@ from scale_sweep.plan.arms import Arm, arms_of
 from scale_sweep.plan.cpus import cpu_confounds, cpu_notes
 from scale_sweep.plan.data_sets import makers
 from scale_sweep.plan.extra import ablation, boundaries, drift_check_of, profiled
-from scale_sweep.plan.grants import grants, resources_by_level, with_constants
-from scale_sweep.plan.knobs import COUNT, granted_knobs, with_granted, with_knobs
+from scale_sweep.plan.knobs import COUNT, granted_knobs, knobs_of_level, with_knobs
 from scale_sweep.plan.quick import replicates_in_time, with_replicates
+from scale_sweep.plan.resources import resources_by_level, with_constants
 from scale_sweep.plan.words import confounds, notes, preload_seconds, seconds
 from scale_sweep.server.targets import Facts, columns_of
 from scale_sweep.sweep.bounds import refuse_too_many
@@ -64,16 +64,17 @@ def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
         }
     )
     for axis in all_axes():
-        axis.check(sweep, host, list(grants(sweep).values()))
+        axis.check(sweep, host, [amounts for arm in arms for amounts in arm.granted.values()])
     declared = columns_of(arm.facts for arm in arms)
     knobs = [{level: _knobs_at(arm, level, declared) for level in sweep.levels} for arm in arms]
-    given = [resources_by_level(arm.sweep, arm.grants, host) for arm in arms]
-    trials = _trials(sweep, given, arms, knobs, declared)
+    resources = [resources_by_level(arm.sweep, arm.granted, host) for arm in arms]
+    trials = _trials(sweep, resources, arms, knobs, declared)
     facts_of = {arm.subject.target: arm.facts for arm in arms}
+    set_by_level = granted_knobs(sweep, arms[0].granted, declared)
     return Plan(
         sweep=sweep,
         trials=tuple(trials),
-        confounds=(*confounds(sweep, knobs, granted_knobs(sweep, declared)), *cpu_confounds(sweep, trials)),
+        confounds=(*confounds(sweep, knobs, set_by_level), *cpu_confounds(sweep, trials)),
         notes=(*notes(sweep, trials, facts_of), *cpu_notes(trials)),
         seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials)
         + sum(preload_seconds(trial, facts_of[trial.subject.target]) for trial in makers(trials).values()),
@@ -96,18 +97,18 @@ def _named_after_all(sweep: Sweep, arms: Sequence[Arm]) -> Sweep:
 
 def _trials(
     sweep: Sweep,
-    given: Sequence[ResourcesByLevel],
+    resources: Sequence[ResourcesByLevel],
     arms: Sequence[Arm],
     knobs: Sequence[KnobsByLevel],
     declared: Sequence[KnobColumn],
 ) -> list[Trial]:
     if sweep.variants_ab:
-        return _in_blocks(sweep, given, arms, knobs, declared)
+        return _in_blocks(sweep, resources, arms, knobs, declared)
     points = [(level, i) for level in sweep.levels for i in range(len(arms))]
     chance = random.Random(sweep.seed_of_order)
     trials: list[Trial] = []
     for replicate in range(1, sweep.replicates + 1):
-        block = [_trial(arms[i], given[i][level], level, replicate, knobs[i][level], declared) for level, i in points]
+        block = [_trial(arms[i], resources[i][at], at, replicate, knobs[i][at], declared) for at, i in points]
         if sweep.ablation:
             block += _ablations(sweep, block, arms, knobs, declared)
         chance.shuffle(block)
@@ -118,7 +119,7 @@ def _trials(
 
 def _in_blocks(
     sweep: Sweep,
-    given: Sequence[ResourcesByLevel],
+    resources: Sequence[ResourcesByLevel],
     arms: Sequence[Arm],
     knobs: Sequence[KnobsByLevel],
     declared: Sequence[KnobColumn],
@@ -127,8 +128,8 @@ def _in_blocks(
     places = abba(sweep.levels, sweep.replicates // TRIALS_OF_A_VARIANT, sweep.seed_of_order)
     found: list[Trial] = []
     for p in places:
-        arm, resources = arms[p.variant], given[p.variant][p.level]
-        trial = _trial(arm, resources, p.level, p.replicate, knobs[p.variant][p.level], declared)
+        at_level, own_knobs = resources[p.variant][p.level], knobs[p.variant][p.level]
+        trial = _trial(arms[p.variant], at_level, p.level, p.replicate, own_knobs, declared)
         found.append(replace(trial, block=p.block, order=len(found)))
     return found
 
@@ -147,7 +148,7 @@ def _knobs_at(arm: Arm, level: float, declared: Sequence[KnobColumn]) -> dict[st
         if not COUNT.fullmatch(found[name]) or int(found[name]) < 1:
             raise UsageError(f"--{name.replace('_', '-')}: {found[name]!r} is not a whole number above 0")
     own = [column for column in declared if arm.facts.knob_named(column.name)]
-    return with_granted(found, arm.grants[level], own)
+    return {**found, **knobs_of_level(arm.sweep, level, arm.granted[level], own)}
 
 
 def _trial(

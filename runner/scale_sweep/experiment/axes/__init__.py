@@ -1,4 +1,4 @@
-"""Axes: what a sweep varies from level to level. Each axis is one module or package.
+"""Axes: the quantities that a sweep varies from level to level. Each axis is one module or package.
 
 `load_axis` returns an axis' facts, `axis_of` the axis itself. A module outside this package reads facts and never
 compares a name. Refuses to look at the machine, to know a database, and to run anything.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
-from scale_sweep.experiment.axes.axis import Axis, Grant
+from scale_sweep.experiment.axes.axis import Axis
 from scale_sweep.experiment.axes.facts import AxisFacts
 
-__all__ = ["AXES", "Axis", "AxisFacts", "Grant", "all_axes", "axis_of", "load_axis"]
+__all__ = ["AXES", "Axis", "AxisFacts", "all_axes", "axis_of", "load_axis"]
 
 AXES = Registry(
     "scale_sweep.axes",

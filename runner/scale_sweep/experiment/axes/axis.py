@@ -1,40 +1,23 @@
-"""The base class of an axis: its facts, its settings, and what a level grants a trial. The defaults do nothing.
+"""The base class of an axis: its facts, its settings, and the amounts that a level grants a trial.
 
 Pure, except that `Axis.check` compares with the facts of the machine that it is given. Refuses to start anything.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from scale_sweep.experiment.axes.facts import AxisFacts
 from scale_sweep.experiment.setting import Setting
 from scale_sweep.machine.host import Host
-from scale_sweep.model import Finding, Plan, Sweep, Trial
+from scale_sweep.model import Amount, Amounts, Finding, Plan, Sweep, Trial
 
 Values = Mapping[str, Any]
 Texts = Mapping[str, object]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Grant:
-    """What a trial gets from the levels of all axes together.
-
-    cores: None means all that the machine offers. disks: the number of prepared disks; 0 means none. connections: None
-    means the target's default. knobs: knobs that the level itself sets, without a rule, by the target's names.
-    """
-
-    cores: float | None = None
-    disks: int = 0
-    memory_bytes: int | None = None
-    connections: int | None = None
-    knobs: Mapping[str, str] = field(default_factory=dict)
-
-
-class Axis(ABC):
+class Axis:
     """One axis. settings: the setting of its levels first, then the settings that only this axis needs."""
 
     facts: AxisFacts
@@ -45,9 +28,14 @@ class Axis(ABC):
         """The key of the levels in a sweep file."""
         return f"axis.{self.facts.name}"
 
-    @abstractmethod
-    def grant(self, before: Grant, level: float) -> Grant:
-        """Returns `before`, what the other axes grant, with what this level adds."""
+    def amounts(self, level: float) -> Amounts:
+        """The amounts that a level grants, by quantity. The default: the level itself, in the axis' unit, of the
+        quantity that has the axis' name."""
+        return {self.facts.name: Amount(value=level, unit=self.facts.unit)}
+
+    def knobs(self, level: float) -> Mapping[str, str]:
+        """The knobs that a level sets without a rule, by the target's names."""
+        return {}
 
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
         """The level that a sweep of another axis uses if the user gives none. None: the axis grants nothing there."""
@@ -69,8 +57,8 @@ class Axis(ABC):
         """The axis' settings besides the levels, as the user would write them, by key."""
         return {}
 
-    def check(self, sweep: Sweep, host: Host, grants: Sequence[Grant]) -> None:
-        """Raises UsageError if this machine cannot give a grant. grants: one for each level."""
+    def check(self, sweep: Sweep, host: Host, granted: Sequence[Amounts]) -> None:
+        """Raises UsageError if this machine cannot give what is granted. granted: by each level."""
         return
 
     def findings(self, plan: Plan) -> list[Finding]:

@@ -7,10 +7,8 @@ scalability law was made for this case. If the server's cores are busy, its rate
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from scale_sweep.base.units import parse_levels
-from scale_sweep.experiment.axes.axis import Axis, Grant
+from scale_sweep.experiment.axes.axis import Axis
 from scale_sweep.experiment.axes.facts import AxisFacts, standings
 from scale_sweep.experiment.setting import readers, setting
 from scale_sweep.model import BottleneckKind, VerdictKind
@@ -59,9 +57,6 @@ class _Clients(Axis):
             "LEVELS",
         ),
     )
-
-    def grant(self, before: Grant, level: float) -> Grant:
-        return replace(before, connections=int(level))
 
 
 AXIS = _Clients()

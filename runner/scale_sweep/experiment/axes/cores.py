@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_cpus, format_number, parse_levels
-from scale_sweep.experiment.axes.axis import Axis, Grant
+from scale_sweep.experiment.axes.axis import Axis
 from scale_sweep.experiment.axes.facts import AxisFacts, standings
 from scale_sweep.experiment.setting import setting
 from scale_sweep.machine.host import Host
-from scale_sweep.model import BottleneckKind, Sweep, VerdictKind
+from scale_sweep.model import CORES, Amounts, BottleneckKind, Sweep, VerdictKind
 
 CORES_MIN = 0.01
 _FACTS = AxisFacts(
@@ -30,7 +29,6 @@ _FACTS = AxisFacts(
         own=(BottleneckKind.LOCKS, BottleneckKind.HOT_THREAD, BottleneckKind.CONNECTIONS, BottleneckKind.UNKNOWN),
     ),
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
-    needs="pins_cpus",
     one_without="give the one number of cores that it has, like --cores 8",
     is_constant_elsewhere=True,
     published_level="CPU cores",
@@ -60,15 +58,12 @@ class _Cores(Axis):
         ),
     )
 
-    def grant(self, before: Grant, level: float) -> Grant:
-        return replace(before, cores=level)
-
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
         """All cores that the server may use."""
         free = tuple(c for c in host.allowed if c not in sweep.generator_cpus)
         return float(len(sweep.server_cpus or free or host.allowed))
 
-    def check(self, sweep: Sweep, host: Host, grants: Sequence[Grant]) -> None:
+    def check(self, sweep: Sweep, host: Host, granted: Sequence[Amounts]) -> None:
         """Raises UsageError for more cores than the machine has CPUs. The cores of a server that runs already are what
         the user says: it may run elsewhere."""
         available = sweep.server_cpus or host.allowed
@@ -78,7 +73,7 @@ class _Cores(Axis):
                 f"--server-cpus/--generator-cpus: this machine has no usable CPU {format_cpus(tuple(absent))}",
                 remedy=f"usable are {format_cpus(host.allowed)}",
             )
-        most = max(grant.cores or 0.0 for grant in grants)
+        most = max(amounts[CORES].value for amounts in granted)
         if most > len(available) and not sweep.endpoint:
             where = "--server-cpus names" if sweep.server_cpus else "this machine has"
             raise UsageError(

@@ -16,9 +16,8 @@ class AxisFacts:
     the word after `scale sweep`. flag: of the levels; their key is "axis.<name>". title: the heading of a column of
     levels. given: what the level is, as the label of a picture's axis. missing: what to do if no levels are given.
 
-    needs: the capability that a runtime must have to sweep the axis (scale_sweep/server/runtimes/capabilities.py); ""
-    if none.
-    one_without: what to ask for if the runtime lacks it and one level can still be measured; "" if no level can.
+    one_without: what to ask for if the runtime does not give the quantity and one level can still be measured; "" if no
+    level can.
 
     is_durable: the fitted rate counts to the end of flush and sync, and so do the figures of disks; else both count
     within the window. is_constant_elsewhere: a sweep of another axis may give one level of this one. must_be_steady: a
@@ -43,7 +42,6 @@ class AxisFacts:
     missing: str
     standings: Mapping[BottleneckKind, Stand]
     own_verdict: VerdictKind
-    needs: str = ""
     one_without: str = ""
     is_durable: bool = False
     is_constant_elsewhere: bool = False

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import psutil
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import Accounting, Placement, Plan, Resources, Subject, Trial
+from scale_sweep.model import Accounting, Placement, Plan, Subject, Trial, on_cores
 from scale_sweep.sweep.resolve import resolve_sweep
 
 TRIAL = "observe"
@@ -51,7 +51,7 @@ def plan_of(cpus: Sequence[int], seconds: float) -> Plan:
         order=1,
         level=len(cpus),
         replicate=1,
-        resources=Resources(cores=len(cpus), placement=placement),
+        resources=on_cores(len(cpus), placement),
         work=sweep.work,
         load=sweep.load,
         subject=Subject(target=sweep.target, runtime="endpoint", method=""),

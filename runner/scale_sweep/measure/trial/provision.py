@@ -85,8 +85,7 @@ def provision(
     asked = ServerOrder(
         spec=spec,
         site=site,
-        placement=trial.placement,
-        memory_bytes=trial.resources.memory_bytes,
+        resources=trial.resources,
         run_id=order.run_id,
         trial_id=name,
         level=order.level_words,

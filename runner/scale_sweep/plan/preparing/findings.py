@@ -61,7 +61,6 @@ def _of_server(choice: Choice, trials: list[Trial]) -> Iterator[Finding]:
     yield from server.client(choice)
     yield from server.uncorrupted(choice, trials)
     yield from server.installed(choice, trials)
-    yield from server.unlimited(choice, trials)
 
 
 def refuse_blocking(findings: tuple[Finding, ...]) -> None:

@@ -96,13 +96,6 @@ def installed(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
             yield from choice.target.check_installed(choice.home, trial)
 
 
-def unlimited(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """A finding for a memory limit that the runtime does not set."""
-    if trials[0].resources.memory_bytes and not choice.can.limits_memory:
-        why = choice.can.why_not.get("limits_memory", f"{choice.runtime} sets none")
-        yield Finding(blocking=False, subject="--memory", sentence=f"has no effect: {why}", remedy="leave it out")
-
-
 def refused(choice: Choice, trials: Sequence[Trial], around: Surroundings) -> Iterator[Finding]:
     """What the server would refuse or silently change, each sentence once."""
     seen = set()

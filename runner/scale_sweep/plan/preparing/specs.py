@@ -15,8 +15,7 @@ from scale_sweep.loadgen.checked import Mistake, mistake_of
 from scale_sweep.loadgen.features import Features, features_of, kept_with
 from scale_sweep.loadgen.groups import group_specs
 from scale_sweep.loadgen.spec import preload_of
-from scale_sweep.model import Plan, Trial
-from scale_sweep.plan.grants import grants
+from scale_sweep.model import CLIENTS, Plan, Trial
 from scale_sweep.plan.preparing.choice import Choice
 from scale_sweep.plan.preparing.requested import subject_key
 from scale_sweep.server.targets import Target
@@ -72,7 +71,7 @@ def _sentence(mistake: Mistake, plan: Plan) -> str:
 def _flag(key: str, plan: Plan) -> str:
     """The flag that a key of the spec comes from; "" if there is none."""
     if key == "threads":
-        is_swept = any(grant.connections is not None for grant in grants(plan.sweep).values())
+        is_swept = any(CLIENTS in trial.resources.amounts for trial in plan.trials)
         return axis_of(plan.sweep.axis).facts.flag if is_swept else "--write-threads"
     if key.startswith("ask."):
         return "--operation"

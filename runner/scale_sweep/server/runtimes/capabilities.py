@@ -1,6 +1,6 @@
-"""What a runtime can do, as data, and why it cannot be used on this machine. Refuses to name a runtime.
+"""The capabilities of a runtime as data, and why it cannot be used on this machine. Refuses to name a runtime.
 
-Other packages check for a capability (pinned CPUs, movable files) and never for a name.
+Other packages check for a quantity (cores, memory) or a capability (files on this machine), and never for a name.
 """
 
 from __future__ import annotations
@@ -15,19 +15,17 @@ from scale_sweep.model import ServerSource
 class Capabilities:
     """The capabilities of one runtime.
 
-    pins_cpus: the server runs on the CPUs of its order and on no others, and reports its CPUs. limits_memory: the
-    server gets no more memory than its order says. is_local: it runs on this machine, with its files, processes and
-    user. owns_server: the runtime starts a server for each trial and stops it; else it loads somebody else's server.
-    has_images: servers come from images, and so does the client library (`copy_out`). places_disks: it gives a server
-    directories on the given disks. why_not: why it lacks a capability, as a clause, by the capability's name.
+    gives: the quantities of `Resources.amounts` that its servers get exactly: of cores the CPUs of the placement and no
+    others, of disks a directory on each, of memory no more. why_not: why it does not give a quantity, as a clause, by
+    the quantity. is_local: the server runs on this machine, with its files, processes and user. owns_server: the
+    runtime starts a server for each trial and stops it; else it loads somebody else's server. has_images: servers come
+    from images, and so does the client library (`copy_out`).
     """
 
-    pins_cpus: bool
-    limits_memory: bool
+    gives: frozenset[str]
     is_local: bool
     owns_server: bool
     has_images: bool
-    places_disks: bool
     why_not: Mapping[str, str] = field(default_factory=dict)
 
     @property

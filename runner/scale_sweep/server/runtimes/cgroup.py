@@ -1,4 +1,4 @@
-"""Control groups for a server that runs as a process: CPU time (also of exited children), quota, memory limit.
+"""Control groups for a server that runs as a process: CPU time (also of exited children), and limits by quantity.
 
 Groups are made only if this user may make them. A requested limit that cannot be set is an error; the server never runs
 without it.
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.machine.host.facts import cgroup_version
-from scale_sweep.model import Accounting
+from scale_sweep.model import CORES, MEMORY, Accounting, Resources
 
 PERIOD_US = 100_000
 _BASE = Path("/sys/fs/cgroup")
@@ -56,17 +57,18 @@ class Group:
                     break
 
 
-def make_group(name: str, quota_cores: float | None, memory_bytes: int | None) -> Group | None:
+def make_group(name: str, resources: Resources) -> Group | None:
     """A group with its limits; None if groups are not permitted and no limit was requested.
 
     Raises ProvisionError if a requested limit cannot be set.
     """
-    version = cgroup_version()
+    version, limits = cgroup_version(), limits_of(resources)
     try:
         group = _make_v1(name) if version == "v1" else _make_v2(name) if version == "v2" else None
         if group is not None:
             try:
-                _limit(group, quota_cores, memory_bytes)
+                for quantity, amount in limits.items():
+                    LIMITS[quantity](group, amount)
             except (OSError, ProvisionError):
                 group.remove()
                 raise
@@ -75,7 +77,7 @@ def make_group(name: str, quota_cores: float | None, memory_bytes: int | None) -
         reason = f"{error.filename}: {error.strerror}"
     else:
         reason = "no cgroup is mounted"
-    if quota_cores is not None or memory_bytes is not None:
+    if limits:
         raise ProvisionError(
             f"a part of a core or a memory limit needs a control group, and none can be made ({reason})",
             remedy="run as root, use --runtime docker, or sweep whole cores without --memory",
@@ -111,24 +113,38 @@ def keep_disk_limits(base: Path, path: Path, own: Path = Path("/proc/self/cgroup
             (path / "io.max").write_text(line)
 
 
-def _limit(group: Group, quota_cores: float | None, memory_bytes: int | None) -> None:
-    quota_us = round(quota_cores * PERIOD_US) if quota_cores is not None else None
+def limits_of(resources: Resources) -> dict[str, float]:
+    """The amounts that a group limits, by quantity. Whole cores are CPUs of the placement and need no limit."""
+    limits = {quantity: granted.value for quantity, granted in resources.amounts.items() if quantity in LIMITS}
+    quota = resources.placement.quota_cores
+    return {**limits, CORES: quota} if quota is not None else {q: limits[q] for q in limits if q != CORES}
+
+
+def limit_cores(group: Group, cores: float) -> None:
+    """CPU time, as a quota in each period."""
+    quota_us = round(cores * PERIOD_US)
     if group.version == "v1":
-        if quota_us is not None:
-            Path(group.paths["cpu"], "cpu.cfs_period_us").write_text(str(PERIOD_US))
-            Path(group.paths["cpu"], "cpu.cfs_quota_us").write_text(str(quota_us))
-        if memory_bytes is not None:
-            _limit_memory(Path(group.paths["memory"]), "memory.limit_in_bytes", memory_bytes)
-            _limit_memory(Path(group.paths["memory"]), "memory.memsw.limit_in_bytes", memory_bytes)
+        Path(group.paths["cpu"], "cpu.cfs_period_us").write_text(str(PERIOD_US))
+        Path(group.paths["cpu"], "cpu.cfs_quota_us").write_text(str(quota_us))
         return
-    if quota_us is not None:
-        Path(group.paths["unified"], "cpu.max").write_text(f"{quota_us} {PERIOD_US}")
-    if memory_bytes is not None:
-        _limit_memory(Path(group.paths["unified"]), "memory.max", memory_bytes)
-        _limit_memory(Path(group.paths["unified"]), "memory.swap.max", 0)
+    Path(group.paths["unified"], "cpu.max").write_text(f"{quota_us} {PERIOD_US}")
 
 
-def _limit_memory(group: Path, name: str, limit: int) -> None:
+def limit_memory(group: Group, size_bytes: float) -> None:
+    """Memory without swap. Raises ProvisionError if the kernel keeps a larger limit, or swap cannot be closed."""
+    if group.version == "v1":
+        _set_limit(Path(group.paths["memory"]), "memory.limit_in_bytes", int(size_bytes))
+        _set_limit(Path(group.paths["memory"]), "memory.memsw.limit_in_bytes", int(size_bytes))
+        return
+    _set_limit(Path(group.paths["unified"]), "memory.max", int(size_bytes))
+    _set_limit(Path(group.paths["unified"]), "memory.swap.max", 0)
+
+
+# One function for each quantity that a group limits. They take the amount in its unit, and may raise OSError.
+LIMITS: Mapping[str, Callable[[Group, float], None]] = {CORES: limit_cores, MEMORY: limit_memory}
+
+
+def _set_limit(group: Path, name: str, limit: int) -> None:
     """Sets a limit and reads it back. Without a file for swap, swap is closed where the machine has none.
 
     Raises OSError, and ProvisionError if the kernel keeps a larger limit, or swap cannot be closed.

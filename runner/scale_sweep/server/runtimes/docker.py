@@ -20,7 +20,7 @@ from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.units import format_cpus
 from scale_sweep.machine.host.alive import alive, started_ticks
 from scale_sweep.machine.state import record_of, save
-from scale_sweep.model import Accounting, ServerOrder, Site, SiteRequest
+from scale_sweep.model import CORES, DISKS, MEMORY, Accounting, Resources, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
 from scale_sweep.server.runtimes.clean import LABEL, RUNNER_LABEL
 from scale_sweep.server.runtimes.docker_facts import can_pull, client, docker_facts, image_state
@@ -37,14 +37,26 @@ from scale_sweep.server.runtimes.local import (
 from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read_out_of_memory
 from scale_sweep.server.runtimes.server_user import privileges, server_user
 
-CAN = Capabilities(
-    pins_cpus=True, limits_memory=True, is_local=True, owns_server=True, has_images=True, places_disks=True
-)
 NANO = 1_000_000_000
 PID_S = 20.0
 JOIN_S = 5.0
 _BLKIO = Path("/sys/fs/cgroup/blkio/cgroup.procs")
 SHM_BYTES = 256 * 2**20
+
+
+def _core_options(resources: Resources) -> dict[str, Any]:
+    placement = resources.placement
+    quota = {"nano_cpus": round(placement.quota_cores * NANO)} if placement.quota_cores is not None else {}
+    return {"cpuset_cpus": format_cpus(placement.server_cpus), **quota}
+
+
+def _memory_options(resources: Resources) -> dict[str, Any]:
+    return {"mem_limit": resources.memory_bytes, "memswap_limit": resources.memory_bytes}
+
+
+# The engine's options for each granted quantity; a site has the disks.
+_OPTIONS: Mapping[str, Callable[[Resources], dict[str, Any]]] = {CORES: _core_options, MEMORY: _memory_options}
+CAN = Capabilities(gives=frozenset({DISKS, *_OPTIONS}), is_local=True, owns_server=True, has_images=True)
 
 
 def obstacle(image: str) -> Obstacle | None:
@@ -164,18 +176,15 @@ class DockerServer:
         }
 
     def _limits(self) -> dict[str, Any]:
-        placement, memory_bytes = self._order.placement, self._order.memory_bytes
-        quota = {"nano_cpus": round(placement.quota_cores * NANO)} if placement.quota_cores is not None else {}
-        memory = {"mem_limit": memory_bytes, "memswap_limit": memory_bytes} if memory_bytes is not None else {}
+        resources = self._order.resources
+        granted = [_OPTIONS[quantity](resources) for quantity in resources.amounts if quantity in _OPTIONS]
         return {
-            "cpuset_cpus": format_cpus(placement.server_cpus),
             "shm_size": SHM_BYTES,
             "cap_drop": ["ALL"],
             "security_opt": ["no-new-privileges"],
             "privileged": False,
             "detach": True,
-            **quota,
-            **memory,
+            **{name: value for options in granted for name, value in options.items()},
         }
 
     def _find_pid(self) -> None:
@@ -189,7 +198,7 @@ class DockerServer:
             if state["Status"] == "exited":
                 break
             time.sleep(0.05)
-        killed = out_of_memory_words(self.out_of_memory(), self._order.memory_bytes, self._order.level)
+        killed = out_of_memory_words(self.out_of_memory(), self._order.resources.memory_bytes, self._order.level)
         words = killed or " | ".join(self.log_tail(5).splitlines())
         raise ProvisionError(f"the container ended at once: {words}")
 

@@ -14,21 +14,19 @@ from contextlib import ExitStack
 
 import psutil
 
-from scale_sweep.model import Accounting, ServerOrder, Site, SiteRequest
+from scale_sweep.model import CORES, DISKS, MEMORY, Accounting, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
 from scale_sweep.server.runtimes.out_of_memory import OutOfMemory
 
 CAN = Capabilities(
-    pins_cpus=False,
-    limits_memory=False,
+    gives=frozenset(),
     is_local=False,
     owns_server=False,
     has_images=False,
-    places_disks=False,
     why_not={
-        "pins_cpus": "a server that already runs is never pinned",
-        "limits_memory": "a server that already runs keeps the memory that it has",
-        "places_disks": "the files of a server that already runs are not moved",
+        CORES: "a server that already runs is never pinned",
+        MEMORY: "a server that already runs keeps the memory that it has",
+        DISKS: "the files of a server that already runs are not moved",
     },
 )
 

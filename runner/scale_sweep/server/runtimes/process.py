@@ -24,9 +24,9 @@ from scale_sweep.base.spawning import spawn
 from scale_sweep.machine.host.alive import started_ticks
 from scale_sweep.machine.host.ram import is_shared
 from scale_sweep.machine.state import SERVER_VARIABLE, Record, copy_of, record_of, save
-from scale_sweep.model import Accounting, ServerOrder, Site, SiteRequest
+from scale_sweep.model import CORES, DISKS, Accounting, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
-from scale_sweep.server.runtimes.cgroup import Group, make_group
+from scale_sweep.server.runtimes.cgroup import LIMITS, Group, make_group
 from scale_sweep.server.runtimes.local import (
     CONSOLE,
     allowed_cpus,
@@ -44,9 +44,8 @@ from scale_sweep.server.runtimes.processes import Processes, send
 from scale_sweep.server.runtimes.segments import remove_segments, remove_shared
 from scale_sweep.server.runtimes.server_user import as_user, privileges, refuse_unexecutable, server_user
 
-CAN = Capabilities(
-    pins_cpus=True, limits_memory=True, is_local=True, owns_server=True, has_images=False, places_disks=True
-)
+# A launch pins the cores, a site has the disks, and the control group limits the rest.
+CAN = Capabilities(gives=frozenset({CORES, DISKS, *LIMITS}), is_local=True, owns_server=True, has_images=False)
 SETUP_S = 120.0
 COMPANIONS_S = 5.0
 KILL_S = 30.0  # a killed process ends at once, unless a slow disk keeps it in the kernel
@@ -129,8 +128,7 @@ class ProcessServer:
         """Creates the group, writes the files, and runs setup and server."""
         save(self._record)
         with deferred():
-            quota_cores, memory_bytes = self._order.placement.quota_cores, self._order.memory_bytes
-            self._group = make_group(f"scale-{self._record.name}", quota_cores, memory_bytes)
+            self._group = make_group(f"scale-{self._record.name}", self._order.resources)
             if self._group is not None:
                 self._record = replace(self._record, cgroup_paths=tuple(self._group.paths.values()))
                 save(self._record)
@@ -152,7 +150,7 @@ class ProcessServer:
         with deferred(), open_log(self._log, self._user) as log, _gate() as (entry, opener):
             process = self._process = spawn(
                 self._command(argv, before),
-                self._order.placement.server_cpus,
+                self._order.resources.placement.server_cpus,
                 stdin=entry,
                 stdout=log,
                 stderr=log,
@@ -173,7 +171,7 @@ class ProcessServer:
         except subprocess.TimeoutExpired:
             raise ProvisionError(f"{Path(command[0]).name} did not end within {SETUP_S:.0f} s") from None
         if code != 0:
-            killed = out_of_memory_words(self.out_of_memory(), self._order.memory_bytes, self._order.level)
+            killed = out_of_memory_words(self.out_of_memory(), self._order.resources.memory_bytes, self._order.level)
             words = killed or " | ".join(self.log_tail(5).splitlines())
             raise ProvisionError(f"{Path(command[0]).name} ended with code {code}: {words}")
 

@@ -1,12 +1,11 @@
-"""The disk axis: its facts, its settings, what a level grants, and which levels use their disks unevenly."""
+"""The disk axis: its facts, its settings, and the levels that use their disks unevenly."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from scale_sweep.base.units import common_multiple
-from scale_sweep.experiment.axes.axis import Axis, Grant
+from scale_sweep.experiment.axes.axis import Axis
 from scale_sweep.experiment.axes.disks import estimate, source
 from scale_sweep.experiment.axes.disks.settings import SETTINGS
 from scale_sweep.experiment.axes.facts import AxisFacts, standings
@@ -36,7 +35,6 @@ _FACTS = AxisFacts(
         reasons={BottleneckKind.SERVER_CPU: _NOT_THE_DISKS},
     ),
     own_verdict=VerdictKind.RESOURCE_NOT_SATURATED,
-    needs="places_disks",
     must_be_steady=False,
     published_columns=("commit_threads", "rows", "durable_rows", "cpu", "disk_io"),
     published_note="ours: to the end of flush and sync; the published rates are acknowledged rows",
@@ -47,9 +45,6 @@ _FACTS = AxisFacts(
 class _Disks(Axis):
     facts = _FACTS
     settings = SETTINGS
-
-    def grant(self, before: Grant, level: float) -> Grant:
-        return replace(before, disks=int(level))
 
     def overruled(self, flags: Any) -> tuple[str, ...]:
         """The keys of the disks' source. Flags replace the file's source as a whole."""

@@ -1,0 +1,96 @@
+"""Resources: what the levels grant one trial, as amounts by quantity. The plan makes them; a runtime gives them.
+
+An axis names a quantity, and a runtime states which ones it can give, so a new quantity changes nothing here. Refuses
+to list every quantity: the names below are those that this project's code reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+CORES, DISKS, MEMORY, CLIENTS = "cores", "disks", "memory", "clients"
+GIVEN_BY_THE_LOAD = frozenset({CLIENTS})  # as connections of the load generator; the others are a runtime's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amount:
+    """How much of one quantity. unit: in the singular: core, disk, byte, client."""
+
+    value: float
+    unit: str
+
+
+Amounts = Mapping[str, Amount]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """The CPUs that server and load generator may use. `shared`: the overlap, which a small machine cannot avoid; the
+    verdict takes it into account.
+
+    quota_cores: the CPU time of the server if it is not a whole number of CPUs (0.5 of one CPU), else None. smt_cpus:
+    CPUs of the server that are SMT siblings of another one of its own, so that they are not whole cores. sibling_cpus:
+    CPUs of the load generator that are SMT siblings of the server's. nodes: NUMA nodes of the server's CPUs.
+    """
+
+    server_cpus: tuple[int, ...]
+    generator_cpus: tuple[int, ...]
+    quota_cores: float | None = None
+    smt_cpus: tuple[int, ...] = ()
+    sibling_cpus: tuple[int, ...] = ()
+    nodes: tuple[int, ...] = ()
+
+    @property
+    def shared(self) -> tuple[int, ...]:
+        """CPUs that both server and load generator may use."""
+        return tuple(c for c in self.server_cpus if c in self.generator_cpus)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """The resources of a trial. amounts: by quantity; one that is absent is not limited. placement: the CPUs that are
+    its cores."""
+
+    amounts: Amounts
+    placement: Placement
+
+    def value(self, quantity: str) -> float | None:
+        """The amount in its unit; None: not limited."""
+        amount = self.amounts.get(quantity)
+        return None if amount is None else amount.value
+
+    @property
+    def cores(self) -> float:
+        """The server's cores. Every plan grants some."""
+        return self.amounts[CORES].value
+
+    @property
+    def disks(self) -> int:
+        """Prepared disks, counted from d1; 0: the data is in --data-dir."""
+        return int(self.value(DISKS) or 0)
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """The server's memory limit; None: all memory of the machine."""
+        limit = self.value(MEMORY)
+        return None if limit is None else int(limit)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceRange:
+    """The resources of all servers of a sweep, ascending. Defaults of knobs are derived from it.
+
+    disks: empty if no disks are prepared. connections: empty if the axis does not set them. memory_bytes: the least
+    memory of a server; None: not known.
+    """
+
+    cores: tuple[float, ...]
+    disks: tuple[int, ...] = ()
+    connections: tuple[int, ...] = ()
+    memory_bytes: int | None = None
+
+
+def on_cores(count: float, placement: Placement) -> Resources:
+    """The resources of a server that has only its cores, as far as they are known."""
+    return Resources(amounts={CORES: Amount(value=count, unit="core")}, placement=placement)
