@@ -26,9 +26,9 @@ from scale_sweep.model import (
     Subject,
     Trial,
     TrialResult,
-    on_cores,
     Verdict,
     VerdictKind,
+    on_cores,
 )
 from scale_sweep.sweep.resolve import resolve_sweep
 

@@ -10,7 +10,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
 from scale_sweep.experiment.axes.axis import Axis
-from scale_sweep.experiment.axes.facts import AxisFacts
+from scale_sweep.experiment.axes.axis_facts import AxisFacts
 
 __all__ = ["AXES", "Axis", "AxisFacts", "all_axes", "axis_of", "load_axis"]
 

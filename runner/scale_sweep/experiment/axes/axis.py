@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scale_sweep.experiment.axes.facts import AxisFacts
+from scale_sweep.experiment.axes.axis_facts import AxisFacts
 from scale_sweep.experiment.setting import Setting
 from scale_sweep.machine.host import Host
 from scale_sweep.model import Amount, Amounts, Finding, Plan, Sweep, Trial

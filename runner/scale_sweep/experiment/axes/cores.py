@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_cpus, format_number, parse_levels
 from scale_sweep.experiment.axes.axis import Axis
-from scale_sweep.experiment.axes.facts import AxisFacts, standings
+from scale_sweep.experiment.axes.axis_facts import AxisFacts, standings
 from scale_sweep.experiment.setting import setting
 from scale_sweep.machine.host import Host
 from scale_sweep.model import CORES, Amounts, BottleneckKind, Sweep, VerdictKind

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from scale_sweep.machine.host.facts import Host
+from scale_sweep.machine.host.host_facts import Host
 from scale_sweep.model import Placement
 
 Core = tuple[int, int]  # package and core, as the kernel numbers them

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
-from scale_sweep.machine.host.facts import cgroup_version
+from scale_sweep.machine.host.host_facts import cgroup_version
 from scale_sweep.model import CORES, MEMORY, Accounting, Resources
 
 PERIOD_US = 100_000

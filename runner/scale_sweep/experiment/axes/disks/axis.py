@@ -6,9 +6,9 @@ from typing import Any
 
 from scale_sweep.base.units import common_multiple
 from scale_sweep.experiment.axes.axis import Axis
+from scale_sweep.experiment.axes.axis_facts import AxisFacts, standings
 from scale_sweep.experiment.axes.disks import estimate, source
 from scale_sweep.experiment.axes.disks.settings import SETTINGS
-from scale_sweep.experiment.axes.facts import AxisFacts, standings
 from scale_sweep.model import BottleneckKind, Finding, KnobRole, Plan, Sweep, Trial, VerdictKind
 
 _OWN = (
