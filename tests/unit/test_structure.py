@@ -100,8 +100,8 @@ ALLOWED = {
     },
     "measure.executing": {
         "base.errors", "base.interrupts", "base.units", "model", "machine.disks", "machine.host", "machine.state",
-        "experiment.axes", "experiment.work", "loadgen", "server.targets", "results.identity", "results.store",
-        "report", "plan", "measure.trial",
+        "experiment.work", "loadgen", "server.targets", "results.identity", "results.store", "report", "plan",
+        "measure.trial",
     },
     "measure.observing": {
         "base.errors", "base.interrupts", "model", "machine.sampling", "sweep", "judge.figures", "results.identity",
@@ -334,20 +334,37 @@ def test_only_the_command_line_ends_the_process():
     assert_none(refused(ends, [path for path in FILES if part_of_file(path) != "cli"]))
 
 
-# What is registered, by the package that may hold its name: the registry itself, or in it the implementation's own module or package.
-REGISTERED = {"server.targets": TARGETS, "server.runtimes": RUNTIMES, "experiment.axes": AXES}
+# The modules or packages of all implementations, by the part that registers them.
+IMPLEMENTATIONS = {
+    "experiment.axes": {type(AXES.load(name)).__module__.split(".")[3] for name in AXES.names()},
+    "server.runtimes": {RUNTIMES.load(name).__name__.split(".")[3] for name in RUNTIMES.names()},
+    "server.targets": {TARGETS.load(name).implementation.partition(":")[0].split(".")[3] for name in TARGETS.names()},
+}
+# Who may import one all the same: what it loads is that one database.
+IMPORTERS = {"taosbenchmark": {"tdengine"}, "cli/load.py": {"tdengine"}}
+
+
+def test_no_implementation_is_imported_outside_its_package():
+    def importing(path: Path) -> Iterator[str]:
+        part = part_of_file(path)
+        allowed = {*IMPORTERS.get(part, ()), *IMPORTERS.get(name_of(path), ())}
+        for name, node in imports(path):
+            names = name.split(".")
+            registering = ".".join(names[1:3])
+            implementations = IMPLEMENTATIONS.get(registering, set()) if names[0] == "scale_sweep" else set()
+            if registering != part and set(names[3:4]) & implementations - allowed:
+                yield f"line {node.lineno} imports {name}"
+
+    assert_none(refused(importing), "ask the registry, its facts or its capabilities instead")
+
+
+# What is registered under a name of its own, by the package that may hold it: the registry itself, or in it the
+# implementation's own module or package. The names of axes are ordinary words (cores, memory): see `decided_by_axis`.
+REGISTERED = {"server.targets": TARGETS, "server.runtimes": RUNTIMES}
 # A word that is a name there and means something else here; each with what it means.
 OTHER_MEANING = {
     "watch.dashboards": {"docker", "process"},  # how Prometheus and Grafana run, which no sweep measures
     "loadgen/together.py": {"process"},  # in recorded lines: which of several load processes said them
-    "cli/commands.py": {"disks"},  # the command `scale disks`
-    "cli/disks.py": {"disks"},  # a field of its JSON
-    "cli/observing.py": {"disks"},  # the same
-    "cli/options.py": {"disks"},  # the section of settings about where disks come from
-    "cli/compose.py": {"disks"},  # a field of the manifest: what the machine has
-    "judge/figures/measure.py": {"disks"},  # a field of Measurement
-    "verify/trial.py": {"disks"},  # the same
-    "results/store/texts.py": {"cores", "disks"},  # the same, and columns of points.csv
 }
 
 
@@ -406,3 +423,71 @@ def test_nothing_is_decided_by_the_name_of_an_implementation():
 )  # fmt: skip
 def test_such_a_decision_is_seen(line):
     assert decided_by(ast.parse(line))
+
+
+# An expression that is an axis' name: `axis`, `plan.sweep.axis`, `axis.facts.name`, `load_axis(...).command`.
+AXIS_NAME = re.compile(r"\b(axis|((swept|other|axis|(axis_of|load_axis)\(.*\))(\.facts)?\.(name|command)))$")
+CONSTANT = re.compile(r"([a-z_]+\.)*[A-Z][A-Z_]*")
+
+
+def decided_by_axis(tree: ast.AST) -> list[int]:
+    """The lines in which an axis' name is compared with a text or a constant, matched against one, or looked up in a
+    table, and those in which an axis is asked for by a text or a constant."""
+    return [node.lineno for node in ast.walk(tree) if isinstance(node, (ast.expr, ast.Match)) and asks_axis(node)]  # fmt: skip
+
+
+def asks_axis(node: ast.AST) -> bool:
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        return any(map(is_axis_name, sides)) and any(map(is_fixed, sides))
+    if isinstance(node, ast.Match):
+        return is_axis_name(node.subject)
+    if isinstance(node, ast.Subscript):
+        return is_axis_name(node.slice) and is_table(node.value)
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+        return is_axis_name(node.args[0]) and is_table(node.func.value)
+    return ast.unparse(node.func) in ("axis_of", "load_axis", "AXES.load") and is_fixed(node.args[0])
+
+
+def is_axis_name(node: ast.AST) -> bool:
+    return AXIS_NAME.search(ast.unparse(node)) is not None
+
+
+def is_fixed(node: ast.expr) -> bool:
+    """A text, a literal collection of texts, or a constant of a module."""
+    return bool(constants(node)) or CONSTANT.fullmatch(ast.unparse(node)) is not None
+
+
+def is_table(node: ast.expr) -> bool:
+    return isinstance(node, ast.Dict) or CONSTANT.fullmatch(ast.unparse(node)) is not None
+
+
+def test_nothing_is_decided_by_the_name_of_an_axis():
+    outside = [path for path in FILES if part_of_file(path) != "experiment.axes"]
+    assert_none(refused(lambda path: [f"line {line}" for line in decided_by_axis(nodes_of(path)[0])], outside))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sweep.axis == 'cores'", "'disks' != plan.sweep.axis", "axis in ('cores', 'disks')", "axis.facts.name == CORES",
+        "load_axis(run.plan.sweep.axis).name not in {'memory'}", "swept.facts.command == model.DISKS",
+        "{'cores': 1}[sweep.axis]", "WORDS[axis.name]", "WORDS.get(sweep.axis, '')", "axis_of('disks')",
+        "load_axis(CORES).unit", "AXES.load('clients')", "match sweep.axis:\n    case 'cores': pass",
+    ],
+)  # fmt: skip
+def test_a_decision_by_the_name_of_an_axis_is_seen(line):
+    assert decided_by_axis(ast.parse(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "paths['memory']", "{'memory': 1}", "kind == 'disks'", "controller in ('cpu', 'memory')", "amounts[CORES]",
+        "constants[axis.facts.name]", "axis.facts.name != sweep.axis", "load_axis(sweep.axis).unit", "texts.get(axis.key)",
+    ],
+)  # fmt: skip
+def test_an_ordinary_word_is_no_decision(line):
+    assert not decided_by_axis(ast.parse(line))

@@ -20,7 +20,7 @@ from scale_sweep.model.declared import (
     Work,
     Workload,
 )
-from scale_sweep.model.disk_facts import DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
+from scale_sweep.model.disk_facts import CEILING_S, DataDisk, DiskCeiling, DiskFigures, DiskKind, DiskSample, DiskSource
 from scale_sweep.model.events import (
     FOLDED,
     ArtifactMade,
@@ -107,6 +107,7 @@ from scale_sweep.model.summed import RowsSummed, TableSums
 __all__ = [
     "DEFAULTS",
     "LOADING",
+    "CEILING_S",
     "CLAIM_S",
     "CLIENTS",
     "CORES",

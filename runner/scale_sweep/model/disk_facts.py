@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+CEILING_S = 4.0  # of sequential writes by fio, on each disk and on all together; half of it for small blocks
 DiskKind = Literal["dir", "device", "loop", "ram"]
 
 

@@ -13,11 +13,10 @@ from typing import Any
 
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.base.interrupts import Stop
-from scale_sweep.experiment.axes.disks import CEILING_S
 from scale_sweep.machine.host import data_disk, disk_of, memory_disk
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.probe import supports_tiers
-from scale_sweep.model import DataDisk, DiskCeiling, Finding, Plan, Trial
+from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding, Plan, Trial
 from scale_sweep.server.targets import load_facts
 
 BLOCK_BYTES = 64 * 2**10

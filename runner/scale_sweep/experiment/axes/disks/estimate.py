@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from scale_sweep.experiment.work import logical_bytes
-from scale_sweep.model import Sweep, Trial
+from scale_sweep.model import CEILING_S, Sweep, Trial
 
-CEILING_S = 4.0  # of sequential writes by fio, on each disk and on all together; half of it for small blocks
 _MAKE_S, _VERIFY_S = 4.0, 5.0  # measured with 1 to 3 loop devices
 _AMPLIFICATION, _BYTES_PER_S = 3.5, 1e8  # an estimate: TDengine with small buffers, on a disk without a cap
 
