@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import UsageError
+from scale_sweep.experiment.axes import Axis, load_axis
 from scale_sweep.model import ServerSource
 from scale_sweep.plan.preparing import choose
 from scale_sweep.plan.preparing.able import refuse_unable
@@ -12,11 +13,12 @@ from scale_sweep.plan.preparing.arms import arms_of
 from scale_sweep.plan.preparing.choice import runtimes_of
 from scale_sweep.plan.preparing.prepared import with_order_seed
 from scale_sweep.plan.preparing.requested import subject_key
-from scale_sweep.plan.preparing.server import client, unlimited, without_root
+from scale_sweep.plan.preparing.server import client, without_root
 from scale_sweep.server.runtimes import RUNTIMES, load_runtime
+from scale_sweep.server.runtimes.capabilities import Capabilities
 from scale_sweep.server.targets import load_facts, load_target
 from scale_sweep.sweep.resolve import resolve_sweep
-from tests.unit.factories import make_sweep, make_trial
+from tests.unit.factories import make_sweep
 from tests.unit.test_plan import make_host
 
 RUNS_ALREADY = {"target.name": "tdengine", "target.endpoint": "127.0.0.1:6030"}
@@ -76,12 +78,28 @@ def test_an_image_is_refused_where_none_can_be_run():
         choose(replace(make_sweep(), target="null", image="null:1"))
 
 
-def test_a_memory_limit_that_nobody_sets_is_said():
-    sweep = resolve_sweep("cpu", {"axis.cores": "1", "target.memory": "1GiB", **RUNS_ALREADY})
-    (said,) = unlimited(choose(sweep), [make_trial(sweep)])
-    assert not said.blocking and "keeps the memory that it has" in said.sentence
-    here = replace(sweep, target="null", endpoint="")
-    assert not list(unlimited(choose(here), [make_trial(here)]))
+def test_a_memory_limit_that_nobody_sets_is_refused():
+    error = refused("cpu", {"axis.cores": "1", "target.memory": "1GiB"})
+    assert error.message == "--memory: a server that already runs keeps the memory that it has"
+    assert error.remedy == "leave it out"
+    here = replace(make_sweep(target__memory="1GiB"), target="null")
+    refuse_unable(here, choose(here))
+
+
+class Network(Axis):
+    """An axis of a quantity that no runtime gives."""
+
+    facts = replace(load_axis("cores"), name="network", unit="MB/s", one_without="")
+
+
+def test_a_quantity_that_the_runtime_does_not_give_is_refused_by_its_name(monkeypatch):
+    monkeypatch.setattr("scale_sweep.plan.preparing.able.axis_of", lambda name: Network())
+    sweep = replace(make_sweep(), target="null")
+    with pytest.raises(UsageError, match="--runtime process: process gives a server no network, so its network cannot"):
+        refuse_unable(sweep, choose(sweep))
+    able = Capabilities(gives=frozenset({"network"}), is_local=True, owns_server=True, has_images=False)
+    monkeypatch.setattr(load_runtime("process"), "CAN", able)
+    refuse_unable(sweep, choose(sweep))
 
 
 @pytest.mark.parametrize(("is_root", "closed"), [(True, True), (False, True), (True, False)])
