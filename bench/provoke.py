@@ -115,7 +115,7 @@ def cases(home: str, data_dir: str, folder: str) -> list[Case]:
         Case(
             what="PostgreSQL, two cores, one connection",
             limit="CONNECTIONS",
-            words=(*postgres, "--cores", "2", "--write-threads", "1"),
+            words=(*postgres, "--cores", "2", "--connections", "1"),
         )
     )
     found.append(
@@ -192,7 +192,7 @@ def cases(home: str, data_dir: str, folder: str) -> list[Case]:
             Case(
                 what="TDengine, two cores, one vgroup, four threads",
                 limit="HOT_THREAD",
-                words=(*tdengine, "--cores", "2", "--vgroups", "1", "--write-threads", "4"),
+                words=(*tdengine, "--cores", "2", "--vgroups", "1", "--connections", "4"),
             )
         )
         found.append(

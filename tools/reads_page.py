@@ -70,7 +70,7 @@ rate = "10k"
 ```
 
 Here four connections write 10,000 rows per second and do nothing else. `range` and `latest` share the connections of
-the trial (`--write-threads`, or the level of `scale sweep clients`), three to one. As flags: `--operation
+the trial (`--connections`, or the level of `scale sweep clients`), three to one. As flags: `--operation
 write.connections=4 --operation write.rate=10k`.
 
 | parameter of every operation | meaning |

@@ -20,7 +20,7 @@ def session(tmp_path_factory):
     server.start()
     try:
         trial = make_trial(
-            make_sweep(workload__columns="v:int"), knobs={"vgroups": "2", "write_threads": "2", "commit_threads": "2"}
+            make_sweep(workload__columns="v:int"), knobs={"vgroups": "2", "connections": "2", "commit_threads": "2"}
         )
         address = Address(host="localhost", port=server.port, secret="", home=str(HOME), is_ours=False)
         yield TdengineSession(trial, address, f"{HOME}/lib/libtaos.so"), server

@@ -27,7 +27,7 @@ FLAGS = {
     "operation": ["range.span=2m"],
     "preload__rows": "2k",
     "workload__step_ms": "10000",
-    "knobs__write_threads": "2",
+    "knobs__connections": "2",
 }
 
 

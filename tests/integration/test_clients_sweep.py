@@ -75,7 +75,7 @@ def test_the_report_and_the_files_speak_of_clients(swept):
     assert "How does the write rate grow with clients?" in report and "| Clients |" in report
     assert not document["fit"] or document["fit"]["axis"] == "clients"
     rows = list(csv.DictReader((folder / document["path"] / "points.csv").open()))
-    assert [(float(r["point"]), r["write_threads"], r["cores"]) for r in rows] == [
+    assert [(float(r["point"]), r["connections"], r["cores"]) for r in rows] == [
         (1.0, "1", "1.0"),
         (2.0, "2", "1.0"),
         (4.0, "4", "1.0"),

@@ -27,7 +27,7 @@ from tests.unit.trial_orders import result_of
 
 SWEEP = (
     *("sweep", "cpu", "--cores", "1", "--target", "postgres", "--runtime", "process", "--connections-check", "off"),
-    *("--mix", "range=1,write=1", "--preload", "50k", "--step-ms", "10000", "--tables", "20", "--write-threads", "2"),
+    *("--mix", "range=1,write=1", "--preload", "50k", "--step-ms", "10000", "--tables", "20", "--connections", "2"),
     *("--duration", "1s", "--window-max", "0", "--warmup", "0s", "--replicates", "2", "--results", "r"),
 )
 

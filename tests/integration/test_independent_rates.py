@@ -19,7 +19,7 @@ OFFERED = 2000.0  # rows per second, in requests of 100
 def measured(folder, *more: str):
     """The events of a trial of the mix on one connection, or with more parameters on several."""
     flags = {
-        "knobs__write_threads": "1",
+        "knobs__connections": "1",
         "workload__rows_per_request": "100",
         "load__duration": "3s",
         "load__trace": "1",

@@ -14,7 +14,7 @@ QUICK = ("--runtime", "process", "--replicates", "1", "--duration", "4s", "--war
     ("words", "kinds"),
     [
         (("--target", "postgres", "--cores", "0.5"), {"QUOTA"}),
-        (("--target", "postgres", "--cores", "2", "--write-threads", "1"), {"CONNECTIONS"}),
+        (("--target", "postgres", "--cores", "2", "--connections", "1"), {"CONNECTIONS"}),
         (("--target", "postgres", "--cores", "1"), {"SERVER_CPU"}),
         (("--target", "postgres", "--cores", "1", "--rate", "5k"), {"OFFERED_RATE"}),
         # below its ceiling when the machine has grown slower since that was measured: it is its CPUs all the same

@@ -9,7 +9,7 @@ from tests.integration.cli import run
 from tests.integration.leftovers import assert_nothing_left
 
 pytestmark = pytest.mark.alone
-FLAGS = ("--cores", "1", "--target", "null", "--duration", "1s", "--warmup", "0s", "--write-threads", "1", "-y")
+FLAGS = ("--cores", "1", "--target", "null", "--duration", "1s", "--warmup", "0s", "--connections", "1", "-y")
 
 
 def test_two_variants_in_turn(tmp_path, data_dir):

@@ -17,7 +17,7 @@ from tests.unit.trial_orders import result_of, trial_order
 
 
 def test_a_row_that_every_writer_updates_shows_in_the_wait_events(folder):
-    flags = {"load__duration": "4s", "knobs__write_threads": "8", "workload__rows_per_request": "10"}
+    flags = {"load__duration": "4s", "knobs__connections": "8", "workload__rows_per_request": "10"}
     with tempfile.TemporaryDirectory(dir="/var/tmp") as programs:
         os.chmod(programs, 0o755)  # the server does not run as root
         order = replace(trial_order(folder, "postgres", **flags), home=hot_row_home(programs))

@@ -30,7 +30,7 @@ METHODS = [(facts.name, method) for facts in all_facts() for method in facts.met
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("plan", *CPU, "--tables", "3", "--write-threads", "4"), "--write-threads: 4 workers cannot share 3 tables"),
+        (("plan", *CPU, "--tables", "3", "--connections", "4"), "--connections: 4 workers cannot share 3 tables"),
         (("sweep", *CPU, "--columns", MANY), "--columns: "),
         (("sweep", *CLIENTS, "--clients", "5000", "--tables", "9K"), "--clients: "),
         (
@@ -38,7 +38,7 @@ METHODS = [(facts.name, method) for facts in all_facts() for method in facts.met
             "--rows-per-request: the load needs 2794.2 GiB",
         ),
         (
-            ("plan", *CPU, "--tables", "100M", "--columns", LONG, "--write-threads", "64"),
+            ("plan", *CPU, "--tables", "100M", "--columns", LONG, "--connections", "64"),
             "--rows-per-request: the load",
         ),
     ],
@@ -76,7 +76,7 @@ def test_the_placeholders_of_every_target_and_method_are_right(target, method, r
         assert reads, refused.message
         assert refused.message.startswith("operation range: "), refused.message
         return
-    with pytest.raises(UsageError, match="--write-threads: 4097 is outside 1..4096"):
+    with pytest.raises(UsageError, match="--connections: 4097 is outside 1..4096"):
         refuse_wrong_specs(with_connections(plan, 4097), choices)
 
 

@@ -28,11 +28,11 @@ from scale_sweep.plan.knobs import with_knobs
 from scale_sweep.sweep.resolve import resolve_sweep
 
 ON_TWO_CPUS = Placement(server_cpus=(0,), generator_cpus=(1,))
-KNOBS = {"partitions": "4", "write_threads": "4"}
+KNOBS = {"partitions": "4", "connections": "4"}
 KNOB_COLUMNS = (
     KnobColumn(name="vgroups", role=KnobRole.PARTITIONS, label="Vgroups", column="vgroups"),
     KnobColumn(name="partitions", role=KnobRole.PARTITIONS, label="Partitions", column="partitions"),
-    KnobColumn(name="write_threads", role=KnobRole.WRITERS, label="Write threads", column="write_threads"),
+    KnobColumn(name="connections", role=KnobRole.CONNECTIONS, label="Connections", column="connections"),
     KnobColumn(name="commit_threads", role=KnobRole.COMMIT_THREADS, label="Commit threads", column="commit_threads"),
 )
 

@@ -45,7 +45,7 @@ from scale_sweep.server.targets import Counted
 from tests.unit.factories import KNOB_COLUMNS
 from tests.unit.synthetic_run import synthetic_manifest, synthetic_sweep, synthetic_trial
 
-KNOBS = {"partitions": "4", "write_threads": "8"}
+KNOBS = {"partitions": "4", "connections": "8"}
 
 
 def rate_of(trial: Trial, gamma: float, alpha: float) -> float:

@@ -80,7 +80,7 @@ def reading_order(
         "operation": [*operations, *also],
         "preload__rows": "20k",
         "workload__step_ms": "10000",
-        "knobs__write_threads": "2",
+        "knobs__connections": "2",
         "load__drain": "10s",
     }
     return trial_order(folder, target, **{**whole, **flags})

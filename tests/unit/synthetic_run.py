@@ -157,7 +157,7 @@ def synthetic_run(
     """A finished run: rates from the parameters with noise, verdicts as given by (level, replicate)."""
     chance = random.Random(seed)
     parameters = parameters or {"gamma": 4.1e5, "alpha": 0.03}
-    plain = {"partitions": "4", "write_threads": "8", "max_wal_size": "4GB"}
+    plain = {"partitions": "4", "connections": "8", "max_wal_size": "4GB"}
     order = [(float(n), r) for r in range(1, replicates + 1) for n in levels]
     trials = [synthetic_trial(n, r, i, (knobs or {}).get(n, plain)) for i, (n, r) in enumerate(order)]
     results = [
@@ -235,7 +235,7 @@ def synthetic_manifest() -> dict[str, object]:
 
 def mixed_run(**changes) -> StoredRun:
     """Four levels with every kind of trouble, and a knob that moves."""
-    knobs = {float(n): {"partitions": "4" if n < 3 else "12", "write_threads": "8"} for n in range(1, 5)}
+    knobs = {float(n): {"partitions": "4" if n < 3 else "12", "connections": "8"} for n in range(1, 5)}
     confound = Confound(
         knob="partitions",
         values=("4", "4", "12", "12"),

@@ -74,19 +74,20 @@ def test_the_order_is_that_of_its_seed():
 
 
 def test_each_variant_has_its_own_flags_and_what_differs_is_said():
-    plan = plan_of(knobs__write_threads="9", load__duration="4s", workload__rows_per_request="50")
+    plan = plan_of(knobs__connections="9", load__duration="4s", workload__rows_per_request="50")
     for t in plan.trials:
         is_b = t.variant[VARIANT] == "B"
-        assert (t.knobs.get("write_threads") == "9") is is_b
+        assert (t.knobs.get("connections") == "9") is is_b
         assert (t.load.duration_s, t.work.data.rows_per_request == 50) == ((4.0, True) if is_b else (40.0, False))
     about = plan.sweep.variants_ab
-    assert "write_threads default" in about["A"] and "write_threads 9" in about["B"] and "duration_s 4.0" in about["B"]
+    assert "connections default" in about["A"] and "connections 9" in about["B"] and "duration_s 4.0" in about["B"]
+    assert plan_of(knobs__partitions="8").sweep.variants_ab == {"A": "partitions default", "B": "partitions 8"}
     assert plan_of().sweep.variants_ab == {"A": "the same as B", "B": "the same as A"}
 
 
 def test_flags_of_one_variant():
-    found = flags_of("--knob fsync=off --write-threads=4 --knob 'a=b c' --ablation", "--b")
-    assert found == {"knobs.other": ["fsync=off", "a=b c"], "knobs.write_threads": "4", "method.ablation": "1"}
+    found = flags_of("--knob fsync=off --connections=4 --knob 'a=b c' --ablation", "--b")
+    assert found == {"knobs.other": ["fsync=off", "a=b c"], "knobs.connections": "4", "method.ablation": "1"}
     assert together({"knobs.other": ["x=1"], "load.rows": "5"}, {**found, "load.rows": "7"}) == {
         **found,
         "knobs.other": ["x=1", "fsync=off", "a=b c"],

@@ -152,4 +152,4 @@ def test_another_method_is_a_remedy_for_writes_only(use, unit, other):
     found = bottleneck_of(replace(IDLE, **use), replace(GIVEN, unit=unit, threads=1), CORES)
     assert found.kind is BottleneckKind.GENERATOR_CPU
     assert ("--method" in found.remedy) is other
-    assert "--generator-cpus" in found.remedy or "--write-threads" in found.remedy
+    assert "--generator-cpus" in found.remedy or "--connections" in found.remedy

@@ -70,7 +70,7 @@ WAITING = Verdict(
     kind=LACKING,
     reasons=("all 8 connections waited",),
     once_checked=OWN,
-    bottleneck=Bottleneck(kind=BottleneckKind.CONNECTIONS, sentence="waited", remedy="more --write-threads"),
+    bottleneck=Bottleneck(kind=BottleneckKind.CONNECTIONS, sentence="waited", remedy="more --connections"),
 )
 FULL = Verdict(kind=VerdictKind.VALID, bottleneck=Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="full"))
 
@@ -118,7 +118,7 @@ def test_each_level_is_checked_once_and_a_resumed_run_asks_for_the_same(flags):
     points = {t.point_id for t in plan.trials if t.level > 2 and t.role == "point"}
     assert {t.point_id.removesuffix("-check") for t in made} == points and len(made) == len(points)
     assert all(t.load.connections == 2 * plan.trials[0].load.connections for t in made)
-    assert all(t.knobs["write_threads"] == str(t.load.connections) for t in made)
+    assert all(t.knobs["connections"] == str(t.load.connections) for t in made)
     assert results[-1].trial.role == "drift_check"
     assert [t.trial_id for t in grown.trials] == [r.trial.trial_id for r in results]
     assert [r.trial.order for r in results] == list(range(len(results)))
@@ -153,7 +153,7 @@ def test_a_level_whose_rate_rises_lacks_connections():
     results, grown = campaign(plan, lock(gain=1.3), 2.2)
     assert kinds(grown, results)[4] is LACKING
     last = next(r.verdict for r in with_checks(grown, results) if r.trial.level == 4)
-    assert last.bottleneck.remedy == "more --write-threads"
+    assert last.bottleneck.remedy == "more --connections"
     assert "lacks connections" in last.reasons[1]
 
 

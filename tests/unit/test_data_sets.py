@@ -50,13 +50,13 @@ def test_levels_replicates_and_connections_share_their_rows_and_what_changes_the
     one = data_key(trial())
     same = [
         trial(trial_id="cores-2-r3", cores=2.0, level=2.0, replicate=3),
-        trial(knobs={"partitions": "4", "write_threads": "64"}),
+        trial(knobs={"partitions": "4", "connections": "64"}),
         trial(flags={"workload__rows_per_request": "7"}),
         trial(flags={"method__cache": "cold"}),
     ]
     others = [
-        trial(knobs={"partitions": "8", "write_threads": "4"}),
-        trial(knobs={"partitions": "4", "write_threads": "4", "default_toast_compression": "lz4"}),
+        trial(knobs={"partitions": "8", "connections": "4"}),
+        trial(knobs={"partitions": "4", "connections": "4", "default_toast_compression": "lz4"}),
         trial(flags={"preload__rows": "200k"}),
         trial(flags={"workload__columns": "a:int"}),
         trial(seed=2),
@@ -86,7 +86,7 @@ def test_the_server_with_the_most_cores_and_connections_loads_them():
 
 
 def test_space_for_every_data_set_and_a_copy_is_looked_for_before_anything_starts():
-    one, other = trial(), trial(knobs={"partitions": "8", "write_threads": "4"})
+    one, other = trial(), trial(knobs={"partitions": "8", "connections": "4"})
     each = bytes_needed([one]) // 2
     assert 100_000 * 20 < each < 100_000 * 1000
     assert bytes_needed([one, one, other]) == 3 * each
@@ -251,7 +251,7 @@ def notes_of(*trials):
 def test_the_plan_says_how_often_rows_are_loaded():
     (one,) = notes_of(trial(), trial(cores=2.0))
     assert "100,000 rows are there before each load; they are loaded once, and every trial gets a copy" in one
-    other = trial(knobs={"partitions": "8", "write_threads": "4"}, flags={"method__cache": "cold"})
+    other = trial(knobs={"partitions": "8", "connections": "4"}, flags={"method__cache": "cold"})
     (two,) = notes_of(replace(trial(), work=other.work), other)
     assert "loaded 2 times, once for each kind of files" in two
     assert two.endswith("none of which is in memory")

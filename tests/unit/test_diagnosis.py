@@ -402,7 +402,7 @@ def test_of_two_resources_that_are_full_the_level_is_the_bottleneck():
 
 def test_the_remedy_of_the_axis_goes_before_the_rules_own():
     waiting = replace(LACKING, in_flight=0.95)
-    assert bottleneck_of(waiting, FOUR, CORES).remedy.startswith("more --write-threads")
+    assert bottleneck_of(waiting, FOUR, CORES).remedy.startswith("more --connections")
     assert bottleneck_of(waiting, FOUR, CLIENTS).remedy.startswith("more --clients")
 
 

@@ -132,7 +132,7 @@ def test_where_the_log_goes_is_decided_by_the_target():
 
 
 SITE = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h", disks=("/a/t", "/b/t"))
-TRIAL = make_trial(knobs={"vgroups": "4", "write_threads": "4", "commit_threads": "2"})
+TRIAL = make_trial(knobs={"vgroups": "4", "connections": "4", "commit_threads": "2"})
 
 
 def test_spread_links_each_vnode_before_the_server_starts():

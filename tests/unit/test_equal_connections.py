@@ -42,8 +42,8 @@ def test_tdengine_alone_has_as_many_as_vgroups():
     assert (trial.load.connections, trial.knobs["vgroups"]) == (12, "12")
 
 
-@pytest.mark.parametrize("flag", ["knobs.write_threads", "knobs.other"])
+@pytest.mark.parametrize("flag", ["knobs.connections", "knobs.other"])
 def test_a_number_that_was_given_stays(flag):
-    given = "5" if flag == "knobs.write_threads" else ["write_threads=5"]
+    given = "5" if flag == "knobs.connections" else ["connections=5"]
     plan = planned(NAMES, **{"axis.cores": "1,12", flag: given})
     assert connections(plan) == dict.fromkeys(NAMES, 5)

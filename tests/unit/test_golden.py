@@ -31,7 +31,7 @@ SWEEPS = {
         12,
         {"axis.cores": "1..6", "knobs.partitions": "1..4=4,5..=12", "method.ablation": "1"},
     ),
-    "variants": ("cpu", "tdengine", 12, {"axis.cores": "1..2", "vary": ["method=stmt,sql", "write_threads=1,4"]}),
+    "variants": ("cpu", "tdengine", 12, {"axis.cores": "1..2", "vary": ["method=stmt,sql", "connections=1,4"]}),
     "fixed work": ("cpu", "tdengine", 12, {"axis.cores": "1..6", "load.rows": "1M"}),
     "one replicate": ("cpu", "tdengine", 4, {"axis.cores": "1..3", "method.replicates": "1"}),
     "another seed": ("cpu", "postgres", 4, {"axis.cores": "1..3", "method.seed": "7"}),

@@ -14,7 +14,7 @@ from scale_sweep.server.targets.influxdb.influxdb2_session import shard_seconds
 from tests.unit.factories import make_trial
 
 TARGET = load_target("influxdb2")
-KNOBS = {"write_threads": "4", "shard_duration": "1d", "storage_wal_fsync_delay": "0s"}
+KNOBS = {"connections": "4", "shard_duration": "1d", "storage_wal_fsync_delay": "0s"}
 TRIAL = make_trial(knobs=KNOBS)
 SECRET = "made-for-this-test"
 SITE = Site(data_dir="/d", port=7001, bind_address="127.0.0.1", home="/h")

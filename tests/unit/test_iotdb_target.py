@@ -19,7 +19,7 @@ from tests.unit.factories import make_sweep, make_trial
 
 KNOBS = {
     "default_data_region_group_num_per_database": "4",
-    "write_threads": "4",
+    "connections": "4",
     "aligned": "true",
     "heap": "256m",
     "config_heap": "128m",
@@ -84,7 +84,7 @@ def test_threads_and_memory_come_from_the_level():
     items = items_of(spec)
     assert (items["flush_thread_count"], items["default_data_region_group_num_per_database"]) == ("2", "4")
     assert items_of(spec_of(knobs={**KNOBS, "flush_thread_count": "7"}))["flush_thread_count"] == "7"
-    assert not {"heap", "aligned", "write_threads", "jvm_heap"} & set(items)
+    assert not {"heap", "aligned", "connections", "jvm_heap"} & set(items)
 
 
 @pytest.mark.parametrize(("wal_disk", "log"), [("data", "/1/t/wal,/2/t/wal"), ("off-axis", "/d/iotdb/wal")])

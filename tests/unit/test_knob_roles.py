@@ -52,7 +52,7 @@ def test_the_same_knob_by_two_names_is_refused_and_a_flag_counts_more_than_a_fil
 @pytest.mark.parametrize(
     ("target", "flag", "says"),
     [
-        ("postgres", "knobs__vgroups", "--vgroups: postgres has no knob vgroups; it has partitions, write-threads"),
+        ("postgres", "knobs__vgroups", "--vgroups: postgres has no knob vgroups; it has partitions, connections"),
         ("postgres", "knobs__commit_threads", "--commit-threads: postgres has no knob commit_threads"),
         ("null", "knobs__commit_threads", "--commit-threads: null has no knob commit_threads"),
     ],
@@ -72,7 +72,7 @@ def test_the_flags_are_the_roles_and_the_names_of_what_plays_them():
 
 @pytest.mark.parametrize(
     ("target", "knobs"),
-    [("tdengine", ("vgroups", "write_threads", "commit_threads")), ("postgres", ("partitions", "write_threads"))],
+    [("tdengine", ("vgroups", "connections", "commit_threads")), ("postgres", ("partitions", "connections"))],
 )
 def test_results_have_columns_for_the_knobs_of_their_plan(target, knobs):
     plan = planned(target)
@@ -88,7 +88,7 @@ def test_a_knob_of_another_name_has_its_own_heading_and_column():
     plan = planned("null")
     shards = replace(plan.knobs[0], name="shards", label="Shards", column="shards")
     plan = replace(plan, knobs=(shards, *plan.knobs[1:]))
-    trial = replace(plan.trials[0], knobs={"shards": "7", "write_threads": "1"})
+    trial = replace(plan.trials[0], knobs={"shards": "7", "connections": "1"})
     run = StoredRun(
         path="",
         manifest={},

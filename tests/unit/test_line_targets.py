@@ -20,12 +20,12 @@ from tests.unit.factories import make_sweep, make_trial
 
 NAMES = ("questdb", "influxdb", "influxdb2", "victoriametrics", "kairosdb", "cassandra")
 KNOBS = {
-    "questdb": {"partitions": "8", "write_threads": "8", "heap": "256m"},
-    "influxdb": {"write_threads": "4", "shard_duration": "7d", "data_wal_fsync_delay": "0s"},
-    "influxdb2": {"write_threads": "4", "shard_duration": "7d", "storage_wal_fsync_delay": "0s"},
-    "victoriametrics": {"write_threads": "4", "memory": "1GiB"},
-    "kairosdb": {"write_threads": "4", "heap": "256m", "datastore": "h2"},
-    "cassandra": {"write_threads": "4", "heap": "256m", "commitlog_sync": "periodic"},
+    "questdb": {"partitions": "8", "connections": "8", "heap": "256m"},
+    "influxdb": {"connections": "4", "shard_duration": "7d", "data_wal_fsync_delay": "0s"},
+    "influxdb2": {"connections": "4", "shard_duration": "7d", "storage_wal_fsync_delay": "0s"},
+    "victoriametrics": {"connections": "4", "memory": "1GiB"},
+    "kairosdb": {"connections": "4", "heap": "256m", "datastore": "h2"},
+    "cassandra": {"connections": "4", "heap": "256m", "commitlog_sync": "periodic"},
 }
 DATA = make_sweep(workload__start_ms="60000", workload__step_ms="10").work.data
 

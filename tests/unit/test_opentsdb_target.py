@@ -16,7 +16,7 @@ from scale_sweep.server.targets.opentsdb.files import MADE, script
 from scale_sweep.server.targets.opentsdb.opentsdb_session import NAMES_AT_ONCE
 from tests.unit.factories import make_sweep, make_trial
 
-KNOBS = {"write_threads": "4", "heap": "256m", "tsd_heap": "128m"}
+KNOBS = {"connections": "4", "heap": "256m", "tsd_heap": "128m"}
 UP = "os.write(1, b'%s up\\n')\ntime.sleep(60)"
 
 

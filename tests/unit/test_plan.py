@@ -128,7 +128,7 @@ def test_clients_are_an_axis_whose_levels_set_the_connections_and_nothing_else()
     )
     plan = make_plan(complete(with_constants(sweep, make_host(4)), POSTGRES.facts), make_host(4), POSTGRES.facts)
     points = {t.level: t for t in plan.trials if t.role == "point"}
-    assert [(n, points[n].load.connections, points[n].knobs["write_threads"]) for n in (1, 8, 64)] == [
+    assert [(n, points[n].load.connections, points[n].knobs["connections"]) for n in (1, 8, 64)] == [
         (1, 1, "1"),
         (8, 8, "8"),
         (64, 64, "64"),
@@ -140,11 +140,11 @@ def test_clients_are_an_axis_whose_levels_set_the_connections_and_nothing_else()
 
 def test_a_sweep_of_clients_refuses_what_its_levels_say():
     sweep = replace(
-        resolve_sweep("clients", {"axis.clients": "1..4", "knobs.write_threads": "3"}),
+        resolve_sweep("clients", {"axis.clients": "1..4", "knobs.connections": "3"}),
         target="postgres",
         runtime="process",
     )
-    with pytest.raises(UsageError, match="--write-threads: --clients says how many"):
+    with pytest.raises(UsageError, match="--connections: --clients says how many"):
         complete(with_constants(sweep, make_host(4)), POSTGRES.facts)
     with pytest.raises(UsageError, match="clients come whole"):
         resolve_sweep("clients", {"axis.clients": "0.5,1"})

@@ -11,7 +11,7 @@ from scale_sweep.server.targets.postgres.methods import METHODS, device_index, s
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_reads import every
 
-KNOBS = {"write_threads": "4", "partitions": "4", "chunk_interval": "7d", "compress": "off"}
+KNOBS = {"connections": "4", "partitions": "4", "chunk_interval": "7d", "compress": "off"}
 
 
 def test_both_targets_have_all_methods_and_copy_is_the_default():

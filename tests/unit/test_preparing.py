@@ -60,7 +60,7 @@ def test_what_a_runtime_needs_follows_from_what_it_can():
 
 
 def test_each_arm_gets_the_server_that_it_asks_for_and_each_server_is_looked_for_once():
-    arms = arms_of(replace(make_sweep(vary=["target=postgres,null", "write_threads=1,2"]), runtime="auto"))
+    arms = arms_of(replace(make_sweep(vary=["target=postgres,null", "connections=1,2"]), runtime="auto"))
     assert [arm.sweep.target for arm in arms] == ["postgres", "postgres", "null", "null"]
     assert {arm.choice.runtime for arm in arms} == {"process"}
     assert arms[0].choice is arms[1].choice and arms[2].choice is arms[3].choice

@@ -118,7 +118,7 @@ def test_article_table_has_the_published_columns():
 
 
 def test_article_table_takes_vgroups_where_the_target_has_them():
-    knobs = {1.0: {"vgroups": "4", "write_threads": "4"}, 5.0: {"vgroups": "12", "write_threads": "12"}}
+    knobs = {1.0: {"vgroups": "4", "connections": "4"}, 5.0: {"vgroups": "12", "connections": "12"}}
     table = article_table(synthetic_run((1, 5), 1, knobs=knobs))
     assert table.headers[1] == "Vgroups"
     assert [row[1:3] for row in table.rows] == [("4", "4"), ("12", "12")]

@@ -19,9 +19,7 @@ DURABILITY_AND_MAINTENANCE = {"synchronous_commit", "autovacuum", "wal_level", "
 
 
 def postgres_settings(settings, **knobs):
-    trial = make_trial(
-        replace(make_sweep(), target="postgres"), knobs={"partitions": "4", "write_threads": "4", **knobs}
-    )
+    trial = make_trial(replace(make_sweep(), target="postgres"), knobs={"partitions": "4", "connections": "4", **knobs})
     return load_target("postgres").settings(replace(trial, settings=settings), is_ours=True)
 
 
@@ -41,7 +39,7 @@ def test_one_database_has_the_set_for_loading():
 
 
 def test_two_variants_are_compared_with_the_vendors_defaults():
-    assert {trial.settings for trial in plan_of(knobs__write_threads="9").trials} == {"auto"}, "as in the sweeps"
+    assert {trial.settings for trial in plan_of(knobs__connections="9").trials} == {"auto"}, "as in the sweeps"
     sweep = replace(make_sweep(), target="postgres", variants_ab={"A": "x", "B": "y"})
     assert complete(sweep, load_facts("postgres")).settings == DEFAULTS
 

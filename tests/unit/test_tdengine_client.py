@@ -20,7 +20,7 @@ TDENGINE = load_target("tdengine")
 
 
 def trial(sweep=None, **knobs):
-    return make_trial(sweep, cores=6.0, knobs={"vgroups": "4", "write_threads": "4", "commit_threads": "2", **knobs})
+    return make_trial(sweep, cores=6.0, knobs={"vgroups": "4", "connections": "4", "commit_threads": "2", **knobs})
 
 
 def test_a_name_that_does_not_resolve_is_found_once_with_what_to_do():

@@ -15,7 +15,7 @@ MEMORY, FREE = 16 * 2**30, 10**11
 
 
 def trial(**knobs):
-    return {"vgroups": "4", "write_threads": "4", "commit_threads": "2", **knobs}
+    return {"vgroups": "4", "connections": "4", "commit_threads": "2", **knobs}
 
 
 def sweep(runtime="process", **flags):

@@ -23,7 +23,7 @@ SITE = Site(data_dir="/d", port=7030, bind_address="127.0.0.1", home="/h")
 
 
 def trial(cores=4.0, sweep=None, **knobs):
-    return make_trial(sweep, cores=cores, knobs={"vgroups": "4", "write_threads": "4", "commit_threads": "2", **knobs})
+    return make_trial(sweep, cores=cores, knobs={"vgroups": "4", "connections": "4", "commit_threads": "2", **knobs})
 
 
 def test_taosd_is_told_the_cores_it_cannot_see_and_all_that_derives_from_them():
@@ -119,11 +119,11 @@ def test_a_servers_own_settings_are_expected_only_of_a_server_of_ours(monkeypatc
 
 def test_a_second_factor_makes_a_trial_of_every_combination_and_each_is_compared():
     sweep = replace(
-        make_sweep(cores="1", vary=["method=stmt,sql", "write_threads=1,4"]), target="tdengine", runtime="process"
+        make_sweep(cores="1", vary=["method=stmt,sql", "connections=1,4"]), target="tdengine", runtime="process"
     )
     plan = make_plan(complete(sweep, TDENGINE.facts), make_host(), TDENGINE.facts)
     assert len(plan.trials) == 4 * 3
-    assert {t.knobs["write_threads"] for t in plan.trials} == {"1", "4"}
+    assert {t.knobs["connections"] for t in plan.trials} == {"1", "4"}
     assert "cores-1-sql-4-r2" in {t.trial_id for t in plan.trials}
     results = tuple(
         replace(make_result(rate=2e6 if t.variant["method"] == "stmt" else 1e6), trial=t) for t in plan.trials
@@ -131,7 +131,7 @@ def test_a_second_factor_makes_a_trial_of_every_combination_and_each_is_compared
     run = StoredRun(path="", manifest={}, plan=plan, results=results, timeseries={})
     assert labels_of(run) == ["stmt-1", "stmt-4", "sql-1", "sql-4"]
     rows = comparison_table(run).rows
-    assert [(r[1], r[3]) for r in rows][2] == ("method sql, write_threads 1", "0.50×")
+    assert [(r[1], r[3]) for r in rows][2] == ("method sql, connections 1", "0.50×")
     assert len(only(run, "sql-4").results) == 3
 
 

@@ -13,7 +13,7 @@ from scale_sweep.server.targets.postgres.timescale_target import seconds_of
 from tests.unit.factories import make_sweep, make_trial
 
 TARGET = load_target("timescaledb")
-KNOBS = {"write_threads": "4", "chunk_interval": "1d", "compress": "off"}
+KNOBS = {"connections": "4", "chunk_interval": "1d", "compress": "off"}
 
 
 def server_in(home, *, extension):
@@ -66,4 +66,4 @@ def test_its_rows_are_not_partitioned_by_hash():
     """The driver places tables by the server's hash partitions, and a hypertable has none."""
     facts = load_facts("timescaledb")
     knobs = complete(make_sweep(), facts).knobs
-    assert "partitions" not in knobs and {"write_threads", "chunk_interval", "compress"} <= set(knobs)
+    assert "partitions" not in knobs and {"connections", "chunk_interval", "compress"} <= set(knobs)

@@ -18,7 +18,7 @@ VALID = {
     "--operation": ("range.span=1h",), "--preload": ("10k",), "--vary": ("rows_per_request=10,100",),
     "--knob": ("fsync=on",),
     "--predict": ("4",), "--need": ("1M",), "--disks": ("1",), "--loop": ("64MiB",), "--memory": ("1GiB",),
-    "--server-cpus": ("0",), "--generator-cpus": ("1",), "--write-threads": ("2", "1..2=2"), "--tag": ("a=b",),
+    "--server-cpus": ("0",), "--generator-cpus": ("1",), "--connections": ("2", "1..2=2"), "--tag": ("a=b",),
 }  # fmt: skip
 BASES = (
     ("plan", "cpu", "--cores", "1", "--target", "null", "--runtime", "process"),

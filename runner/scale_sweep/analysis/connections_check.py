@@ -29,7 +29,7 @@ ASSUMED_NOISE = 0.03  # of ln(rate), where no point has two trials
 ASSUMED_DEGREES = 1_000  # of that spread, which is then taken as known
 PROBABILITY = 0.95  # one-sided
 _SERVERS_OWN = "more connections do not help: see what the server's threads wait for (locks, one thread, settings)"
-_MORE = "more --write-threads"
+_MORE = "more --connections"
 
 
 @dataclass(frozen=True, kw_only=True)

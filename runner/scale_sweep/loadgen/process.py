@@ -253,7 +253,7 @@ class LoadProcesses:
         whole = all(part.outcome in FINISHED for part in self._summaries.values())
         by_time = all("duration_s" in spec for spec in self._specs)
         if whole and (odd := odd_window(self._in_order(), ends=by_time)):
-            raise LoadError(odd, remedy="leave the load generator's CPUs to it alone, or take fewer --write-threads")
+            raise LoadError(odd, remedy="leave the load generator's CPUs to it alone, or take fewer --connections")
 
     def end_window(self) -> None:
         """Tells every process to end its window with the running interval. The load then drains and writes its

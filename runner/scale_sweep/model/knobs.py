@@ -18,12 +18,12 @@ DEFAULTS = "defaults"
 class KnobRole(StrEnum):
     """The purpose of a knob, whatever its name in a database. The value is the role's name in sweeps and flags.
 
-    PARTITIONS: parts into which the data is split. WRITERS: connections that write, one thread each. COMMIT_THREADS:
-    threads of the server that write data to disk. OTHER: any other setting of the server.
+    PARTITIONS: parts into which the data is split. CONNECTIONS: connections of the load generator, one thread each.
+    COMMIT_THREADS: threads of the server that write data to disk. OTHER: any other setting of the server.
     """
 
     PARTITIONS = "partitions"
-    WRITERS = "write_threads"
+    CONNECTIONS = "connections"
     COMMIT_THREADS = "commit_threads"
     OTHER = "other"
 

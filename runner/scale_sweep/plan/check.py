@@ -67,7 +67,7 @@ def _may_be_internal(result: TrialResult) -> bool:
 
 def check_of(trial: Trial, order: int, declared: Sequence[KnobColumn]) -> Trial | None:
     """The trial with twice the connections; None if no knob sets them, or there are fewer tables."""
-    names = [knob.name for knob in declared if knob.role is KnobRole.WRITERS and knob.name in trial.knobs]
+    names = [knob.name for knob in declared if knob.role is KnobRole.CONNECTIONS and knob.name in trial.knobs]
     twice = 2 * trial.load.connections
     if not names or trial.load.rate or not 0 < twice <= trial.work.data.tables:
         return None

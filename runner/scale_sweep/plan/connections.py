@@ -22,7 +22,7 @@ def with_equal_connections(completed: Mapping[str, Sweep], asked: Mapping[str, A
     free = {
         key: knob
         for key, (sweep, facts) in asked.items()
-        if (knob := _writers(facts)) is not None and not _is_given(sweep, facts, knob)
+        if (knob := _knob_of(facts)) is not None and not _is_given(sweep, facts, knob)
     }
     if len({facts.name for _, facts in asked.values()}) < 2 or not free:
         return dict(completed)
@@ -34,9 +34,9 @@ def with_equal_connections(completed: Mapping[str, Sweep], asked: Mapping[str, A
     }
 
 
-def _writers(facts: Facts) -> Knob | None:
+def _knob_of(facts: Facts) -> Knob | None:
     """The knob that sets the number of connections."""
-    return next((knob for knob in facts.knobs if knob.role is KnobRole.WRITERS), None)
+    return next((knob for knob in facts.knobs if knob.role is KnobRole.CONNECTIONS), None)
 
 
 def _is_given(sweep: Sweep, facts: Facts, knob: Knob) -> bool:

@@ -15,7 +15,7 @@ from scale_sweep.experiment.work import row_logical_bytes
 from scale_sweep.model import KnobRole, Trial
 from scale_sweep.server.targets import load_facts
 
-_NOT_IN_THE_DATA = (KnobRole.WRITERS, KnobRole.COMMIT_THREADS)
+_NOT_IN_THE_DATA = (KnobRole.CONNECTIONS, KnobRole.COMMIT_THREADS)
 
 
 def data_key(trial: Trial) -> str:

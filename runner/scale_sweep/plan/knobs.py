@@ -17,7 +17,7 @@ def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobCo
     """The trial with these knobs (declared: of the plan). Its load gets their numbers of connections and partitions."""
     load = replace(
         trial.load,
-        connections=_count(knobs, declared, KnobRole.WRITERS),
+        connections=_count(knobs, declared, KnobRole.CONNECTIONS),
         partitions=_count(knobs, declared, KnobRole.PARTITIONS),
     )
     return replace(trial, knobs=knobs, load=load)
@@ -30,7 +30,7 @@ def knobs_of_level(sweep: Sweep, level: float, amounts: Amounts, declared: Seque
     if CLIENTS not in amounts:
         return own
     connections = f"{amounts[CLIENTS].value:.0f}"
-    return {**own, **{knob.name: connections for knob in declared if knob.role is KnobRole.WRITERS}}
+    return {**own, **{knob.name: connections for knob in declared if knob.role is KnobRole.CONNECTIONS}}
 
 
 def granted_knobs(sweep: Sweep, granted: AmountsByLevel, declared: Sequence[KnobColumn]) -> frozenset[str]:

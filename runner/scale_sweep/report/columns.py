@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from scale_sweep.experiment.axes import AxisFacts
-from scale_sweep.model import KnobColumn, Measurement, TrialResult
+from scale_sweep.model import KnobColumn, KnobRole, Measurement, TrialResult
 from scale_sweep.report.table import ABSENT, fixed, marked, mean, rate, short
 
 ARTICLE_HEADING = 'The result, in the columns of the article "Testing TDengine\'s Vertical Scalability"'
+ARTICLE_NAMES: Mapping[str, str] = {KnobRole.CONNECTIONS: "Write threads"}
+"""The article's names for roles of knobs, where they differ from ours."""
 Column = tuple[str, Callable[[Sequence[TrialResult]], str]]
 Say = Callable[[float | None], str]
 
 
 def published(name: str, axis: AxisFacts, knobs: Mapping[str, KnobColumn]) -> Column:
     """A column of the published table: a figure, or a role's knob. knobs: by the names of the roles."""
-    return _knob(knobs[name].name, knobs[name].label) if name in knobs else _figures(axis)[name]
+    if name not in knobs:
+        return _figures(axis)[name]
+    return _knob(knobs[name].name, ARTICLE_NAMES.get(name, knobs[name].label))
 
 
 def knob_at(trials: Sequence[TrialResult], name: str) -> str:

@@ -50,10 +50,11 @@ _NO_SETTING = {
     "drift_check",
     "vary",
 }
+_OF_A_TRIAL = {"connections", "partitions"}  # fields of a load that only a trial fills, from its knobs
 
 
 def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
-    """`--knob fsync=off --write-threads 4` → texts by key. where: the option that contains the text.
+    """`--knob fsync=off --connections 4` → texts by key. where: the option that contains the text.
 
     Raises UsageError for a flag that no setting has, or one without its value.
     """
@@ -141,6 +142,7 @@ def words(a: Sweep, b: Sweep) -> dict[str, str]:
 
 def _plain(sweep: Sweep) -> dict[str, Any]:
     plain = {k: v for k, v in asdict(sweep).items() if k not in _NO_SETTING}
+    plain["load"] = {k: v for k, v in plain["load"].items() if k not in _OF_A_TRIAL}
     plain["knobs"] = {name: rule_text(rule) for name, rule in sweep.knobs.items()}
     return plain
 

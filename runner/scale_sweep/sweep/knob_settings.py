@@ -13,7 +13,7 @@ from scale_sweep.server.targets import all_facts
 
 _ROLES = {
     KnobRole.PARTITIONS: "Number of parts into which the data is split",
-    KnobRole.WRITERS: "Writing threads of the load generator, with one connection each",
+    KnobRole.CONNECTIONS: "Connections of the load generator, each with a thread of its own",
     KnobRole.COMMIT_THREADS: "Threads of the server that write data files",
 }
 _VALUE = "A number, or a rule such as '1..4=4,5..=12'."

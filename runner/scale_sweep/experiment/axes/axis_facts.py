@@ -47,7 +47,7 @@ class AxisFacts:
     is_constant_elsewhere: bool = False
     must_be_steady: bool = True
     published_level: str = ""
-    published_columns: tuple[str, ...] = ("write_threads", "rows", "disk_io", "available_memory", "cpu")
+    published_columns: tuple[str, ...] = ("connections", "rows", "disk_io", "available_memory", "cpu")
     published_note: str = ""
     console_columns: tuple[str, ...] = ("disk_write",)
 

@@ -32,7 +32,7 @@ _FACTS = AxisFacts(
     one_without="give the one number of cores that it has, like --cores 8",
     is_constant_elsewhere=True,
     published_level="CPU cores",
-    published_columns=("partitions", "write_threads", "rows", "disk_io", "available_memory", "cpu"),
+    published_columns=("partitions", "connections", "rows", "disk_io", "available_memory", "cpu"),
 )
 
 

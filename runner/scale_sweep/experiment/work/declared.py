@@ -85,7 +85,7 @@ def _mistakes_of_groups(found: Sequence[Operation]) -> list[str]:
     if apart and len(found) == 1:
         return [f"operation.{apart[0].name}: connections and rate are for one of several operations; there is one"]
     if found and all(operation.connections for operation in found):
-        told = "leave out the connections of one operation, which then has those of the trial (--write-threads)"
+        told = "leave out the connections of one operation, which then has those of the trial (--connections)"
         return [f"operation: every operation has connections of its own; {told}"]
     return []
 

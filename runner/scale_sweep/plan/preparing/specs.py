@@ -72,7 +72,7 @@ def _flag(key: str, plan: Plan) -> str:
     """The flag that a key of the spec comes from; "" if there is none."""
     if key == "threads":
         is_swept = any(CLIENTS in trial.resources.amounts for trial in plan.trials)
-        return axis_of(plan.sweep.axis).facts.flag if is_swept else "--write-threads"
+        return axis_of(plan.sweep.axis).facts.flag if is_swept else "--connections"
     if key.startswith("ask."):
         return "--operation"
     flag = _OTHER_FLAGS.get(key, f"--{key.replace('_', '-')}")

@@ -22,7 +22,7 @@ FACTS = Facts(
     remark="nothing is stored, only the load generator is measured",
     knobs=(
         Knob(name="partitions", role=KnobRole.PARTITIONS, kind="count", column="partitions", default="1"),
-        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default="1"),
+        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default="1"),
     ),
     rows_per_core_s=1e8,
     has_files=False,

@@ -56,7 +56,7 @@ METRICS: tuple[Metric, ...] = (
     _m("now", "trial_running", "gauge", "trial", "1 while the trial runs"),
     _m("now", "trial_phase", "gauge", "trial phase", "1 for the current phase of the trial, 0 for the others"),
     _m("now", "trial_setting", "gauge", "trial setting",
-       "What the trial was given: cores, disks, and each knob whose value is a number (vgroups, write_threads, ...)"),
+       "What the trial was given: cores, disks, and each knob whose value is a number (vgroups, connections, ...)"),
     _m("now", "achieved_rows_per_second", "gauge", "trial", "Rows acknowledged in the last second", "under load"),
     _m("now", "achieved_requests_per_second", "gauge", "trial", "Requests answered in the last second", _READS),
     _m("now", "operation_requests_total", "counter", "trial operation", "Requests of each operation",

@@ -26,7 +26,7 @@ def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
     return Found(
         kind=BottleneckKind.GENERATOR_CEILING,
         sentence=told,
-        remedy="give the load generator more CPUs (--generator-cpus) and threads (--write-threads)",
+        remedy="give the load generator more CPUs (--generator-cpus) and connections (--connections)",
         reason=f"{told}; {format_rate(use.rows_per_s)} is too near to that",
     )
 
@@ -65,7 +65,7 @@ def hot_generator_thread(use: ResourceUse, given: TrialResources) -> Found | Non
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"one thread of the load generator ({name}) was {100 * cores:.0f} % busy",
-        remedy="more --write-threads" + _or_method(given),
+        remedy="more --connections" + _or_method(given),
         link=" while ",
     )
 
@@ -93,6 +93,6 @@ def busy_workers(use: ResourceUse, given: TrialResources) -> Found | None:
     return Found(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"{many} worked themselves {100 * use.workers_busy:.0f} % of the time, client library included",
-        remedy="more --write-threads on more CPUs (--generator-cpus)" + _or_method(given),
+        remedy="more --connections on more CPUs (--generator-cpus)" + _or_method(given),
         link=" while ",
     )

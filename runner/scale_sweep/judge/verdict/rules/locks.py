@@ -13,7 +13,7 @@ _LOCK, _MUTEX = "lock: ", "mutex: "  # the start of the names of waits: reported
 _ROWS = (
     "see what holds the lock: rows, indexes or sequences that every connection writes; partitions, shorter transactions"
 )
-_PARTS = "see what these threads share: more vgroups or partitions (--vgroups, --partitions), as many write threads"
+_PARTS = "see what these threads share: more vgroups or partitions (--vgroups, --partitions), as many --connections"
 
 
 def locks(use: ResourceUse, given: TrialResources) -> Found | None:

@@ -19,5 +19,5 @@ def hot_thread(use: ResourceUse, given: TrialResources) -> Found | None:
         kind=BottleneckKind.HOT_THREAD,
         sentence=f"one thread of the server ({pool}) was {100 * cores:.0f} % busy while cores were idle",
         remedy="spread the tables over more vgroups or partitions (--vgroups, --partitions), with as many "
-        "--write-threads",
+        "--connections",
     )

@@ -23,7 +23,7 @@ def connections(use: ResourceUse, given: TrialResources) -> Found | None:
     return Found(
         kind=BottleneckKind.CONNECTIONS,
         sentence=f"{many} waited for an answer {100 * use.in_flight:.0f} % of the time",
-        remedy="more --write-threads" + (", or larger requests (--rows-per-request)" if given.counts_rows else ""),
+        remedy="more --connections" + (", or larger requests (--rows-per-request)" if given.counts_rows else ""),
     )
 
 

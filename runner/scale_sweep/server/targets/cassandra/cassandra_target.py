@@ -16,7 +16,7 @@ from scale_sweep.server.targets.cassandra.types import TYPES
 from scale_sweep.server.targets.cassandra_node.node import Node, doubtful, find, java, programs
 from scale_sweep.server.targets.java import options
 
-_NOT_ITEMS = {"write_threads", "heap"}
+_NOT_ITEMS = {"connections", "heap"}
 
 
 class CassandraTarget(Target):

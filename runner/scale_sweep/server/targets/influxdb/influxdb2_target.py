@@ -16,7 +16,7 @@ from scale_sweep.server.targets import Address, Surroundings
 from scale_sweep.server.targets.influxdb.influxdb2_session import ENGINE, ROOT, InfluxdbV2Session, shard_seconds
 from scale_sweep.server.targets.influxdb.influxdb_target import InfluxdbTarget
 
-_NOT_FLAGS = {"write_threads", "shard_duration", "gomaxprocs"}
+_NOT_FLAGS = {"connections", "shard_duration", "gomaxprocs"}
 _CHECK_S = 10.0
 _DOUBTFUL = re.compile(  # version 2 notes a failed write at the level info, which is its default
     r"write failed|error (writing|adding|compacting)|cache-max-memory-size exceeded|partial write|points? dropped"
@@ -41,7 +41,7 @@ class InfluxdbV2Target(InfluxdbTarget):
             "storage_max_concurrent_compactions": str(max(1, cores // 2)),
             "storage_cache_max_memory_size": str(1 << 30),
             "storage_cache_snapshot_memory_size": str(25 << 20),
-            **{k: v for k, v in trial.knobs.items() if k != "write_threads"},
+            **{k: v for k, v in trial.knobs.items() if k != "connections"},
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:

@@ -33,7 +33,7 @@ TYPES = (
     "binary",
     "nchar",
 )
-_NOT_ITEMS = {"write_threads", "shard_duration", "gomaxprocs"}
+_NOT_ITEMS = {"connections", "shard_duration", "gomaxprocs"}
 _DOUBTFUL = re.compile(
     r"cache-max-memory-size exceeded|partial write|points? dropped|no space left|panic:|fatal error:|out of memory"
     r"|failed to (write|fsync|sync)|compaction.*(error|failed)",
@@ -67,7 +67,7 @@ class InfluxdbTarget(Target):
             "data_cache_snapshot_memory_size": str(25 << 20),
             "data_max_series_per_database": "0",
             "data_max_values_per_tag": "0",
-            **{k: v for k, v in trial.knobs.items() if k != "write_threads"},
+            **{k: v for k, v in trial.knobs.items() if k != "connections"},
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:

@@ -54,7 +54,7 @@ FACTS = Facts(
             default=_connections,
             help="data regions, over which IoTDB distributes the devices",
         ),
-        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
         Knob(
             name="flush_thread_count",
             role=KnobRole.COMMIT_THREADS,

@@ -21,7 +21,7 @@ from scale_sweep.server.targets.iotdb.iotdb_session import TYPES, IotdbSession
 from scale_sweep.server.targets.java import find_jars, options, outside, program
 
 JAVA = 17
-_NOT_ITEMS = {"write_threads", "heap", "config_heap", "aligned"}
+_NOT_ITEMS = {"connections", "heap", "config_heap", "aligned"}
 # Where a trial's server is, and the way that the driver speaks: not to be chosen.
 _FIXED = re.compile(r"\w+_(address|port|dirs?|config_node)|(cn|dn)_rpc_\w*compression_enable|enable_thrift_ssl")
 _TEMPLATE = "iotdb-system.properties.template"

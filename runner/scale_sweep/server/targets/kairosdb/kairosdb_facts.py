@@ -35,7 +35,7 @@ FACTS = Facts(
     stores_tags=True,
     own_columns=("device",),
     knobs=(
-        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
         Knob(name="heap", default=heap),
         Knob(name="datastore", default="h2"),
     ),

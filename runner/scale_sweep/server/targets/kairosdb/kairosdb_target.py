@@ -21,7 +21,7 @@ from scale_sweep.server.targets.kairosdb.stores import STORES, store_of
 JAVA = 17
 WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")
 TYPES = (*WHOLE, "float", "double")
-_NOT_ITEMS = {"write_threads", "heap", "cassandra_heap"}
+_NOT_ITEMS = {"connections", "heap", "cassandra_heap"}
 _LOG = """<configuration><appender name="out" class="ch.qos.logback.core.ConsoleAppender">
 <encoder><pattern>%d %level %logger %msg%n</pattern></encoder></appender>
 <root level="WARN"><appender-ref ref="out"/></root></configuration>
@@ -58,7 +58,7 @@ class KairosdbTarget(Target):
             remedy = f"--knob datastore={' or '.join(STORES)}"
             found.append(Finding(blocking=True, subject="--knob datastore", sentence=sentence, remedy=remedy))
         for knob in trial.knobs:
-            if knob not in store.settings(trial) and (is_item(knob) or knob in _NOT_ITEMS - {"write_threads", "heap"}):
+            if knob not in store.settings(trial) and (is_item(knob) or knob in _NOT_ITEMS - {"connections", "heap"}):
                 sentence = f"{knob} is of a datastore that this trial has not: it is {store.name}"
                 remedy = f"leave out {knob}, or --knob datastore=NAME"
                 found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=remedy))

@@ -23,7 +23,7 @@ from scale_sweep.server.targets.opentsdb.opentsdb_session import OpentsdbSession
 JAVA = 17
 WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")
 TYPES = (*WHOLE, "float", "double")
-_NOT_ITEMS = {"write_threads", "heap", "tsd_heap"}
+_NOT_ITEMS = {"connections", "heap", "tsd_heap"}
 # Items of the client by which the TSD asks HBase: they are in the TSD's configuration, and HBase has none of them.
 _OF_CLIENT = tuple(f"hbase.{part}." for part in ("increments", "nsre", "region_client", "rpcs", "timer", "workers"))
 _OF_TSD, _OF_HBASE = ("tsd.", *_OF_CLIENT), ("hbase.", "hfile.")

@@ -87,7 +87,7 @@ FACTS = Facts(
             default=_parts,
             help="hash partitions",
         ),
-        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_parts),
+        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_parts),
         Knob(name="shared_buffers", default=_small_buffers),
         Knob(name="backend_flush_after", default=_write_at_once),
     ),

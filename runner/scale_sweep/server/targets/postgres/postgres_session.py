@@ -139,7 +139,7 @@ class PostgresSession(Session):
     def expected(self) -> Mapping[str, str]:
         """The partitions, every setting of the trial's set, and every free knob."""
         named = FACTS.set_of_settings(self._trial.settings) if self._address.is_ours else {}
-        return dict(named) | {k: v for k, v in self._trial.knobs.items() if k != "write_threads"}
+        return dict(named) | {k: v for k, v in self._trial.knobs.items() if k != "connections"}
 
     def effective(self) -> Mapping[str, str]:
         """The partitions in the catalogue, and every setting that differs from the built-in default."""

@@ -55,10 +55,10 @@ class PostgresTarget(Target):
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """Every item of the configuration that differs from the server's own default, and the partitions."""
-        own = {k: trial.knobs[k] for k in self.own_knobs if k in trial.knobs and k != "write_threads"}
+        own = {k: trial.knobs[k] for k in self.own_knobs if k in trial.knobs and k != "connections"}
         if not is_ours:
             return own
-        connections = trial.work.connections(int(trial.knobs["write_threads"])) + 20
+        connections = trial.work.connections(int(trial.knobs["connections"])) + 20
         return {
             **own,
             **self.facts.set_of_settings(trial.settings),

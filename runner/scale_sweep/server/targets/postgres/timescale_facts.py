@@ -25,7 +25,7 @@ FACTS = Facts(
     takes=("user", "database"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     knobs=(
-        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
         Knob(name="chunk_interval", default="7d", help="time that a chunk spans"),
         Knob(name="space_partitions", help="partitions of a chunk by device; none by default"),
         Knob(name="compress", default="off", help="on: the flush compresses all chunks"),

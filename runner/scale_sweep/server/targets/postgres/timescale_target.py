@@ -17,7 +17,7 @@ from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from scale_sweep.server.targets.postgres.postgres_target import PostgresTarget
 from scale_sweep.server.targets.postgres.queries import TABLE
 
-_OWN_KNOBS = ("write_threads", "chunk_interval", "space_partitions", "compress")
+_OWN_KNOBS = ("connections", "chunk_interval", "space_partitions", "compress")
 _CONTROL = ("share/postgresql/extension", "share/extension", "share/postgresql/*/extension")
 _INTERVAL = re.compile(r"(\d+)(s|m|h|d|w)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}

@@ -41,7 +41,7 @@ FACTS = Facts(
             default=_tables,
             help="tables, over which the devices are distributed",
         ),
-        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
         Knob(
             name="wal_apply_worker_count",
             role=KnobRole.COMMIT_THREADS,

@@ -17,7 +17,7 @@ def _parts(given: ResourceRange) -> int:
 
 
 def _vgroups(given: ResourceRange) -> str:
-    """As many as the most cores, at least 4, constant along the axis. The number of write threads is the same.
+    """As many as the most cores, at least 4, constant along the axis. The number of connections is the same.
 
     One vgroup has one writing thread in the server, so fewer vgroups than cores would limit the curve.
     """
@@ -59,7 +59,7 @@ FACTS = Facts(
             default=_vgroups,
             help="vgroups",
         ),
-        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_vgroups),
+        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_vgroups),
         Knob(
             name="commit_threads",
             role=KnobRole.COMMIT_THREADS,

@@ -42,7 +42,7 @@ FACTS = Facts(
     stores_tags=True,
     own_columns=("time", "device"),
     knobs=(
-        Knob(name="write_threads", role=KnobRole.WRITERS, kind="count", column="write_threads", default=_connections),
+        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
         Knob(
             name="smallmergeconcurrency",
             role=KnobRole.COMMIT_THREADS,

@@ -21,7 +21,7 @@ PROGRAM = "victoria-metrics"
 # Samples are doubles: a whole number above 2^53 would be read back as another.
 TYPES = ("bool", "tinyint", "smallint", "int", "utinyint", "usmallint", "uint", "float", "double")
 _SPELLED = {"smallmergeconcurrency": "smallMergeConcurrency", "memory": "memory.allowedBytes"}
-_NOT_FLAGS = {"write_threads", "gomaxprocs"}
+_NOT_FLAGS = {"connections", "gomaxprocs"}
 _DOUBTFUL = re.compile(
     r"panic|fatal|no space left|out of memory|cannot (write|store|flush|merge|create|open)|drop|ignor|readonly mode",
     re.IGNORECASE,
@@ -45,7 +45,7 @@ class VictoriametricsTarget(Target):
         return {
             "gomaxprocs": str(max(1, math.ceil(trial.cores))),
             "retentionPeriod": "100y",
-            **{_SPELLED.get(k, k): _in_bytes(v) for k, v in trial.knobs.items() if k != "write_threads"},
+            **{_SPELLED.get(k, k): _in_bytes(v) for k, v in trial.knobs.items() if k != "connections"},
         }
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
