@@ -17,9 +17,9 @@ _STEP = 2**26  # the JVM rounds a heap to its regions, and reports the rounded s
 _GB, _MB = 2**30, 2**20
 
 
-def heap(given: ResourceRange) -> str:
+def heap(resources: ResourceRange) -> str:
     """The heap for the most cores and the least memory of a sweep, as the JVM reports it: "960m", "1g"."""
-    wanted = _BASE + _PER_CORE * max(1, math.ceil(max(given.cores)))
-    most = given.memory_bytes // _SHARE if given.memory_bytes is not None else wanted
+    wanted = _BASE + _PER_CORE * max(1, math.ceil(max(resources.cores)))
+    most = resources.memory_bytes // _SHARE if resources.memory_bytes is not None else wanted
     size = max(_LEAST, min(wanted, most) // _STEP * _STEP)
     return f"{size // _GB}g" if size % _GB == 0 else f"{size // _MB}m"

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from scale_sweep.model import KnobRole, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Facts, Installation, Knob, Session, Target
+from scale_sweep.server.targets.connections import connections_knob
 
 FACTS = Facts(
     name="null",
@@ -22,7 +23,7 @@ FACTS = Facts(
     remark="nothing is stored, only the load generator is measured",
     knobs=(
         Knob(name="partitions", role=KnobRole.PARTITIONS, kind="count", column="partitions", default="1"),
-        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default="1"),
+        connections_knob("1"),
     ),
     rows_per_core_s=1e8,
     has_files=False,

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import BY_VALUE, EACH_TAG, FILLS, MORE_BOUNDS, KnobRole, ResourceRange
+from scale_sweep.model import BY_VALUE, EACH_TAG, FILLS, MORE_BOUNDS, KnobRole
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.cassandra.sums import SUMS
+from scale_sweep.server.targets.connections import connections_knob
 from scale_sweep.server.targets.heap import heap
-
-
-def _connections(given: ResourceRange) -> str:
-    """Twice the most cores, at least 4, constant along the axis."""
-    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
-
 
 FACTS = Facts(
     name="cassandra",
@@ -31,7 +26,7 @@ FACTS = Facts(
     stores_tags=True,
     own_columns=("device", "ts"),
     knobs=(
-        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
+        connections_knob(),
         Knob(
             name="memtable_flush_writers",
             role=KnobRole.COMMIT_THREADS,

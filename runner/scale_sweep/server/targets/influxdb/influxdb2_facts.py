@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import FILLS, KnobRole, ResourceRange, ServerSource
+from scale_sweep.model import FILLS, KnobRole, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
+from scale_sweep.server.targets.connections import connections_knob
 from scale_sweep.server.targets.influxdb.influxdb_facts import FUNCTIONS, LACKS, SAYS
 from scale_sweep.server.targets.influxdb.sums import SUMS
-
-
-def _connections(given: ResourceRange) -> str:
-    """Twice the most cores, at least 4, constant along the axis."""
-    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
-
 
 FACTS = Facts(
     name="influxdb2",
@@ -24,7 +19,7 @@ FACTS = Facts(
     stores_tags=True,
     own_columns=("time", "device"),
     knobs=(
-        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
+        connections_knob(),
         Knob(
             name="storage_max_concurrent_compactions",
             role=KnobRole.COMMIT_THREADS,

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import BY_VALUE, FILLS, NEEDS, KnobRole, ResourceRange
+from scale_sweep.model import BY_VALUE, FILLS, NEEDS, KnobRole
 from scale_sweep.server.targets import Facts, Knob, series
+from scale_sweep.server.targets.connections import connections_knob
 from scale_sweep.server.targets.influxdb.sums import SUMS
-
-
-def _connections(given: ResourceRange) -> str:
-    """Twice the most cores, at least 4, constant along the axis."""
-    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
-
 
 FUNCTIONS = ("median", "stddev_samp", "count_distinct")  # of InfluxQL, which version 2 has too
 SAYS = tuple(words for words in NEEDS if words != BY_VALUE)
@@ -30,7 +25,7 @@ FACTS = Facts(
     stores_tags=True,
     own_columns=("time", "device"),
     knobs=(
-        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
+        connections_knob(),
         Knob(
             name="data_max_concurrent_compactions",
             role=KnobRole.COMMIT_THREADS,

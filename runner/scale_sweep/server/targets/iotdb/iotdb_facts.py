@@ -10,17 +10,11 @@ from scale_sweep.model import (
     SEVERAL_COLUMNS,
     SEVERAL_FUNCTIONS,
     KnobRole,
-    ResourceRange,
 )
 from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.connections import connections_knob, twice_the_cores
 from scale_sweep.server.targets.heap import heap
 from scale_sweep.server.targets.iotdb.sums import SUMS
-
-
-def _connections(given: ResourceRange) -> str:
-    """Twice the most cores, at least 4, constant along the axis."""
-    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
-
 
 FACTS = Facts(
     name="iotdb",
@@ -51,10 +45,10 @@ FACTS = Facts(
             kind="count",
             label="Data regions",
             column="partitions",
-            default=_connections,
+            default=twice_the_cores,
             help="data regions, over which IoTDB distributes the devices",
         ),
-        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
+        connections_knob(),
         Knob(
             name="flush_thread_count",
             role=KnobRole.COMMIT_THREADS,

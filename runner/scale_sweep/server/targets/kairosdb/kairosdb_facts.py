@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import BY_VALUE, MORE_BOUNDS, KnobRole, ResourceRange
+from scale_sweep.model import BY_VALUE, MORE_BOUNDS
 from scale_sweep.server.targets import Facts, Knob, series
+from scale_sweep.server.targets.connections import connections_knob
 from scale_sweep.server.targets.heap import heap
-
-
-def _connections(given: ResourceRange) -> str:
-    """Twice the most cores, at least 4, constant along the axis."""
-    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
-
 
 FACTS = Facts(
     name="kairosdb",
@@ -35,7 +30,7 @@ FACTS = Facts(
     stores_tags=True,
     own_columns=("device",),
     knobs=(
-        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
+        connections_knob(),
         Knob(name="heap", default=heap),
         Knob(name="datastore", default="h2"),
     ),

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from scale_sweep.base.units import common_multiple
 from scale_sweep.model import NEEDS, KnobRole, ResourceRange, ServerSource
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.connections import connections_knob, parts_on_disks, twice_the_cores
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
 from scale_sweep.server.targets.postgres.sums import SUMS
 
 
-def _parts(given: ResourceRange) -> str:
-    """Twice the most cores, at least 4, constant along the axis: a backend is one process and waits for its client.
-
-    On prepared disks: as many as every number of disks divides, at least 12.
-    """
-    return str(common_multiple(given.disks, 12) if given.disks else max(4, 2 * int(-(-max(given.cores) // 1))))
+def _parts(resources: ResourceRange) -> str:
+    """By the cores: a backend is one process and waits for its client. On prepared disks by these."""
+    return str(parts_on_disks(resources)) if resources.disks else twice_the_cores(resources)
 
 
-def _small_buffers(given: ResourceRange) -> str | None:
+def _small_buffers(resources: ResourceRange) -> str | None:
     """On prepared disks: otherwise the page cache takes a whole short trial, and the disks work only in the
     checkpoint."""
-    return "16MB" if given.disks else None
+    return "16MB" if resources.disks else None
 
 
-def _write_at_once(given: ResourceRange) -> str | None:
+def _write_at_once(resources: ResourceRange) -> str | None:
     """On prepared disks: backends write to the disk at once, for the same reason."""
-    return "256kB" if given.disks else None
+    return "256kB" if resources.disks else None
 
 
 # synchronous_commit off: a CPU sweep must not wait for an fsync with each request. It corrupts nothing, and every trial
@@ -87,7 +84,7 @@ FACTS = Facts(
             default=_parts,
             help="hash partitions",
         ),
-        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_parts),
+        connections_knob(_parts),
         Knob(name="shared_buffers", default=_small_buffers),
         Knob(name="backend_flush_after", default=_write_at_once),
     ),

@@ -3,18 +3,13 @@ client library."""
 
 from __future__ import annotations
 
-from scale_sweep.model import NEEDS, KnobRole, ResourceRange, ServerSource
+from scale_sweep.model import NEEDS, ServerSource
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.connections import connections_knob
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
 from scale_sweep.server.targets.postgres.postgres_facts import LOADING, VENDOR_DEFAULTS
 from scale_sweep.server.targets.postgres.sums import SUMS
-
-
-def _connections(given: ResourceRange) -> str:
-    """Twice the most cores, at least 4, constant along the axis."""
-    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
-
 
 FACTS = Facts(
     name="timescaledb",
@@ -25,7 +20,7 @@ FACTS = Facts(
     takes=("user", "database"),
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     knobs=(
-        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
+        connections_knob(),
         Knob(name="chunk_interval", default="7d", help="time that a chunk spans"),
         Knob(name="space_partitions", help="partitions of a chunk by device; none by default"),
         Knob(name="compress", default="off", help="on: the flush compresses all chunks"),

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from scale_sweep.base.units import common_multiple
 from scale_sweep.model import FILLS, NEEDS, KnobRole, ResourceRange
 from scale_sweep.server.targets import Facts, Knob, series
+from scale_sweep.server.targets.connections import connections_knob, parts_on_disks, twice_the_cores
 from scale_sweep.server.targets.heap import heap
 from scale_sweep.server.targets.questdb.sums import SUMS
-
-
-def _connections(given: ResourceRange) -> str:
-    """Twice the most cores, at least 4, constant along the axis, as in other targets."""
-    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
-
 
 PGWIRE = "pgwire"  # INSERT by the protocol of PostgreSQL
 
 
-def _tables(given: ResourceRange) -> str:
-    """Twice the most cores, at least 8: one worker at a time applies a table's log, so one table alone does not scale.
-    On prepared disks: as many as every number of disks divides, at least 12."""
-    return str(common_multiple(given.disks, 12)) if given.disks else str(max(8, int(_connections(given))))
+def _tables(resources: ResourceRange) -> str:
+    """At least 8: one worker at a time applies a table's log, so one table alone does not scale."""
+    return str(parts_on_disks(resources)) if resources.disks else twice_the_cores(resources, least=8)
 
 
 FACTS = Facts(
@@ -41,7 +34,7 @@ FACTS = Facts(
             default=_tables,
             help="tables, over which the devices are distributed",
         ),
-        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
+        connections_knob(),
         Knob(
             name="wal_apply_worker_count",
             role=KnobRole.COMMIT_THREADS,

@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from scale_sweep.base.units import common_multiple
+import math
+
 from scale_sweep.experiment.work import sums
 from scale_sweep.model import FILLS, NEEDS, KnobRole, ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.connections import connections_knob, parts_on_disks
 
 VERSION = "3.3.0.0"
 CLIENT_THREADS_PER_PROCESS = 10
 
 
-def _parts(given: ResourceRange) -> int:
-    """On prepared disks: as many as every number of disks divides, at least 12."""
-    return common_multiple(given.disks, 12)
-
-
-def _vgroups(given: ResourceRange) -> str:
+def _vgroups(resources: ResourceRange) -> str:
     """As many as the most cores, at least 4, constant along the axis. The number of connections is the same.
 
     One vgroup has one writing thread in the server, so fewer vgroups than cores would limit the curve.
     """
-    return str(_parts(given) if given.disks else max(4, int(-(-max(given.cores) // 1))))
+    return str(parts_on_disks(resources) if resources.disks else max(4, math.ceil(max(resources.cores))))
 
 
-def _commit_threads(given: ResourceRange) -> str:
+def _commit_threads(resources: ResourceRange) -> str:
     """Four; on prepared disks as many as vgroups, because one thread commits one vgroup."""
-    return str(_parts(given) if given.disks else 4)
+    return str(parts_on_disks(resources) if resources.disks else 4)
 
 
-def _no_retention(given: ResourceRange) -> str | None:
+def _no_retention(resources: ResourceRange) -> str | None:
     """On prepared disks the log is deleted after a commit, so that it does not fill them."""
-    return "0" if given.disks else None
+    return "0" if resources.disks else None
 
 
-def _small_buffer(given: ResourceRange) -> str | None:
+def _small_buffer(resources: ResourceRange) -> str | None:
     """On prepared disks small buffers, so that a window covers commits."""
-    return "32" if given.disks else None
+    return "32" if resources.disks else None
 
 
 FACTS = Facts(
@@ -59,7 +56,7 @@ FACTS = Facts(
             default=_vgroups,
             help="vgroups",
         ),
-        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_vgroups),
+        connections_knob(_vgroups),
         Knob(
             name="commit_threads",
             role=KnobRole.COMMIT_THREADS,

@@ -11,16 +11,10 @@ from scale_sweep.model import (
     ONE_TAG,
     SEVERAL_COLUMNS,
     KnobRole,
-    ResourceRange,
 )
 from scale_sweep.server.targets import Facts, Knob, series
+from scale_sweep.server.targets.connections import connections_knob
 from scale_sweep.server.targets.victoriametrics.sums import SHARE, SUMS
-
-
-def _connections(given: ResourceRange) -> str:
-    """Twice the most cores, at least 4, constant along the axis."""
-    return str(max(4, 2 * int(-(-max(given.cores) // 1))))
-
 
 FACTS = Facts(
     name="victoriametrics",
@@ -42,7 +36,7 @@ FACTS = Facts(
     stores_tags=True,
     own_columns=("time", "device"),
     knobs=(
-        Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=_connections),
+        connections_knob(),
         Knob(
             name="smallmergeconcurrency",
             role=KnobRole.COMMIT_THREADS,

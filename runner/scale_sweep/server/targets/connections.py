@@ -1,0 +1,30 @@
+"""The knob of the load's connections, and the rule by which targets choose how many connections and parts they have.
+
+The rule is one for all, so that databases differ by what they do. Refuses to let a number grow along the axis: a knob
+must not move with it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from scale_sweep.base.units import common_multiple
+from scale_sweep.model import KnobRole, ResourceRange
+from scale_sweep.server.targets.target_facts import Default, Knob
+
+_PARTS_MIN = 12  # on prepared disks
+
+
+def twice_the_cores(resources: ResourceRange, least: int = 4) -> str:
+    """Twice the most cores of a sweep, at least so many: a connection waits for its answers half of its time."""
+    return str(max(least, 2 * math.ceil(max(resources.cores))))
+
+
+def parts_on_disks(resources: ResourceRange) -> int:
+    """As many parts as every number of prepared disks divides, at least 12, so that each disk gets as many."""
+    return common_multiple(resources.disks, _PARTS_MIN)
+
+
+def connections_knob(default: Default | str = twice_the_cores) -> Knob:
+    """The knob with the role CONNECTIONS, which has the same name in all targets."""
+    return Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=default)
