@@ -12,7 +12,7 @@ import pytest
 
 from scale_sweep.experiment.work.sums import figures_of
 from scale_sweep.model import Event, Trial, VerdictKind
-from scale_sweep.server.targets.postgres import session
+from scale_sweep.server.targets.postgres import postgres_session
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from scale_sweep.server.targets.postgres.sums import SUMS
 from tests.integration.changing import (
@@ -103,7 +103,7 @@ def test_a_server_that_answers_texts_for_sums_has_wrong_rows(folder, monkeypatch
         figures = len(figures_of(trial.work.data, SUMS)) if is_whole else 1
         return "SELECT '1'" + ", 'many'" * figures
 
-    monkeypatch.setattr(session, "sums_statement", told)
+    monkeypatch.setattr(postgres_session, "sums_statement", told)
     result = result_of(changed_trial(folder, [], monkeypatch))
     assert result.verdict.kind is VerdictKind.WRONG_ROWS, result.verdict
     assert "number of rows: stored what is no number" in result.verdict.reasons[0]

@@ -13,7 +13,7 @@ from scale_sweep.loadgen.binary import loopback_path
 from scale_sweep.loadgen.statements import Answer
 from scale_sweep.model import Site
 from scale_sweep.server.targets import Address, load_target
-from scale_sweep.server.targets.iotdb import session as module
+from scale_sweep.server.targets.iotdb import iotdb_session as module
 from scale_sweep.server.targets.iotdb.files import script
 from tests.unit.factories import make_sweep, make_trial
 
