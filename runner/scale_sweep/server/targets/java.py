@@ -10,7 +10,6 @@ import glob
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from pathlib import Path
 from scale_sweep.model import Site
 from scale_sweep.server.targets.installed import installed
 from scale_sweep.server.targets.nouns import Installation
+from scale_sweep.server.targets.program import version_of
 
 LOG = "jvm.log"
 
@@ -72,14 +72,8 @@ def _is_between(version: int, oldest: int, newest: int | None) -> bool:
 @cache
 def _major(program: str) -> int:
     """17 of `openjdk version "17.0.15"`; 0 if there is no version."""
-    try:
-        said = subprocess.run(
-            [program, "-version"], capture_output=True, encoding="utf-8", errors="replace", timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return 0
-    match = re.search(r'version "(\d+)', said.stderr + said.stdout)
-    return int(match.group(1)) if match else 0
+    version = version_of((program, "-version"), r'version "(\d+)', within_s=20)
+    return int(version) if version else 0
 
 
 def options(data_dir: str, processors: int, heap: str) -> tuple[str, ...]:

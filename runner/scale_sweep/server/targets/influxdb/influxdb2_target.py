@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-import subprocess
 from collections.abc import Mapping
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Surroundings
 from scale_sweep.server.targets.influxdb.influxdb2_session import ENGINE, ROOT, InfluxdbV2Session, shard_seconds
 from scale_sweep.server.targets.influxdb.influxdb_target import InfluxdbTarget
+from scale_sweep.server.targets.program import refused_flags, run_program
 
 _NOT_FLAGS = {"connections", "shard_duration", "gomaxprocs"}
-_CHECK_S = 10.0
 _DOUBTFUL = re.compile(  # version 2 notes a failed write at the level info, which is its default
     r"write failed|error (writing|adding|compacting)|cache-max-memory-size exceeded|partial write|points? dropped"
     r"|no space left|panic:|fatal error:|out of memory|failed to (write|fsync|sync)",
@@ -57,22 +56,8 @@ class InfluxdbV2Target(InfluxdbTarget):
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Flags and values that it refuses, in its own words: it checks them before it prints its configuration."""
         flags = _flags(self.settings(trial, is_ours=True))
-        try:
-            done = subprocess.run(
-                [f"{home}/bin/influxd", "print-config", *flags],
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                timeout=_CHECK_S,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return ()
-        if done.returncode == 0:
-            return ()
-        lines = [line for line in (done.stderr + done.stdout).splitlines() if line.startswith("Error")]
-        sentence = f"InfluxDB says: {(lines or [f'code {done.returncode}'])[0][:300]}"
-        return (Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"),)
+        done = run_program((f"{home}/bin/influxd", "print-config", *flags))
+        return refused_flags("InfluxDB", done, line_begins="Error")
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """influxd, without the machine's configuration. The session makes the organisation and the token."""

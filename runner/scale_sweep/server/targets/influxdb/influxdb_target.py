@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
@@ -17,6 +15,7 @@ from scale_sweep.server.targets.debian import home_of, packaged
 from scale_sweep.server.targets.influxdb.influxdb_facts import FACTS
 from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession
 from scale_sweep.server.targets.influxdb.influxql import InfluxqlSession
+from scale_sweep.server.targets.program import version_of
 
 TYPES = (
     "bool",
@@ -115,18 +114,4 @@ class InfluxdbTarget(Target):
 
 def _version(folder: str) -> str:
     """1.6.7 of `InfluxDB v1.6.7~rc0 (git: ...)`; "" if there is no program, or no version in its output."""
-    if not folder:
-        return ""
-    try:
-        said = subprocess.run(
-            [str(Path(folder) / "bin" / "influxd"), "version"],
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=10,
-            check=False,
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    match = re.search(r"v(\d+(?:\.\d+)*)", said)
-    return match.group(1) if match else ""
+    return version_of((f"{folder}/bin/influxd", "version"), r"v(\d+(?:\.\d+)*)") if folder else ""

@@ -11,7 +11,6 @@ import glob
 import importlib.util
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from scale_sweep.server.targets.postgres.methods import JSONB, METHODS, unwritte
 from scale_sweep.server.targets.postgres.postgres_facts import FACTS
 from scale_sweep.server.targets.postgres.postgres_session import SPACE, SQL_TYPES, PostgresSession
 from scale_sweep.server.targets.postgres.refused import refused
+from scale_sweep.server.targets.program import version_of
 
 PARTITIONS_MAX = 1024
 COLUMNS_MAX = 1598
@@ -197,19 +197,7 @@ def _wheel_homes() -> list[tuple[str, str]]:
 
 
 def _version(home: str) -> str:
-    try:
-        said = subprocess.run(
-            [f"{home}/bin/postgres", "--version"],
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=10,
-            check=False,
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    match = re.search(r"(\d+(?:\.\d+)*)", said)
-    return match.group(1) if match else ""
+    return version_of((f"{home}/bin/postgres", "--version"), r"(\d+(?:\.\d+)*)")
 
 
 def _libpq(home: str) -> str:

@@ -6,12 +6,11 @@ Refuses to know the settings itself: each version has its own.
 from __future__ import annotations
 
 import re
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-_QUESTION_S = 10
+from scale_sweep.server.targets.program import run_program
 
 
 def refused(home: str, items: Mapping[str, str]) -> str:
@@ -19,17 +18,8 @@ def refused(home: str, items: Mapping[str, str]) -> str:
     options = [part for name, value in sorted(items.items()) for part in ("-c", f"{name}={value}")]
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "postgresql.conf").touch()
-        try:
-            done = subprocess.run(  # printing one setting makes it read all; then it ends
-                [f"{home}/bin/postgres", "-C", "fsync", "-D", folder, *options],
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                timeout=_QUESTION_S,
-                check=False,
-                env={"LC_ALL": "C"},
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return ""
-    found = re.search(r"FATAL:\s+(.+)", done.stderr)
-    return found.group(1) if found and done.returncode else ""
+        # Printing one setting makes it read all; then it ends.
+        question = (f"{home}/bin/postgres", "-C", "fsync", "-D", folder, *options)
+        done = run_program(question, environment={"LC_ALL": "C"})
+    message = re.search(r"FATAL:\s+(.+)", done.stderr) if done and done.returncode else None
+    return message.group(1) if message else ""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target
+from scale_sweep.server.targets.program import version_of
 from scale_sweep.server.targets.tdengine import admission, client, config
 from scale_sweep.server.targets.tdengine.tdengine_session import TdengineSession
 
@@ -74,11 +74,4 @@ class TdengineTarget(Target):
 
 
 def _version(taosd: Path) -> str:
-    try:
-        said = subprocess.run(
-            [str(taosd), "-V"], capture_output=True, encoding="utf-8", errors="replace", timeout=10, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    match = re.search(r"(\d+\.\d+\.\d+\.\d+)", said.stdout + said.stderr)
-    return match.group(1) if match else ""
+    return version_of((str(taosd), "-V"), r"(\d+\.\d+\.\d+\.\d+)")

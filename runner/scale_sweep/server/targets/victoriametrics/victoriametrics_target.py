@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-import subprocess
 from collections.abc import Mapping
 
 from scale_sweep.base.units import parse_bytes
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.debian import packaged
+from scale_sweep.server.targets.program import refused_flags, run_program
 from scale_sweep.server.targets.victoriametrics.victoriametrics_session import DOORS, VictoriametricsSession
 
 PROGRAM = "victoria-metrics"
@@ -59,22 +59,7 @@ class VictoriametricsTarget(Target):
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Flags and values that it refuses, in its own words: it checks them all before it prints its version."""
         flags = _flags(self.settings(trial, is_ours=True))
-        try:
-            done = subprocess.run(
-                [f"{home}/bin/{PROGRAM}", *flags, "-version"],
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                timeout=10,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return ()
-        if done.returncode == 0:
-            return ()
-        said = ((done.stderr + done.stdout).strip().splitlines() or [f"code {done.returncode}"])[0]
-        sentence = f"VictoriaMetrics says: {said[:300]}"
-        return (Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"),)
+        return refused_flags("VictoriaMetrics", run_program((f"{home}/bin/{PROGRAM}", *flags, "-version")))
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """The single-node server on the given address."""

@@ -1,0 +1,52 @@
+"""What a server's program prints when it is only asked: its version, or what it refuses. It is never started here.
+
+Refuses to wait: a program that cannot be run, or that does not end within seconds, has printed nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from scale_sweep.model import Finding
+
+_WITHIN_S = 10.0
+Done = subprocess.CompletedProcess[str]
+
+
+def run_program(
+    argv: Sequence[str], within_s: float = _WITHIN_S, environment: Mapping[str, str] | None = None
+) -> Done | None:
+    """The ended program with its output; None if it cannot be run, or does not end in time."""
+    try:
+        return subprocess.run(
+            argv,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=within_s,
+            check=False,
+            env=environment,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+
+
+def version_of(argv: Sequence[str], pattern: str, within_s: float = _WITHIN_S) -> str:
+    """The first group of the pattern in the program's output, its standard output first; "" without a match."""
+    done = run_program(argv, within_s)
+    match = re.search(pattern, done.stdout + done.stderr) if done else None
+    return match.group(1) if match else ""
+
+
+def refused_flags(server: str, done: Done | None, line_begins: str = "") -> tuple[Finding, ...]:
+    """A finding with the message by which a program refused its flags; none if it accepted them or was not run.
+
+    server: its name for people. line_begins: the start of the line that is the message; "": the first line.
+    """
+    if done is None or done.returncode == 0:
+        return ()
+    lines = [line for line in (done.stderr + done.stdout).strip().splitlines() if line.startswith(line_begins)]
+    sentence = f"{server} says: {(lines or [f'code {done.returncode}'])[0][:300]}"
+    return (Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"),)
