@@ -6,6 +6,7 @@ Refuses to sleep or retry: a session answers once, and the trial decides how lon
 from __future__ import annotations
 
 import math
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,7 @@ from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Cells, Drawn, Finding, Query, ServerSpec, Site, Trial
 from scale_sweep.server.targets.handed import in_ms
 from scale_sweep.server.targets.nouns import Address, Counted, Installation, Part, Surroundings
+from scale_sweep.server.targets.server_log import lines_with
 from scale_sweep.server.targets.target_facts import Facts
 
 if TYPE_CHECKING:
@@ -139,7 +141,12 @@ class Session(ABC):
 
 
 class Target(ABC):
-    """A database: how to start its server, what a workload needs of it, how to count the rows."""
+    """A database: how to start its server, what a workload needs of it, how to count the rows.
+
+    doubtful: is found in a line of the server's log that makes a trial's number doubtful; None: in no line.
+    """
+
+    doubtful: re.Pattern[str] | None = None
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -191,4 +198,4 @@ class Target(ABC):
 
     def suspicious(self, log: str) -> tuple[str, ...]:
         """Lines of the server's log that make a trial's number doubtful."""
-        return ()
+        return lines_with(self.doubtful, log) if self.doubtful else ()

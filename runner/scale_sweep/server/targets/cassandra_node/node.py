@@ -15,11 +15,12 @@ from pathlib import Path
 from scale_sweep.model import Site
 from scale_sweep.server.targets.java import find_jars, outside, program
 from scale_sweep.server.targets.nouns import Installation
+from scale_sweep.server.targets.server_log import lines_with
 
 JAVA = 17
 MARKED_S = 0.25  # the log marks its contents every 0.1 s: a start reads up to the last mark
 FLUSHED = "SELECT completed_tasks FROM system_views.thread_pools WHERE name = 'MemtableFlushWriter'"
-DOUBTFUL = (
+DOUBTFUL = re.compile(
     r"^ERROR .*|.*(OutOfMemoryError|No space left|[Dd]ropp(ed|ing) .*(mutation|message|MUTATION)|Stopping native).*"
 )
 _COMMIT_LOG = "commitlog"
@@ -144,5 +145,4 @@ def sync(root: Path) -> None:
 
 def doubtful(log: str) -> tuple[str, ...]:
     """Errors, and reports of dropped writes."""
-    found = (match.group(0).strip()[:300] for match in map(re.compile(DOUBTFUL).search, log.splitlines()) if match)
-    return tuple(dict.fromkeys(found))[:20]
+    return lines_with(DOUBTFUL, log)

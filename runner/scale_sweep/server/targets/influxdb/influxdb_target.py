@@ -33,7 +33,7 @@ TYPES = (
     "nchar",
 )
 _NOT_ITEMS = {"connections", "shard_duration", "gomaxprocs"}
-_DOUBTFUL = re.compile(
+_DOUBTFUL = re.compile(  # points that were not written
     r"cache-max-memory-size exceeded|partial write|points? dropped|no space left|panic:|fatal error:|out of memory"
     r"|failed to (write|fsync|sync)|compaction.*(error|failed)",
     re.IGNORECASE,
@@ -41,8 +41,7 @@ _DOUBTFUL = re.compile(
 
 
 class InfluxdbTarget(Target):
-    """One server for each trial. major: the first number of the version that it takes. doubtful: lines of its log that
-    mean points that were not written."""
+    """One server for each trial. major: the first number of the version that it takes."""
 
     major = "1"
     doubtful = _DOUBTFUL
@@ -106,10 +105,6 @@ class InfluxdbTarget(Target):
 
     def session(self, trial: Trial, address: Address) -> InfluxqlSession:
         return InfluxdbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
-
-    def suspicious(self, log: str) -> tuple[str, ...]:
-        """Lines that mean points that were not written."""
-        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if self.doubtful.search(line)))[:20]
 
 
 def _version(folder: str) -> str:

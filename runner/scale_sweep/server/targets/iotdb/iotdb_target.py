@@ -27,7 +27,7 @@ _FIXED = re.compile(r"\w+_(address|port|dirs?|config_node)|(cn|dn)_rpc_\w*compre
 _TEMPLATE = "iotdb-system.properties.template"
 _OPENED = ("java.lang", "java.util", "java.util.concurrent", "java.nio", "java.io", "java.net")
 # The ConfigNode tells the DataNode of new regions before it can hear it; the DataNode asks by itself then.
-_DOUBTFUL = re.compile(
+_DOUBTFUL = re.compile(  # errors, and writes that it rejected
     r"^ERROR (?!DataNodeTSStatusRPCHandler ).*"
     r"|.*(OutOfMemoryError|No space left|[Rr]eject(ed)? write|[Dd]isk.*(full|insufficient)).*"
 )
@@ -35,6 +35,8 @@ _DOUBTFUL = re.compile(
 
 class IotdbTarget(Target):
     """Two processes for each trial."""
+
+    doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
         """Its jars in `home`, else where `scale servers install` puts them, with a Java that runs them."""
@@ -123,11 +125,6 @@ class IotdbTarget(Target):
     def session(self, trial: Trial, address: Address) -> IotdbSession:
         """A session that speaks through the load generator."""
         return IotdbSession(trial, address, self.settings(trial, is_ours=True))
-
-    def suspicious(self, log: str) -> tuple[str, ...]:
-        """Errors, and what it says of writes that it rejected."""
-        found = (match.group(0).strip()[:300] for match in map(_DOUBTFUL.search, log.splitlines()) if match)
-        return tuple(dict.fromkeys(found))[:20]
 
 
 def _items_of(home: str) -> frozenset[str]:

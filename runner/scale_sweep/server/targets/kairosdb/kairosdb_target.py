@@ -17,6 +17,7 @@ from scale_sweep.server.targets.java import find_jars, options, outside, program
 from scale_sweep.server.targets.kairosdb.kairosdb_session import KairosdbSession
 from scale_sweep.server.targets.kairosdb.store import is_item
 from scale_sweep.server.targets.kairosdb.stores import STORES, store_of
+from scale_sweep.server.targets.server_log import first_of
 
 JAVA = 17
 WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")
@@ -115,5 +116,5 @@ class KairosdbTarget(Target):
 
     def suspicious(self, log: str) -> tuple[str, ...]:
         """Errors, and writes that H2 or Cassandra could not finish."""
-        found = (match.group(0).strip()[:300] for match in map(_DOUBTFUL.search, log.splitlines()) if match)
-        return tuple(dict.fromkeys((*found, *doubtful(log))))[:20]
+        errors = (match.group(0) for match in map(_DOUBTFUL.search, log.splitlines()) if match)
+        return first_of((*errors, *doubtful(log)))

@@ -19,6 +19,7 @@ from scale_sweep.server.targets.java import find_jars, options, outside, program
 from scale_sweep.server.targets.opentsdb.files import HBASE, PORTS, ROOT, TSD, hbase_site, logback, script, tsd_conf
 from scale_sweep.server.targets.opentsdb.opentsdb_facts import TAGS_MAX
 from scale_sweep.server.targets.opentsdb.opentsdb_session import OpentsdbSession
+from scale_sweep.server.targets.server_log import lines_with
 
 JAVA = 17
 WHOLE = ("bool", "tinyint", "smallint", "int", "bigint", "utinyint", "usmallint", "uint", "timestamp")
@@ -146,9 +147,7 @@ class OpentsdbTarget(Target):
 
     def suspicious(self, log: str) -> tuple[str, ...]:
         """Errors of both, and writes that the TSD could not store."""
-        lines = _ASKED_TOO_EARLY.sub("", log).splitlines()
-        found = (match.group(0).strip()[:300] for match in map(_DOUBTFUL.search, lines) if match)
-        return tuple(dict.fromkeys(found))[:20]
+        return lines_with(_DOUBTFUL, _ASKED_TOO_EARLY.sub("", log))
 
 
 @functools.cache

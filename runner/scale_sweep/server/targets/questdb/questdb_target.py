@@ -24,7 +24,7 @@ JAR = "questdb.jar"
 OLDEST_JAVA = 17
 _OWN_KNOBS = {*(knob.name for knob in FACTS.role_knobs), "heap"}
 _LOG = "writers=stdout\nw.stdout.class=io.questdb.log.LogConsoleWriter\nw.stdout.level=ERROR,CRITICAL,ADVISORY\n"
-_DOUBTFUL = re.compile(
+_DOUBTFUL = re.compile(  # rows that were not applied to their table
     r" [EC] .*(suspend|could not apply|apply.*fail|out of memory|No space left|could not (write|sync|append))"
     r"|table is SUSPENDED|java\.lang\.OutOfMemoryError|hs_err|SIGSEGV",
     re.IGNORECASE,
@@ -33,6 +33,8 @@ _DOUBTFUL = re.compile(
 
 class QuestdbTarget(Target):
     """One server for each trial."""
+
+    doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
         """questdb.jar in `home`, else where `scale servers install` puts it, with a Java that runs it."""
@@ -114,10 +116,6 @@ class QuestdbTarget(Target):
 
     def session(self, trial: Trial, address: Address) -> QuestdbSession:
         return QuestdbSession(trial, address, self.settings(trial, is_ours=True))
-
-    def suspicious(self, log: str) -> tuple[str, ...]:
-        """Lines that mean rows that were not applied to their table."""
-        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
 
 
 def _version(jar: Path) -> str:

@@ -17,7 +17,7 @@ from scale_sweep.server.targets.program import version_of
 from scale_sweep.server.targets.tdengine import admission, client, config
 from scale_sweep.server.targets.tdengine.tdengine_session import TdengineSession
 
-_DOUBTFUL = re.compile(
+_DOUBTFUL = re.compile(  # lost or unwritten data
     r"vnodeCommitImpl failed|failed to commit|out of memory|No space left|start to crash|"
     r"assert|signal:?\s*(?:6|9|11)\b",
     re.IGNORECASE,
@@ -26,6 +26,8 @@ _DOUBTFUL = re.compile(
 
 class TdengineTarget(Target):
     """taosd with the trial's own configuration, or one that already runs."""
+
+    doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
         """taosd in `home`/bin, else on PATH."""
@@ -63,10 +65,6 @@ class TdengineTarget(Target):
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """taosd with the trial's own configuration, and the adapter beside it for methods that need it."""
         return config.server_spec(trial, site, adapter=trial.subject.method in config.THROUGH_ADAPTER)
-
-    def suspicious(self, log: str) -> tuple[str, ...]:
-        """Lines of taosd's log that mean lost or unwritten data."""
-        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
 
     def session(self, trial: Trial, address: Address) -> TdengineSession:
         """A session through the load generator's verb `sql`, so that libtaos never enters this process."""

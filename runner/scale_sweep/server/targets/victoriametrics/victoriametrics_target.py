@@ -22,7 +22,7 @@ PROGRAM = "victoria-metrics"
 TYPES = ("bool", "tinyint", "smallint", "int", "utinyint", "usmallint", "uint", "float", "double")
 _SPELLED = {"smallmergeconcurrency": "smallMergeConcurrency", "memory": "memory.allowedBytes"}
 _NOT_FLAGS = {"connections", "gomaxprocs"}
-_DOUBTFUL = re.compile(
+_DOUBTFUL = re.compile(  # samples that were not stored
     r"panic|fatal|no space left|out of memory|cannot (write|store|flush|merge|create|open)|drop|ignor|readonly mode",
     re.IGNORECASE,
 )
@@ -35,6 +35,8 @@ def _in_bytes(value: str) -> str:
 
 class VictoriametricsTarget(Target):
     """One server for each trial."""
+
+    doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
         """victoria-metrics in `home`, else on PATH. The package's program does not report its version."""
@@ -86,10 +88,6 @@ class VictoriametricsTarget(Target):
 
     def session(self, trial: Trial, address: Address) -> VictoriametricsSession:
         return VictoriametricsSession(trial, address, self.settings(trial, is_ours=address.is_ours))
-
-    def suspicious(self, log: str) -> tuple[str, ...]:
-        """Lines that mean samples that were not stored."""
-        return tuple(dict.fromkeys(line.strip()[:300] for line in log.splitlines() if _DOUBTFUL.search(line)))[:20]
 
 
 def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
