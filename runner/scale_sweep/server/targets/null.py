@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from scale_sweep.model import KnobRole, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Facts, Installation, Knob, Session, Target
-from scale_sweep.server.targets.connections import connections_knob
+from scale_sweep.server.targets.role_knobs import connections_knob
 
 FACTS = Facts(
     name="null",

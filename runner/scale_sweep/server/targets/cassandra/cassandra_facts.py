@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import BY_VALUE, EACH_TAG, FILLS, MORE_BOUNDS, KnobRole
+from scale_sweep.model import BY_VALUE, EACH_TAG, FILLS, MORE_BOUNDS
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.cassandra.sums import SUMS
-from scale_sweep.server.targets.connections import connections_knob
 from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
 
 FACTS = Facts(
     name="cassandra",
@@ -27,12 +27,10 @@ FACTS = Facts(
     own_columns=("device", "ts"),
     knobs=(
         connections_knob(),
-        Knob(
-            name="memtable_flush_writers",
-            role=KnobRole.COMMIT_THREADS,
-            kind="count",
+        commit_threads_knob(
+            "memtable_flush_writers",
             label="Memtable flush writers",
-            help="memtables that are written to disk at once; Cassandra's own default where it is not given",
+            meaning="memtables that are written to disk at once; Cassandra's own default where it is not given",
         ),
         Knob(name="commitlog_sync", default="periodic"),
         Knob(name="heap", default=heap),

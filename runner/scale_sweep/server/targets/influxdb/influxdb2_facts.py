@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import FILLS, KnobRole, ServerSource
+from scale_sweep.model import FILLS, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.connections import connections_knob
 from scale_sweep.server.targets.influxdb.influxdb_facts import FUNCTIONS, LACKS, SAYS
 from scale_sweep.server.targets.influxdb.sums import SUMS
+from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
 
 FACTS = Facts(
     name="influxdb2",
@@ -20,12 +20,10 @@ FACTS = Facts(
     own_columns=("time", "device"),
     knobs=(
         connections_knob(),
-        Knob(
-            name="storage_max_concurrent_compactions",
-            role=KnobRole.COMMIT_THREADS,
-            kind="count",
+        commit_threads_knob(
+            "storage_max_concurrent_compactions",
             label="Compactions at once",
-            help="concurrent compactions, by default half of the cores",
+            meaning="concurrent compactions, by default half of the cores",
         ),
         Knob(name="shard_duration", default="7d"),
         Knob(name="storage_wal_fsync_delay", default="0s"),

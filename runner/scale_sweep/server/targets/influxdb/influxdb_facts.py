@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import BY_VALUE, FILLS, NEEDS, KnobRole
+from scale_sweep.model import BY_VALUE, FILLS, NEEDS
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.connections import connections_knob
 from scale_sweep.server.targets.influxdb.sums import SUMS
+from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
 
 FUNCTIONS = ("median", "stddev_samp", "count_distinct")  # of InfluxQL, which version 2 has too
 SAYS = tuple(words for words in NEEDS if words != BY_VALUE)
@@ -26,12 +26,10 @@ FACTS = Facts(
     own_columns=("time", "device"),
     knobs=(
         connections_knob(),
-        Knob(
-            name="data_max_concurrent_compactions",
-            role=KnobRole.COMMIT_THREADS,
-            kind="count",
+        commit_threads_knob(
+            "data_max_concurrent_compactions",
             label="Compactions at once",
-            help="concurrent compactions, by default half of the cores",
+            meaning="concurrent compactions, by default half of the cores",
         ),
         Knob(name="shard_duration", default="7d"),
         Knob(name="data_wal_fsync_delay", default="0s"),

@@ -12,9 +12,9 @@ from scale_sweep.model import (
     KnobRole,
 )
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.connections import connections_knob, twice_the_cores
 from scale_sweep.server.targets.heap import heap
 from scale_sweep.server.targets.iotdb.sums import SUMS
+from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob, twice_the_cores
 
 FACTS = Facts(
     name="iotdb",
@@ -49,12 +49,10 @@ FACTS = Facts(
             help="data regions, over which IoTDB distributes the devices",
         ),
         connections_knob(),
-        Knob(
-            name="flush_thread_count",
-            role=KnobRole.COMMIT_THREADS,
-            kind="count",
+        commit_threads_knob(
+            "flush_thread_count",
             label="Flush threads",
-            help="memtables that are written to disk at once, by default as many as cores",
+            meaning="memtables that are written to disk at once, by default as many as cores",
         ),
         Knob(name="aligned", default="true"),
         Knob(name="heap", default=heap),

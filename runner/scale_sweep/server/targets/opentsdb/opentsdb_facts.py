@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scale_sweep.model import BY_VALUE, MORE_BOUNDS, NEWEST_BEFORE
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.connections import connections_knob
 from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.role_knobs import connections_knob
 
 TAGS_MAX = 8  # of a series, unless tsd.storage.max_tags says otherwise
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import NEEDS, KnobRole, ResourceRange, ServerSource
+from scale_sweep.model import NEEDS, ResourceRange, ServerSource
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.connections import connections_knob, parts_on_disks, twice_the_cores
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
 from scale_sweep.server.targets.postgres.sums import SUMS
+from scale_sweep.server.targets.role_knobs import connections_knob, partitions_knob, parts_on_disks, twice_the_cores
 
 
 def _parts(resources: ResourceRange) -> str:
@@ -76,14 +76,7 @@ FACTS = Facts(
     runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     auto_rank=20,
     knobs=(
-        Knob(
-            name="partitions",
-            role=KnobRole.PARTITIONS,
-            kind="count",
-            column="partitions",
-            default=_parts,
-            help="hash partitions",
-        ),
+        partitions_knob(_parts, "hash partitions"),
         connections_knob(_parts),
         Knob(name="shared_buffers", default=_small_buffers),
         Knob(name="backend_flush_after", default=_write_at_once),

@@ -6,10 +6,10 @@ from __future__ import annotations
 from scale_sweep.model import NEEDS, ServerSource
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.connections import connections_knob
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS
 from scale_sweep.server.targets.postgres.postgres_facts import LOADING, VENDOR_DEFAULTS
 from scale_sweep.server.targets.postgres.sums import SUMS
+from scale_sweep.server.targets.role_knobs import connections_knob
 
 FACTS = Facts(
     name="timescaledb",

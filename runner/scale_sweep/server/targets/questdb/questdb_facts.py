@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import FILLS, NEEDS, KnobRole, ResourceRange
+from scale_sweep.model import FILLS, NEEDS, ResourceRange
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.connections import connections_knob, parts_on_disks, twice_the_cores
 from scale_sweep.server.targets.heap import heap
 from scale_sweep.server.targets.questdb.sums import SUMS
+from scale_sweep.server.targets.role_knobs import (
+    commit_threads_knob,
+    connections_knob,
+    partitions_knob,
+    parts_on_disks,
+    twice_the_cores,
+)
 
 PGWIRE = "pgwire"  # INSERT by the protocol of PostgreSQL
 
@@ -26,21 +32,12 @@ FACTS = Facts(
     stores_tags=True,
     own_columns=("timestamp", "device"),
     knobs=(
-        Knob(
-            name="partitions",
-            role=KnobRole.PARTITIONS,
-            kind="count",
-            column="partitions",
-            default=_tables,
-            help="tables, over which the devices are distributed",
-        ),
+        partitions_knob(_tables, "tables, over which the devices are distributed"),
         connections_knob(),
-        Knob(
-            name="wal_apply_worker_count",
-            role=KnobRole.COMMIT_THREADS,
-            kind="count",
+        commit_threads_knob(
+            "wal_apply_worker_count",
             label="WAL apply workers",
-            help="threads that apply the log to the tables, by default as many as cores",
+            meaning="threads that apply the log to the tables, by default as many as cores",
         ),
         Knob(name="cairo_commit_mode"),
         Knob(name="heap", default=heap),

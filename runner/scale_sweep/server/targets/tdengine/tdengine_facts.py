@@ -7,7 +7,7 @@ import math
 from scale_sweep.experiment.work import sums
 from scale_sweep.model import FILLS, NEEDS, KnobRole, ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob
-from scale_sweep.server.targets.connections import connections_knob, parts_on_disks
+from scale_sweep.server.targets.role_knobs import connections_knob, partitions_knob, parts_on_disks
 
 VERSION = "3.3.0.0"
 CLIENT_THREADS_PER_PROCESS = 10
@@ -48,14 +48,7 @@ FACTS = Facts(
     runs_from=(ServerSource.IMAGE, ServerSource.INSTALLATION, ServerSource.ENDPOINT),
     auto_rank=10,
     knobs=(
-        Knob(
-            name="vgroups",
-            role=KnobRole.PARTITIONS,
-            kind="count",
-            column="vgroups",
-            default=_vgroups,
-            help="vgroups",
-        ),
+        partitions_knob(_vgroups, "vgroups", name="vgroups"),
         connections_knob(_vgroups),
         Knob(
             name="commit_threads",

@@ -10,10 +10,9 @@ from scale_sweep.model import (
     NEWEST_BEFORE,
     ONE_TAG,
     SEVERAL_COLUMNS,
-    KnobRole,
 )
 from scale_sweep.server.targets import Facts, Knob, series
-from scale_sweep.server.targets.connections import connections_knob
+from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
 from scale_sweep.server.targets.victoriametrics.sums import SHARE, SUMS
 
 FACTS = Facts(
@@ -37,12 +36,10 @@ FACTS = Facts(
     own_columns=("time", "device"),
     knobs=(
         connections_knob(),
-        Knob(
-            name="smallmergeconcurrency",
-            role=KnobRole.COMMIT_THREADS,
-            kind="count",
+        commit_threads_knob(
+            "smallmergeconcurrency",
             label="Merge workers",
-            help="concurrent merges of small parts, by default as many as the server chooses",
+            meaning="concurrent merges of small parts, by default as many as the server chooses",
         ),
         Knob(name="memory", default="1GiB"),
     ),

@@ -1,4 +1,4 @@
-"""The knob of the load's connections, and the rule by which targets choose how many connections and parts they have.
+"""Knobs with a role, and the rule by which targets choose how many connections and parts they have.
 
 The rule is one for all, so that databases differ by what they do. Refuses to let a number grow along the axis: a knob
 must not move with it.
@@ -26,5 +26,19 @@ def parts_on_disks(resources: ResourceRange) -> int:
 
 
 def connections_knob(default: Default | str = twice_the_cores) -> Knob:
-    """The knob with the role CONNECTIONS, which has the same name in all targets."""
+    """The number of the load's connections, which has the same name in all targets."""
     return Knob(name="connections", role=KnobRole.CONNECTIONS, kind="count", column="connections", default=default)
+
+
+def partitions_knob(default: Default | str, meaning: str, name: str = "partitions") -> Knob:
+    """The number of parts into which the data is split. name: the database's own; it is also the column's.
+
+    meaning: for the help of `--partitions`.
+    """
+    return Knob(name=name, role=KnobRole.PARTITIONS, kind="count", column=name, default=default, help=meaning)
+
+
+def commit_threads_knob(name: str, *, label: str, meaning: str) -> Knob:
+    """The number of the server's threads that write data files, by the database's own name for it. It has no column
+    and no default: the server then chooses by its processors. meaning: for the help of `--commit-threads`."""
+    return Knob(name=name, role=KnobRole.COMMIT_THREADS, kind="count", label=label, help=meaning)
