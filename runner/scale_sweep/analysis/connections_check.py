@@ -45,28 +45,28 @@ def checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[Check, ...]:
     """The check of each point that has one, in the order of the results."""
     rate = rate_of(plan.sweep.work, durable=load_axis(plan.sweep.axis).is_durable).field
     points: dict[tuple[float, str], list[float]] = {}
-    asked = []
+    pairs = []
     for result, observed in zip(results, observations(results, rate), strict=True):
         if observed.role == "check":
-            asked.append((result, observed))
+            pairs.append((result, observed))
         elif observed.role == "point" and observed.value is not None and _counts(result.verdict):
             points.setdefault(observed.point, []).append(math.log(observed.value))
     noise = _noise(list(points.values()))
     return tuple(
         _check(result, observed.point, observed.value, points.get(observed.point, []), noise)
-        for result, observed in asked
+        for result, observed in pairs
     )
 
 
 def with_checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult, ...]:
     """The results, with the verdict of each checked trial updated. Idempotent."""
-    found = {check.point: check for check in checks(plan, results)}
-    if not found:
+    by_point = {check.point: check for check in checks(plan, results)}
+    if not by_point:
         return tuple(results)
     named = [observed.point for observed in observations(results, achieved)]
     return tuple(
-        replace(result, verdict=_judged(result.verdict, found[point]))
-        if point in found and result.trial.role == "point" and result.verdict.once_checked is not None
+        replace(result, verdict=_judged(result.verdict, by_point[point]))
+        if point in by_point and result.trial.role == "point" and result.verdict.once_checked is not None
         else result
         for result, point in zip(results, named, strict=True)
     )
@@ -92,18 +92,18 @@ def _check(
     many = f"with twice the connections ({result.trial.load.connections})"
     if not _counts(result.verdict) or rate is None or not logs:
         why = f"the trial {many} is {result.verdict.kind.value}"
-        told = f"{why}, so it is not known whether the reason is inside the server"
-        return Check(point=point, is_internal=None, sentence=told)
+        words = f"{why}, so it is not known whether the reason is inside the server"
+        return Check(point=point, is_internal=None, sentence=words)
     spread, degrees = noise
     rise = math.log(rate) - sum(logs) / len(logs)
     margin = student(degrees, PROBABILITY) * spread * math.sqrt(1 + 1 / len(logs))
-    told = f"{many} the rate was {_percent(rise)}"
+    words = f"{many} the rate was {_percent(rise)}"
     if rise > max(margin, math.log1p(RISE_PERCENT / 100)):
-        return Check(point=point, is_internal=False, sentence=f"{told}: the level lacks connections")
+        return Check(point=point, is_internal=False, sentence=f"{words}: the level lacks connections")
     if margin > math.log1p(UNSEEN_PERCENT / 100):
         hidden = f"the noise of the run could hide a rise of {100 * math.expm1(margin):.0f} %"
-        return Check(point=point, is_internal=None, sentence=f"{told}, and {hidden}")
-    return Check(point=point, is_internal=True, sentence=f"{told}: the reason is inside the server")
+        return Check(point=point, is_internal=None, sentence=f"{words}, and {hidden}")
+    return Check(point=point, is_internal=True, sentence=f"{words}: the reason is inside the server")
 
 
 def _percent(rise: float) -> str:

@@ -47,7 +47,7 @@ class Period:
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """A word for its kind."""
         return "stall" if self.still_s else "slow"
 
 
@@ -92,14 +92,14 @@ def _period(seconds: Sequence[Second], first: int, last: int, usual: float) -> P
 def _seen(seconds: Sequence[Second], inside: Sequence[Second]) -> str:
     disk = _times(seconds, inside, lambda s: s.disk_mb_per_s)
     cores = _times(seconds, inside, lambda s: s.server_cores)
-    told = []
+    parts = []
     if disk is not None and disk >= BUSY_DISK:
-        told.append(f"the disks took {disk:.1f} times their usual writes: a compaction, a checkpoint or a flush")
+        parts.append(f"the disks took {disk:.1f} times their usual writes: a compaction, a checkpoint or a flush")
     if cores is not None and cores >= BUSY_CPU:
-        told.append(f"the server used {cores:.1f} times its usual CPU: background work")
+        parts.append(f"the server used {cores:.1f} times its usual CPU: background work")
     if cores is not None and cores <= IDLE_CPU:
-        told.append(f"the server used {cores:.1f} of its usual CPU: it waited")
-    return "; ".join(told)
+        parts.append(f"the server used {cores:.1f} of its usual CPU: it waited")
+    return "; ".join(parts)
 
 
 def _times(seconds: Sequence[Second], inside: Sequence[Second], read: Callable[[Second], float | None]) -> float | None:
@@ -138,11 +138,11 @@ class Ratios:
 def ratios_of_windows(rates: Sequence[float]) -> tuple[Ratios, ...]:
     """The ratios for each kind of window that fits. rates: of the soak's window, one for each second; their mean must
     be above 0."""
-    mean, found = fmean(rates), []
+    mean, of_kinds = fmean(rates), []
     for name, shortest_s, longest_s, measure in KINDS:
         starts = range(0, len(rates) - longest_s + 1, STEP_S)
         tried = [measure(rates[start : start + longest_s], shortest_s, longest_s) for start in starts]
         valid = tuple(sorted(one[0] / mean for one in tried if one is not None))
         if tried:
-            found.append(Ratios(name=name, windows=len(tried), valid=valid))
-    return tuple(found)
+            of_kinds.append(Ratios(name=name, windows=len(tried), valid=valid))
+    return tuple(of_kinds)

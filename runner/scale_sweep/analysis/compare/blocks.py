@@ -97,12 +97,12 @@ def blocks_left_out(run: StoredRun) -> list[tuple[float, int, int]]:
 
 def _cells(run: StoredRun) -> dict[tuple[float, int, str], list[float]]:
     """ln(rate) of the VALID trials by level, block and variant."""
-    found: dict[tuple[float, int, str], list[float]] = {}
+    logs: dict[tuple[float, int, str], list[float]] = {}
     for result, one in zip(run.results, observations(run.results, achieved), strict=True):
         log = log_value(one)
         if one.role == "point" and not one.mark and log is not None:
-            found.setdefault((one.level, one.block, side_of(result)), []).append(log)
-    return found
+            logs.setdefault((one.level, one.block, side_of(result)), []).append(log)
+    return logs
 
 
 def side_of(result: TrialResult) -> str:
@@ -137,10 +137,10 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
     logs = [PointLogs(level=p.level, variant="", a=p.a, b=p.b) for p in points]
     rows = [replace(plain(one), trials_a=p.trials_a, trials_b=p.trials_b) for one, p in zip(logs, points, strict=True)]
     ratios = Ratios(points=tuple(rows), overall=_overall(logs, points), unpaired=tuple(missing))
-    found = tested_blocks(points) if points else None
-    if found is not None:
-        whole = together(found) if len(points) > 1 else None
-        ratios = ratios.with_tests(found, whole, family(found)[0], "blocks")
+    tested = tested_blocks(points) if points else None
+    if tested is not None:
+        whole = together(tested) if len(points) > 1 else None
+        ratios = ratios.with_tests(tested, whole, family(tested)[0], "blocks")
     about = run.plan.sweep.variants_ab
     sides = Sides(
         name_a=about[A],
@@ -148,14 +148,14 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
         sweep=run.plan.sweep,
         differing=differing_variants(run, side_of),
         allowed=allowed,
-        not_judged_because="" if found is not None else ONE_BLOCK,
+        not_judged_because="" if tested is not None else ONE_BLOCK,
     )
     comparison = assembled(sides, ratios)
     left_out = [f"{few} of {many} at {point_name(level, '', axis)}" for level, few, many in blocks_left_out(run)]
     doubt = (f"blocks without VALID trials of both do not count: {', '.join(left_out)}",) if left_out else ()
     if not points and not any(one.open_loop for one in missing):
         comparison = replace(comparison, sentence=NO_BLOCK)
-    if points and found is None:
+    if points and tested is None:
         comparison = replace(comparison, sentence=untested(rows, axis, "one block at a level"))
     comparison = replace(comparison, cautions=(*comparison.cautions, *doubt))
     return with_quick_cautions(comparison, *([r for r in run.results if side_of(r) == side] for side in (A, B)))

@@ -23,9 +23,9 @@ from scale_sweep.model.compared import FalseAlarms, Spread
 def compare_points(points: Sequence[PointLogs]) -> tuple[Tested, Spread] | None:
     """Tests all points at once. None if there is no spread: single trials with too few seconds in their windows."""
     a, b = _side([p.a for p in points]), _side([p.b for p in points])
-    found = variances(a, b)
-    if found is not None:
-        return welch(a, b, *found), "common" if found[0] is found[1] else "replicates"
+    spreads = variances(a, b)
+    if spreads is not None:
+        return welch(a, b, *spreads), "common" if spreads[0] is spreads[1] else "replicates"
     spreads_a, spreads_b = [p.seconds_a for p in points], [p.seconds_b for p in points]
     if None in spreads_a or None in spreads_b:
         return None
@@ -57,12 +57,12 @@ SEED = 20260102
 
 def false_alarms(points: Sequence[PointLogs], alpha: float, allowed: float | None) -> FalseAlarms | None:
     """alpha: the family-wise level. allowed: the accepted loss, as a share (0.05). None if there is no spread."""
-    found = compare_points(points)
-    if found is None:
+    result = compare_points(points)
+    if result is None:
         return None
     chance = np.random.default_rng(SEED)
-    draws = DRAWS_SECONDS if found[1] == "seconds" else DRAWS
-    made = _from_seconds(points, chance, draws) if found[1] == "seconds" else _from_replicates(points, chance, draws)
+    draws = DRAWS_SECONDS if result[1] == "seconds" else DRAWS
+    made = _from_seconds(points, chance, draws) if result[1] == "seconds" else _from_replicates(points, chance, draws)
     adjusted, differences = family(made)
     alarms = adjusted < alpha
     limit = math.log(1 - allowed) if allowed is not None else None
@@ -71,17 +71,17 @@ def false_alarms(points: Sequence[PointLogs], alpha: float, allowed: float | Non
         draws=draws,
         any_percent=100 * float(alarms.any(axis=-1).mean()),
         slower_percent=100 * float(slower.mean()) if slower is not None else None,
-        spread=found[1],
+        spread=result[1],
     )
 
 
-def family(found: Tested) -> tuple[Floats, Floats]:
+def family(tested: Tested) -> tuple[Floats, Floats]:
     """Holm's p-values and the differences, for all points and, if there are several, for all points together (last)."""
-    if found.difference.shape[-1] == 1:
-        return found.p_value, found.difference
-    whole = together(found)
-    p_values = np.concatenate([found.p_value, whole.p_value], axis=-1)
-    return holm(p_values), np.concatenate([found.difference, whole.difference], axis=-1)
+    if tested.difference.shape[-1] == 1:
+        return tested.p_value, tested.difference
+    whole = together(tested)
+    p_values = np.concatenate([tested.p_value, whole.p_value], axis=-1)
+    return holm(p_values), np.concatenate([tested.difference, whole.difference], axis=-1)
 
 
 def _residuals(logs: Sequence[Sequence[float]]) -> Floats:
@@ -99,9 +99,9 @@ def _from_replicates(points: Sequence[PointLogs], chance: np.random.Generator, d
     left_a, left_b = (left_a if len(left_a) else left_b), (left_b if len(left_b) else left_a)
     a = _drawn([len(p.a) for p in points], left_a, chance, draws)
     b = _drawn([len(p.b) for p in points], left_b, chance, draws)
-    found = variances(a, b)
-    assert found is not None
-    return welch(a, b, *found)
+    spreads = variances(a, b)
+    assert spreads is not None
+    return welch(a, b, *spreads)
 
 
 def _drawn(counts: Sequence[int], noise: Floats, chance: np.random.Generator, draws: int) -> Side:

@@ -1,4 +1,4 @@
-"""What differs between two runs, or two variants, besides their rates: tool, server, settings, host, knobs, sweep.
+"""Differences of two runs, or of two variants, besides their rates: tool, server, settings, host, knobs, sweep.
 
 Refuses to list what differs between any two runs (times, names, the port that the server was given): a value that
 varies among the trials of one point is no setting.
@@ -26,7 +26,7 @@ _SHOWN = 160
 
 def differing(a: StoredRun, b: StoredRun) -> tuple[Differing, ...]:
     """Everything that differs. What explains most comes first."""
-    found = [
+    differences = [
         *_named("server", _server(a), _server(b)),
         *_named("settings", _settings(a), _settings(b)),
         *_named("knobs", _knobs(a), _knobs(b)),
@@ -34,30 +34,30 @@ def differing(a: StoredRun, b: StoredRun) -> tuple[Differing, ...]:
         *_named("host", _host(a), _host(b)),
         *_named("tool", _tool(a), _tool(b)),
     ]
-    return tuple(found)
+    return tuple(differences)
 
 
 def differing_variants(run: StoredRun, side_of: Callable[[TrialResult], str]) -> tuple[Differing, ...]:
-    """What differs between A and B of one run: server, settings as it reported them, knobs, work and load."""
+    """Differences of A and B of one run: server, settings as it reported them, knobs, work and load."""
     a, b = (replace(run, results=tuple(r for r in run.results if side_of(r) == side)) for side in ("A", "B"))
     a, b = (replace(one, plan=replace(one.plan, trials=tuple(r.trial for r in one.results))) for one in (a, b))
     return (
         *_named("server", _subject(a), _subject(b)),
         *_named("settings", _settings(a), _settings(b)),
         *_named("knobs", _knobs(a), _knobs(b)),
-        *_named("load", _asked(a), _asked(b)),
+        *_named("load", _load_of(a), _load_of(b)),
     )
 
 
 def _subject(run: StoredRun) -> dict[str, str]:
-    told = asdict(run.results[0].trial.subject) if run.results else {}
-    said = dict(run.results[0].server) if run.results else {}
-    images: dict[str, str] = {name: _text(said[name]) for name in ("image_digest", "image_id") if name in said}
-    kept = {name: _text(value) for name, value in told.items() if name not in ("variant", "version")}
+    subject = asdict(run.results[0].trial.subject) if run.results else {}
+    server = dict(run.results[0].server) if run.results else {}
+    images: dict[str, str] = {name: _text(server[name]) for name in ("image_digest", "image_id") if name in server}
+    kept = {name: _text(value) for name, value in subject.items() if name not in ("variant", "version")}
     return {**kept, "version": _text(_version(run)), **images}
 
 
-def _asked(run: StoredRun) -> dict[str, str]:
+def _load_of(run: StoredRun) -> dict[str, str]:
     """Work and load of the first trial. They are the same at every level, except for what the level's knobs change."""
     if not run.results:
         return {}
@@ -89,10 +89,10 @@ def _tool(run: StoredRun) -> dict[str, str]:
 
 def _server(run: StoredRun) -> dict[str, str]:
     sweep = run.plan.sweep
-    said = run.manifest.get("server")
-    told = said if isinstance(said, Mapping) else {}
-    images = {name: _text(told[name]) for name in ("image_digest", "image_id", "image") if name in told}
-    version = _text(told.get("version") or _version(run))
+    stored = run.manifest.get("server")
+    server = stored if isinstance(stored, Mapping) else {}
+    images = {name: _text(server[name]) for name in ("image_digest", "image_id", "image") if name in server}
+    version = _text(server.get("version") or _version(run))
     return {"target": sweep.target, "runtime": sweep.runtime, "version": version, **images}
 
 
@@ -103,16 +103,16 @@ def _version(run: StoredRun) -> str:
 
 def _host(run: StoredRun) -> dict[str, str]:
     host = run.manifest.get("host")
-    told = dict(host) if isinstance(host, Mapping) else {}
-    found = {name: _text(told.get(name)) for name in _HOST}
-    cpus = told.get("cpus")
-    found["cpus"] = str(len(cpus)) if isinstance(cpus, (list, tuple)) else ABSENT
+    facts = dict(host) if isinstance(host, Mapping) else {}
+    shown = {name: _text(facts.get(name)) for name in _HOST}
+    cpus = facts.get("cpus")
+    shown["cpus"] = str(len(cpus)) if isinstance(cpus, (list, tuple)) else ABSENT
     disks = run.manifest.get("disks")
     for at, disk in enumerate(disks if isinstance(disks, (list, tuple)) else ()):
         if isinstance(disk, Mapping):
             kept = {k: v for k, v in disk.items() if k not in ("free_bytes", "size_bytes")}
-            found[f"disk {at + 1}"] = _text(kept)
-    return found
+            shown[f"disk {at + 1}"] = _text(kept)
+    return shown
 
 
 def _sweep(run: StoredRun) -> dict[str, str]:
@@ -134,13 +134,13 @@ def _knobs(run: StoredRun) -> dict[str, str]:
 
 
 def _settings(run: StoredRun) -> dict[str, str]:
-    told = [(r.trial.level, r.effective) for r in run.on_curve if r.effective]
-    return {k: v for k, v in _by_level(told).items() if k not in _ANY_TWO and k != "server_version"}
+    reported = [(r.trial.level, r.effective) for r in run.on_curve if r.effective]
+    return {k: v for k, v in _by_level(reported).items() if k not in _ANY_TWO and k != "server_version"}
 
 
-def _by_level(told: list[tuple[float, Mapping[str, str]]]) -> dict[str, str]:
+def _by_level(reported: list[tuple[float, Mapping[str, str]]]) -> dict[str, str]:
     values: dict[str, dict[float, set[str]]] = {}
-    for level, settings in told:
+    for level, settings in reported:
         for name, value in settings.items():
             values.setdefault(name, {}).setdefault(level, set()).add(value)
     stable = {n: by for n, by in values.items() if all(len(v) == 1 for v in by.values())}

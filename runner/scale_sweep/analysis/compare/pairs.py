@@ -167,12 +167,12 @@ def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
 def counted_trials(run: StoredRun) -> dict[Key, list[Counted]]:
     """The trials that count, by point, with ln(rate) corrected for the run's drift."""
     observed = without_drift(observations(run.results, achieved))
-    found: dict[Key, list[Counted]] = {}
+    trials: dict[Key, list[Counted]] = {}
     for result, one in zip(run.results, observed, strict=True):
         if one.role == "point" and not one.mark:
             counted = Counted(result=result, log=math.log(one.value or 1.0))
-            found.setdefault((one.level, label(result.trial.variant)), []).append(counted)
-    return found
+            trials.setdefault((one.level, label(result.trial.variant)), []).append(counted)
+    return trials
 
 
 def open_points(run: StoredRun) -> set[Key]:

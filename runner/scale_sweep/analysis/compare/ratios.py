@@ -219,19 +219,19 @@ def quantile(degrees: Floats, probability: float) -> Floats:
     return np.asarray(stdtrit(np.maximum(degrees, 1e-9), probability))
 
 
-def together(found: Tested) -> Tested:
+def together(tested: Tested) -> Tested:
     """All points as one: the mean of the differences, with equal weights, on a last axis of length 1."""
-    k = found.difference.shape[-1]
-    squares = found.error**2
+    k = tested.difference.shape[-1]
+    squares = tested.error**2
     total = squares.sum(axis=-1, keepdims=True)
-    below = (squares**2 / np.maximum(found.degrees, 1e-9)).sum(axis=-1, keepdims=True)
+    below = (squares**2 / np.maximum(tested.degrees, 1e-9)).sum(axis=-1, keepdims=True)
     apart = np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), 1.0)
     # Points that share a pooled variance have dependent errors: no more degrees of freedom than one point has.
-    most = np.where(found.own, found.degrees, 0.0).sum(axis=-1, keepdims=True)
-    pooled_degrees = np.where(found.own, 0.0, found.degrees).max(axis=-1, keepdims=True)
+    most = np.where(tested.own, tested.degrees, 0.0).sum(axis=-1, keepdims=True)
+    pooled_degrees = np.where(tested.own, 0.0, tested.degrees).max(axis=-1, keepdims=True)
     degrees = np.minimum(apart, most + pooled_degrees)
     error = np.sqrt(total) / k
-    difference = found.difference.mean(axis=-1, keepdims=True)
+    difference = tested.difference.mean(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(error > 0, difference / error, np.where(difference == 0, 0.0, np.inf))
     p_value = 2 * stdtr(np.maximum(degrees, 1e-9), -np.abs(t))

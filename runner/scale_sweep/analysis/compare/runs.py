@@ -45,14 +45,14 @@ def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Co
     """
     check_comparable((a, b))
     paired, unpaired = pair_points(a, b)
-    found = compare_points(paired) if paired else None
+    result = compare_points(paired) if paired else None
     rows = [plain(p) for p in paired]
-    ratios = Ratios(points=tuple(rows), overall=overall_row(paired) if found else None, unpaired=tuple(unpaired))
-    if found is not None:
-        tested, spread = found
+    ratios = Ratios(points=tuple(rows), overall=overall_row(paired) if result else None, unpaired=tuple(unpaired))
+    if result is not None:
+        tested, spread = result
         whole = together(tested) if len(paired) > 1 else None
         ratios = ratios.with_tests(tested, whole, family(tested)[0], spread)
-    is_single = found is None or found[1] == "seconds"
+    is_single = result is None or result[1] == "seconds"
     sides = Sides(
         name_a=name_of(a),
         name_b=name_of(b),
@@ -60,7 +60,7 @@ def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Co
         differing=differing(a, b),
         allowed=allowed,
         same=a.path == b.path,
-        chance=false_alarms(paired, ALPHA, allowed) if found else None,
+        chance=false_alarms(paired, ALPHA, allowed) if result else None,
         not_judged_because=f"{SINGLE}, and {ONE_SESSION}" if is_single else ONE_SESSION,
     )
     comparison = assembled(sides, ratios)
@@ -117,11 +117,11 @@ class Ratios:
     unpaired: tuple[Unpaired, ...]
     spread: Spread | None = None
 
-    def with_tests(self, found: Tested, whole: Tested | None, adjusted: Floats, spread: Spread) -> Ratios:
+    def with_tests(self, tested: Tested, whole: Tested | None, adjusted: Floats, spread: Spread) -> Ratios:
         """The ratios with intervals and p-values. adjusted: one p-value for each point and, if whole is given, a last
         one for it."""
         count = len(adjusted)
-        points = tuple(_tested(p, found, at, float(adjusted[at]), spread, count) for at, p in enumerate(self.points))
+        points = tuple(_tested(p, tested, at, float(adjusted[at]), spread, count) for at, p in enumerate(self.points))
         overall = self.overall
         if whole is not None and overall is not None:
             overall = _tested(overall, whole, 0, float(adjusted[-1]), spread, count)
@@ -130,7 +130,7 @@ class Ratios:
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
-    """What is compared. sweep: of A. allowed: the accepted loss, as a share of A's rate. same: A and B are one run.
+    """The two sides of a comparison. sweep: of A. allowed: the accepted loss, as a share of A's rate. same: A and B are one run.
     chance: false alarms of the runs' own noise. sessions: the number of runs of A and of B."""
 
     name_a: str

@@ -134,9 +134,9 @@ def session_share(a: Floats, b: Floats) -> float:
     return common / (common + within) if common + within > 0 else 0.0
 
 
-def adjusted(found: Tested, sessions: Sessions) -> Floats:
+def adjusted(tested: Tested, sessions: Sessions) -> Floats:
     """The adjusted p-values of all tests."""
-    p_values = found.p_value
+    p_values = tested.p_value
     if len(p_values) < 2:
         return p_values
     share = session_share(sessions.a, sessions.b)
@@ -181,9 +181,9 @@ def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: fl
         points=tuple(plain(p) for p in sessions.points), overall=overall_row(sessions.points), unpaired=tuple(missing)
     )
     if sessions.points:
-        found = tested_sessions(sessions.a, sessions.b)
-        whole = _at(found, slice(-1, None)) if len(sessions.points) > 1 else None
-        ratios = ratios.with_tests(found, whole, adjusted(found, sessions), "sessions")
+        tested = tested_sessions(sessions.a, sessions.b)
+        whole = _at(tested, slice(-1, None)) if len(sessions.points) > 1 else None
+        ratios = ratios.with_tests(tested, whole, adjusted(tested, sessions), "sessions")
     sides = Sides(
         name_a=", ".join(map(name_of, a)),
         name_b=", ".join(map(name_of, b)),
@@ -198,6 +198,6 @@ def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: fl
     return with_quick_cautions(comparison, [r for run in a for r in run.results], [r for run in b for r in run.results])
 
 
-def _at(found: Tested, where: slice) -> Tested:
+def _at(tested: Tested, where: slice) -> Tested:
     names = ("difference", "error", "degrees", "p_value", "own")
-    return Tested(**{name: getattr(found, name)[where] for name in names})
+    return Tested(**{name: getattr(tested, name)[where] for name in names})

@@ -35,10 +35,10 @@ def ratio_words(point: PointRatio) -> str:
     """The ratio as a change with its interval: "-4.2 % (-6.1..-2.3)"."""
     if point.ratio is None:
         return point.missing
-    said = f"{100 * (point.ratio - 1):+.1f} %"
+    change = f"{100 * (point.ratio - 1):+.1f} %"
     if point.low is None or point.high is None:
-        return said
-    return f"{said} ({100 * (point.low - 1):+.1f}..{100 * (point.high - 1):+.1f})"
+        return change
+    return f"{change} ({100 * (point.low - 1):+.1f}..{100 * (point.high - 1):+.1f})"
 
 
 def nothing_words(unpaired: Sequence[Unpaired]) -> str:
@@ -56,35 +56,35 @@ def sentence(ratios: Sequence[PointRatio], overall: PointRatio | None, axis: str
     if ratios[0].low is None:
         return untested(ratios, axis, "single trials with short windows")
     changed = [p for p in ratios if p.differs]
-    told = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in changed)
+    changes = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in changed)
     whole = f"all points together {ratio_words(overall)}" if overall is not None else ""
     if changed:
         kind = _direction(changed)
         rest = f"; {whole}" if whole else ""
-        return f"B is {kind} at {len(changed)} of {len(ratios)} points: {told}{rest}."
+        return f"B is {kind} at {len(changed)} of {len(ratios)} points: {changes}{rest}."
     if overall is not None and overall.differs:
         return f"B is {_direction([overall])}: {whole}; no single point shows it by itself."
-    return _nothing_found(ratios, overall, whole)
+    return _not_significant(ratios, overall, whole)
 
 
 def untested(ratios: Sequence[PointRatio], axis: str, why: str) -> str:
     """Ratios without a test. why: what they rest on."""
-    told = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in ratios)
-    return f"B against A: {told}; {why}, so it may be noise."
+    changes = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in ratios)
+    return f"B against A: {changes}; {why}, so it may be noise."
 
 
-def _nothing_found(ratios: Sequence[PointRatio], overall: PointRatio | None, whole: str) -> str:
+def _not_significant(ratios: Sequence[PointRatio], overall: PointRatio | None, whole: str) -> str:
     """No difference, and the smallest that the trials would have shown; or that they could not have shown any."""
     seen = sorted(p.smallest_percent or 100.0 for p in ratios)
     together = overall.smallest_percent or 100.0 if overall is not None else 100.0
-    found = f"; {whole or ratio_words(ratios[0])}"
+    measured = f"; {whole or ratio_words(ratios[0])}"
     if min(seen[0], together) >= UNSEEN_PERCENT:
-        return f"Not known whether B differs from A: the trials are too few for this noise{found}."
+        return f"Not known whether B differs from A: the trials are too few for this noise{measured}."
     ends = list(dict.fromkeys(f"{p:.1f}" if p < UNSEEN_PERCENT else "50 or more" for p in (seen[0], seen[-1])))
     all_points = f" ({together:.1f} % on all points together)" if together < UNSEEN_PERCENT else ""
     return (
         f"No difference was found; one of {' to '.join(ends)} % at a point{all_points} would have been seen four times "
-        f"in five{found}."
+        f"in five{measured}."
     )
 
 
@@ -105,7 +105,7 @@ def _direction(points: Sequence[PointRatio]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CautionInputs:
-    """What the cautions depend on besides the ratios. same: A and B are one run. sessions: the number of runs of each
+    """Inputs of the cautions besides the ratios. same: A and B are one run. sessions: the number of runs of each
     side."""
 
     spread: Spread | None
@@ -120,36 +120,36 @@ def name_of(run: StoredRun) -> str:
 
 
 def cautions(points: Sequence[PointRatio], tested: Sequence[PointRatio], inputs: CautionInputs) -> tuple[str, ...]:
-    """What a reader must know. tested: the points with a ratio, and all points together."""
-    found = []
+    """Sentences that a reader must know before the ratios. tested: the points with a ratio, and all points together."""
+    sentences = []
     if inputs.same:
-        found.append("A and B are the same run: the ratios are 1 by themselves, the false alarms are the answer")
+        sentences.append("A and B are the same run: the ratios are 1 by themselves, the false alarms are the answer")
     if inputs.spread in _SPREADS:
-        found.append(_SPREADS[inputs.spread])
+        sentences.append(_SPREADS[inputs.spread])
     missing = [f"{_at(p)}: {p.missing}" for p in points if p.missing]
     if missing:
-        found.append(f"not compared: {'; '.join(missing)}")
+        sentences.append(f"not compared: {'; '.join(missing)}")
     blind = [p for p in tested if inputs.allowed is not None and (p.smallest_percent or 0) > 100 * inputs.allowed]
     if inputs.allowed is not None and blind:
         worst = max(p.smallest_percent or 0 for p in blind)
-        found.append(
+        sentences.append(
             f"{100 * inputs.allowed:g} % is less than these trials can show at {len(blind)} of {len(tested)} "
             f"comparisons (smallest difference up to {worst:.1f} %): passing says little; add "
             f"{_more(inputs)}"
         )
-    found += _own_spread(points)
+    sentences += _own_spread(points)
     hosts = sorted({d.name for d in inputs.differing if d.kind == "host"} & _HOST_MATTERS)
     if hosts:
         where = ", ".join(hosts)
-        found.append(f"the runs are of different machines ({where}): the ratio is of both, server and machine")
+        sentences.append(f"the runs are of different machines ({where}): the ratio is of both, server and machine")
     if not inputs.same and inputs.spread in ("replicates", "common", "seconds"):
-        found.append(
+        sentences.append(
             "one run a side: the spread between sessions (a restart, neighbours, another day) is not known and not in "
             "the interval. Use scale ab, or compare several runs a side: scale compare A1,A2,... B1,B2,..."
         )
     if inputs.spread == "sessions" and min(inputs.sessions) < 3:
-        found.append("fewer than three runs a side: their spread is hardly known, so only large differences show")
-    return tuple(found)
+        sentences.append("fewer than three runs a side: their spread is hardly known, so only large differences show")
+    return tuple(sentences)
 
 
 def _more(inputs: CautionInputs) -> str:
@@ -169,9 +169,9 @@ def _own_spread(points: Sequence[PointRatio]) -> list[str]:
 def quick_words(a: Sequence[TrialResult], b: Sequence[TrialResult]) -> tuple[str, ...]:
     """A caution if numbers of A or B are quick. a, b: all trials of A and B; one without a window does not count."""
     sides = {name: [is_quick(r) for r in of if r.measurement.window_s] for name, of in (("A", a), ("B", b))}
-    told = [f"{sum(quick)} of {len(quick)} of {name}" for name, quick in sides.items() if any(quick)]
-    if not told:
+    counts = [f"{sum(quick)} of {len(quick)} of {name}" for name, quick in sides.items() if any(quick)]
+    if not counts:
         return ()
     return (
-        f"quick: {' and '.join(told)} trials have windows under {CLAIM_S:g} s, in which a drifting rate looks steady",
+        f"quick: {' and '.join(counts)} trials have windows under {CLAIM_S:g} s, in which a drifting rate looks steady",
     )

@@ -58,8 +58,8 @@ class Known:
     @property
     def below(self) -> RejectedLevel | None:
         """The last lost level before the first fitted one."""
-        found = [r for r in self.lost if len(self.rows.distinct) and r.level < self.rows.distinct[0]]
-        return found[-1] if found else None
+        lower = [r for r in self.lost if len(self.rows.distinct) and r.level < self.rows.distinct[0]]
+        return lower[-1] if lower else None
 
     def spanned(self, level: float) -> list[Candidate]:
         """The models that an interval at a level covers."""
@@ -150,8 +150,8 @@ def _refusal(known: Known, level: float) -> str:
 def _rejected_from(known: Known, barrier: RejectedLevel, level: float, where: str) -> str:
     """Why nothing is predicted, with the rejected rate at the requested level, or else at the first lost level."""
     here = next((r for r in known.lost if r.level == level), barrier)
-    said = f"every trial at {known.terms.count(barrier.level)} was rejected, so nothing is predicted {where}"
-    return f"{said}; measured at {format_number(here.level)}: {rejected_words(here, known.terms)}"
+    reason = f"every trial at {known.terms.count(barrier.level)} was rejected, so nothing is predicted {where}"
+    return f"{reason}; measured at {format_number(here.level)}: {rejected_words(here, known.terms)}"
 
 
 def need(known: Known, wanted: Sequence[float]) -> tuple[Need, ...]:
@@ -196,8 +196,8 @@ def _no_level(known: Known, chosen: Candidate, value: float, rate: float, least:
         return _rejected_at(known, below, "at or below")
     if not math.isfinite(value):
         top = asymptote(chosen)
-        told = f": its maximum is {format_rate(top)}" if math.isfinite(top) else ""
-        return f"the {NAMES[chosen.model]} curve never reaches it{told}"
+        maximum = f": its maximum is {format_rate(top)}" if math.isfinite(top) else ""
+        return f"the {NAMES[chosen.model]} curve never reaches it{maximum}"
     if value > known.limit:
         about, limit = format_number(float(f"{value:.3g}")), format_number(known.limit)
         return f"it would take about {about}, which is beyond the extrapolation limit ({limit})"
@@ -205,8 +205,8 @@ def _no_level(known: Known, chosen: Candidate, value: float, rate: float, least:
 
 
 def _rejected_at(known: Known, barrier: RejectedLevel, where: str) -> str:
-    said = f"the curve would have it {where} {known.terms.count(barrier.level)}, where every trial was rejected"
-    return f"{said}; measured there: {rejected_words(barrier, known.terms)}"
+    reason = f"the curve would have it {where} {known.terms.count(barrier.level)}, where every trial was rejected"
+    return f"{reason}; measured there: {rejected_words(barrier, known.terms)}"
 
 
 def _crossings(candidate: Candidate, parameters: Floats, rate: float) -> tuple[Floats, Floats]:

@@ -46,15 +46,15 @@ def resample(
     forms = _forms(rows, fitted, slopes, inverse)
     cells = len(rows.rates) if len(rows.rates) <= _ROWS_MAX else len(rows.distinct)
     stretch = max(1, _CELLS_MAX // cells)
-    found = []
+    solutions = []
     for begin in range(0, samples, stretch):
         count = min(stretch, samples - begin)
         scale = np.sqrt(degrees / chance.chisquare(degrees, count))[:, None]
         taken = chance.random(count)[:, None] < forms[0].weight
         errors = [form.spread * _errors(rows, form.pool, count, chance) if form.weight else 0.0 for form in forms]
         measured = fitted + scale * np.where(taken, *errors)
-        found.append(solve(model, rows.distinct, rows.weights, measured, rows.unit_level))
-    return np.concatenate(found)
+        solutions.append(solve(model, rows.distinct, rows.weights, measured, rows.unit_level))
+    return np.concatenate(solutions)
 
 
 def _errors(rows: Rows, pool: Floats, count: int, chance: np.random.Generator) -> Floats:
@@ -108,8 +108,8 @@ def _visible(rows: Rows, spread: Floats, slopes: Floats, inverse: Floats | None)
     reach = slopes @ inverse
     own = np.einsum("li,li->l", reach, slopes)
     middle = (slopes * (rows.weights * spread**2)[:, None]).T @ slopes
-    found = spread**2 * (1 - 2 * own) + np.einsum("li,ij,lj->l", reach, middle, reach)
-    return np.asarray(np.maximum(found, _VISIBLE_MIN * spread**2))
+    variance = spread**2 * (1 - 2 * own) + np.einsum("li,ij,lj->l", reach, middle, reach)
+    return np.asarray(np.maximum(variance, _VISIBLE_MIN * spread**2))
 
 
 def _likelihood(residuals: Floats, variances: Floats) -> float:

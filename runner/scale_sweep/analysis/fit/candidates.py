@@ -65,8 +65,8 @@ class Candidate:
 
     def rates(self, levels: Floats) -> Floats:
         """The curve at these levels."""
-        found: Floats = rates(self.model, self.values[None], levels, self.unit_level)[0]
-        return found
+        curve: Floats = rates(self.model, self.values[None], levels, self.unit_level)[0]
+        return curve
 
     def curves(self, levels: Floats) -> Floats:
         """The curve of every bootstrap sample: (samples, levels)."""
@@ -131,8 +131,8 @@ def _inverse(slopes: Floats, weights: Floats) -> Floats | None:
     square = (slopes / size).T @ ((slopes / size) * weights[:, None])
     if np.linalg.cond(square) > _SQUARE_MAX:
         return None
-    found: Floats = np.linalg.inv(square) / np.outer(size, size)
-    return found
+    inverse: Floats = np.linalg.inv(square) / np.outer(size, size)
+    return inverse
 
 
 def aicc(rss: float, trials: int, parameters: int, unit: float = 1.0) -> float | None:
@@ -154,8 +154,8 @@ def _left_out_error(model: ModelName, rows: Rows) -> float | None:
         return None
     rest = rows.means[None, :-1] / rows.unit
     values = solve(model, rows.distinct[:-1], rows.weights[:-1], rest, rows.unit_level)
-    told = float(rates(model, values, rows.distinct[-1:], rows.unit_level)[0, 0]) * rows.unit
-    off = abs(told / float(rows.means[-1]) - 1)
+    predicted = float(rates(model, values, rows.distinct[-1:], rows.unit_level)[0, 0]) * rows.unit
+    off = abs(predicted / float(rows.means[-1]) - 1)
     return off if math.isfinite(off) else None
 
 

@@ -37,16 +37,16 @@ def superlinear_levels(points: tuple[PointSummary, ...], noise: Noise | None) ->
     if noise is None:
         return _below_the_others(points)
     probability = 1 - (1 - CONFIDENCE) / 2 / max(len(points) - 1, 1)
-    found = []
+    levels = []
     for p in points[1:]:
         efficiency = p.efficiency or 0.0
         error = efficiency * p.speedup_std_err / p.speedup if p.speedup and p.speedup_std_err is not None else math.inf
         if efficiency > 1 + float(stdtrit(p.speedup_degrees or noise.degrees, probability)) * error:
-            found.append(_told(p))
-    return tuple(found)
+            levels.append(_efficiency_words(p))
+    return tuple(levels)
 
 
-def _told(p: PointSummary) -> str:
+def _efficiency_words(p: PointSummary) -> str:
     return f"{p.efficiency or 0.0:.2f} at {format_number(p.level)}"
 
 
@@ -59,19 +59,19 @@ def _below_the_others(points: tuple[PointSummary, ...]) -> tuple[str, ...]:
     bound = float(stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2))
     if middle <= max(bound * spread * math.sqrt(1 + 1 / len(logs)), _SUPERLINEAR_LEAST):
         return ()
-    return tuple(_told(p) for p in points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN)
+    return tuple(_efficiency_words(p) for p in points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN)
 
 
 def all_cautions(f: Findings) -> tuple[str, ...]:
-    """What a reader must know before using the sentence."""
-    found = [c.sentence for c in f.confounds]
+    """Sentences that a reader must know before using the fit's own, the most important first."""
+    sentences = [c.sentence for c in f.confounds]
     for note, at in f.data.noted.items():
-        found.append(f"{note} at {level_words(at)} {f.terms.axis}: these trials are fitted")
-    found += [*_left_out(f), *f.outliers]
+        sentences.append(f"{note} at {level_words(at)} {f.terms.axis}: these trials are fitted")
+    sentences += [*_left_out(f), *f.outliers]
     if len(f.points) < 2:
-        return tuple(found)
-    found += [*_superlinear(f), *_limits(f), *_bounds(f), *f.choice.doubts, *_model_doubts(f), *_few(f), *_noise(f)]
-    return tuple(found)
+        return tuple(sentences)
+    sentences += [*_superlinear(f), *_limits(f), *_bounds(f), *f.choice.doubts, *_model_doubts(f), *_few(f), *_noise(f)]
+    return tuple(sentences)
 
 
 def _left_out(f: Findings) -> list[str]:
@@ -80,44 +80,44 @@ def _left_out(f: Findings) -> list[str]:
         return []
     kinds = ", ".join(f"{n} {kind}" for kind, n in f.data.left_out.items())
     all_trials = total + len(f.data.rates)
-    found = [f"{total} of {all_trials} trials {'is' if total == 1 else 'are'} not fitted: {kinds}"]
+    sentences = [f"{total} of {all_trials} trials {'is' if total == 1 else 'are'} not fitted: {kinds}"]
     if f.data.lost:
         lost = ", ".join(format_number(r.level) for r in f.data.lost)
         shown = f.data.lost[:_LOST_SHOWN]
         rates = "; ".join(f"{rejected_words(r, f.terms)} at {format_number(r.level)}" for r in shown)
-        found.append(f"no {f.terms.row} at {lost} {f.terms.axis}: the curve says nothing there; measured: {rates}")
+        sentences.append(f"no {f.terms.row} at {lost} {f.terms.axis}: the curve says nothing there; measured: {rates}")
     for r in f.data.rejected:
         if r.is_doubted:
             share = f"{r.rejected} of {r.rejected + r.kept} trials were rejected"
             measured = f"they measured {rejected_words(r, f.terms)}"
-            found.append(f"{f.terms.count(r.level)}: {share}, so this level is in doubt; {measured}")
-    return found
+            sentences.append(f"{f.terms.count(r.level)}: {share}, so this level is in doubt; {measured}")
+    return sentences
 
 
 def _superlinear(f: Findings) -> list[str]:
     if f.superlinear:
         noise = "noise" if f.noise else "the scatter of the levels"
-        found = [f"superlinear beyond {noise}: efficiency {', '.join(f.superlinear)} {f.terms.axis}"]
+        sentences = [f"superlinear beyond {noise}: efficiency {', '.join(f.superlinear)} {f.terms.axis}"]
     elif f.choice.verdict == "superlinear":
-        found = ["superlinear: the curve rises faster than a line through the origin, beyond its error"]
+        sentences = ["superlinear: the curve rises faster than a line through the origin, beyond its error"]
     else:
-        seen = [_told(p) for p in f.points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN]
+        seen = [_efficiency_words(p) for p in f.points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN]
         return (
             [f"superlinear: efficiency {', '.join(seen)} {f.terms.axis}; without replicates noise cannot be excluded"]
             if seen and f.noise is None
             else []
         )
-    return [*found, CONFOUNDS]
+    return [*sentences, CONFOUNDS]
 
 
 def _limits(f: Findings) -> list[str]:
     if f.choice.model != "knee":
         return []
-    said = (
+    sentence = (
         "a hard limit explains the points better than every smooth curve: look for another resource that is full "
         "from there on"
     )
-    return [said]
+    return [sentence]
 
 
 def _bounds(f: Findings) -> list[str]:
@@ -131,14 +131,14 @@ def _model_doubts(f: Findings) -> list[str]:
     if f.choice.model is None:
         return []
     name = NAMES[f.choice.model]
-    found = []
+    sentences = []
     if misfit(f):
-        found.append(f"the levels lie off the {name} curve by more than the replicates' spread explains")
+        sentences.append(f"the levels lie off the {name} curve by more than the replicates' spread explains")
     near = [NAMES[n] for n in f.choice.supported]
     if near:
         verb = "explains" if len(near) == 1 else "explain"
-        found.append(f"{_listed(near)} {verb} the points about as well as {name} (AICc within {NEAR_AICC:.0f})")
-    return found
+        sentences.append(f"{_listed(near)} {verb} the points about as well as {name} (AICc within {NEAR_AICC:.0f})")
+    return sentences
 
 
 def _listed(names: list[str]) -> str:
@@ -148,15 +148,15 @@ def _listed(names: list[str]) -> str:
 def _few(f: Findings) -> list[str]:
     levels, rows = len(f.points), len(f.data.rates)
     untested = [NAMES[m] for m, c in f.candidates.items() if c.aicc is None and m != "knee"]
-    found = []
+    sentences = []
     if levels >= 3 and untested:
-        found.append(
+        sentences.append(
             f"{f.terms.rows(rows)} at {levels} levels cannot test {_listed(untested)}: any of them may lie behind "
             "these points, and only more levels or replicates can show which"
         )
     if 3 <= levels <= 5:
-        found.append(f"USL is weakly determined by {levels} levels (3 parameters; 6 levels or more are needed)")
-    return found
+        sentences.append(f"USL is weakly determined by {levels} levels (3 parameters; 6 levels or more are needed)")
+    return sentences
 
 
 def _noise(f: Findings) -> list[str]:

@@ -171,9 +171,9 @@ def _efficiencies(c: Candidate, rows: Rows) -> Floats:
     """X(n) / n over X(n₀) / n₀ of the last level n and the smallest n₀, in every bootstrap sample."""
     ends = rows.distinct[[0, -1]]
     each = c.curves(ends) / ends
-    found: Floats = np.full(len(each), np.inf)
-    np.divide(each[:, 1], each[:, 0], out=found, where=each[:, 0] > 0)
-    return found
+    ratios: Floats = np.full(len(each), np.inf)
+    np.divide(each[:, 1], each[:, 0], out=ratios, where=each[:, 0] > 0)
+    return ratios
 
 
 def _hidden(candidates: Mapping[ModelName, Candidate], shape: Shape, rows: Rows) -> list[str]:
@@ -199,8 +199,8 @@ def _contradicted(
     gained = _error(chosen) - _error(best)
     if best is chosen or gained <= 3 * noise or shape_of(best, rows, superlinear) == shape:
         return []
-    said = (
+    sentence = (
         f"AICc prefers {NAMES[chosen.model]}, but {NAMES[best.model]} predicts the last level better "
         f"({100 * _error(best):.1f} % off against {100 * _error(chosen):.1f} %)"
     )
-    return [said]
+    return [sentence]

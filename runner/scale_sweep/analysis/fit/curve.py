@@ -27,7 +27,7 @@ _SAMPLES_BESIDE = 500  # its intervals are not shown
 
 @dataclass(frozen=True, kw_only=True)
 class FitQuestions:
-    """What to answer beyond the points: rates at these levels, and levels for these rates."""
+    """Questions beyond the points: rates at these levels, and levels for these rates."""
 
     predict: Sequence[float] = ()
     need: Sequence[float] = ()
@@ -164,8 +164,8 @@ def _figures(known: beyond.Known) -> tuple[Estimate | None, Estimate | None, Est
         return None, None, None, None
     end = above.level if above is not None else math.inf
     peak, knee, at_90 = (
-        found if found is not None and found.value < end else None
-        for found in (derived.peak(chosen), derived.knee(chosen), derived.level_at_90(chosen, known.rows))
+        figure if figure is not None and figure.value < end else None
+        for figure in (derived.peak(chosen), derived.knee(chosen), derived.level_at_90(chosen, known.rows))
     )
     return peak, knee, derived.maximum(chosen) if above is None or peak or knee else None, at_90
 

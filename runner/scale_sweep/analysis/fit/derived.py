@@ -40,9 +40,9 @@ def _known(candidate: Candidate, figure: Figure) -> Estimate | None:
 
 def _ratio(above: Floats, below: Floats) -> Floats:
     """The ratio; infinite where the divisor is 0."""
-    found: Floats = np.full_like(above, np.inf)
-    np.divide(above, below, out=found, where=below > 0)
-    return found
+    ratio: Floats = np.full_like(above, np.inf)
+    np.divide(above, below, out=ratio, where=below > 0)
+    return ratio
 
 
 def peak(candidate: Candidate) -> Estimate | None:
@@ -51,16 +51,16 @@ def peak(candidate: Candidate) -> Estimate | None:
     if candidate.model != "usl":
         return None
     unit = candidate.unit_level
-    found = _known(candidate, lambda p: _peak_levels(p, unit))
+    known = _known(candidate, lambda p: _peak_levels(p, unit))
     value = usl_peak(candidate.value("alpha"), candidate.value("beta"), unit)
-    if found is None or value is None or found.low is None or found.high is None:
+    if known is None or value is None or known.low is None or known.high is None:
         return None
-    return Estimate(value=value, std_err=(found.high - found.low) / 3.92, low=found.low, high=found.high)
+    return Estimate(value=value, std_err=(known.high - known.low) / 3.92, low=known.low, high=known.high)
 
 
 def _peak_levels(p: Floats, unit: float) -> Floats:
-    found: Floats = unit * np.sqrt(_ratio(np.maximum(1 - p[:, 1], 0.0), p[:, 2]))
-    return found
+    levels: Floats = unit * np.sqrt(_ratio(np.maximum(1 - p[:, 1], 0.0), p[:, 2]))
+    return levels
 
 
 def knee(candidate: Candidate) -> Estimate | None:
@@ -81,21 +81,21 @@ _BOUNDED: tuple[ModelName, ...] = ("amdahl", "knee", "usl")
 def _maxima(model: ModelName, p: Floats, unit: float) -> Floats:
     if model == "knee":
         return p[:, 1]
-    found = unit * _ratio(p[:, 0], p[:, 1])
+    maxima = unit * _ratio(p[:, 0], p[:, 1])
     if model == "amdahl":
-        return found
+        return maxima
     many = _peak_levels(p, unit) / unit
     turns = np.isfinite(many) & (many > 0)
     m, alpha, beta = many[turns], p[turns, 1], p[turns, 2]
-    found[turns] = p[turns, 0] * unit * m / (1 + alpha * (m - 1) + beta * m * (m - 1))
-    return found
+    maxima[turns] = p[turns, 0] * unit * m / (1 + alpha * (m - 1) + beta * m * (m - 1))
+    return maxima
 
 
 def level_at_90(candidate: Candidate, rows: Rows) -> Estimate | None:
     """The level at which the efficiency against the smallest level n₀, X(n) n₀ / (n X(n₀)), falls to 90 %."""
     first = float(rows.distinct[0])
-    found = _known(candidate, lambda p: _levels_at_90(candidate.model, p, first, candidate.unit_level))
-    return found if found is not None and found.value <= limit(rows) else None
+    level = _known(candidate, lambda p: _levels_at_90(candidate.model, p, first, candidate.unit_level))
+    return level if level is not None and level.value <= limit(rows) else None
 
 
 def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Floats:
@@ -108,30 +108,30 @@ def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Flo
         return np.maximum(_ratio(p[:, 1], p[:, 0]), first) / _EFFICIENCY
     if model == "affine":
         return np.maximum(_ratio(p[:, 0], _EFFICIENCY * (p[:, 0] / first + p[:, 1]) - p[:, 1]), first)
-    found = np.full(len(p), np.inf)
+    levels = np.full(len(p), np.inf)
     if model == "power":
         falls = p[:, 1] < 1
-        found[falls] = first * np.exp(np.minimum(math.log(_EFFICIENCY) / (p[falls, 1] - 1), 700.0))
-    return found
+        levels[falls] = first * np.exp(np.minimum(math.log(_EFFICIENCY) / (p[falls, 1] - 1), 700.0))
+    return levels
 
 
 def _usl_root(square: Floats, linear: Floats, constant: Floats, *, larger: bool) -> Floats:
     """A root of a n² + b n + c with a ≥ 0; infinite if there is none above 0. This form is stable for a → 0."""
     inside = linear**2 - 4 * square * constant
     root = np.sqrt(np.maximum(inside, 0.0))
-    found = _ratio(-2 * constant, linear + root) if larger else _ratio(2 * constant, -linear + root)
-    return np.where((inside >= 0) & (found > 0), found, np.inf)
+    solution = _ratio(-2 * constant, linear + root) if larger else _ratio(2 * constant, -linear + root)
+    return np.where((inside >= 0) & (solution > 0), solution, np.inf)
 
 
 def levels_for(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> Floats:
     """The lowest level with X(n) = rate, for every parameter set; infinite if the curve does not reach it."""
-    given = np.full(len(p), float(rate))
+    rates = np.full(len(p), float(rate))
     if model == "linear":
-        return _ratio(given, p[:, 0])
+        return _ratio(rates, p[:, 0])
     if model == "affine":
-        return np.maximum(_ratio(given - p[:, 0], p[:, 1]), 0.0)
+        return np.maximum(_ratio(rates - p[:, 0], p[:, 1]), 0.0)
     if model == "knee":
-        return np.where(given <= p[:, 1], _ratio(given, p[:, 0]), np.inf)
+        return np.where(rates <= p[:, 1], _ratio(rates, p[:, 0]), np.inf)
     if model == "power":
         return _power_level(p, rate, p[:, 1] > 0)
     return _law_level(model, p, rate, unit, larger=False)
@@ -149,9 +149,9 @@ def level_where_it_falls(model: ModelName, p: Floats, rate: float, unit: float =
 
 
 def _power_level(p: Floats, rate: float, where: NDArray[np.bool_]) -> Floats:
-    found = np.full(len(p), np.inf)
-    found[where] = np.exp(np.clip(np.log(rate / p[where, 0]) / p[where, 1], -700.0, 700.0))
-    return found
+    levels = np.full(len(p), np.inf)
+    levels[where] = np.exp(np.clip(np.log(rate / p[where, 0]) / p[where, 1], -700.0, 700.0))
+    return levels
 
 
 def _law_level(model: ModelName, p: Floats, rate: float, unit: float, *, larger: bool) -> Floats:

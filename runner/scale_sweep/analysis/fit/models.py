@@ -77,20 +77,20 @@ def rates(model: ModelName, parameters: Floats, levels: Floats, unit: float = 1.
     """X(n) for many parameter sets: (sets, parameters) and (levels,) give (sets, levels)."""
     columns = [parameters[:, i, None] for i in range(parameters.shape[1])]
     if model == "affine":
-        found: Floats = columns[0] + columns[1] * levels
+        curves: Floats = columns[0] + columns[1] * levels
     elif model == "knee":
-        found = np.minimum(columns[0] * levels, columns[1])
+        curves = np.minimum(columns[0] * levels, columns[1])
     elif model == "power":
-        found = columns[0] * _powers(levels, columns[1])
+        curves = columns[0] * _powers(levels, columns[1])
     else:
-        found = columns[0] * levels / _below(columns[1:], levels / unit)
-    return found
+        curves = columns[0] * levels / _below(columns[1:], levels / unit)
+    return curves
 
 
 def _powers(levels: Floats, exponent: Any) -> Floats:
     """n^p within the range of a float: a sample of inexact points may have any exponent."""
-    found: Floats = np.exp(np.clip(exponent * np.log(levels), -LOG_MOST, LOG_MOST))
-    return found
+    powers: Floats = np.exp(np.clip(exponent * np.log(levels), -LOG_MOST, LOG_MOST))
+    return powers
 
 
 def _below(shares: list[Floats], levels: Floats) -> Floats:

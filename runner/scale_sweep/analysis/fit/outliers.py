@@ -45,18 +45,18 @@ def outliers(rows: Rows, terms: Terms) -> tuple[str, ...]:
 def far_off(rows: Rows) -> tuple[FarOff, ...]:
     """The outliers, the farthest first. The other rows are judged without them."""
     levels, logs = rows.levels, np.log(rows.rates)
-    found: list[FarOff] = []
-    while len(found) < _OUTLIERS_MAX and len(np.unique(levels)) >= _LEVELS_MIN:
+    far: list[FarOff] = []
+    while len(far) < _OUTLIERS_MAX and len(np.unique(levels)) >= _LEVELS_MIN:
         judged = {i: _without(levels, logs, i) for i in _suspects(levels, logs)}
         worst = min(judged, key=lambda i: judged[i].left)
         off, spread = judged[worst].off, judged[worst].spread
         if abs(off) < max(math.log(_FACTOR_MIN), _SPREADS_MIN * spread):
             break
-        found.append(FarOff(level=float(levels[worst]), rate=math.exp(logs[worst]), factor=math.exp(off)))
+        far.append(FarOff(level=float(levels[worst]), rate=math.exp(logs[worst]), factor=math.exp(off)))
         levels, logs = np.delete(levels, worst), np.delete(logs, worst)
-    if len(found) == _OUTLIERS_MAX:  # this many are no outliers: the curve is not smooth, or the noise is large
+    if len(far) == _OUTLIERS_MAX:  # this many are no outliers: the curve is not smooth, or the noise is large
         return ()
-    return tuple(found)
+    return tuple(far)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,5 +109,5 @@ def _distances(levels: Floats, logs: Floats) -> Floats:
     b = np.where(few == 0, 2, np.where(few == last, last - 1, few + 1))
     slopes = (medians[b] - medians[a]) / (across[b] - across[a])
     expected[few] = medians[a] + slopes * (across[few] - across[a])
-    found: Floats = logs - expected[of_level]
-    return found
+    distances: Floats = logs - expected[of_level]
+    return distances

@@ -39,8 +39,8 @@ class Rows:
     @property
     def starts(self) -> NDArray[np.intp]:
         """The index of each level's first row."""
-        found: NDArray[np.intp] = np.searchsorted(self.levels, self.distinct)
-        return found
+        places: NDArray[np.intp] = np.searchsorted(self.levels, self.distinct)
+        return places
 
     @cached_property
     def condensed(self) -> Rows:

@@ -71,8 +71,8 @@ def _p_value(rows: Rows, without: Callable[[Rows, Floats], tuple[Floats, Floats]
 
 def _gain(plain: Floats, shaped: Floats, within: Floats | float) -> Floats:
     """The decrease of the squares: ln of the ratio."""
-    found: Floats = np.log((plain + within + _RESOLUTION) / (shaped + within + _RESOLUTION))
-    return found
+    gain: Floats = np.log((plain + within + _RESOLUTION) / (shaped + within + _RESOLUTION))
+    return gain
 
 
 def _spread(rows: Rows, curve: Floats) -> Floats:
@@ -84,13 +84,13 @@ def _spread(rows: Rows, curve: Floats) -> Floats:
     constant = math.log(float(np.mean(residuals)) + _RESOLUTION)
     if proportional >= constant:
         return np.ones_like(curve)
-    found: Floats = size / math.sqrt(float(np.mean(here**2)))
-    return found
+    spread: Floats = size / math.sqrt(float(np.mean(here**2)))
+    return spread
 
 
 def _squares(rows: Rows, measured: Floats, curves: Floats) -> Floats:
-    found: Floats = (measured - curves) ** 2 @ rows.weights
-    return found
+    squares: Floats = (measured - curves) ** 2 @ rows.weights
+    return squares
 
 
 def _model(rows: Rows, model: ModelName, measured: Floats) -> Floats:

@@ -38,8 +38,8 @@ def solve(model: ModelName, levels: Floats, weights: Floats, measured: Floats, u
     if model == "power":
         return _power(levels, weights, measured)
     poorer = solve("amdahl" if model == "usl" else "linear", levels, weights, measured, unit)
-    found = _law(levels, weights, measured, poorer.shape[1] + 1, unit)
-    return _no_worse(found, poorer, levels, weights, measured, unit)
+    solution = _law(levels, weights, measured, poorer.shape[1] + 1, unit)
+    return _no_worse(solution, poorer, levels, weights, measured, unit)
 
 
 def _affine(levels: Floats, weights: Floats, measured: Floats) -> Floats:
@@ -77,16 +77,16 @@ def _power(levels: Floats, weights: Floats, measured: Floats) -> Floats:
         value = np.exp(np.clip(p[:, :1] + p[:, 1:] * logs, -60, 60))
         return value, [value, value * logs]
 
-    found = _search(curve, line, weights, measured, 1.0)
-    return np.column_stack([np.exp(np.clip(found[:, 0], -LOG_MOST, LOG_MOST)), found[:, 1]])
+    solution = _search(curve, line, weights, measured, 1.0)
+    return np.column_stack([np.exp(np.clip(solution[:, 0], -LOG_MOST, LOG_MOST)), solution[:, 1]])
 
 
 def _law(levels: Floats, weights: Floats, measured: Floats, count: int, unit: float) -> Floats:
     """USL and Amdahl as n / (a + b(m−1) + c m(m−1)), whose reciprocal is linear in a, b, c; α = b/a, β = c/a."""
     many = levels / unit
     bases = np.array([np.ones_like(many), many - 1, many * (many - 1)][:count])
-    found = _inside(levels, bases, weights, measured, (None,) * (count - 1))
-    return np.column_stack([1 / found[:, 0], *(found[:, i] / found[:, 0] for i in range(1, count))])
+    solution = _inside(levels, bases, weights, measured, (None,) * (count - 1))
+    return np.column_stack([1 / solution[:, 0], *(solution[:, i] / solution[:, 0] for i in range(1, count))])
 
 
 def solve_peak_at_last(levels: Floats, weights: Floats, measured: Floats, unit: float) -> Floats:
@@ -94,19 +94,21 @@ def solve_peak_at_last(levels: Floats, weights: Floats, measured: Floats, unit: 
     many = levels / unit
     pairs = many * (many - 1) / many[-1] ** 2
     bases = np.array([1 + pairs, many - 1 - pairs])
-    found: Floats = levels / _positive(_inside(levels, bases, weights, measured, (None,)), bases)
-    return found
+    curve: Floats = levels / _positive(_inside(levels, bases, weights, measured, (None,)), bases)
+    return curve
 
 
-def _no_worse(found: Floats, poorer: Floats, levels: Floats, weights: Floats, measured: Floats, unit: float) -> Floats:
+def _no_worse(
+    solution: Floats, poorer: Floats, levels: Floats, weights: Floats, measured: Floats, unit: float
+) -> Floats:
     """The solution found, or the law with one parameter fewer if that fits better: the search then ended in a local
     minimum.
 
     This happens where the rates follow no law at all (1 and 12 cores fast, 3 cores slow).
     """
     held = np.column_stack([poorer, np.zeros(len(poorer))])
-    miss, miss_held = ((measured - rates("usl", p, levels, unit)) ** 2 @ weights for p in (found, held))
-    return np.where((miss_held < miss)[:, None], held, found)
+    miss, miss_held = ((measured - rates("usl", p, levels, unit)) ** 2 @ weights for p in (solution, held))
+    return np.where((miss_held < miss)[:, None], held, solution)
 
 
 def _inside(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends: Ends) -> Floats:
@@ -114,10 +116,10 @@ def _inside(levels: Floats, bases: Floats, weights: Floats, measured: Floats, en
 
     If the free minimum is outside, the permitted one is on a bound that it violates: each of them is tried.
     """
-    found = _face(levels, bases, weights, measured, ends)
-    shares = found[:, 1:] / np.where(found[:, :1] == 0, 1e-300, found[:, :1])
-    wrong = found[:, 0] <= 0
-    lowest = np.full(len(found), np.inf)
+    solution = _face(levels, bases, weights, measured, ends)
+    shares = solution[:, 1:] / np.where(solution[:, :1] == 0, 1e-300, solution[:, :1])
+    wrong = solution[:, 0] <= 0
+    lowest = np.full(len(solution), np.inf)
     for i, end in enumerate(ends):
         if end is not None:
             continue
@@ -128,13 +130,13 @@ def _inside(levels: Floats, bases: Floats, weights: Floats, measured: Floats, en
             held = _inside(levels, bases, weights, measured[at], (*ends[:i], bound, *ends[i + 1 :]))
             squares = (measured[at] - levels / _positive(held, bases)) ** 2 @ weights
             better = squares < lowest[at]
-            found[at[better]], lowest[at[better]] = held[better], squares[better]
-    return found
+            solution[at[better]], lowest[at[better]] = held[better], squares[better]
+    return solution
 
 
 def _positive(part: Floats, bases: Floats) -> Floats:
-    found: Floats = np.maximum(part @ bases, 1e-9)
-    return found
+    curves: Floats = np.maximum(part @ bases, 1e-9)
+    return curves
 
 
 def _face(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends: Ends) -> Floats:
@@ -160,11 +162,11 @@ def _face(levels: Floats, bases: Floats, weights: Floats, measured: Floats, ends
         return value, [steep * basis for basis in own]
 
     solved = _search(curve, start, weights, measured, 2.0)
-    found = np.empty((len(measured), len(bases)))
-    found[:, 0] = solved[:, 0]
+    solution = np.empty((len(measured), len(bases)))
+    solution[:, 0] = solved[:, 0]
     for i, end in enumerate(ends, start=1):
-        found[:, i] = solved[:, 1 + free.index(i)] if end is None else end * solved[:, 0]
-    return found
+        solution[:, i] = solved[:, 1 + free.index(i)] if end is None else end * solved[:, 0]
+    return solution
 
 
 def _normal(columns: list[Floats], target: Floats, weights: Floats, damping: Floats, bend: Floats) -> Floats:
@@ -184,10 +186,10 @@ def _normal(columns: list[Floats], target: Floats, weights: Floats, damping: Flo
     square /= unit[:, :, None] * unit[:, None, :]
     square += (damping + 1e-15)[:, None, None] * np.eye(size)
     try:
-        found: Floats = np.linalg.solve(square, right / unit[:, :, None])[:, :, 0] / unit
+        solution: Floats = np.linalg.solve(square, right / unit[:, :, None])[:, :, 0] / unit
     except np.linalg.LinAlgError:
-        found = (np.linalg.pinv(square) @ (right / unit[:, :, None]))[:, :, 0] / unit
-    return found
+        solution = (np.linalg.pinv(square) @ (right / unit[:, :, None]))[:, :, 0] / unit
+    return solution
 
 
 def _search(curve: Curve, start: Floats, weights: Floats, measured: Floats, curvature: float) -> Floats:
@@ -196,27 +198,27 @@ def _search(curve: Curve, start: Floats, weights: Floats, measured: Floats, curv
     curvature: k if the model's second derivatives are k/X times the products of the first. Newton's method then costs
     no more than Gauss-Newton, and does not oscillate about a minimum with large residuals.
     """
-    found = start.copy()
+    best = start.copy()
     open_ = np.arange(len(start))
     damping = np.full(len(start), 1e-4)
-    value, slopes = curve(found)
+    value, slopes = curve(best)
     squares = (measured - value) ** 2 @ weights
     most, least = (_STEPS_ONE, _SMALL_ONE) if len(start) == 1 else (_STEPS_MANY, _SMALL_MANY)
     for _ in range(most):
         here = measured[open_]
-        value, slopes = curve(found[open_])
+        value, slopes = curve(best[open_])
         gap = here - value
         bend = np.maximum(1 - curvature * gap / value, _BEND_MIN)
         step = _normal(slopes, gap, weights, damping[open_], bend)
-        tried = found[open_] + step
+        tried = best[open_] + step
         reached = (here - curve(tried)[0]) ** 2 @ weights
         better = reached <= squares[open_]
-        small = np.abs(step).max(axis=1) <= least * np.abs(found[open_]).max(axis=1)
+        small = np.abs(step).max(axis=1) <= least * np.abs(best[open_]).max(axis=1)
         won = open_[better]
-        found[won], squares[won] = tried[better], reached[better]
+        best[won], squares[won] = tried[better], reached[better]
         damping[won] = np.maximum(damping[won] / 10, 1e-12)
         damping[open_[~better]] *= 10
         open_ = open_[~small & (damping[open_] < _DAMPING_MAX)]
         if not open_.size:
             break
-    return found
+    return best

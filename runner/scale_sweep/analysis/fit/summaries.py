@@ -103,14 +103,14 @@ def noise_floor(data: Usable) -> Noise | None:
 def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
     """One summary for each level, ascending. Speedup and efficiency refer to the first."""
     paired = paired_speedups(data.levels, data.rates, data.blocks) if data.blocks is not None else {}
-    found: list[PointSummary] = []
+    points: list[PointSummary] = []
     for level, rates in data.by_level:
-        first = found[0] if found else None
+        first = points[0] if points else None
         mean = float(rates.mean())
         ratio = paired.get(level) or (_of_means(mean, len(rates), first, noise) if first and noise else None)
         speedup = ratio.value if ratio else mean / first.rows_per_s_mean if first else 1.0
         low, high = ratio.interval if ratio else (None, None)
-        found.append(
+        points.append(
             PointSummary(
                 level=level,
                 n=len(rates),
@@ -125,7 +125,7 @@ def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
                 speedup_blocks=ratio.blocks if ratio else 0,
             )
         )
-    return tuple(found)
+    return tuple(points)
 
 
 def _of_means(mean: float, trials: int, first: PointSummary, noise: Noise) -> Speedup:

@@ -77,8 +77,8 @@ class Columns:
 
 
 @dataclass(kw_only=True)
-class _Found:
-    """What was read so far: blocks by group, and each column's smallest and largest value."""
+class _Parsed:
+    """The rows read so far: blocks by group, and each column's smallest and largest value."""
 
     header: list[str]
     wanted: list[int]
@@ -112,36 +112,36 @@ def read_table(stream: BinaryIO, columns: Columns) -> RowsByGroup:
     if first is None:
         raise ValueError("line 1: the file is empty; it needs a header and a row for each measurement")
     at, header = first
-    found = _Found(header=header, wanted=[_place(at, header, name) for name in columns.names], columns=columns)
+    parsed = _Parsed(header=header, wanted=[_place(at, header, name) for name in columns.names], columns=columns)
     while stretch := list(islice(lines, _STRETCH_LINES)):
         if any('"' in line for line in stretch):  # a cell may continue over lines and blocks
-            _read_rows(_cells_of(chain(stretch, lines), number + 1, separator), found)
+            _read_rows(_cells_of(chain(stretch, lines), number + 1, separator), parsed)
             break
-        if not _read_numbers(stretch, number + 1, separator, found):
-            _read_rows(_cells_of(iter(stretch), number + 1, separator), found)
+        if not _read_numbers(stretch, number + 1, separator, parsed):
+            _read_rows(_cells_of(iter(stretch), number + 1, separator), parsed)
         number += len(stretch)
-        if found.rows > ROWS_MAX:
+        if parsed.rows > ROWS_MAX:
             raise ValueError(f"line {number}: more than {ROWS_MAX:,} rows")
-    return _checked(found, at)
+    return _checked(parsed, at)
 
 
-def _checked(found: _Found, at: int) -> RowsByGroup:
-    if not found.stretches:
+def _checked(parsed: _Parsed, at: int) -> RowsByGroup:
+    if not parsed.stretches:
         raise ValueError(f"line {at}: no row follows the header")
-    for column, (least, most) in zip((found.columns.n, found.columns.x), found.ends, strict=True):
+    for column, (least, most) in zip((parsed.columns.n, parsed.columns.x), parsed.ends, strict=True):
         if most[0] > SPAN_MAX * least[0]:
             one, other = sorted((least[1], most[1]))
             raise ValueError(
                 f"line {other}: {column} differs from line {one} by more than {SPAN_MAX:g} times; no curve holds both"
             )
-    for group, stretches in found.stretches.items():
+    for group, stretches in parsed.stretches.items():
         levels = len(np.unique(np.concatenate([np.unique(table[:, 0]) for table in stretches])))
         if levels > LEVELS_MAX:
             raise ValueError(
-                f"{levels:,} different values of {found.columns.n}{f' in {group}' if group else ''}; "
+                f"{levels:,} different values of {parsed.columns.n}{f' in {group}' if group else ''}; "
                 f"{LEVELS_MAX:,} at most"
             )
-    return {group: RowTable(stretches) for group, stretches in found.stretches.items()}
+    return {group: RowTable(stretches) for group, stretches in parsed.stretches.items()}
 
 
 def _lines(stream: BinaryIO) -> Iterator[str]:
@@ -211,30 +211,30 @@ def _cells_of(lines: Iterator[str], first: int, separator: str) -> Iterator[Line
         raise ValueError(f"line {begin}: {error}") from None
 
 
-def _read_rows(lines: Iterator[Line], found: _Found) -> None:
+def _read_rows(lines: Iterator[Line], parsed: _Parsed) -> None:
     """Reads the rows one by one into `found`."""
     groups: dict[str, list[tuple[float, float]]] = {}
     for number, cells in lines:
-        if len(cells) != len(found.header):
-            raise ValueError(f"line {number}: {_cells(len(cells))} where the header has {len(found.header)}")
-        level, rate = (_number(number, found.header[i], cells[i]) for i in found.wanted[:2])
-        found.seen(0, (level, number), (level, number))
-        found.seen(1, (rate, number), (rate, number))
-        group = cells[found.wanted[2]] if found.columns.group is not None else ""
+        if len(cells) != len(parsed.header):
+            raise ValueError(f"line {number}: {_cells(len(cells))} where the header has {len(parsed.header)}")
+        level, rate = (_number(number, parsed.header[i], cells[i]) for i in parsed.wanted[:2])
+        parsed.seen(0, (level, number), (level, number))
+        parsed.seen(1, (rate, number), (rate, number))
+        group = cells[parsed.wanted[2]] if parsed.columns.group is not None else ""
         groups.setdefault(group, []).append((_rounded(level), rate))
-        found.rows += 1
-        if found.rows > ROWS_MAX:
+        parsed.rows += 1
+        if parsed.rows > ROWS_MAX:
             raise ValueError(f"line {number}: more than {ROWS_MAX:,} rows")
     for group, rows in groups.items():
-        found.add(group, np.array(rows))
+        parsed.add(group, np.array(rows))
 
 
-def _read_numbers(stretch: Sequence[str], first: int, separator: str, found: _Found) -> bool:
+def _read_numbers(stretch: Sequence[str], first: int, separator: str, parsed: _Parsed) -> bool:
     """Reads a block of rows without quotes at once. False, without reading, if a row has quotes."""
     rows = [line.split(separator) for line in stretch]
-    if any(len(cells) != len(found.header) for cells in rows):
+    if any(len(cells) != len(parsed.header) for cells in rows):
         return False
-    level_cells, rate_cells = ([cells[i].strip() for cells in rows] for i in found.wanted[:2])
+    level_cells, rate_cells = ([cells[i].strip() for cells in rows] for i in parsed.wanted[:2])
     if not (_PLAIN.fullmatch("".join(level_cells)) and _PLAIN.fullmatch("".join(rate_cells))):
         return False
     try:
@@ -245,17 +245,17 @@ def _read_numbers(stretch: Sequence[str], first: int, separator: str, found: _Fo
         return False
     for column, values in enumerate(both):
         least, most = int(np.argmin(values)), int(np.argmax(values))
-        found.seen(column, (float(values[least]), first + least), (float(values[most]), first + most))
+        parsed.seen(column, (float(values[least]), first + least), (float(values[most]), first + most))
     distinct, back = np.unique(both[0], return_inverse=True)
     table = np.column_stack([np.array([_rounded(v) for v in distinct])[back], both[1]])
-    names = [cells[found.wanted[2]].strip() for cells in rows] if found.columns.group is not None else []
+    names = [cells[parsed.wanted[2]].strip() for cells in rows] if parsed.columns.group is not None else []
     order = {name: i for i, name in enumerate(dict.fromkeys(names))}
     codes = np.array([order[name] for name in names])
     for name, code in order.items():
-        found.add(name, table[codes == code])
+        parsed.add(name, table[codes == code])
     if not order:
-        found.add("", table)
-    found.rows += len(rows)
+        parsed.add("", table)
+    parsed.rows += len(rows)
     return True
 
 

@@ -25,7 +25,7 @@ RATE_UNITS = {"rows_per_s": "rows/s", "requests_per_s": "requests/s", "durable_r
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What to call things: the axis, the measured quantity, and one measurement."""
+    """Terms of the sentences: the axis, the measured quantity, and one measurement."""
 
     axis: str = "cores"
     rate: str = "rows/s"
@@ -90,34 +90,34 @@ def sentence(f: Findings) -> str:
         what = ", ".join(f"{n} {kind}" for kind, n in f.data.left_out.items())
         return f"No {f.terms.row}, so nothing to fit{f' ({what})' if what else ''}."
     if len(f.points) == 1:
-        said = _one_level(f)
+        words = _one_level(f)
     elif f.chosen is None:
-        said = _few_levels(f)
+        words = _few_levels(f)
     else:
-        said = _curve(f, f.chosen)
+        words = _curve(f, f.chosen)
     moved = [c.knob for c in f.confounds]
     if len(f.points) > 1 and moved:
         verb = "moves" if len(moved) == 1 else "move"
-        said += f"; but {' and '.join(moved)} {verb} along the axis, so this is not the {f.terms.axis}' doing alone"
-    return f"{said}{_ends(f)}."
+        words += f"; but {' and '.join(moved)} {verb} along the axis, so this is not the {f.terms.axis}' doing alone"
+    return f"{words}{_ends(f)}."
 
 
 def _ends(f: Findings) -> str:
     """That the curve ends before measured levels, or includes levels that lost many trials."""
-    said = ""
+    words = ""
     beyond = [r for r in f.data.lost if r.level > f.points[-1].level]
     if beyond:
         most = max(beyond, key=lambda r: r.rate or 0.0)
         where = level_words([r.level for r in beyond])
         at = f" at {format_number(most.level)}" if len(beyond) > 1 else ""
         rates = f"; measured: {rejected_words(most, f.terms)}{at}"
-        said += f"; the curve ends there: every trial at {where} {f.terms.axis} was rejected{rates}"
+        words += f"; the curve ends there: every trial at {where} {f.terms.axis} was rejected{rates}"
     doubted = [r.level for r in f.data.rejected if r.is_doubted]
     if doubted:
-        told = f", and {f.beside}" if f.beside and len(f.points) > 1 else ""
+        beside = f", and {f.beside}" if f.beside and len(f.points) > 1 else ""
         where = f.terms.count(doubted[0]) if len(doubted) == 1 else f"{level_words(doubted)} {f.terms.axis}"
-        said += f"; in doubt: at {where} a third of the trials or more were rejected{told}"
-    return said
+        words += f"; in doubt: at {where} a third of the trials or more were rejected{beside}"
+    return words
 
 
 def with_them(beside: FitBeside | None) -> str:
@@ -196,14 +196,14 @@ def _curve(f: Findings, c: Candidate) -> str:
 
 def _linear(f: Findings, c: Candidate) -> str:
     amdahl = f.candidates.get("amdahl")
-    said = f"{slope(f, c, 'gamma')}, {f.span}"
-    return said + (f"; contention {told(amdahl, 'alpha')}" if amdahl else "")
+    words = f"{slope(f, c, 'gamma')}, {f.span}"
+    return words + (f"; contention {parameter_words(amdahl, 'alpha')}" if amdahl else "")
 
 
 def _law(f: Findings, c: Candidate) -> str:
-    parts = [f"contention {told(c, 'alpha')}"]
+    parts = [f"contention {parameter_words(c, 'alpha')}"]
     if c.model == "usl":
-        parts.append(f"coherency {told(c, 'beta')}")
+        parts.append(f"coherency {parameter_words(c, 'beta')}")
         parts.append(_peak(f))
     if f.maximum and c.model == "amdahl":
         parts.append(f"maximum {ranged(f.maximum, rate=True)} {f.terms.rate}")
@@ -232,7 +232,7 @@ def _affine(f: Findings, c: Candidate) -> str:
 
 
 def _power(f: Findings, c: Candidate) -> str:
-    exponent = told(c, "exponent", against=1.0)
+    exponent = parameter_words(c, "exponent", against=1.0)
     first = quantity(c.value("gamma"), c.std_errs.get("gamma"))
     return f"{first} {f.terms.rate} × n^p, {exponent}, {f.span}; at {speedup(f)}"
 
@@ -240,7 +240,7 @@ def _power(f: Findings, c: Candidate) -> str:
 _BODIES = {"linear": _linear, "amdahl": _law, "usl": _law, "knee": _knee, "affine": _affine, "power": _power}
 
 
-def told(c: Candidate, name: str, against: float = 0.0) -> str:
+def parameter_words(c: Candidate, name: str, against: float = 0.0) -> str:
     """A parameter with its interval, and whether it differs significantly from the value that means linear."""
     value, error, (low, high) = c.value(name), c.std_errs.get(name), c.interval(name)
     value = value if abs(value) > _ERROR_LEAST else 0.0
@@ -248,10 +248,10 @@ def told(c: Candidate, name: str, against: float = 0.0) -> str:
     if name not in c.free:
         upper = f", at most {high:.2g} (95 %)" if high and high > _ERROR_LEAST else ""
         return f"{symbol} = {value:.3g} (at its bound{upper})"
-    said = f"{symbol} = {pair(value, error)}" if error else f"{symbol} = {value:.3g}"
+    words = f"{symbol} = {pair(value, error)}" if error else f"{symbol} = {value:.3g}"
     if low is None or high is None:
-        return f"{said} (with unknown error)"
-    return said if not low <= against <= high else f"{said} is not significantly different from {against:g}"
+        return f"{words} (with unknown error)"
+    return words if not low <= against <= high else f"{words} is not significantly different from {against:g}"
 
 
 def ranged(estimate: Estimate, *, rate: bool = False) -> str:

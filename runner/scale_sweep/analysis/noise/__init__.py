@@ -25,7 +25,7 @@ def noise_report(observed: Sequence[Observation]) -> NoiseReport:
     """Spread, intervals, drift and ablations of a run."""
     rates = rates_of(observed)
     line = line_of(observed)
-    steady = at_the_middle(observed, line) if line is not None and line.found else observed
+    steady = at_the_middle(observed, line) if line is not None and line.is_drifting else observed
     return NoiseReport(
         levels=intervals(rates),
         noise_percent=100 * rates.std if rates.std is not None else None,

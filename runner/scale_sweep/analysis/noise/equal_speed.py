@@ -39,7 +39,7 @@ class SpeedCorrection:
     fastest: float
 
     def factor(self, result: TrialResult) -> float:
-        """What a trial's rate is multiplied with; 1 for a rate that the CPUs did not limit."""
+        """The factor of a trial's rate; 1 for a rate that the CPUs did not limit."""
         here = _speed(result)
         return (self.speed / here) ** self.slope if here is not None else 1.0
 

@@ -43,7 +43,7 @@ class Rates:
 def rates_of(observed: Sequence[Observation]) -> Rates:
     """ln(rate) by point, with the pooled spread. If a drift is found, it is removed."""
     line = line_of(observed)
-    if line is None or not line.found:
+    if line is None or not line.is_drifting:
         return _as_measured(observed)
     steady = _as_measured(at_the_middle(observed, line))
     return replace(
@@ -148,8 +148,8 @@ def ablation_splits(observed: Sequence[Observation], rates: Rates) -> tuple[Abla
     for one in observed:
         if one.role == "ablation" and one.knobs_of_level is not None:
             ablated.setdefault((one.knobs_of_level, *one.point), []).append(one)
-    found = [_split(key, of_it, rates) for key, of_it in sorted(ablated.items())]
-    return tuple(split for split in found if split is not None)
+    splits = [_split(key, of_it, rates) for key, of_it in sorted(ablated.items())]
+    return tuple(split for split in splits if split is not None)
 
 
 def _split(key: tuple[float, float, str], observed: Sequence[Observation], rates: Rates) -> AblationSplit | None:

@@ -49,7 +49,7 @@ class Line:
         return 2 * float(special.stdtr(self.degrees, -abs(self.slope) / self.error))
 
     @property
-    def found(self) -> bool:
+    def is_drifting(self) -> bool:
         """Whether the values drift, at 5 %. A drift below 0.01 % of them is rounding."""
         return self.p_value < LEVEL and abs(self.slope) * self.length > ROUNDING
 
@@ -88,12 +88,12 @@ def line_of(observed: Sequence[Observation]) -> Line | None:
 
 def _groups(observed: Sequence[Observation]) -> Mapping[Group, list[tuple[float, float]]]:
     """(order, ln value) of the counting trials, by point. An ablation trial's knobs make it a group of its own."""
-    found: dict[Group, list[tuple[float, float]]] = {}
+    groups: dict[Group, list[tuple[float, float]]] = {}
     for one in observed:
         log = log_value(one)
         if not one.mark and log is not None:
-            found.setdefault((*one.point, one.knobs_of_level), []).append((float(one.order), log))
-    return found
+            groups.setdefault((*one.point, one.knobs_of_level), []).append((float(one.order), log))
+    return groups
 
 
 def trend_of(observed: Sequence[Observation]) -> Trend | None:
@@ -109,7 +109,7 @@ def trend_of(observed: Sequence[Observation]) -> Trend | None:
         p_value=line.p_value,
         degrees=line.degrees,
         smallest_percent=100 * math.expm1(seen),
-        found=line.found,
+        found=line.is_drifting,
     )
 
 
@@ -132,7 +132,7 @@ def without_drift(observed: Sequence[Observation]) -> tuple[Observation, ...]:
     degrees is then that of the remaining D − 1. The points' geometric means stay.
     """
     line = line_of(observed)
-    if line is None or not line.found:
+    if line is None or not line.is_drifting:
         return tuple(observed)
     steady = at_the_middle(observed, line)
     means = {group: sum(y for _, y in of_it) / len(of_it) for group, of_it in _groups(_points(steady)).items()}
