@@ -27,38 +27,38 @@ _CAPTION = (
 
 def ab_html(run: StoredRun) -> str:
     """The comparison as the start of a page."""
-    found = compare_variants(run)
-    cautions = "".join(f"<li>{escape(c)}</li>" for c in found.cautions)
-    picture = _picture(found, block_points(run)[0])
+    comparison = compare_variants(run)
+    cautions = "".join(f"<li>{escape(c)}</li>" for c in comparison.cautions)
+    picture = _picture(comparison, block_points(run)[0])
     return (
-        f'<p class="answer"><b>{escape(found.sentence)}</b></p>'
-        f"<p>A: {escape(found.run_a)}<br>B: {escape(found.run_b)}</p>"
+        f'<p class="answer"><b>{escape(comparison.sentence)}</b></p>'
+        f"<p>A: {escape(comparison.run_a)}<br>B: {escape(comparison.run_b)}</p>"
         + (f'<div class="cautions"><b>Before you believe it</b><ul>{cautions}</ul></div>' if cautions else "")
         + (f'<figure style="max-width:760px">{picture}<figcaption>{_CAPTION}</figcaption></figure>' if picture else "")
-        + f"<h2>B against A</h2>{table_html(ratio_table(found))}"
+        + f"<h2>B against A</h2>{table_html(ratio_table(comparison))}"
         + "<h2>What differs between A and B</h2>"
-        + (table_html(differing_table(found)) if found.differing else "<p>Nothing in what was recorded.</p>")
+        + (table_html(differing_table(comparison)) if comparison.differing else "<p>Nothing in what was recorded.</p>")
     )
 
 
 def ab_markdown(run: StoredRun) -> str:
     """The comparison for report.md."""
-    found = compare_variants(run)
-    cautions = "".join(f"- {safe(c)}\n" for c in found.cautions)
-    differ = table_markdown(differing_table(found)) if found.differing else "Nothing in what was recorded."
+    comparison = compare_variants(run)
+    cautions = "".join(f"- {safe(c)}\n" for c in comparison.cautions)
+    differ = table_markdown(differing_table(comparison)) if comparison.differing else "Nothing in what was recorded."
     return (
-        f"**{safe(found.sentence)}**\n\n- A: {safe(found.run_a)}\n- B: {safe(found.run_b)}\n{cautions}\n"
-        f"{table_markdown(ratio_table(found))}\n\n## What differs between A and B\n\n{differ}\n\n"
+        f"**{safe(comparison.sentence)}**\n\n- A: {safe(comparison.run_a)}\n- B: {safe(comparison.run_b)}\n{cautions}\n"
+        f"{table_markdown(ratio_table(comparison))}\n\n## What differs between A and B\n\n{differ}\n\n"
     )
 
 
-def _picture(found: Comparison, points: Sequence[BlockPoint], width: int = 760, height: int = 300) -> str:
+def _picture(comparison: Comparison, points: Sequence[BlockPoint], width: int = 760, height: int = 300) -> str:
     """The levels side by side, each with its blocks in order. The zero line means "no difference"."""
     if not points:
         return ""
-    rows = {p.level: p for p in found.points if p.level is not None}
+    rows = {p.level: p for p in comparison.points if p.level is not None}
     off = [100 * math.expm1(d) for p in points for d in p.differences]
-    off += [100 * (v - 1) for p in found.points for v in (p.low, p.high) if v is not None]
+    off += [100 * (v - 1) for p in comparison.points for v in (p.low, p.high) if v is not None]
     reach = 1.15 * max(*map(abs, off), 1.0)
     frame = Frame(
         width=width,
@@ -75,21 +75,21 @@ def _picture(found: Comparison, points: Sequence[BlockPoint], width: int = 760, 
     parts = [axes(frame, [], "", "B against A, %")]
     for at, point in enumerate(points):
         middle = at + 0.5
-        name = load_axis(found.axis).count(format_number(point.level))
+        name = load_axis(comparison.axis).count(format_number(point.level))
         parts.append(text(frame.x(middle), height - 26, name, anchor="middle"))
         parts += _blocks(frame, point, at)
         parts += _mean(frame, rows[point.level], middle)
-    return drawing(width, height, f"B against A in each block. {found.sentence}", "".join(parts), "small")
+    return drawing(width, height, f"B against A in each block. {comparison.sentence}", "".join(parts), "small")
 
 
 def _blocks(frame: Frame, point: BlockPoint, at: int) -> list[str]:
     count = len(point.differences)
-    found = []
+    markers = []
     for n, difference in enumerate(point.differences):
         x = frame.x(at + 0.12 + 0.60 * (n + 0.5) / count)
         percent = 100 * math.expm1(difference)
-        found.append(marker(x, frame.y(percent), VerdictKind.VALID, f"block {n + 1}: {percent:+.1f} %"))
-    return found
+        markers.append(marker(x, frame.y(percent), VerdictKind.VALID, f"block {n + 1}: {percent:+.1f} %"))
+    return markers
 
 
 def _mean(frame: Frame, row: PointRatio, middle: float) -> list[str]:

@@ -84,11 +84,11 @@ def levels_table(fit: FitReport, terms: Terms) -> Table:
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     rows = []
     for p in fit.points[:_LEVELS_SHOWN]:
-        told = model_rate(model, p.level) if model else None
-        off = 100 * (p.rows_per_s_mean / told - 1) if told else None
+        predicted = model_rate(model, p.level) if model else None
+        off = 100 * (p.rows_per_s_mean / predicted - 1) if predicted else None
         rows.append((format_number(p.level), str(p.n), quantity(p.rows_per_s_mean, p.rows_per_s_std),
                      fixed(p.speedup, 2), f"{100 * (p.efficiency or 0):.0f} %",
-                     quantity(told, None) if told is not None else ABSENT,
+                     quantity(predicted, None) if predicted is not None else ABSENT,
                      f"{off:+.1f} %" if off is not None else ABSENT))  # fmt: skip
     name = NAMES[fit.chosen] if fit.chosen else "model"
     headers = (terms.axis, "rows", terms.rate, "speedup", "efficiency", f"{name} says", "off by")

@@ -78,12 +78,12 @@ def _shares(trials: list[TrialResult]) -> str:
     totals: Counter[str] = Counter()
     for result in trials:
         totals.update(dict(result.verdict.bottleneck.shares) if result.verdict.bottleneck else {})
-    told = [
+    shares = [
         f"{NAMES[BottleneckKind(kind)]} {share / len(trials):.0f} %"
         for kind, share in totals.most_common()
         if share / len(trials) >= SHOWN_SHARE
     ]
-    return ", ".join(told) or ABSENT
+    return ", ".join(shares) or ABSENT
 
 
 def remedies(run: StoredRun) -> tuple[str, ...]:

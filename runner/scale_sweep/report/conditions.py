@@ -29,8 +29,8 @@ Read = Callable[[TrialResult], float | None]
 def conditions(results: Sequence[TrialResult], axis: AxisFacts) -> tuple[str, ...]:
     """A sentence for each condition that is not the same at all levels."""
     points = [r for r in results if r.trial.role == "point"]
-    found = (rule(points, axis.name) for rule in (_shared, _others, _stolen, _clock, _data, _memory, _commits))
-    return tuple(sentence for sentence in found if sentence)
+    sentences = (rule(points, axis.name) for rule in (_shared, _others, _stolen, _clock, _data, _memory, _commits))
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _means(results: Sequence[TrialResult], read: Read) -> dict[float, float]:
@@ -48,8 +48,8 @@ def _shared(results: Sequence[TrialResult], unit: str) -> str:
     on = {level: share for level, share in shares.items() if share > SHARED_CORES_MIN}
     if not on or len(on) == len(shares) and max(on.values()) - min(on.values()) < SHARED_CORES_MIN:
         return ""
-    told = ", ".join(f"{100 * share:.0f} % at {format_number(level)}" for level, share in shares.items())
-    return f"the load generator took a share of the server's own CPUs that moves with the {unit}: {told}"
+    by_level = ", ".join(f"{100 * share:.0f} % at {format_number(level)}" for level, share in shares.items())
+    return f"the load generator took a share of the server's own CPUs that moves with the {unit}: {by_level}"
 
 
 def _taken(result: TrialResult) -> float:
@@ -72,25 +72,25 @@ def _stolen(results: Sequence[TrialResult], unit: str) -> str:
 def _moving(who: str, cores: Mapping[float, float], unit: str) -> str:
     if not cores or max(cores.values()) - min(cores.values()) < OTHERS_SHARE:
         return ""
-    told = ", ".join(f"{used:.2f} at {format_number(level)}" for level, used in cores.items())
-    return f"{who} CPU that moves with the {unit}: {told} cores"
+    by_level = ", ".join(f"{used:.2f} at {format_number(level)}" for level, used in cores.items())
+    return f"{who} CPU that moves with the {unit}: {by_level} cores"
 
 
 def _clock(results: Sequence[TrialResult], unit: str) -> str:
     rates = _means(results, lambda r: r.measurement.server_cpu_mhz)
     if not rates or max(rates.values()) < CLOCK_FACTOR * min(rates.values()):
         return ""
-    told = ", ".join(f"{mhz:.0f} at {format_number(level)}" for level, mhz in rates.items())
-    return f"the clock rate of the server's CPUs moves with the {unit}: {told} MHz"
+    by_level = ", ".join(f"{mhz:.0f} at {format_number(level)}" for level, mhz in rates.items())
+    return f"the clock rate of the server's CPUs moves with the {unit}: {by_level} MHz"
 
 
 def _data(results: Sequence[TrialResult], unit: str) -> str:
     sizes = _means(results, lambda r: r.measurement.data_gb)
     if not sizes or not max(sizes.values()) or max(sizes.values()) < DATA_FACTOR * min(sizes.values()):
         return ""
-    told = ", ".join(f"{gb:.2g} at {format_number(level)}" for level, gb in sizes.items())
+    by_level = ", ".join(f"{gb:.2g} at {format_number(level)}" for level, gb in sizes.items())
     return (
-        f"the data at the end of a trial grow with the {unit}: {told} GB, so caches and trees differ from level to "
+        f"the data at the end of a trial grow with the {unit}: {by_level} GB, so caches and trees differ from level to "
         "level (--rows gives every level the same rows)"
     )
 
@@ -99,16 +99,16 @@ def _memory(results: Sequence[TrialResult], unit: str) -> str:
     used = _means(results, lambda r: r.measurement.memory_used_gb)
     if not used or max(used.values()) < MEMORY_FACTOR * min(used.values()):
         return ""
-    told = ", ".join(f"{gb:.2g} at {format_number(level)}" for level, gb in used.items())
-    return f"the server's memory in use moves with the {unit}: {told} GB"
+    by_level = ", ".join(f"{gb:.2g} at {format_number(level)}" for level, gb in used.items())
+    return f"the server's memory in use moves with the {unit}: {by_level} GB"
 
 
 def _commits(results: Sequence[TrialResult], unit: str) -> str:
     seen = _means(results, lambda r: r.measurement.commits)
     if not seen or max(seen.values()) < 1 or max(seen.values()) < COMMITS_FACTOR * min(seen.values()):
         return ""
-    told = ", ".join(f"{count:.1f} at {format_number(level)}" for level, count in seen.items())
-    return f"commit cycles under load move with the {unit}: {told}"
+    by_level = ", ".join(f"{count:.1f} at {format_number(level)}" for level, count in seen.items())
+    return f"commit cycles under load move with the {unit}: {by_level}"
 
 
 _CORES, _SYSTEM, _FAULTS = "server_cpu_cores", "server_system_cores", "server_page_faults_per_s"
@@ -116,20 +116,20 @@ _CORES, _SYSTEM, _FAULTS = "server_cpu_cores", "server_system_cores", "server_pa
 
 def pages_between_trials(run: StoredRun) -> tuple[str, ...]:
     """A sentence for each level whose trials had dear and cheap pages: its cheapest and its dearest trial."""
-    found: dict[float, dict[str, LoadHalf]] = {}
+    halves: dict[float, dict[str, LoadHalf]] = {}
     speeds = [speed for result in run.on_curve if (speed := result.measurement.cpu_speed) is not None]
     usual = median(speeds) if speeds else 1.0
     for result in run.on_curve:
         used = _used(run, result, (result.measurement.cpu_speed or usual) / usual)
         if used is not None:
-            found.setdefault(result.trial.level, {})[result.trial.trial_id] = used
+            halves.setdefault(result.trial.level, {})[result.trial.trial_id] = used
     axis = load_axis(run.plan.sweep.axis)
-    told = ((level, new_pages_between(used)) for level, used in sorted(found.items()))
-    return tuple(f"{said}, at {axis.count(format_number(level))}" for level, said in told if said)
+    sentences = ((level, new_pages_between(used)) for level, used in sorted(halves.items()))
+    return tuple(f"{sentence}, at {axis.count(format_number(level))}" for level, sentence in sentences if sentence)
 
 
 def _used(run: StoredRun, result: TrialResult, speed: float) -> LoadHalf | None:
-    """What the server did in the window; None if a second of it was not counted. speed: of its CPUs, by which CPU times
+    """The server's work in the window; None if a second of it was not counted. speed: of its CPUs, by which CPU times
     are multiplied: 1 for the usual one."""
     window, rate = window_of(result), result.achieved_per_s
     series = run.timeseries.get(result.trial.trial_id, ())

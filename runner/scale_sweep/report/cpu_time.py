@@ -91,8 +91,8 @@ def cpu_table(fit: FitReport, run: StoredRun) -> Table:
 
 def cpu_rate_cell(trials: Sequence[TrialResult]) -> str:
     """The mean over trials for a table; a dash if none has one."""
-    found = mean(rate_per_cpu_s(r) for r in trials)
-    return format_rate(found) if found is not None else ABSENT
+    rate_per_cpu = mean(rate_per_cpu_s(r) for r in trials)
+    return format_rate(rate_per_cpu) if rate_per_cpu is not None else ABSENT
 
 
 _CAUSE = "Other machines that share the cores cause it, and steal time does not show it"
@@ -100,7 +100,7 @@ APART = 1.15  # of the same CPUs at rest; two measurements on a quiet machine di
 
 
 def speed_cautions(run: StoredRun) -> tuple[str, ...]:
-    """What was corrected; else a sentence if the same work took clearly more CPU time in one trial than in another."""
+    """A sentence on the correction; else one if the same work took clearly more CPU time in one trial than in another."""
     correction = speed_correction(run.results)
     if correction is not None:
         return (_corrected(correction),)

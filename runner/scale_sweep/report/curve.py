@@ -212,10 +212,10 @@ def _undrawn(run: StoredRun) -> list[str]:
 
 
 def caption(run: StoredRun) -> str:
-    """What the curve shows, and what it does not show."""
+    """Sentences on what the curve shows, and what it does not show."""
     others = len(run.results) - len(run.on_curve)
     absent = _undrawn(run)
-    said = (
+    sentences = (
         "The trials of the curve; replicates stand side by side, and hollow marks are trials that do not count.",
         "The band is 95 % for the curve, over the models that the points leave possible." if _has_band(run) else "",
         f"Drift checks, ablation trials and connections checks ({others}) are only in the table of trials."
@@ -223,7 +223,7 @@ def caption(run: StoredRun) -> str:
         else "",
         f"Not drawn, for want of a rate: {', '.join(absent)}." if absent else "",
     )
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, sentences))
 
 
 def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:

@@ -47,9 +47,9 @@ def placement_words(run: StoredRun) -> str:
     if not has_prepared_disks(run):
         return ""
     why = run.manifest.get("disk_placement")
-    said = str(why) if isinstance(why, str) and why else run.plan.sweep.disk_placement
+    where = str(why) if isinstance(why, str) and why else run.plan.sweep.disk_placement
     log = WAL_WORDS.get(run.plan.sweep.wal_disk)
-    return f"data: {said}" + (f"; write-ahead log: {log}" if log else "")
+    return f"data: {where}" + (f"; write-ahead log: {log}" if log else "")
 
 
 def disk_table(run: StoredRun) -> Table:
@@ -105,8 +105,8 @@ def _level_cells(trials: Sequence[TrialResult]) -> tuple[str, ...]:
 def ceiling_table(run: StoredRun) -> Table:
     """fio's measurements before the sweep: each disk alone, then all together."""
     rows = []
-    found = run.manifest.get("disk_ceilings")
-    for one in found if isinstance(found, (list, tuple)) else ():
+    ceilings = run.manifest.get("disk_ceilings")
+    for one in ceilings if isinstance(ceilings, (list, tuple)) else ():
         if isinstance(one, Mapping):
             names = one.get("disks")
             which = " + ".join(map(str, names)) if isinstance(names, (list, tuple)) else ABSENT

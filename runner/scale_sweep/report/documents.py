@@ -42,8 +42,8 @@ def _products(run: StoredRun) -> list[tuple[str, ...]]:
 def only(run: StoredRun, name: str) -> StoredRun:
     """The run with the trials of this variant only."""
     trials = tuple(t for t in run.plan.trials if slug(t.variant) == name)
-    told = label(trials[0].variant)
-    sweep = replace(run.plan.sweep, name=f"{run.plan.sweep.name}: {told}", vary={})
+    variant = label(trials[0].variant)
+    sweep = replace(run.plan.sweep, name=f"{run.plan.sweep.name}: {variant}", vary={})
     results = tuple(r for r in run.results if slug(r.trial.variant) == name)
     return replace(run, plan=replace(run.plan, sweep=sweep, trials=trials), results=results, fit=None)
 
@@ -102,7 +102,7 @@ def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[
 def index_markdown(run: StoredRun) -> str:
     """The comparison, with links to each variant's own report."""
     sweep = run.plan.sweep
-    links = "".join(f"- [{safe(_told(run, name))}](report-{name}.md)\n" for name in labels_of(run))
+    links = "".join(f"- [{safe(_variant_words(run, name))}](report-{name}.md)\n" for name in labels_of(run))
     answer = ab_markdown(run) if sweep.variants_ab else ""
     answer += "".join(f"**{safe(words)}**\n\n" for words in subjects.first_words(run))
     tables = "\n\n".join(table_markdown(table) for table in _tables(run))
@@ -115,7 +115,7 @@ def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:
     bodies: HTML by the variant's short name.
     """
     sweep = run.plan.sweep
-    links = "".join(f'<li><a href="#{escape(n)}">{escape(_told(run, n))}</a></li>' for n in labels_of(run))
+    links = "".join(f'<li><a href="#{escape(n)}">{escape(_variant_words(run, n))}</a></li>' for n in labels_of(run))
     parts = "".join(f'<section class="variant" id="{escape(n)}">{bodies[n]}</section>\n' for n in labels_of(run))
     shown = "".join(f"<h2>{escape(t.title)}</h2>{table_html(t, dense=True)}" for t in _tables(run))
     body = (
@@ -128,12 +128,13 @@ def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:
 
 
 def _tables(run: StoredRun) -> tuple[Table, ...]:
-    """Of several databases their own tables: a ratio to the first would not say whether it is a difference."""
+    """The tables of several databases, or of several variants of one. Databases have their own: a ratio to the first
+    would not say whether it is a difference."""
     settings = settings_table(run)
     return (*(subjects.tables(run) or (comparison_table(run),)), *((settings,) if settings else ()))
 
 
-def _told(run: StoredRun, name: str) -> str:
+def _variant_words(run: StoredRun, name: str) -> str:
     return label(next(t.variant for t in run.plan.trials if slug(t.variant) == name))
 
 

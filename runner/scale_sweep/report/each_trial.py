@@ -67,8 +67,8 @@ def warmup_panels(run: StoredRun) -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     by_level: dict[float, list[str]] = {}
     for result in by_run_order(run):
-        if (found := _transient(run, result)) is not None:
-            by_level.setdefault(result.trial.level, []).append(_panel(result, *found))
+        if (ending := _transient(run, result)) is not None:
+            by_level.setdefault(result.trial.level, []).append(_panel(result, *ending))
     for level, panels in by_level.items():
         name = axis_facts(run).count(format_number(level))
         rows += [(name, "".join(panels[at : at + _PER_ROW])) for at in range(0, len(panels), _PER_ROW)]
@@ -77,21 +77,21 @@ def warmup_panels(run: StoredRun) -> list[tuple[str, str]]:
 
 def warmup_words(run: StoredRun) -> list[str]:
     """The number of trials for which the warm-up was long enough, and the names of the others."""
-    found = [(r, one) for r in by_run_order(run) if (one := _transient(run, r)) is not None]
-    if not found:
+    endings = [(r, one) for r in by_run_order(run) if (one := _transient(run, r)) is not None]
+    if not endings:
         return []
-    late = [(r, t, begin_s) for r, (t, begin_s) in found if t.told and t.seconds > begin_s + 1]
-    untold = [r.trial.trial_id for r, (t, _) in found if not t.told]
-    good = len(found) - len(late) - len(untold)
-    trials = "trial" if len(found) == 1 else "trials"
-    told = [f"{good} of {len(found)} {trials}: the warm-up had ended when the window began, by MSER-5"]
-    told += [
+    late = [(r, t, begin_s) for r, (t, begin_s) in endings if t.told and t.seconds > begin_s + 1]
+    unknown = [r.trial.trial_id for r, (t, _) in endings if not t.told]
+    good = len(endings) - len(late) - len(unknown)
+    trials = "trial" if len(endings) == 1 else "trials"
+    sentences = [f"{good} of {len(endings)} {trials}: the warm-up had ended when the window began, by MSER-5"]
+    sentences += [
         f"{r.trial.trial_id}: the warm-up ended {t.seconds} s into the load, the window began at {begin_s:.0f} s"
         for r, t, begin_s in late
     ]
-    if untold:
-        told.append(f"not known, since the rate never settled or the series is too short: {', '.join(untold)}")
-    return told
+    if unknown:
+        sentences.append(f"not known, since the rate never settled or the series is too short: {', '.join(unknown)}")
+    return sentences
 
 
 def _transient(run: StoredRun, result: TrialResult) -> tuple[Transient, float] | None:
@@ -102,12 +102,12 @@ def _transient(run: StoredRun, result: TrialResult) -> tuple[Transient, float] |
         return None
     rates = [(t, v) for t, values in series if known(v := values.get("rows_per_s")) and v is not None]
     rates = [(t, v) for t, v in rates if t <= window[1] + 0.5]
-    found = transient([v for _, v in rates]) if rates else None
-    return (found, window[0] - (rates[0][0] - 1)) if found is not None else None
+    ending = transient([v for _, v in rates]) if rates else None
+    return (ending, window[0] - (rates[0][0] - 1)) if ending is not None else None
 
 
-def _panel(result: TrialResult, found: Transient, begin_s: float) -> str:
-    last = found.by_start[-1][0]
+def _panel(result: TrialResult, ending: Transient, begin_s: float) -> str:
+    last = ending.by_start[-1][0]
     frame = Frame(
         width=WIDTH,
         height=HEIGHT,
@@ -126,13 +126,13 @@ def _panel(result: TrialResult, found: Transient, begin_s: float) -> str:
         y = frame.y(value)
         parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>')
         parts.append(text(frame.left - 4, y + 4, f"{value:g}", "dim", "end"))
-    points = [(float(s), min(value, _TOP)) for s, value in found.by_start]
+    points = [(float(s), min(value, _TOP)) for s, value in ending.by_start]
     parts.append(line(frame, points, "series s-rate"))
     x = frame.x(min(begin_s, last))
     parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{bottom}" class="given"/>')
-    least = dict(found.by_start)[found.seconds]
-    dot = f'cx="{frame.x(found.seconds):.1f}" cy="{frame.y(min(least, _TOP)):.1f}"'
+    least = dict(ending.by_start)[ending.seconds]
+    dot = f'cx="{frame.x(ending.seconds):.1f}" cy="{frame.y(min(least, _TOP)):.1f}"'
     parts.append(f'<circle {dot} r="3.5" class="valid"/>')
     parts.append(text(right, bottom + 13, f"{last} s", "dim", "end"))
-    parts.append(text(frame.left, bottom + 13, f"ends at {found.seconds} s" if found.told else "not settled", "dim"))
+    parts.append(text(frame.left, bottom + 13, f"ends at {ending.seconds} s" if ending.told else "not settled", "dim"))
     return drawing(WIDTH, HEIGHT, f"MSER-5 of {result.trial.trial_id}", "".join(parts), "panel")

@@ -33,10 +33,10 @@ def fit_again(run: StoredRun) -> FitReport:
     sweep = run.plan.sweep
     questions = FitQuestions(predict=sweep.predict, need=sweep.need)
     axis = load_axis(sweep.axis)
-    found = fitted_rate(run)
-    terms = Terms(axis=axis.name, one=axis.unit, rate=found.words)
-    observed = without_drift(observations(run.results, found.field))
-    fit = fit_curve(observed, terms, rate=found.field, confounds=run.plan.confounds, questions=questions)
+    fitted = fitted_rate(run)
+    terms = Terms(axis=axis.name, one=axis.unit, rate=fitted.words)
+    observed = without_drift(observations(run.results, fitted.field))
+    fit = fit_curve(observed, terms, rate=fitted.field, confounds=run.plan.confounds, questions=questions)
     fit = with_cpu_points(with_answer(fit, run), run)
     return replace(fit, cautions=(*quick_words(run), *speed_cautions(run), *fit.cautions))
 
@@ -179,12 +179,12 @@ def points_table(run: StoredRun) -> Table:
     for p in fit_of(run).points:
         relative = 100 * p.rows_per_s_std / p.rows_per_s_mean if p.rows_per_s_std is not None else None
         efficiency = 100 * p.efficiency if p.efficiency is not None else None
-        found = marked(rate(p.rows_per_s_mean), at_level(run, p.level)[0])
+        mean_rate = marked(rate(p.rows_per_s_mean), at_level(run, p.level)[0])
         rows.append(
             (
                 format_number(p.level),
                 str(p.n),
-                found,
+                mean_rate,
                 rate(p.rows_per_s_std),
                 fixed(relative, 1),
                 speedup_words(p) if p.speedup is not None else ABSENT,

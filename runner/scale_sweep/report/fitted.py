@@ -96,10 +96,10 @@ def _mean(fit: FitReport) -> float | None:
 
 def _parameter(model: ModelFit, name: str) -> str:
     estimate = model.parameters[name]
-    said = f"{SYMBOLS.get(name, name)} = {_value(name, estimate)}"
+    words = f"{SYMBOLS.get(name, name)} = {_value(name, estimate)}"
     if name in model.on_bound:
-        return f"{said} ({'not reached' if name == 'capacity' else 'at its bound'})"
-    return said if estimate.std_err is not None else f"{said} (error unknown)"
+        return f"{words} ({'not reached' if name == 'capacity' else 'at its bound'})"
+    return words if estimate.std_err is not None else f"{words} (error unknown)"
 
 
 def _value(name: str, estimate: Estimate) -> str:
@@ -123,14 +123,14 @@ def _range(low: float | None, high: float | None, is_rate: bool) -> str:
 
 def derived_table(fit: FitReport) -> Table:
     """Peak, hard limit, maximum and the level at 90 % efficiency, as far as the chosen model supports them."""
-    found = (
+    figures = (
         ("Peak", fit.peak, False),
         ("Hard limit", fit.knee, False),
         ("Highest rate that the model can reach", fit.maximum, True),
         ("Efficiency falls to 90 %", fit.level_at_90, False),
     )
     rows, unit = [], RATE_UNITS.get(fit.rate, fit.rate)
-    for name, estimate, is_rate in found:
+    for name, estimate, is_rate in figures:
         if estimate is not None:
             value = f"{quantity(estimate.value, None)} {unit}" if is_rate else f"{short(estimate.value)} {fit.axis}"
             rows.append((name, value, _range(estimate.low, estimate.high, is_rate)))
@@ -169,19 +169,19 @@ def asked_table(fit: FitReport) -> Table:
 
 
 def _prediction_row(fit: FitReport, p: Prediction) -> tuple[str, str, str, str]:
-    asked = f"rate at {format_number(p.level)} {fit.axis}"
+    question = f"rate at {format_number(p.level)} {fit.axis}"
     if p.rate is None:
-        return asked, ABSENT, ABSENT, p.reason
+        return question, ABSENT, ABSENT, p.reason
     notes = ["extrapolated"] if p.extrapolated else []
     others = [name for name in p.by_model if name != fit.chosen]
     notes += [f"{NAMES[name]} {_range(p.by_model[name].low, p.by_model[name].high, True)}" for name in others]
     notes += [p.reason] if p.reason else []
-    return asked, quantity(p.rate, None), _range(p.low, p.high, True), ", ".join(notes)
+    return question, quantity(p.rate, None), _range(p.low, p.high, True), ", ".join(notes)
 
 
 def _need_row(fit: FitReport, n: Need) -> tuple[str, str, str, str]:
-    asked = f"{fit.axis} needed for {quantity(n.rate, None)}"
+    question = f"{fit.axis} needed for {quantity(n.rate, None)}"
     if n.level is None:
-        return asked, ABSENT, ABSENT, n.reason
+        return question, ABSENT, ABSENT, n.reason
     level = f"up to {short(n.level)}" if n.falling else short(n.level)
-    return asked, level, _range(n.low, n.high, False), n.reason
+    return question, level, _range(n.low, n.high, False), n.reason

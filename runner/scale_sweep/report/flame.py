@@ -104,12 +104,12 @@ def _draw(frame: Frame, other: Frame | None, left: float, depth: int, drawn: lis
 
 def _rectangle(name: str, share: float, change: float | None, left: float, depth: int) -> str:
     width, top = share * WIDTH, depth * ROW
-    told = f"{name}: {100 * share:.1f} %" + (f" ({100 * change:+.1f})" if change is not None else "")
+    title = f"{name}: {100 * share:.1f} %" + (f" ({100 * change:+.1f})" if change is not None else "")
     letters = int((width - 4) / _LETTER)
     label = name if len(name) <= letters else name[: letters - 1] + "…" if letters > 3 else ""
     words = f'<text x="{left + 2:.1f}" y="{top + 11:.1f}" fill="#111">{escape(label)}</text>' if label else ""
     return (
-        f'<g><title>{escape(told)}</title><rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" '
+        f'<g><title>{escape(title)}</title><rect x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" '
         f'height="{ROW - 1:.0f}" fill="{_colour(name, change)}"/>{words}</g>'
     )
 

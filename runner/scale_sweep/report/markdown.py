@@ -46,12 +46,12 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
     """The whole document. reference: rows of a published table, as read from its CSV."""
     run = with_fit(run)
     fit, sweep = fit_of(run), run.plan.sweep
-    told = " · ".join(p for p in (run_facts.server_name(run), sweep.runtime, run_facts.created(run)) if p)
+    eyebrow = " · ".join(p for p in (run_facts.server_name(run), sweep.runtime, run_facts.created(run)) if p)
     verdicts = ", ".join(f"{n} {kind.value}" for kind, n in verdict_counts(run)) or "no trial"
     beside = reference_table(run, reference) if reference else None
     blocks = [
         f"# {safe(sweep.name)}",
-        safe(told),
+        safe(eyebrow),
         safe(sweep.question),
         f"**{safe(fit.sentence)}**",
         f"Verdicts: {safe(verdicts)}.",
@@ -77,8 +77,8 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
 
 
 def _limits(run: StoredRun) -> str:
-    told = (*bottleneck_notes(run), *sentences(run.plan, run.results))
-    return "\n\n".join(filter(None, (table_markdown(bottlenecks_table(run)), _bullets(told))))
+    notes = (*bottleneck_notes(run), *sentences(run.plan, run.results))
+    return "\n\n".join(filter(None, (table_markdown(bottlenecks_table(run)), _bullets(notes))))
 
 
 def _noise(run: StoredRun) -> str:
@@ -88,16 +88,16 @@ def _noise(run: StoredRun) -> str:
 
 
 def _soaks(run: StoredRun) -> list[str]:
-    found = [soak for r in run.results if (soak := soak_of(run, r)) is not None]
-    return [_section("The rate over time", f"{safe(soak.words)}\n\n{_both(*soak_tables(soak))}") for soak in found]
+    soaks = [soak for r in run.results if (soak := soak_of(run, r)) is not None]
+    return [_section("The rate over time", f"{safe(soak.words)}\n\n{_both(*soak_tables(soak))}") for soak in soaks]
 
 
 def _operations(run: StoredRun) -> list[str]:
     if not has_operations(run):
         return []
-    told = _bullets([words for words in (*preload_words(run), answers_words(run), unchecked_words(run)) if words])
+    notes = _bullets([words for words in (*preload_words(run), answers_words(run), unchecked_words(run)) if words])
     tables = _both(operations_table(run), quantiles_table(run), checks_table(run))
-    return [_section("Each operation", f"{told}\n\n{tables}" if told else tables)]
+    return [_section("Each operation", f"{notes}\n\n{tables}" if notes else tables)]
 
 
 def _disks(run: StoredRun) -> list[str]:

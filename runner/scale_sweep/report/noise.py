@@ -21,11 +21,11 @@ _SEEN_WITHIN = 2.0  # a drift check whose interval spans more than this factor s
 def noise_of(run: StoredRun) -> NoiseReport:
     """The noise of the fitted rate, with the names of trials and knobs, and the conditions that moved."""
     axis = load_axis(run.plan.sweep.axis)
-    found = noise_report(observations(run.results, fitted_rate(run).field))
+    noise = noise_report(observations(run.results, fitted_rate(run).field))
     return replace(
-        found,
-        drift=_named(found.drift, run) if found.drift else None,
-        ablations=tuple(replace(split, knobs=_moved(split, run)) for split in found.ablations),
+        noise,
+        drift=_named(noise.drift, run) if noise.drift else None,
+        ablations=tuple(replace(split, knobs=_moved(split, run)) for split in noise.ablations),
         conditions=(*pages_between_trials(run), *conditions(run.results, axis)),
     )
 
@@ -48,28 +48,28 @@ def _moved(split: AblationSplit, run: StoredRun) -> str:
 
 
 def noise_sentences(run: StoredRun) -> tuple[str, ...]:
-    """What a reader must know of the noise, the shortest sentence first."""
-    found = noise_of(run)
-    return (*_floor(found), *_drift(found), *(_ablation(split) for split in found.ablations), *found.conditions)
+    """Sentences on the noise, the shortest first."""
+    noise = noise_of(run)
+    return (*_floor(noise), *_drift(noise), *(_ablation(split) for split in noise.ablations), *noise.conditions)
 
 
-def _floor(found: NoiseReport) -> list[str]:
-    if found.noise_percent is None:
+def _floor(noise: NoiseReport) -> list[str]:
+    if noise.noise_percent is None:
         return ["no level has two valid trials: the noise is not known, so no difference is significant"]
-    seen = found.smallest_difference_percent
+    seen = noise.smallest_difference_percent
     if seen is None:
         return []
-    floor = f"noise floor {found.noise_percent:.1f} %"
+    floor = f"noise floor {noise.noise_percent:.1f} %"
     if seen >= DIFFERENCE_MAX_PERCENT:
         return [f"no two levels are significantly different: too few trials for this noise ({floor})"]
     return [f"the smallest difference of two levels that this run could have seen is {seen:.0f} % ({floor})"]
 
 
-def _drift(found: NoiseReport) -> list[str]:
+def _drift(noise: NoiseReport) -> list[str]:
     """The drift by the regression over all trials; by the repeated trial if there are too few for a regression."""
-    if found.trend is not None:
-        return [trend_sentence(found.trend)]
-    return _check(found.drift) if found.drift is not None else []
+    if noise.trend is not None:
+        return [trend_sentence(noise.trend)]
+    return _check(noise.drift) if noise.drift is not None else []
 
 
 def trend_sentence(trend: Trend) -> str:
@@ -99,16 +99,16 @@ def _interval(ratio: Ratio) -> str:
 
 
 def _check(drift: Drift) -> list[str]:
-    said = f"the first trial ({drift.trial_id}) repeated at the end gave {ratio_words(drift.ratio)} of its rate"
+    words = f"the first trial ({drift.trial_id}) repeated at the end gave {ratio_words(drift.ratio)} of its rate"
     if drift.ratio.low is None:
-        return [f"{said}; without two valid replicates, drift cannot be distinguished from noise"]
+        return [f"{words}; without two valid replicates, drift cannot be distinguished from noise"]
     if not drift.are_valid:
-        said += " (not both trials are valid)"
+        words += " (not both trials are valid)"
     if drift.ratio.differs_from_one:
-        return [f"{said}: the machine drifted while the run went on, so differences between levels are in doubt"]
+        return [f"{words}: the machine drifted while the run went on, so differences between levels are in doubt"]
     if drift.ratio.high is not None and drift.ratio.high > _SEEN_WITHIN * drift.ratio.low:
-        return [f"{said}: the trials are too few for this noise to show a drift"]
-    return [f"{said}: no drift beyond the noise"]
+        return [f"{words}: the trials are too few for this noise to show a drift"]
+    return [f"{words}: no drift beyond the noise"]
 
 
 def _ablation(split: AblationSplit) -> str:

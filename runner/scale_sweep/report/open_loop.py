@@ -49,13 +49,13 @@ def with_answer(fit: FitReport, run: StoredRun) -> FitReport:
     axis = load_axis(run.plan.sweep.axis)
     offered = f"Open loop at {format_rate(run.plan.sweep.load.rate)} {run.plan.sweep.work.rate_words}: no scaling curve"
     levels = sorted({r.trial.level for r in run.on_curve})
-    told = []
+    answers = []
     for level in dict.fromkeys(levels[:1] + levels[-1:]):
         trials, is_met = _trials(run, level)
         p50, p99 = _response(trials, "response_ms_p50"), _response(trials, "response_ms_p99")
         at = axis.count(format_number(level))
-        told.append(f"p50 {p50} ms, p99 {p99} ms at {at}" if is_met else f"not achieved at {at}")
-    return replace(fit, sentence=f"{offered}. Response times: {'; '.join(told)}", cautions=()) if told else fit
+        answers.append(f"p50 {p50} ms, p99 {p99} ms at {at}" if is_met else f"not achieved at {at}")
+    return replace(fit, sentence=f"{offered}. Response times: {'; '.join(answers)}", cautions=()) if answers else fit
 
 
 def _trials(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:

@@ -120,8 +120,8 @@ def small_curves(run: StoredRun) -> str:
 
 
 def _small(run: StoredRun, name: str) -> str:
-    found = [(level, _of(trials, name, lambda o: o.requests_per_s)) for level, trials in _levels(run)]
-    points = [(level, value) for level, value in found if known(value) and value is not None]
+    means = [(level, _of(trials, name, lambda o: o.requests_per_s)) for level, trials in _levels(run)]
+    points = [(level, value) for level, value in means if known(value) and value is not None]
     if not points:
         return ""
     top = max(value for _, value in points) * 1.15 or 1.0
@@ -152,13 +152,13 @@ def operations_html(run: StoredRun) -> str:
     """The part of the page; "" if the load only writes."""
     if not has_operations(run):
         return ""
-    told = [
+    items = [
         f"<li>{code_html(words)}</li>"
         for words in (*preload_words(run), answers_words(run), unchecked_words(run))
         if words
     ]
     return (
-        f"<h2>Each operation</h2><ul>{''.join(told)}</ul>{small_curves(run)}"
+        f"<h2>Each operation</h2><ul>{''.join(items)}</ul>{small_curves(run)}"
         f"<h3>Throughput against response time</h3>{response_curve(run, _levels(run))}"
         f'<div class="scroll" tabindex="0" role="region" aria-label="heat map">{heat_svg(run)}</div>'
         f"{table_html(operations_table(run), dense=True)}{table_html(quantiles_table(run), dense=True)}"
@@ -169,8 +169,10 @@ def operations_html(run: StoredRun) -> str:
 def answers_words(run: StoredRun) -> str:
     """The share of empty answers, in a sentence; "" if there were none."""
     total = sum(o.empty or 0 for r in run.on_curve for o in r.measurement.operations.values())
-    asked = sum(o.requests or 0 for r in run.on_curve for o in r.measurement.operations.values() if o.empty is not None)
-    return f"{total:,} of {asked:,} answers held no row: a query that finds nothing is fast." if total else ""
+    requests = sum(
+        o.requests or 0 for r in run.on_curve for o in r.measurement.operations.values() if o.empty is not None
+    )
+    return f"{total:,} of {requests:,} answers held no row: a query that finds nothing is fast." if total else ""
 
 
 def _names(run: StoredRun) -> list[str]:
@@ -179,11 +181,11 @@ def _names(run: StoredRun) -> list[str]:
 
 def _levels(run: StoredRun) -> list[tuple[float, list[TrialResult]]]:
     """The trials of each level: those that count, else all."""
-    found = []
+    levels = []
     for level in sorted({r.trial.level for r in run.on_curve}):
         here = [r for r in run.on_curve if r.trial.level == level]
-        found.append((level, [r for r in here if r.verdict.kind.is_fitted] or here))
-    return found
+        levels.append((level, [r for r in here if r.verdict.kind.is_fitted] or here))
+    return levels
 
 
 def _of(trials: Sequence[TrialResult], name: str, read: Read) -> float | None:
@@ -196,10 +198,10 @@ def _response(quantile: str) -> Read:
 
 def _empty(trials: Sequence[TrialResult], name: str) -> str:
     operations = [r.measurement.operations[name] for r in trials if name in r.measurement.operations]
-    told = [(o.empty, o.requests) for o in operations if o.empty is not None and o.requests]
-    if not told:
+    counts = [(o.empty, o.requests) for o in operations if o.empty is not None and o.requests]
+    if not counts:
         return ABSENT
-    share = 100 * sum(e for e, _ in told) / sum(n for _, n in told)
+    share = 100 * sum(e for e, _ in counts) / sum(n for _, n in counts)
     return f"{short(share)} %"
 
 
@@ -213,7 +215,7 @@ def response_curve(run: StoredRun, levels: Sequence[Level]) -> str:
     """The drawing, with a point for each level; "" if no level has a rate and a response time. levels: the trials of
     each level that are shown."""
     curves = [(name, line_css, dot_css, _points(levels, field)) for field, name, line_css, dot_css in _CURVES]
-    points = [point for *_, found in curves for _, point in found]
+    points = [point for *_, at_levels in curves for _, point in at_levels]
     if not points:
         return ""
     rates, times = [x for x, _ in points], [y for _, y in points]
@@ -231,33 +233,33 @@ def response_curve(run: StoredRun, levels: Sequence[Level]) -> str:
         y_max=max(times) * 1.12,
     )
     scaled = [
-        (name, line_css, dot_css, [(level, (x / divisor, y)) for level, (x, y) in found])
-        for name, line_css, dot_css, found in curves
+        (name, line_css, dot_css, [(level, (x / divisor, y)) for level, (x, y) in at_levels])
+        for name, line_css, dot_css, at_levels in curves
     ]
     marks = ticks(frame.x_min, frame.x_max, 6)
     inner = axes(frame, marks, unit, "response time (ms)")
-    inner += "".join(line(frame, [point for _, point in found], css) for _, css, _, found in scaled)
-    inner += "".join(_dots(run, frame, name, css, found) for name, _, css, found in scaled)
-    told, _ = legend([(swatch(css), name) for name, css, _, found in scaled if found], _WIDTH, 10, 14)
+    inner += "".join(line(frame, [point for _, point in at_levels], css) for _, css, _, at_levels in scaled)
+    inner += "".join(_dots(run, frame, name, css, at_levels) for name, _, css, at_levels in scaled)
+    keys, _ = legend([(swatch(css), name) for name, css, _, at_levels in scaled if at_levels], _WIDTH, 10, 14)
     label = f"throughput against response time over {axis_facts(run).name}"
-    drawn = drawing(_WIDTH, _HEIGHT, label, inner + told)
+    drawn = drawing(_WIDTH, _HEIGHT, label, inner + keys)
     words = f"A point for each level, with its number of {axis_facts(run).name}; means over the trials of the level."
     return f'<figure style="max-width:{_WIDTH}px">{drawn}<figcaption>{escape(words)}</figcaption></figure>'
 
 
 def _points(levels: Sequence[Level], field: str) -> list[tuple[float, Point]]:
-    found = []
+    points = []
     for level, trials in levels:
         rate = mean(r.achieved_per_s for r in trials)
         time = mean(getattr(r.measurement, field) for r in trials)
         if known(rate) and known(time) and rate is not None and time is not None:
-            found.append((level, (rate, time)))
-    return found
+            points.append((level, (rate, time)))
+    return points
 
 
-def _dots(run: StoredRun, frame: Frame, name: str, css: str, found: Sequence[tuple[float, Point]]) -> str:
+def _dots(run: StoredRun, frame: Frame, name: str, css: str, points: Sequence[tuple[float, Point]]) -> str:
     parts = []
-    for level, (x, y) in found:
+    for level, (x, y) in points:
         where = axis_facts(run).count(format_number(level))
         title = f"<title>{escape(where)}: {name} {short(y)} ms</title>"
         parts.append(f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="4" class="{css}">{title}</circle>')

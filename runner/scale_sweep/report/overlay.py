@@ -29,23 +29,23 @@ _SPREADS = {
 }
 
 
-def overlay_html(found: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
+def overlay_html(comparison: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
     """The whole page: the answer, both curves, the ratio, tables. It loads nothing from elsewhere."""
     sides = (("run-a", a), ("run-b", b))
-    curve, ratios = _curves(found, sides), _ratio_svg(found)
-    cautions = "".join(f"<li>{escape(c)}</li>" for c in found.cautions)
-    words = ". ".join(filter(None, (session_words(found), false_alarm_words(found))))
+    curve, ratios = _curves(comparison, sides), _ratio_svg(comparison)
+    cautions = "".join(f"<li>{escape(c)}</li>" for c in comparison.cautions)
+    words = ". ".join(filter(None, (session_words(comparison), false_alarm_words(comparison))))
     body = (
-        f'<p class="eyebrow">A: {escape(found.run_a)}<br>B: {escape(found.run_b)}</p>'
+        f'<p class="eyebrow">A: {escape(comparison.run_a)}<br>B: {escape(comparison.run_b)}</p>'
         f"<h1>{escape(b[0].plan.sweep.name)}: B against A</h1>"
-        f'<p class="answer"><b>{escape(found.sentence)}</b></p>'
+        f'<p class="answer"><b>{escape(comparison.sentence)}</b></p>'
         + (f'<div class="cautions"><b>Before you believe it</b><ul>{cautions}</ul></div>' if cautions else "")
         + (
             f"<figure>{curve}<figcaption>Every VALID trial of both runs, and both fits.</figcaption></figure>"
             if curve
             else ""
         )
-        + f"<h2>Point by point</h2>{table_html(ratio_table(found))}"
+        + f"<h2>Point by point</h2>{table_html(ratio_table(comparison))}"
         + (
             f'<figure style="max-width:640px">{ratios}<figcaption>The ratio with its 95 % interval, '
             "each point for itself.</figcaption></figure>"
@@ -54,20 +54,24 @@ def overlay_html(found: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRu
         )
         + (f'<p class="note">{escape(words)}</p>' if words else "")
         + "<h2>What else differs</h2>"
-        + (table_html(differing_table(found)) if found.differing else "<p>Nothing else in what was recorded.</p>")
+        + (
+            table_html(differing_table(comparison))
+            if comparison.differing
+            else "<p>Nothing else in what was recorded.</p>"
+        )
     )
-    return shell(f"{found.run_b} against {found.run_a}", body)
+    return shell(f"{comparison.run_b} against {comparison.run_a}", body)
 
 
-def ratio_table(found: Comparison) -> Table:
+def ratio_table(comparison: Comparison) -> Table:
     """A row for each point, and one for all points together."""
-    rows = [_row(p, f"{format_number(p.level or 0)} {p.variant}".strip()) for p in found.points]
-    if found.overall is not None:
-        rows.append(_row(found.overall, "all"))
+    rows = [_row(p, f"{format_number(p.level or 0)} {p.variant}".strip()) for p in comparison.points]
+    if comparison.overall is not None:
+        rows.append(_row(comparison.overall, "all"))
     headers = (
-        found.axis,
-        f"A {found.rate}",
-        f"B {found.rate}",
+        comparison.axis,
+        f"A {comparison.rate}",
+        f"B {comparison.rate}",
         "B / A",
         "95 % interval",
         "p (all)",
@@ -106,20 +110,20 @@ def _p(value: float | None) -> str:
     return "0.001 or less" if value <= 0.001 else f"{value:.3f}"
 
 
-def differing_table(found: Comparison) -> Table:
-    """What is not the same in both runs."""
-    rows = tuple((d.kind, d.name, d.a, d.b) for d in found.differing)
+def differing_table(comparison: Comparison) -> Table:
+    """A row for each fact that is not the same in both runs."""
+    rows = tuple((d.kind, d.name, d.a, d.b) for d in comparison.differing)
     return Table(title="What else differs", headers=("of", "what", "A", "B"), rows=rows, words=(0, 1, 2, 3))
 
 
-def false_alarm_words(found: Comparison) -> str:
+def false_alarm_words(comparison: Comparison) -> str:
     """The rate of false alarms of this comparison, by the runs' own noise."""
-    f = found.false_alarms
+    f = comparison.false_alarms
     if f is None:
         return ""
     slower = (
-        f"; {f.slower_percent:.1f} % would have been called slower by more than {found.allowed_percent:g} %"
-        if f.slower_percent is not None and found.allowed_percent is not None
+        f"; {f.slower_percent:.1f} % would have been called slower by more than {comparison.allowed_percent:g} %"
+        if f.slower_percent is not None and comparison.allowed_percent is not None
         else ""
     )
     return (
@@ -128,13 +132,13 @@ def false_alarm_words(found: Comparison) -> str:
     )
 
 
-def session_words(found: Comparison) -> str:
+def session_words(comparison: Comparison) -> str:
     """How far apart the sessions of one side are."""
-    if found.session_percent is None:
+    if comparison.session_percent is None:
         return ""
     return (
-        f"sessions: {found.sessions_a} of A and {found.sessions_b} of B; the runs of one side differ by "
-        f"{found.session_percent:.1f} % (standard deviation of their mean rates)"
+        f"sessions: {comparison.sessions_a} of A and {comparison.sessions_b} of B; the runs of one side differ by "
+        f"{comparison.session_percent:.1f} % (standard deviation of their mean rates)"
     )
 
 
@@ -147,14 +151,14 @@ def _valid(runs: Sequence[StoredRun]) -> list[tuple[float, float, str]]:
     ]
 
 
-def _curves(found: Comparison, sides: Sides, width: int = 940, height: int = 400) -> str:
+def _curves(comparison: Comparison, sides: Sides, width: int = 940, height: int = 400) -> str:
     trials = {css: _valid(runs) for css, runs in sides}
     everything = [t for of in trials.values() for t in of]
     if not everything:
         return ""
     items = [
         (_mark(8, 0, css, "") + swatch(f"{css} curve-line"), f"{css[-1].upper()}: {name}")
-        for css, name in (("run-a", found.run_a), ("run-b", found.run_b))
+        for css, name in (("run-a", comparison.run_a), ("run-b", comparison.run_b))
     ]
     keys, above = legend(items, width, 8, 14)
     last, top = max(n for n, _, _ in everything), max(v for _, v, _ in everything)
@@ -170,16 +174,16 @@ def _curves(found: Comparison, sides: Sides, width: int = 940, height: int = 400
         y_min=0.0,
         y_max=1.08 * top,
     )
-    unit, unit_name = rate_scale(frame.y_max, found.rate)
+    unit, unit_name = rate_scale(frame.y_max, comparison.rate)
     levels = sorted({n for n, _, _ in everything})
-    parts = [keys, axes(frame, x_levels(levels, width - 80), load_axis(found.axis).given, unit_name, unit)]
+    parts = [keys, axes(frame, x_levels(levels, width - 80), load_axis(comparison.axis).given, unit_name, unit)]
     parts += [clipped(frame, _fit_line(frame, run, css)) for css, runs in sides for run in runs]
     for css, shift in (("run-a", -7), ("run-b", 7)):
         parts += [
-            _mark(frame.x(n) + shift, frame.y(v), css, f"{css[-1].upper()} {name}: {format_rate(v)} {found.rate}")
+            _mark(frame.x(n) + shift, frame.y(v), css, f"{css[-1].upper()} {name}: {format_rate(v)} {comparison.rate}")
             for n, v, name in trials[css]
         ]
-    return drawing(width, frame.height, f"Both curves. {found.sentence}", "".join(parts))
+    return drawing(width, frame.height, f"Both curves. {comparison.sentence}", "".join(parts))
 
 
 def _fit_line(frame: Frame, run: StoredRun, css: str) -> str:
@@ -198,17 +202,17 @@ def _mark(x: float, y: float, css: str, title: str) -> str:
     return drawn.replace('class="m invalid"', f'class="m {css}"').replace('class="m valid"', f'class="m {css}"')
 
 
-def _ratio_svg(found: Comparison, width: int = 640, height: int = 240) -> str:
-    points = [p for p in found.points if p.ratio is not None and p.low is not None and p.high is not None]
+def _ratio_svg(comparison: Comparison, width: int = 640, height: int = 240) -> str:
+    points = [p for p in comparison.points if p.ratio is not None and p.low is not None and p.high is not None]
     if not points:
         return ""
     off = [100 * (v - 1) for p in points for v in (p.low, p.high) if v is not None]
-    reach = 1.15 * max(*map(abs, off), found.allowed_percent or 0.0, 1.0)
+    reach = 1.15 * max(*map(abs, off), comparison.allowed_percent or 0.0, 1.0)
     last = max(p.level or 0.0 for p in points)
     frame = Frame.about_zero(width, height, 1.06 * last, reach)
-    parts = [axes(frame, x_levels([p.level or 0.0 for p in points], width - 80), found.axis, "B against A, %")]
-    if found.allowed_percent is not None:
-        limit = -found.allowed_percent
+    parts = [axes(frame, x_levels([p.level or 0.0 for p in points], width - 80), comparison.axis, "B against A, %")]
+    if comparison.allowed_percent is not None:
+        limit = -comparison.allowed_percent
         parts.append(line(frame, [(0, limit), (frame.x_max, limit)], "limit"))
     for p in points:
         x, low, high = frame.x(p.level or 0.0), 100 * ((p.low or 0) - 1), 100 * ((p.high or 0) - 1)

@@ -93,14 +93,14 @@ def shell(title: str, body: str) -> str:
 
 def _head(run: StoredRun, fit: FitReport) -> str:
     sweep = run.plan.sweep
-    told = " · ".join(p for p in (run_facts.server_name(run), sweep.runtime, run_facts.created(run)) if p)
+    eyebrow = " · ".join(p for p in (run_facts.server_name(run), sweep.runtime, run_facts.created(run)) if p)
     chips = "".join(
         f'<span class="chip {css_of(kind)}" title="{escape(VERDICT_MEANINGS[kind.value])}">{n} {kind.value}</span>'
         for kind, n in verdict_counts(run)
     )
     cautions = run_facts.cautions_of(run, fit.cautions)
     return (
-        f'<p class="eyebrow">{escape(told)}</p><h1>{escape(sweep.name)}</h1>'
+        f'<p class="eyebrow">{escape(eyebrow)}</p><h1>{escape(sweep.name)}</h1>'
         f'<p class="question">{escape(sweep.question)}</p><p class="answer">{_answer(fit.sentence)}</p>\n'
         f'{_tiles(run, fit)}<div class="chips">{chips}</div>\n'
         + (f'<div class="cautions"><b>Before you believe it</b>{_list(cautions)}</div>\n' if cautions else "")
@@ -190,16 +190,16 @@ def _certainty(run: StoredRun, fit: FitReport) -> str:
 
 
 def _limits(run: StoredRun) -> str:
-    told, known = remedies(run), any(r.verdict.bottleneck for r in run.results)
+    advice, known = remedies(run), any(r.verdict.bottleneck for r in run.results)
     checked = _list((*bottleneck_notes(run), *sentences(run.plan, run.results)))
     rows = table_html(bottlenecks_table(run), dense=True)
     table = f"<h2>What was the bottleneck</h2>{rows}{checked}\n" if known else ""
-    return table + (f"<h2>To make the others count</h2>{_list(told)}\n" if told else "")
+    return table + (f"<h2>To make the others count</h2>{_list(advice)}\n" if advice else "")
 
 
 def _per_cpu(run: StoredRun, fit: FitReport) -> str:
-    found = cpu_table(fit, run)
-    return f"<h2>The rate for each CPU-second</h2>{table_html(found)}\n" if found.rows else ""
+    table = cpu_table(fit, run)
+    return f"<h2>The rate for each CPU-second</h2>{table_html(table)}\n" if table.rows else ""
 
 
 def _noise(run: StoredRun) -> str:
@@ -219,12 +219,12 @@ def _knobs(run: StoredRun) -> str:
 
 
 def _soak(run: StoredRun) -> str:
-    found = [soak for r in run.results if (soak := soak_of(run, r)) is not None]
+    soaks = [soak for r in run.results if (soak := soak_of(run, r)) is not None]
     return "".join(
         f"<h2>The rate over time</h2><p>{escape(soak.words)}</p>"
         f"<figure>{soak_svg(soak)}<figcaption>{escape(CAPTION)}</figcaption></figure>"
         + "".join(table_html(table) for table in soak_tables(soak) if table.rows)
-        for soak in found
+        for soak in soaks
     )
 
 
@@ -242,13 +242,13 @@ def _method(run: StoredRun) -> str:
     headers = (axis_name(run), "Server's CPUs", "Load generator's CPUs", "Shared")
     where = Table(title="Placement", headers=headers, rows=rows, words=(1, 2, 3))
     settings = run_facts.effective_settings(run)
-    told = Table(title="Settings", headers=("Setting", "As the server reports it"), rows=settings, words=(0, 1))
+    table = Table(title="Settings", headers=("Setting", "As the server reports it"), rows=settings, words=(0, 1))
     return (
         f"<h2>Method and machine</h2>{_facts(run_facts.machine_facts(run))}{_facts(run_facts.method_facts(run))}"
         + (f"<h3>CPUs of server and load generator</h3>{table_html(where)}" if rows else "")
         + (
             f"<details><summary>{len(settings)} settings, as the server reports them</summary>"
-            f"{table_html(told)}</details>"
+            f"{table_html(table)}</details>"
             if settings
             else ""
         )
@@ -258,8 +258,8 @@ def _method(run: StoredRun) -> str:
     )
 
 
-def _facts(found: Sequence[tuple[str, str]]) -> str:
-    return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in found) + "</dl>" if found else ""
+def _facts(facts: Sequence[tuple[str, str]]) -> str:
+    return "<dl>" + "".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts) + "</dl>" if facts else ""
 
 
 def _list(lines: Sequence[str]) -> str:

@@ -73,8 +73,8 @@ def _is_refused(point: PointSummary | Prediction) -> bool:
 
 def _predicted(axes: Axes, fit: FitReport, colour: str) -> None:
     """The answers beyond the rows as hollow marks, each with its interval."""
-    asked = [(p.level, p.rate, p.low, p.high) for p in fit.predictions]
-    shown = [(n, x, x - a, b - x) for n, x, a, b in asked if x is not None and a is not None and b is not None]
+    predictions = [(p.level, p.rate, p.low, p.high) for p in fit.predictions]
+    shown = [(n, x, x - a, b - x) for n, x, a, b in predictions if x is not None and a is not None and b is not None]
     if shown:
         n, x, below, above = zip(*shown, strict=True)
         axes.errorbar(n, x, (below, above), fmt="s", mfc="none", color=colour, capsize=4, label="predicted, 95 %")

@@ -18,31 +18,31 @@ AT_REST = "at_rest"  # among the settings of a trial: how its server knows that 
 
 def preload_words(run: StoredRun) -> list[str]:
     """Sentences for each database; none where nothing was loaded before."""
-    found: dict[str, list[TrialResult]] = {}
+    by_target: dict[str, list[TrialResult]] = {}
     for result in run.results:
         if result.measurement.preload_rows:
-            found.setdefault(result.trial.subject.target, []).append(result)
-    several = len(found) > 1
-    return [f"{target}: {words}" if several else words for target, some in found.items() for words in _words(some)]
+            by_target.setdefault(result.trial.subject.target, []).append(result)
+    several = len(by_target) > 1
+    return [f"{target}: {words}" if several else words for target, some in by_target.items() for words in _words(some)]
 
 
 def _words(results: list[TrialResult]) -> list[str]:
     first = results[0].measurement
-    told = [f"{first.preload_rows or 0:,} rows were there before each load{_size(results[0])}."]
+    sentences = [f"{first.preload_rows or 0:,} rows were there before each load{_size(results[0])}."]
     copies = [r.measurement for r in results if r.measurement.preload_copied]
     if copies:
         seconds, way = mean(m.preload_copy_s for m in copies), copies[0].preload_copied
-        told.append(
+        sentences.append(
             f"They were loaded once, in {short(first.preload_s)} s; {len(copies)} trials got a {way} of the files, in "
             f"{short(seconds)} s each."
         )
     else:
-        told.append(f"Each trial loaded them, in {short(mean(r.measurement.preload_s for r in results))} s.")
+        sentences.append(f"Each trial loaded them, in {short(mean(r.measurement.preload_s for r in results))} s.")
     cached = [r.measurement.preload_cached_percent for r in results]
     if any(share is not None for share in cached):
         cache = results[0].trial.work.cache
-        told.append(f"{short(mean(cached))} % of the files were in the page cache just before the load ({cache}).")
-    return told
+        sentences.append(f"{short(mean(cached))} % of the files were in the page cache just before the load ({cache}).")
+    return sentences
 
 
 def _size(result: TrialResult) -> str:

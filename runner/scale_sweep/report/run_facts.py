@@ -46,11 +46,11 @@ def created(run: StoredRun) -> str:
 
 def server_name(run: StoredRun) -> str:
     """Each target of these trials, with the version that its server itself reported."""
-    found = {r.trial.subject.target: r.effective.get("server_version", "") for r in run.results}
-    if not any(found.values()):
+    versions = {r.trial.subject.target: r.effective.get("server_version", "") for r in run.results}
+    if not any(versions.values()):
         version = _text(_part(run.manifest, "server").get("version")) or run.plan.sweep.version or ""
-        found = dict.fromkeys(found or (run.plan.sweep.target,), version)
-    return ", ".join(v if v.startswith(f"{target} ") else f"{target} {v}".strip() for target, v in found.items())
+        versions = dict.fromkeys(versions or (run.plan.sweep.target,), version)
+    return ", ".join(v if v.startswith(f"{target} ") else f"{target} {v}".strip() for target, v in versions.items())
 
 
 def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
@@ -159,8 +159,10 @@ def _warmups(run: StoredRun) -> str:
         if series and series[0][0] < 1:
             by_level.setdefault(r.trial.level, []).append(1 - series[0][0])
     axis = axis_of(run.plan.sweep.axis).facts
-    told = [f"{_middle(seconds)} at {axis.count(format_number(level))}" for level, seconds in sorted(by_level.items())]
-    return f"took {', '.join(told)}" if told else ""
+    lengths = [
+        f"{_middle(seconds)} at {axis.count(format_number(level))}" for level, seconds in sorted(by_level.items())
+    ]
+    return f"took {', '.join(lengths)}" if lengths else ""
 
 
 def _middle(seconds: Sequence[float]) -> str:
@@ -187,11 +189,11 @@ def _ceiling(run: StoredRun) -> str:
 
 def _compared(run: StoredRun) -> str:
     """How many of the stored rows were compared with those that were sent; "" if none could be."""
-    found = [r.measurement for r in run.results if r.measurement.rows_compared is not None]
-    if not found:
+    measured = [r.measurement for r in run.results if r.measurement.rows_compared is not None]
+    if not measured:
         return ""
-    compared, stored = sum(m.rows_compared or 0 for m in found), sum(m.rows_counted or 0 for m in found)
-    return f"{compared:,} of {stored:,} in {len(found)} trials compared with the rows that were sent, by sums"
+    compared, stored = sum(m.rows_compared or 0 for m in measured), sum(m.rows_counted or 0 for m in measured)
+    return f"{compared:,} of {stored:,} in {len(measured)} trials compared with the rows that were sent, by sums"
 
 
 def _sampler(run: StoredRun) -> str:
@@ -221,17 +223,17 @@ def placements(run: StoredRun) -> tuple[tuple[str, ...], ...]:
 
 def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
     """The server's own report of its settings. Values that differ between trials are joined by " / "."""
-    found: dict[str, dict[str, None]] = {}
+    values_of: dict[str, dict[str, None]] = {}
     for r in sorted(run.results, key=lambda r: r.trial.level):
         for name, value in r.effective.items():
-            found.setdefault(name, {})[str(value)] = None
-    return tuple((name, " / ".join(values)) for name, values in sorted(found.items()))
+            values_of.setdefault(name, {})[str(value)] = None
+    return tuple((name, " / ".join(values)) for name, values in sorted(values_of.items()))
 
 
 def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
     """The cautions of confounds, fit and plan, each once."""
-    said = (*(c.sentence for c in run.plan.confounds), *cautions, *run.plan.notes)
-    return tuple(dict.fromkeys(said))
+    sentences = (*(c.sentence for c in run.plan.confounds), *cautions, *run.plan.notes)
+    return tuple(dict.fromkeys(sentences))
 
 
 _FROM = {

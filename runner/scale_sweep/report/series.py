@@ -49,13 +49,13 @@ METRICS = (
 
 def pick(series: Series, name: str) -> list[tuple[float, float]]:
     """The measured points of one metric, in time order, thinned if there are more points than pixels."""
-    found = [(t, v) for t, values in series if known(v := values.get(name)) and v is not None and known(t)]
-    if len(found) <= _POINTS_MAX:
-        return found
-    size = -(-2 * len(found) // _POINTS_MAX)
+    points = [(t, v) for t, values in series if known(v := values.get(name)) and v is not None and known(t)]
+    if len(points) <= _POINTS_MAX:
+        return points
+    size = -(-2 * len(points) // _POINTS_MAX)
     kept: list[tuple[float, float]] = []
-    for at in range(0, len(found), size):
-        bucket = found[at : at + size]
+    for at in range(0, len(points), size):
+        bucket = points[at : at + size]
         ends = {min(bucket, key=lambda p: p[1]), max(bucket, key=lambda p: p[1])}
         kept += sorted(ends)
     return kept
@@ -92,8 +92,8 @@ def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
     for metric in METRICS:
         values = [v for series in all_series for _, v in pick(series, metric.name)]
         y_max[metric.name] = max([*values, 0.0])
-    given = max((cores_given(r) for r in results), default=0.0)
-    y_max["server_cpu_cores"] = max(y_max["server_cpu_cores"], given)
+    cores = max((cores_given(r) for r in results), default=0.0)
+    y_max["server_cpu_cores"] = max(y_max["server_cpu_cores"], cores)
     return Scale(t_min=min([*times, 0.0]), t_max=max([*times, *windows, 1.0]), y_max=y_max)
 
 
@@ -104,12 +104,12 @@ def window_of(result: TrialResult) -> Window | None:
     return (start, start + m.window_s) if m.window_s else None
 
 
-def _given(result: TrialResult, metric: Metric) -> float | None:
+def _limit_of(result: TrialResult, metric: Metric) -> float | None:
     return cores_given(result) if metric.name == "server_cpu_cores" else None
 
 
 def panel_svg(
-    series: Series, metric: Metric, scale: Scale, window: Window | None, given: float | None, words: str = "rows/s"
+    series: Series, metric: Metric, scale: Scale, window: Window | None, limit: float | None, words: str = "rows/s"
 ) -> str:
     """One metric of one trial. words: the unit of its rate."""
     top = scale.y_max[metric.name] * 1.12 or 1.0
@@ -134,10 +134,10 @@ def panel_svg(
         size = f'width="{x1 - x0:.1f}" height="{bottom - frame.top}"'
         parts.append(f'<rect x="{x0:.1f}" y="{frame.top}" {size} class="window"/>')
     parts.append(_panel_axes(frame, unit, window or (0.0,)))
-    if given:
-        y = frame.y(given)
+    if limit:
+        y = frame.y(limit)
         parts.append(f'<line x1="{frame.left}" x2="{WIDTH - frame.right}" y1="{y:.1f}" y2="{y:.1f}" class="given"/>')
-        parts.append(text(WIDTH - frame.right, 11, f"given {format_number(given)}", "dim", "end"))
+        parts.append(text(WIDTH - frame.right, 11, f"given {format_number(limit)}", "dim", "end"))
     points = pick(series, metric.name)
     if not points:
         parts.append(text(WIDTH / 2 + 14, HEIGHT / 2 + 4, "not measured", "dim", "middle"))
@@ -183,7 +183,7 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
     levels: dict[float, list[TrialResult]] = {}
     for r in by_run_order(run):
         levels.setdefault(r.trial.level, []).append(r)
-    found = []
+    by_level = []
     for level, results in levels.items():
         scale = scale_of(run, results)
         rows = []
@@ -191,11 +191,11 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
             series = run.timeseries.get(r.trial.trial_id, ())
             window = window_of(r)
             panels = [
-                panel_svg(series, m, scale, window, _given(r, m), run.plan.sweep.work.rate_words) for m in METRICS
+                panel_svg(series, m, scale, window, _limit_of(r, m), run.plan.sweep.work.rate_words) for m in METRICS
             ]
             rows.append((r, panels if series else []))
-        found.append((level, rows))
-    return found
+        by_level.append((level, rows))
+    return by_level
 
 
 def label_of(result: TrialResult) -> str:

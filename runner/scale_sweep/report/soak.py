@@ -148,22 +148,22 @@ def _lines(frame: Frame, soak: Soak) -> list[str]:
 
 
 def _by_second(series: Sequence[tuple[float, object]], name: str) -> dict[int, float]:
-    found = {}
+    by_second = {}
     for t, values in series:
         value = values.get(name)  # type: ignore[attr-defined]
         if known(value):
-            found[round(t)] = value
-    return found
+            by_second[round(t)] = value
+    return by_second
 
 
 def _words(seconds: Sequence[Second], mean: str, periods: Sequence[Period], ratios: Sequence[Ratios]) -> str:
-    told = [f"The mean over {format_seconds(len(seconds))} is {mean}."]
+    sentences = [f"The mean over {format_seconds(len(seconds))} is {mean}."]
     for r in ratios:
         middle, low, high = r.quantile(0.5), r.quantile(0.05), r.quantile(0.95)
         if middle is None or low is None or high is None:
-            told.append(f"Windows of {r.name}: none of {r.windows} would have been VALID.")
+            sentences.append(f"Windows of {r.name}: none of {r.windows} would have been VALID.")
             continue
-        told.append(
+        sentences.append(
             f"Windows of {r.name}: {len(r.valid)} of {r.windows} would have been VALID; their rate is "
             f"{100 * (middle - 1):+.1f} % off that mean (median; 5 to 95 %: {100 * (low - 1):+.1f} to "
             f"{100 * (high - 1):+.1f} %)."
@@ -172,10 +172,10 @@ def _words(seconds: Sequence[Second], mean: str, periods: Sequence[Period], rati
         slow_s = sum(p.end_s - p.start_s for p in periods)
         again = regular_s(periods)
         every = f", about every {again:.0f} s" if again else ""
-        told.append(f"{len(periods)} slow periods{every}, {slow_s:.0f} s together.")
+        sentences.append(f"{len(periods)} slow periods{every}, {slow_s:.0f} s together.")
     else:
-        told.append("No slow period of 3 s or more.")
-    return " ".join(told)
+        sentences.append("No slow period of 3 s or more.")
+    return " ".join(sentences)
 
 
 def _ratio_row(r: Ratios) -> tuple[str, ...]:

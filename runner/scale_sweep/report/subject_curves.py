@@ -29,17 +29,17 @@ _MOST = 10.0  # between rates that a linear axis can show together
 
 def curves_svg(run: StoredRun, width: int = 940, height: int = 380) -> str:
     """Panels beside each other under one legend; "" where no database has the fitted rate."""
-    found = [curve for curve in curves(run) if any(p.rates[0] for p in curve.points)]
-    if not found:
+    drawn_curves = [curve for curve in curves(run) if any(p.rates[0] for p in curve.points)]
+    if not drawn_curves:
         return ""
-    keys, above = legend([(_key(i), _named(run, curve)) for i, curve in enumerate(found)], width, 8, 14)
+    keys, above = legend([(_key(i), _named(run, curve)) for i, curve in enumerate(drawn_curves)], width, 8, 14)
     panels = [shown.words for shown in shown_rates(run)]
     each = width // len(panels)
     parts = [keys]
     for index, words in enumerate(panels):
-        drawn = _panel(run, found, (each, height), words, index)
+        drawn = _panel(run, drawn_curves, (each, height), words, index)
         parts.append(f'<g transform="translate({index * each},{above})">{drawn}</g>')
-    label = f"{', '.join(panels)} of {', '.join(c.name for c in found)} over {run.plan.sweep.axis}"
+    label = f"{', '.join(panels)} of {', '.join(c.name for c in drawn_curves)} over {run.plan.sweep.axis}"
     return drawing(width, height + above, label, "".join(parts))
 
 
@@ -47,10 +47,10 @@ def _named(run: StoredRun, curve: SubjectCurve) -> str:
     return f"{curve.name}: {curve.term('acknowledged')}" if stores(run.plan.sweep.work) else curve.name
 
 
-def _panel(run: StoredRun, found: Sequence[SubjectCurve], size: tuple[int, int], words: str, at: int) -> str:
-    levels = sorted({p.level for c in found for p in c.points})
-    tops = [v for c in found for p in c.points for v in (p.rates[at], None if at else p.high) if v]
-    lowest = [v for c in found for p in c.points for v in (p.rates[at], None if at else p.low) if v]
+def _panel(run: StoredRun, drawn_curves: Sequence[SubjectCurve], size: tuple[int, int], words: str, at: int) -> str:
+    levels = sorted({p.level for c in drawn_curves for p in c.points})
+    tops = [v for c in drawn_curves for p in c.points for v in (p.rates[at], None if at else p.high) if v]
+    lowest = [v for c in drawn_curves for p in c.points for v in (p.rates[at], None if at else p.low) if v]
     is_log = _MOST * min(lowest, default=1.0) < max(tops, default=1.0)
     frame = (LogFrame if is_log else Frame)(
         width=size[0],
@@ -74,7 +74,7 @@ def _panel(run: StoredRun, found: Sequence[SubjectCurve], size: tuple[int, int],
             unit,
         )
     ]
-    for index, curve in enumerate(found):
+    for index, curve in enumerate(drawn_curves):
         points = [(p, value) for p in curve.points if (value := p.rates[at]) is not None]
         parts += [line(frame, piece, _line_css(index)) for piece in _counted_pieces(points)]
         if not at:  # the interval is of the first rate

@@ -1,4 +1,4 @@
-"""What is known of each database of a run at each level, as numbers: the tables and pictures of several read it. Pure.
+"""Figures of each database of a run at each level: the tables and pictures of several databases read them. Pure.
 
 Refuses to rank: a difference is one where intervals do not overlap, and `overlaps` says where they do.
 """
@@ -51,30 +51,32 @@ class SubjectPoint:
 
 @dataclass(frozen=True, kw_only=True)
 class SubjectCurve:
-    """A database, or another variant. name: its values alone. said: its settings as it said them in its first trial.
+    """A database, or another variant. name: its values alone. reported: its settings, from its first trial.
 
     results: on the curve, by level and replicate; points: its levels ascending.
     """
 
     name: str
-    said: Mapping[str, str]
+    reported: Mapping[str, str]
     results: tuple[TrialResult, ...]
     points: tuple[SubjectPoint, ...]
 
     def term(self, key: str) -> str:
-        """One of its terms, or that it said none."""
-        return self.said.get(key) or UNKNOWN
+        """One of its terms, or UNKNOWN."""
+        return self.reported.get(key) or UNKNOWN
 
 
 def curves(run: StoredRun) -> tuple[SubjectCurve, ...]:
-    """Of each variant, in the order asked for; a variant without a result is left out."""
-    asked = [dict(zip(run.plan.sweep.vary, v, strict=True)) for v in itertools.product(*run.plan.sweep.vary.values())]
-    found: dict[str, list[TrialResult]] = {slug(variant): [] for variant in asked}
+    """The curve of each variant, in the order of the sweep; a variant without a result is left out."""
+    variants = [
+        dict(zip(run.plan.sweep.vary, v, strict=True)) for v in itertools.product(*run.plan.sweep.vary.values())
+    ]
+    by_name: dict[str, list[TrialResult]] = {slug(variant): [] for variant in variants}
     for result in run.on_curve:
-        found.setdefault(slug(result.trial.variant), []).append(result)
+        by_name.setdefault(slug(result.trial.variant), []).append(result)
     intervals = {(i.level, i.variant): i for i in noise_of(run).levels}
     shown = shown_rates(run)
-    return tuple(_curve(name, results, shown, intervals) for name, results in found.items() if results)
+    return tuple(_curve(name, results, shown, intervals) for name, results in by_name.items() if results)
 
 
 def _curve(
@@ -93,8 +95,8 @@ def _curve(
         if len(points) == 1 and points[0].is_counted:
             base = points[0].rates[0]
     words = ", ".join(ordered[0].trial.variant.values()) or ordered[0].trial.subject.target
-    said = next((r.effective for r in ordered if r.effective), {})
-    return SubjectCurve(name=words, said=said, results=ordered, points=tuple(points))
+    reported = next((r.effective for r in ordered if r.effective), {})
+    return SubjectCurve(name=words, reported=reported, results=ordered, points=tuple(points))
 
 
 def _point(
@@ -141,11 +143,11 @@ def stored_bytes(m: Measurement) -> float | None:
     return m.data_gb * 1e9 / m.rows_counted if m.data_gb is not None and m.rows_counted else None
 
 
-def overlaps(run: StoredRun, found: Sequence[SubjectCurve]) -> tuple[str, ...]:
+def overlaps(run: StoredRun, compared: Sequence[SubjectCurve]) -> tuple[str, ...]:
     """A sentence for each level: whose intervals overlap, or why that is not known."""
     sentences = []
-    for level in sorted({p.level for curve in found for p in curve.points}):
-        here = {curve.name: point for curve in found for point in curve.points if point.level == level}
+    for level in sorted({p.level for curve in compared for p in curve.points}):
+        here = {curve.name: point for curve in compared for point in curve.points if point.level == level}
         known = {name: (p.low, p.high) for name, p in here.items() if p.low is not None and p.high is not None}
         at = f"at {axis_facts(run).count(format_number(level))}"
         lacking = [name for name in here if name not in known]

@@ -78,8 +78,8 @@ def _valid_words(run: StoredRun) -> str:
 
 def rates_table(run: StoredRun) -> Table:
     """A row for each level and database, in the order asked for; its figures are those of SubjectPoint."""
-    found = curves(run)
-    rows = [(curve.name, point) for curve in found for point in curve.points]
+    databases = curves(run)
+    rows = [(curve.name, point) for curve in databases for point in curve.points]
     words = [shown.words for shown in shown_rates(run)]
     headers = (
         axis_facts(run).name,
@@ -97,7 +97,7 @@ def rates_table(run: StoredRun) -> Table:
         headers=headers,
         rows=tuple((_level(p), name, *_rates(p)) for name, p in sorted(rows, key=lambda row: row[1].level)),
         words=(1, len(headers) - 1),
-        notes=(_explained(words), *((mixed,) if (mixed := mixes_words(run)) else overlaps(run, found))),
+        notes=(_explained(words), *((mixed,) if (mixed := mixes_words(run)) else overlaps(run, databases))),
     )
 
 
@@ -162,8 +162,8 @@ def terms_table(run: StoredRun) -> Table:
         load = sorted({r.trial.load.connections for r in curve.results})
         requests = sorted({r.trial.work.data.rows_per_request for r in curve.results})
         written = (curve.results[0].trial.subject.method, ", ".join(fixed(n) for n in requests)) if stored else ()
-        said = tuple(curve.term(key) for key in terms.values())
-        rows.append((curve.name, *said, *written, ", ".join(fixed(n) for n in load)))
+        stated = tuple(curve.term(key) for key in terms.values())
+        rows.append((curve.name, *stated, *written, ", ".join(fixed(n) for n in load)))
     acknowledged = "; acknowledged: when a request is answered" if stored else ""
     return Table(
         title="The terms",
@@ -186,47 +186,47 @@ _SHARED = (
 
 def mixes_words(run: StoredRun) -> str:
     """That the databases were not asked the same operations, in a sentence; "" if they were."""
-    asked = {curve.name: _asked(curve) for curve in curves(run)}
-    if len({frozenset(names) for names in asked.values()}) < 2:
+    operations = {curve.name: _operation_names(curve) for curve in curves(run)}
+    if len({frozenset(names) for names in operations.values()}) < 2:
         return ""
-    each = ", ".join(f"{name} {len(names)}" for name, names in asked.items())
+    each = ", ".join(f"{name} {len(names)}" for name, names in operations.items())
     return f"The databases were asked different operations ({each}), so the rates of their mixes cannot be compared."
 
 
 def operations_table(run: StoredRun) -> Table:
     """A row for each operation and level, and a column for each database; no row where there is one operation."""
-    found = curves(run)
-    names = dict.fromkeys(name for curve in found for name in _asked(curve))
-    levels = sorted({point.level for curve in found for point in curve.points})
+    databases = curves(run)
+    names = dict.fromkeys(name for curve in databases for name in _operation_names(curve))
+    levels = sorted({point.level for curve in databases for point in curve.points})
     rows = [
-        (name, format_number(level), *(_cell(curve, name, level) for curve in found))
+        (name, format_number(level), *(_cell(curve, name, level) for curve in databases))
         for name in names
         for level in levels
     ]
     return Table(
         title="The response times of each operation",
-        headers=("operation", axis_facts(run).name, *(f"{curve.name} p50 ms" for curve in found)),
+        headers=("operation", axis_facts(run).name, *(f"{curve.name} p50 ms" for curve in databases)),
         rows=tuple(rows) if len(names) > 1 else (),
         words=(0,),
         notes=(_NOTE, _SHARED),
     )
 
 
-def _asked(curve: SubjectCurve) -> tuple[str, ...]:
+def _operation_names(curve: SubjectCurve) -> tuple[str, ...]:
     """The names of the operations, in the order of the mix."""
     return tuple(operation.name for operation in curve.results[0].trial.work.operations)
 
 
 def _cell(curve: SubjectCurve, name: str, level: float) -> str:
-    if name not in _asked(curve):
+    if name not in _operation_names(curve):
         return _NOT_ASKED
     point = next((point for point in curve.points if point.level == level), None)
     return _median(point, name) if point else ABSENT
 
 
 def _median(point: SubjectPoint, name: str) -> str:
-    found = mean(_response(result, name) for result in point.used)
-    return short(found) + ("" if point.is_counted or found is None else " †")
+    median = mean(_response(result, name) for result in point.used)
+    return short(median) + ("" if point.is_counted or median is None else " †")
 
 
 def _response(result: TrialResult, name: str) -> float | None:

@@ -150,9 +150,9 @@ def area(frame: Frame, low: Points, high: Points, css: str) -> str:
 def marker(x: float, y: float, kind: VerdictKind, title: str = "", size: float = 4.5) -> str:
     """A trial at a pixel position, with a title that shows on hovering."""
     path = _PATHS[SHAPES[kind]].format(r=f"{size:g}", b=f"{size * 1.25:g}", h=f"{size * 0.55:g}")
-    told = f"<title>{escape(title)}</title>" if title else ""
+    label = f"<title>{escape(title)}</title>" if title else ""
     css = "valid" if kind.is_fitted else "invalid"
-    return f'<path transform="translate({x:.1f},{y:.1f})" d="{path}" class="m {css}">{told}</path>'
+    return f'<path transform="translate({x:.1f},{y:.1f})" d="{path}" class="m {css}">{label}</path>'
 
 
 def clipped(frame: Frame, inner: str) -> str:

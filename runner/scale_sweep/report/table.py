@@ -71,8 +71,8 @@ def known(value: float | None) -> bool:
 
 def mean(values: Iterable[float | None]) -> float | None:
     """The mean of the measured values; None if none was measured."""
-    found = [v for v in values if known(v) and v is not None]
-    return sum(found) / len(found) if found else None
+    numbers = [v for v in values if known(v) and v is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def ordinal(number: int) -> str:
@@ -101,7 +101,7 @@ def quick_words(run: StoredRun) -> tuple[str, ...]:
 
 
 def unseen_words(run: StoredRun) -> str:
-    """What the windows of a run cannot show; "" without a window."""
+    """A sentence on what the windows of a run cannot show; "" without a window."""
     windows = [w for r in run.results if (w := r.measurement.window_s)]
     if not windows:
         return ""

@@ -130,8 +130,8 @@ class Ratios:
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
-    """The two sides of a comparison. sweep: of A. allowed: the accepted loss, as a share of A's rate. same: A and B are one run.
-    chance: false alarms of the runs' own noise. sessions: the number of runs of A and of B."""
+    """The two sides of a comparison. sweep: of A. allowed: the accepted loss, as a share of A's rate. same: A and B
+    are one run. chance: false alarms of the runs' own noise. sessions: the number of runs of A and of B."""
 
     name_a: str
     name_b: str
