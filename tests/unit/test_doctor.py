@@ -31,7 +31,7 @@ def test_the_directory_that_a_variable_names_is_looked_at(tmp_path, monkeypatch)
     monkeypatch.setenv("SCALE_TDENGINE_HOME", str(taosd_in(tmp_path / "td")))
     said = said_of("tdengine")
     assert said.there
-    assert f"3.3.0.0 in {tmp_path}/td (SCALE_TDENGINE_HOME)" in said.found
+    assert f"3.3.0.0 in {tmp_path}/td (SCALE_TDENGINE_HOME)" in said.state
     assert f"--home {tmp_path}/td" in said.remedy, "a sweep does not read the variable"
 
 
@@ -40,8 +40,8 @@ def test_both_servers_are_named(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{on_path}/bin:/usr/bin:/bin")
     monkeypatch.setenv("SCALE_TDENGINE_HOME", str(taosd_in(tmp_path / "td")))
     said = said_of("tdengine")
-    assert f"3.3.5.2 in {on_path} (PATH)" in said.found
-    assert f"3.3.0.0 in {tmp_path}/td (SCALE_TDENGINE_HOME)" in said.found
+    assert f"3.3.5.2 in {on_path} (PATH)" in said.state
+    assert f"3.3.0.0 in {tmp_path}/td (SCALE_TDENGINE_HOME)" in said.state
 
 
 @pytest.mark.parametrize("named", ["", "nothing-here"])
@@ -50,7 +50,7 @@ def test_a_variable_without_a_server_is_said(tmp_path, monkeypatch, named):
     monkeypatch.setenv("SCALE_TDENGINE_HOME", str(tmp_path / named) if named else "")
     said = said_of("tdengine")
     assert not said.there
-    assert ("SCALE_TDENGINE_HOME" in said.found) == bool(named)
+    assert ("SCALE_TDENGINE_HOME" in said.state) == bool(named)
     assert "TDengine" in said.remedy
 
 
@@ -58,5 +58,5 @@ def test_a_target_without_such_a_variable_is_as_before():
     found = load_target("postgres").find("")
     said = said_of("postgres")
     assert found is not None
-    assert said.found == f"{found.version} in {found.home} ({found.found})"
+    assert said.state == f"{found.version} in {found.home} ({found.found})"
     assert said.remedy == ""

@@ -169,9 +169,9 @@ def test_root_that_cannot_become_another_user_is_refused_before_the_start(monkey
 def test_the_doctor_names_the_user(monkeypatch):
     (ability,) = [a for a in doctor.examine() if a.subject == "user"]
     assert ability.there
-    assert ability.found == (
+    assert ability.state == (
         f"servers run as {server_user().pw_name}" if os.geteuid() == 0 else "servers run as this user"
     )
     monkeypatch.setattr(doctor, "why_stuck", lambda: "setpriv: setresuid failed")
     (ability,) = [a for a in doctor.examine() if a.subject == "user"]
-    assert not ability.there and "setresuid failed" in ability.found
+    assert not ability.there and "setresuid failed" in ability.state

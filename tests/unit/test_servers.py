@@ -196,7 +196,7 @@ def without(cache, *programs):
 def said_of(name, monkeypatch):
     monkeypatch.setattr(doctor, "docker_facts", lambda: DockerFacts(reachable=False))
     (ability,) = [one for one in doctor.examine() if one.subject == name]
-    return ability.there, ability.found, ability.remedy
+    return ability.there, ability.state, ability.remedy
 
 
 @pytest.fixture

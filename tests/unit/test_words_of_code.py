@@ -13,7 +13,9 @@ from tests.offenders import assert_none
 
 ROOT = Path(__file__).resolve().parents[2]
 # The folders that are clean; below `runner/scale_sweep` and `loadgen` all will be.
-CLEAN = ("runner/scale_sweep/results/sqlexport",)
+CLEAN = tuple(
+    f"runner/scale_sweep/{name}" for name in ("analysis", "cli", "report", "results/sqlexport", "verify", "watch")
+)
 EMPTY_NAMES = {"told", "said", "asked", "found", "given"}
 EMPTY_STARTS = {"what", "whose", "of"}
 COMMENT = re.compile(r'/\*(.*?)\*/|//([^\n]*)|"(?:\\.|[^"\\\n])*"', re.DOTALL)  # a text between quotes holds none

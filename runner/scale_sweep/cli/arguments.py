@@ -69,18 +69,18 @@ MORE_RUNS = "measure both in one run with scale ab, or give several runs a side:
 MORE_BLOCKS = "scale show RUN says why trials are not VALID; give more --blocks, on a machine that does nothing else"
 
 
-def judged(found: Comparison, remedy: str = MORE_RUNS) -> None:
+def judged(comparison: Comparison, remedy: str = MORE_RUNS) -> None:
     """Ends the process with code 11 if B is slower than allowed. Raises UsageError if the runs cannot answer that.
 
     remedy: what would answer it.
     """
-    if found.allowed_percent is None:
+    if comparison.allowed_percent is None:
         return
-    if found.unjudged:
+    if comparison.unjudged:
         raise typer.Exit(EXIT_SLOWER)
-    if found.not_judged_because:
-        raise UsageError(f"--fail-if-slower: {found.not_judged_because}", remedy=remedy)
-    if found.slower:
+    if comparison.not_judged_because:
+        raise UsageError(f"--fail-if-slower: {comparison.not_judged_because}", remedy=remedy)
+    if comparison.slower:
         raise typer.Exit(EXIT_SLOWER)
 
 
@@ -88,13 +88,13 @@ def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], 
     """The levels of --predict and the rates of --need. Raises UsageError that names the flag."""
     from scale_sweep.experiment.setting.readers import rates
 
-    found: list[tuple[float, ...]] = []
+    questions: list[tuple[float, ...]] = []
     for flag, text, read in (("--predict", predict, parse_levels), ("--need", need, rates)):
         try:
-            found.append(read(text) if text is not None else ())
+            questions.append(read(text) if text is not None else ())
         except ValueError as error:
             raise UsageError(f"{flag}: {error}") from None
-    return found[0], found[1]
+    return questions[0], questions[1]
 
 
 def from_flags(command: Callable[..., None]) -> Callable[..., None]:
@@ -113,9 +113,9 @@ def from_flags(command: Callable[..., None]) -> Callable[..., None]:
             parameters.append(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name]))
 
     @wraps(command)
-    def wrapped(**given: Any) -> None:
-        values = {name: kind(**{f.name: given.pop(f.name) for f in fields(kind)}) for name, kind in kinds.items()}
-        command(**values, **given)
+    def wrapped(**arguments: Any) -> None:
+        values = {name: kind(**{f.name: arguments.pop(f.name) for f in fields(kind)}) for name, kind in kinds.items()}
+        command(**values, **arguments)
 
     vars(wrapped)["__signature__"] = inspect.Signature(parameters)
     wrapped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

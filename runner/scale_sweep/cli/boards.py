@@ -126,22 +126,22 @@ def say_page() -> None:
         console.say(f"watch it at {page}")
 
 
-def _show(found: dashboards.Status, as_json: bool) -> None:
+def _show(status: dashboards.Status, as_json: bool) -> None:
     from scale_sweep.cli import console
 
     if as_json:
-        console.show_json(_document(found))
+        console.show_json(_document(status))
     else:
-        _show_lines(found, console.show_line)
+        _show_lines(status, console.show_line)
 
 
-def _document(found: dashboards.Status) -> dict[str, Any]:
+def _document(status: dashboards.Status) -> dict[str, Any]:
     from scale_sweep.watch import dashboards
 
     return {
-        "state_directory": str(found.state),
-        "page": found.page or None,
-        "admin_password_file": str(found.password_file),
+        "state_directory": str(status.state),
+        "page": status.page or None,
+        "admin_password_file": str(status.password_file),
         "services": {
             name: {
                 "how": s.how,
@@ -150,20 +150,20 @@ def _document(found: dashboards.Status) -> dict[str, Any]:
                 "pid": s.pid or None,
                 "container": s.container or None,
             }
-            for name, s in found.services.items()
+            for name, s in status.services.items()
         },
-        "sweeps": [{"run": s.run, "metrics": f"http://{s.address}/metrics"} for s in found.sweeps],
+        "sweeps": [{"run": s.run, "metrics": f"http://{s.address}/metrics"} for s in status.sweeps],
     }
 
 
-def _show_lines(found: dashboards.Status, show: Any) -> None:
+def _show_lines(status: dashboards.Status, show: Any) -> None:
     from scale_sweep.watch import dashboards
 
     for name in BOTH:
-        s = found.services.get(name)
+        s = status.services.get(name)
         show(f"{name}: {f'{dashboards.url_of(s)} ({s.how}, {s.program})' if s else 'does not run'}")
-    for sweep in found.sweeps:
+    for sweep in status.sweeps:
         show(f"running: {sweep.run}, metrics at http://{sweep.address}/metrics")
-    if found.page:
-        show(f"admin password (not needed for viewing): in {found.password_file}")
-        show(f"open {found.page}")
+    if status.page:
+        show(f"admin password (not needed for viewing): in {status.password_file}")
+        show(f"open {status.page}")

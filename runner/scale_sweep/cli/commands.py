@@ -71,8 +71,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {name: one for group in GROUPS.values(
 class LazyGroup(TyperGroup):
     """A group that knows every command's name and line, and imports only the command that is called."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
         eager = dict(self.commands)
         self.commands = {
             name: TyperCommand(name, help=line, rich_help_panel=title)

@@ -65,11 +65,11 @@ def create(request: DisksRequest) -> None:
     place = request.base or compose.default_data_dir()
     _warn(disks.check_source(source, number, place))
     _confirm(source, request.yes)
-    made, found = disks.create(request.name, source, number, place, request.owner)
+    made, disks_made = disks.create(request.name, source, number, place, request.owner)
     if request.as_json:
-        console.show_json({"set": asdict(made), "disks": [asdict(d) for d in found]})
+        console.show_json({"set": asdict(made), "disks": [asdict(d) for d in disks_made]})
         return
-    console.show_table("", ["disk", "path", "device", "size", "limit"], [_row(d) for d in found])
+    console.show_table("", ["disk", "path", "device", "size", "limit"], [_row(d) for d in disks_made])
     console.say(f"Sweep them: scale sweep disk --disks 1..{number} --dir {','.join(made.paths)}")
     console.say(f"Remove them: scale disks remove {made.name}")
 

@@ -20,28 +20,28 @@ _TOUCHED_BYTES = 4 * 2**30  # what a trial of a minute may write
 
 @dataclass(frozen=True, kw_only=True)
 class Ability:
-    """One ability that a sweep may need."""
+    """One ability that a sweep may need. state: what this machine has of it, in words."""
 
     subject: str
     there: bool
-    found: str
+    state: str
     remedy: str = ""
 
 
 def examine() -> tuple[Ability, ...]:
-    """Everything that a sweep may need, with what was found."""
+    """Everything that a sweep may need, with its state."""
     host = read_host()
     return (*_machine(host), _load_core(), _docker(), *_targets())
 
 
 def examine_new_pages() -> tuple[Ability, ...]:
-    """What a new memory page costs. It is measured, which takes some seconds; empty if it cannot be."""
+    """The cost of a new memory page. It is measured, which takes some seconds; empty if it cannot be."""
     pages = measure_new_pages(_TOUCHED_BYTES)
     if pages is None:
         return ()
     remedy = "trials that write more are slowed down by it: --rows, or a machine that keeps its memory"
     dear = pages.are_dear
-    return (Ability(subject="new pages", there=not dear, found=pages.sentence, remedy=remedy if dear else ""),)
+    return (Ability(subject="new pages", there=not dear, state=pages.sentence, remedy=remedy if dear else ""),)
 
 
 def _machine(host: Host) -> list[Ability]:
@@ -51,21 +51,21 @@ def _machine(host: Host) -> list[Ability]:
         Ability(
             subject="CPUs",
             there=len(host.allowed) > 1,
-            found=f"{len(host.allowed)} usable of {len(host.cpus)}, {counted(cores, 'core')}, "
+            state=f"{len(host.allowed)} usable of {len(host.cpus)}, {counted(cores, 'core')}, "
             f"{counted(nodes, 'NUMA node')}, "
             f"{host.cpu_model}; "
             f"order of use {','.join(map(str, cpu_order(host)))}",
             remedy="" if len(host.allowed) > 1 else "with one CPU the load generator always shares it with the server",
         ),
-        Ability(subject="memory", there=True, found=f"{host.memory_bytes / 1e9:.1f} GB"),
+        Ability(subject="memory", there=True, state=f"{host.memory_bytes / 1e9:.1f} GB"),
         Ability(
             subject="cgroup",
             there=host.cgroup_writable,
-            found=f"{host.cgroup}, " + ("writable" if host.cgroup_writable else "not writable"),
+            state=f"{host.cgroup}, " + ("writable" if host.cgroup_writable else "not writable"),
             remedy="" if host.cgroup_writable else "fractional cores and memory limits of processes need root",
         ),
         _servers_user(),
-        Ability(subject="pressure", there=bool(host.psi), found=", ".join(host.psi) or "the kernel has no PSI"),
+        Ability(subject="pressure", there=bool(host.psi), state=", ".join(host.psi) or "the kernel has no PSI"),
     ]
 
 
@@ -73,17 +73,17 @@ def _servers_user() -> Ability:
     """The user of the servers, which is not root."""
     why = why_stuck()
     if why:
-        return Ability(subject="user", there=False, found=why, remedy="run scale as a user who is not root")
+        return Ability(subject="user", there=False, state=why, remedy="run scale as a user who is not root")
     user = server_user()
-    found = f"servers run as {user.pw_name}" if user else "servers run as this user"
-    return Ability(subject="user", there=True, found=found)
+    sentence = f"servers run as {user.pw_name}" if user else "servers run as this user"
+    return Ability(subject="user", there=True, state=sentence)
 
 
 def _load_core() -> Ability:
     try:
-        return Ability(subject="load generator", there=True, found=loadgen_path())
+        return Ability(subject="load generator", there=True, state=loadgen_path())
     except PreflightError as error:
-        return Ability(subject="load generator", there=False, found=error.message, remedy=error.remedy)
+        return Ability(subject="load generator", there=False, state=error.message, remedy=error.remedy)
 
 
 def _docker() -> Ability:
@@ -92,10 +92,10 @@ def _docker() -> Ability:
         return Ability(
             subject="Docker",
             there=False,
-            found="no engine answers",
+            state="no engine answers",
             remedy="apt-get install docker.io; start dockerd; be root or in the group docker",
         )
-    return Ability(subject="Docker", there=True, found=f"engine {facts.version}, cgroup driver {facts.cgroup_driver}")
+    return Ability(subject="Docker", there=True, state=f"engine {facts.version}, cgroup driver {facts.cgroup_driver}")
 
 
 def _targets() -> list[Ability]:
@@ -111,7 +111,7 @@ def _targets() -> list[Ability]:
                 Ability(
                     subject=f"{name} image",
                     there=local,
-                    found=image if local else f"{image} is not here",
+                    state=image if local else f"{image} is not here",
                     remedy="" if local else f"docker pull {image}",
                 )
             )
@@ -124,27 +124,27 @@ def _server(target: Target) -> Ability:
     variable = target.facts.home_variable
     named = os.environ.get(variable, "") if variable else ""
     usual, there = target.find(""), target.find(named) if named else None
-    words = [_said(usual, usual.found)] if usual else []
+    words = [_installed_words(usual, usual.found)] if usual else []
     if named:
-        words.append(_said(there, variable) if there else f"no server in {named} ({variable})")
+        words.append(_installed_words(there, variable) if there else f"no server in {named} ({variable})")
     root = [f"runs as root: {target.facts.needs_root}"] if words and target.facts.needs_root else []
     nothing, remedy = _why_none(target) if not usual else ("", "")
     broken = corrupt_servers([usual.home] if usual else [])
     if broken:
-        return Ability(subject=target.facts.name, there=False, found=broken[0].sentence, remedy=broken[0].command)
+        return Ability(subject=target.facts.name, there=False, state=broken[0].sentence, remedy=broken[0].command)
     return Ability(
         subject=target.facts.name,
         there=bool(usual or there),
-        found="; ".join((*words, *root)) or nothing,
+        state="; ".join((*words, *root)) or nothing,
         remedy=f"a sweep takes that of {variable} with --home {there.home}" if there else remedy,
     )
 
 
 def _why_none(target: Target) -> tuple[str, str]:
-    """What is missing, and what brings it."""
+    """The missing part, and the command or the words that bring it."""
     missing = lacking(target.facts.name)
     return (missing.sentence, missing.command) if missing else ("no server", target.facts.to_install)
 
 
-def _said(installation: Installation, how: str) -> str:
+def _installed_words(installation: Installation, how: str) -> str:
     return f"{installation.version or 'of unknown version'} in {installation.home} ({how})"

@@ -94,8 +94,8 @@ def export(request: ExportRequest) -> None:
     if request.sql is not None:
         password = os.environ.get(sqlexport.PASSWORD_VARIABLE, "")
         written = sqlexport.write(columns.run, sqlexport.tables_of(stored), request.sql, password)
-        told = ", ".join(f"{name} {rows}" for name, rows in written.rows.items())
-        console.say(f"rows of {columns.run} in {written.where}: {told}")
+        tables = ", ".join(f"{name} {rows}" for name, rows in written.rows.items())
+        console.say(f"rows of {columns.run} in {written.where}: {tables}")
 
 
 def _write(file: Path, content: bytes, what: str) -> None:

@@ -62,12 +62,12 @@ def fit(request: FitRequest) -> None:
     questions = FitQuestions(predict=levels, need=rates)
     fits = {name: fit_rows(own, terms, questions=questions) for name, own in rows.items()}
     if request.as_json:
-        documents = {name: fit_document(found) for name, found in fits.items()}
+        documents = {name: fit_document(report) for name, report in fits.items()}
         about = {"file": request.file, "n": request.n, "x": request.x, "group": request.group}
         console.show_json({**about, "groups": documents} if request.group is not None else {**about, **documents[""]})
     else:
-        for name, found in fits.items():
-            _show(found, f"{request.group} = {name}" if request.group is not None else "", terms)
+        for name, report in fits.items():
+            _show(report, f"{request.group} = {name}" if request.group is not None else "", terms)
     if request.png is not None:
         write_outside(request.png, picture(fits, rows, terms))
         console.say(f"picture in {request.png}")
@@ -88,19 +88,19 @@ def _read(file: str, columns: Columns) -> RowsByGroup:
         raise UsageError(f"{file}: {error}") from None
 
 
-def _show(found: FitReport, title: str, terms: Terms) -> None:
+def _show(report: FitReport, title: str, terms: Terms) -> None:
     from scale_sweep.cli import console
     from scale_sweep.report.anydata import levels_table
     from scale_sweep.report.fitted import asked_table, derived_table, models_table, parameters_table
 
     if title:
         console.show_line(title, "bold")
-    _table(levels_table(found, terms))
+    _table(levels_table(report, terms))
     console.show_line("")
-    console.show_line(found.sentence, "bold")
-    for caution in found.cautions:
+    console.show_line(report.sentence, "bold")
+    for caution in report.cautions:
         console.show_line(f"  but: {caution}", "yellow")
-    for table in (models_table(found), parameters_table(found), derived_table(found), asked_table(found)):
+    for table in (models_table(report), parameters_table(report), derived_table(report), asked_table(report)):
         if table.rows:
             console.show_line("")
             _table(table)

@@ -97,18 +97,18 @@ def load(
     from scale_sweep.taosbenchmark.run import read_given
     from scale_sweep.taosbenchmark.work import read_work
 
-    given, refusals = read_given(context.args)
-    if "version" in given:
+    options, refusals = read_given(context.args)
+    if "version" in options:
         console.show_line(f"scale {__version__}")
         return
-    if "help" in given or "usage" in given:
+    if "help" in options or "usage" in options:
         console.show_line(context.get_help())
         return
     home = os.environ.get(FACTS.home_variable, "")
     own = ScaleOptions(
         placement=placement.value, library=library or find_library(home), own_values=own_values, row_times=row_times
     )
-    work = read_work(given, refusals, own, os.environ, datetime.now())
+    work = read_work(options, refusals, own, os.environ, datetime.now())
     _ask(work)
     done = work.run(loadgen_path(), partial(_say, as_json))
     if as_json:

@@ -35,13 +35,22 @@ def doctor(as_json: JSON = False) -> None:
 
     abilities = (*examine(), *examine_new_pages())
     if as_json:
-        console.show_json([asdict(a) for a in abilities])
+        console.show_json([_document(a) for a in abilities])
         return
     console.show_table("", ["", "what", "found", "to do"], [_row(a) for a in abilities])
 
 
+def _document(ability: Ability) -> dict[str, Any]:
+    return {
+        "subject": ability.subject,
+        "there": ability.there,
+        "found": ability.state,
+        "remedy": ability.remedy,
+    }
+
+
 def _row(ability: Ability) -> list[str]:
-    return ["ok" if ability.there else "no", ability.subject, ability.found, ability.remedy]
+    return ["ok" if ability.there else "no", ability.subject, ability.state, ability.remedy]
 
 
 def clean(
@@ -62,10 +71,10 @@ def clean(
         require_directory(path, "--data-dir")
     for ignored in find_ignored():
         console.say(f"ignored {ignored}")
-    found = find_leftovers(folders)
+    leftovers = find_leftovers(folders)
     removed: list[dict[str, Any]] = []
     left = []
-    for leftover in found:
+    for leftover in leftovers:
         still_there = "" if dry_run else remove(leftover)
         if still_there:
             left.append(still_there)
@@ -102,12 +111,12 @@ def _clean_dashboards(dry_run: bool) -> list[dict[str, Any]]:
     from scale_sweep.watch import dashboards
 
     state = dashboards.own_state_directory()
-    found = dashboards.find_leftovers(state)
-    for leftover in found:
+    leftovers = dashboards.find_leftovers(state)
+    for leftover in leftovers:
         if not dry_run:
             dashboards.remove(state, leftover)
         console.say(f"{'would remove' if dry_run else 'removed'} {leftover.kind}: {leftover.name}")
-    return [asdict(leftover) for leftover in found]
+    return [asdict(leftover) for leftover in leftovers]
 
 
 def install(
@@ -130,11 +139,11 @@ def list_(as_json: JSON = False) -> None:
     from scale_sweep.cli import console
     from scale_sweep.server import pinned
 
-    found = pinned.listed()
+    servers = pinned.listed()
     if as_json:
-        console.show_json([asdict(one) for one in found])
+        console.show_json([asdict(one) for one in servers])
         return
-    console.show_table("", ["server", "version", "where"], [[one.name, one.version, _where(one)] for one in found])
+    console.show_table("", ["server", "version", "where"], [[one.name, one.version, _where(one)] for one in servers])
 
 
 def _where(one: ListedServer) -> str:

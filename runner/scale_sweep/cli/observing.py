@@ -100,7 +100,7 @@ def _disks(folders: list[Path]) -> tuple[DataDisk, ...]:
 
     from scale_sweep.machine.host import data_disk, disk_of
 
-    found: dict[str, Disk] = {}
+    by_device: dict[str, Disk] = {}
     for folder in folders:
         is_there = os.path.exists(folder)  # False also for a name that is too long
         one = disk_of(folder) if is_there else None
@@ -108,8 +108,8 @@ def _disks(folders: list[Path]) -> tuple[DataDisk, ...]:
             what = "is on no disk" if is_there else "is not there"
             raise UsageError(f"--disk {folder}: {what}")
         if one is not None:
-            found.setdefault(one.device, one)
-    return tuple(replace(data_disk(one), name=f"d{n}") for n, one in enumerate(found.values(), 1))
+            by_device.setdefault(one.device, one)
+    return tuple(replace(data_disk(one), name=f"d{n}") for n, one in enumerate(by_device.values(), 1))
 
 
 def _metrics(name: str, plan: Any, port: int, stack: ExitStack) -> Any:

@@ -64,12 +64,12 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     names = {parameter_name(s.flag): s.key for s in SETTINGS}
 
     @wraps(command)
-    def wrapped(**given: Any) -> None:
-        given.pop(_HELP_ALL.name)
+    def wrapped(**arguments: Any) -> None:
+        arguments.pop(_HELP_ALL.name)
         flags = {
-            names[k]: "1" if v is True else v for k, v in given.items() if k in names and v not in (None, [], False)
+            names[k]: "1" if v is True else v for k, v in arguments.items() if k in names and v not in (None, [], False)
         }
-        command(flags=flags, **{name: value for name, value in given.items() if name not in names})
+        command(flags=flags, **{name: value for name, value in arguments.items() if name not in names})
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own] + options + [_HELP_ALL]
     vars(wrapped)["__signature__"] = inspect.Signature(parameters)

@@ -87,8 +87,8 @@ def report(
 
     path = find_run(results, run)
     held = Held(path)
-    asked = compose.asked_again(read_run(path), *asked_of(predict, need))
-    stored = compose.report(compose.reopen_to_report(asked, held))
+    with_questions = compose.asked_again(read_run(path), *asked_of(predict, need))
+    stored = compose.report(compose.reopen_to_report(with_questions, held))
     if as_json:
         console.show_json(views.run_document(stored))
     else:
@@ -123,8 +123,8 @@ def _show_verification(checked: verify.Verification) -> None:
         f"files, {checked.figures} figures compared"
     )
     by_file: dict[str, list[verify.Disagreement]] = {}
-    for found in checked.disagreements:
-        by_file.setdefault(found.file, []).append(found)
+    for disagreement in checked.disagreements:
+        by_file.setdefault(disagreement.file, []).append(disagreement)
     for file, of_file in by_file.items():
         console.show_line(file, "bold red")
         _show_disagreements(of_file)
@@ -134,13 +134,13 @@ def _show_verification(checked: verify.Verification) -> None:
     console.show_line(f"{verdict}; fingerprint {checked.fingerprint or 'none'}", "green" if checked.agrees else "red")
 
 
-def _show_disagreements(found: Sequence[verify.Disagreement]) -> None:
+def _show_disagreements(disagreements: Sequence[verify.Disagreement]) -> None:
     from scale_sweep.cli import console
 
-    for one in found[:SHOWN_PER_FILE]:
+    for one in disagreements[:SHOWN_PER_FILE]:
         console.show_line(f"  {one.sentence}")
-    if len(found) > SHOWN_PER_FILE:
-        console.show_line(f"  and {len(found) - SHOWN_PER_FILE} more figures (--json lists them)")
+    if len(disagreements) > SHOWN_PER_FILE:
+        console.show_line(f"  and {len(disagreements) - SHOWN_PER_FILE} more figures (--json lists them)")
 
 
 def watch(run: RUN, results: RESULTS = Path("results")) -> None:

@@ -1,4 +1,4 @@
-"""What the commands show, as tables and documents. Takes model objects, returns rows; `show_run` shows them."""
+"""Tables and documents that the commands show. Takes model objects, returns rows; `show_run` shows them."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ def plan_rows(plan: Plan) -> Rows:
 
 
 def set_rows(prepared: Prepared) -> Rows:
-    """What each trial sends to its server, with derived items, and which of the server's own limits it uses."""
+    """Settings that each trial sends to its server, with derived ones, and which of the server's own limits it uses."""
     rows = []
     by_server = dict.fromkeys(t.subject.server for t in prepared.plan.trials)
     for server in by_server:
         trials = [t for t in prepared.plan.trials if t.subject.server == server]
-        levels = {t.level: _told(prepared, t) for t in trials}
+        levels = {t.level: _settings_sent(prepared, t) for t in trials}
         of = f" ({trials[0].subject.target})" if len(by_server) > 1 else ""
-        names = dict.fromkeys(name for told in levels.values() for name in told)
-        rows += [[name + of, _along({at: told.get(name, "") for at, told in levels.items()})] for name in names]
+        names = dict.fromkeys(name for settings in levels.values() for name in settings)
+        rows += [[name + of, _along({at: settings.get(name, "") for at, settings in levels.items()})] for name in names]
     return ["setting sent to the server", "value (at level)"], rows
 
 
-def _told(prepared: Prepared, trial: Trial) -> dict[str, str]:
+def _settings_sent(prepared: Prepared, trial: Trial) -> dict[str, str]:
     target, is_ours = prepared.choice_of(trial.subject).target, not trial.subject.endpoint
     reserves = target.reserves(trial, prepared.host.memory_bytes) if is_ours else {}
     return {**target.settings(trial, is_ours=is_ours), **reserves}
@@ -175,7 +175,7 @@ def plan_document(prepared: Prepared) -> dict[str, Any]:
         "choice": "; ".join(choice.sentence for choice in prepared.choices.values()),
         "plan": prepared.plan,
         "power": power_of(prepared.plan, prepared.noise),
-        "settings": {t.trial_id: _told(prepared, t) for t in prepared.plan.trials},
+        "settings": {t.trial_id: _settings_sent(prepared, t) for t in prepared.plan.trials},
         "findings": prepared.findings,
     }
 
@@ -226,8 +226,8 @@ def _answers(stored: StoredRun) -> dict[str, Table]:
     """By the name of the variant. A run of several variants is stored without a fit of all."""
     if stored.fit:
         return {"": asked_table(stored.fit)}
-    asked = stored.plan.sweep.predict or stored.plan.sweep.need
-    return {name: asked_table(fit_again(only(stored, name))) for name in labels_of(stored)} if asked else {}
+    questions = stored.plan.sweep.predict or stored.plan.sweep.need
+    return {name: asked_table(fit_again(only(stored, name))) for name in labels_of(stored)} if questions else {}
 
 
 def _show_results(stored: StoredRun) -> None:

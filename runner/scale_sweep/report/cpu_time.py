@@ -100,7 +100,7 @@ APART = 1.15  # of the same CPUs at rest; two measurements on a quiet machine di
 
 
 def speed_cautions(run: StoredRun) -> tuple[str, ...]:
-    """A sentence on the correction; else one if the same work took clearly more CPU time in one trial than in another."""
+    """A sentence on the correction; else one if some trials took clearly more CPU time than others for the same work."""
     correction = speed_correction(run.results)
     if correction is not None:
         return (_corrected(correction),)

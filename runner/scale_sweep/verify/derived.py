@@ -39,12 +39,12 @@ class DerivedCheck:
 def check_derived(path: Path, run: StoredRun, again: Mapping[str, TrialAgain]) -> DerivedCheck:
     """run: the run with recomputed trials. again: the same by trial, with their series."""
     points = points_text(run.plan, run.results)
-    found = [*_points(path, points), *_series(path, again)]
+    disagreements = [*_points(path, points), *_series(path, again)]
     if run.plan.sweep.work.counts_requests:
-        found += _text(path, OPERATIONS, operations_text(run.results))
+        disagreements += _text(path, OPERATIONS, operations_text(run.results))
     figures = sum(map(len, csv.reader(io.StringIO(points))))
     if not run.results:
-        return DerivedCheck(figures=figures, disagreements=tuple(found), other_method=OtherMethod())
+        return DerivedCheck(figures=figures, disagreements=tuple(disagreements), other_method=OtherMethod())
     made = _documents(path, run)
     if _reported_by(run) == method.METHOD:
         figures += made.figures
@@ -52,7 +52,7 @@ def check_derived(path: Path, run: StoredRun, again: Mapping[str, TrialAgain]) -
     else:
         differing = made.missing
         other = OtherMethod(compared=made.compared, differ=len({d.file for d in made.differing}))
-    return DerivedCheck(figures=figures, disagreements=(*found, *differing), other_method=other)
+    return DerivedCheck(figures=figures, disagreements=(*disagreements, *differing), other_method=other)
 
 
 def _reported_by(run: StoredRun) -> object:
@@ -163,8 +163,8 @@ def _documents(path: Path, run: StoredRun) -> _Documents:
             for figure, old, new in differences(stored, wanted)
         ]
     for name, text in made.pages.items():
-        found = [*_text(path, name, text)]
-        (differing if all(d.figure for d in found) else missing).extend(found)
+        of_page = [*_text(path, name, text)]
+        (differing if all(d.figure for d in of_page) else missing).extend(of_page)
     compared = len(made.fits) + len(made.pages) - len(missing)
     return _Documents(figures=figures, compared=compared, missing=tuple(missing), differing=tuple(differing))
 

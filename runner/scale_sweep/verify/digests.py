@@ -29,7 +29,7 @@ def check_digests(run: Path) -> DigestCheck:
     if listed is None:
         absent = Disagreement(file=sums.NAME, sentence="is missing: nothing says what the files held")
         return DigestCheck(fingerprint="", files=0, disagreements=(absent,), notes=())
-    found = [_against(run, name, wanted) for name, wanted in listed.items()]
+    against = [_against(run, name, wanted) for name, wanted in listed.items()]
     present = set(stored.names_of(run)) - {sums.NAME}
     extra = sorted(name for name in present - set(listed) if not name.endswith(stored.WAITING))
     notes = [f"{name} is not of the run: {sums.NAME} does not list it" for name in extra[:5]]
@@ -38,7 +38,7 @@ def check_digests(run: Path) -> DigestCheck:
     return DigestCheck(
         fingerprint=stored.digest_of(run, sums.NAME),
         files=len(listed),
-        disagreements=tuple(d for d in found if d is not None),
+        disagreements=tuple(d for d in against if d is not None),
         notes=tuple(notes),
     )
 

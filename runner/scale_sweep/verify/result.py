@@ -24,7 +24,7 @@ class Disagreement:
 
 @dataclass(frozen=True, kw_only=True)
 class OtherMethod:
-    """What another method made, which is not a fault: compared verdicts, fits and texts, and how many of them today's
+    """Results of another method, which are not faults: compared verdicts, fits and texts, and how many of them today's
     method would make differently."""
 
     compared: int = 0

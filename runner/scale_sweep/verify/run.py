@@ -31,8 +31,8 @@ def verify_run(path: Path) -> Verification:
         manifest, plan = read_manifest(path), read_plan(path)
     except StoreError as error:
         return _without_plan(path, digests, error)
-    again, found, notes = _trials(path, plan, str(manifest.get("status")))
-    found += _manifest(path, manifest, plan)
+    again, disagreements, notes = _trials(path, plan, str(manifest.get("status")))
+    disagreements += _manifest(path, manifest, plan)
     derived = check_derived(path, _again_run(path, manifest, plan, again), {a.result.trial.trial_id: a for a in again})
     notes += [*_versions(manifest), *_methods(sum((a.other_method for a in again), derived.other_method))]
     altered = _without_killed(digests.disagreements, derived.disagreements, str(manifest.get("status")))
@@ -42,7 +42,7 @@ def verify_run(path: Path) -> Verification:
         files=digests.files,
         trials=len(again),
         figures=sum(a.figures for a in again) + derived.figures,
-        disagreements=(*altered, *found, *derived.disagreements),
+        disagreements=(*altered, *disagreements, *derived.disagreements),
         notes=(*digests.notes, *notes, NOT_COMPARED),
     )
 
@@ -82,27 +82,31 @@ def _again_run(path: Path, manifest: Any, plan: Plan, again: list[TrialAgain]) -
 
 def _trials(path: Path, plan: Plan, status: str) -> tuple[list[TrialAgain], list[Disagreement], list[str]]:
     again: list[TrialAgain] = []
-    found: list[Disagreement] = []
+    disagreements: list[Disagreement] = []
     absent = 0
     for trial in plan.trials:
         name = done_of(trial)
         if not is_there(path, name):
             absent += 1
             if status == "complete":
-                found.append(Disagreement(file=name, sentence="is missing, and the run says that it is complete"))
+                disagreements.append(
+                    Disagreement(file=name, sentence="is missing, and the run says that it is complete")
+                )
             continue
         try:
             stored = read_result(path, name)
             made = trial_again(path, plan, stored)
         except (StoreError, LoadError) as error:
-            found.append(_unreadable(path, name, error.message))
+            disagreements.append(_unreadable(path, name, error.message))
             continue
         if stored.trial != trial:
-            found.append(Disagreement(file=name, figure="trial", sentence="is of another trial than plan.json says"))
+            disagreements.append(
+                Disagreement(file=name, figure="trial", sentence="is of another trial than plan.json says")
+            )
         again.append(made)
-        found += made.disagreements
+        disagreements += made.disagreements
     notes = [f"the run is {status}: {absent} of {len(plan.trials)} trials were not run"]
-    return again, found, notes if absent and status != "complete" else []
+    return again, disagreements, notes if absent and status != "complete" else []
 
 
 def _unreadable(path: Path, name: str, message: str) -> Disagreement:
@@ -151,10 +155,10 @@ def _methods(other: OtherMethod) -> list[str]:
 def _versions(manifest: Any) -> list[str]:
     """Notes if another state of the tool made the run: a difference may then come from the tool, not from the files."""
     ours, by = identity(), manifest.get("reported_by")
-    told = (("measured and judged", manifest), ("fitted and reported", by if isinstance(by, dict) else {}))
+    makers = (("measured and judged", manifest), ("fitted and reported", by if isinstance(by, dict) else {}))
     return [
         f"the run was {what} by another state of this tool ({maker.get('tool_version')}, code {maker.get('code')}; "
         f"this is {ours['tool_version']}, code {ours['code']}): what differs may be of the tool"
-        for what, maker in told
+        for what, maker in makers
         if maker and maker.get("code") != ours["code"]
     ]

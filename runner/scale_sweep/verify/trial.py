@@ -58,8 +58,8 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
     )
     series = series_text(rated_intervals(facts.intervals, trial.work), facts.samples, facts.measure_start_ns or 0)
     before, after = _plain(stored), _plain(made)
-    found = [Disagreement(file=f"{folder}/loadgen.jsonl", sentence=sentence) for sentence in inconsistent]
-    found += [
+    disagreements = [Disagreement(file=f"{folder}/loadgen.jsonl", sentence=sentence) for sentence in inconsistent]
+    disagreements += [
         Disagreement(
             file=done_of(trial),
             figure=figure,
@@ -74,7 +74,7 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
         judged=again.verdict,
         series=series,
         figures=leaves(after["measurement"]) + leaves(after["verdict"]) + leaves(after["effective"]),
-        disagreements=tuple(found),
+        disagreements=tuple(disagreements),
         other_method=OtherMethod() if is_ours else OtherMethod(compared=1, differ=int(again.verdict != stored.verdict)),
     )
 

@@ -34,7 +34,7 @@ class OwnConsole(Console):
     """A console that commands the terminal itself, and in which no text does."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """What is printed, in parts. Everything that is printed comes through here."""
+        """Yields the printed text in parts. Everything that is printed comes through here."""
         for part in super().render(renderable, options):
             yield part if part.control else part._replace(text=visible(part.text))
 
@@ -74,16 +74,16 @@ def show_error(error: ScaleError) -> None:
 
 def show_findings(findings: Sequence[Finding]) -> None:
     for f in findings:
-        told = escape(f.sentence) + (f" → {escape(f.remedy)}" if f.remedy else "")
+        text = escape(f.sentence) + (f" → {escape(f.remedy)}" if f.remedy else "")
         colour = "red" if f.blocking else "yellow"
-        err.print(f"[{colour}]{escape(f.subject)}:[/] {told}", soft_wrap=as_it_is(err, told))
+        err.print(f"[{colour}]{escape(f.subject)}:[/] {text}", soft_wrap=as_it_is(err, text))
 
 
 def show_obstacles(findings: Sequence[Finding]) -> None:
     """Prints why a sweep could not start, and what to do."""
     for f in findings:
-        told = f"{escape(f.subject)}: {escape(f.sentence)}" + (f" → {escape(f.remedy)}" if f.remedy else "")
-        err.print(f"[bold red]Cannot start:[/] {told}", soft_wrap=as_it_is(err, told))
+        text = f"{escape(f.subject)}: {escape(f.sentence)}" + (f" → {escape(f.remedy)}" if f.remedy else "")
+        err.print(f"[bold red]Cannot start:[/] {text}", soft_wrap=as_it_is(err, text))
 
 
 def show_json(document: Any) -> None:

@@ -91,11 +91,11 @@ class LiveView:
 def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]:
     """One line for a finished trial, and its style. width: of the longest heading with a name."""
     kind, m = result.verdict.kind, result.measurement
-    found = rate_per_cpu_s(result)
-    each = f" ({format_rate(found)} a CPU-second)" if found is not None else ""
+    per_cpu_s = rate_per_cpu_s(result)
+    each = f" ({format_rate(per_cpu_s)} a CPU-second)" if per_cpu_s is not None else ""
     cores = "–" if m.server_cpu_cores is None else f"{m.server_cpu_cores:.2f}"
-    told = kind is not VerdictKind.VALID and result.verdict.reasons
-    reason = f": {result.verdict.reasons[0]}" if told else ""
+    has_reason = kind is not VerdictKind.VALID and result.verdict.reasons
+    reason = f": {result.verdict.reasons[0]}" if has_reason else ""
     name = f"{head}{result.trial.trial_id}"
     line = (
         f"{name:<{width}} {format_rate(result.achieved_per_s):>8} {result.trial.work.rate_words}{_beside(result)}  "
@@ -171,9 +171,9 @@ def _beside(result: TrialResult) -> str:
 def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:
     trial, used = running.trial, rates(running)
     since = format_seconds(max(0.0, (now_ns - running.phase_ns) / 1e9)) if running.phase else ""
-    given = ", ".join(f"{knob} {value}" for knob, value in trial.knobs.items())
+    knobs = ", ".join(f"{knob} {value}" for knob, value in trial.knobs.items())
     table = Table.grid(padding=(0, 2))
-    table.add_row(Text(trial.trial_id, style="bold"), Text(f"{running.phase} {since}   {given}"))
+    table.add_row(Text(trial.trial_id, style="bold"), Text(f"{running.phase} {since}   {knobs}"))
     if running.interval is not None and running.phase in UNDER_LOAD:
         table.add_row(trial.work.rate_words, _rate_text(state, running))
         for name, rate in running.operations_per_s.items():
@@ -206,5 +206,5 @@ def _ms(us: float | None) -> str:
     return "–" if us is None else f"{us / 1000:.1f} ms"
 
 
-def _cores(used: float | None, given: float) -> str:
-    return f"{'–' if used is None else f'{used:.2f}'} of {counted(given, 'core')}"
+def _cores(used: float | None, granted: float) -> str:
+    return f"{'–' if used is None else f'{used:.2f}'} of {counted(granted, 'core')}"

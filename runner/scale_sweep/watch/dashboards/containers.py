@@ -107,5 +107,5 @@ def stopped_ids(state: str) -> tuple[str, ...]:
     engine = client()
     if engine is None:
         return ()
-    found = engine.containers.list(all=True, filters={"label": f"{LABEL}.room={state}"})
-    return tuple(c.id for c in found if c.status != "running")
+    all_of_state = engine.containers.list(all=True, filters={"label": f"{LABEL}.room={state}"})
+    return tuple(c.id for c in all_of_state if c.status != "running")

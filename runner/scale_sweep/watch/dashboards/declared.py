@@ -37,10 +37,10 @@ def read_services(path: Path, values: Mapping[str, str]) -> Mapping[str, Service
     """The services by name, with each ${...} replaced. Raises ProvisionError that names key and file."""
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-        found = {name: _service(name, _filled(one, values)) for name, one in raw["services"].items()}
+        services = {name: _service(name, _filled(one, values)) for name, one in raw["services"].items()}
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise ProvisionError(f"{path} cannot be used: {error}") from None
-    return found
+    return services
 
 
 def _filled(value: Any, values: Mapping[str, str]) -> Any:

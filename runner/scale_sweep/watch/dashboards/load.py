@@ -63,13 +63,13 @@ def _blocks(state: StateDirectory, prometheus: Started, openmetrics: bytes) -> l
     argv = ["promtool", "tsdb", "create-blocks-from", "openmetrics", str(source), str(made)]
     try:
         docker = prometheus.how == "docker"
-        code, said = containers.run_inside(prometheus, argv) if docker else processes.run_beside(state, argv)
+        code, output = containers.run_inside(prometheus, argv) if docker else processes.run_beside(state, argv)
     finally:
         source.unlink(missing_ok=True)
-    found = sorted(path.parent for path in made.glob("*/meta.json"))
-    if code != 0 or not found:
-        raise ProvisionError(f"promtool made no blocks: {' | '.join(said.split(chr(10)))[-600:]}")
-    return found
+    blocks = sorted(path.parent for path in made.glob("*/meta.json"))
+    if code != 0 or not blocks:
+        raise ProvisionError(f"promtool made no blocks: {' | '.join(output.split(chr(10)))[-600:]}")
+    return blocks
 
 
 def _as_late(block: Path) -> None:

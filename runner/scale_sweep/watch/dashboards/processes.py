@@ -34,8 +34,8 @@ _FIRST_CLOSED = 'while [ $# -gt 0 ]; do test "$1" "$2" || { echo "$2"; exit; }; 
 def find_program(name: str) -> str:
     """Its path; "" if it is not installed. Grafana is also searched in SCALE_GRAFANA_HOME/bin."""
     if name == "grafana" and (home := os.environ.get(HOME_VARIABLE, "")):
-        found = Path(home) / "bin" / "grafana"
-        return str(found) if os.access(found, os.X_OK) else ""
+        program = Path(home) / "bin" / "grafana"
+        return str(program) if os.access(program, os.X_OK) else ""
     if name == "grafana" and not grafana_home():
         return ""
     return shutil.which(name) or ""

@@ -62,8 +62,8 @@ def wait_ready(started: Started, state: StateDirectory) -> None:
             break
         time.sleep(0.1)
     words = containers.last_words(started) if started.how == "docker" else processes.last_words(started, state)
-    said = " | ".join(words.split("\n"))[-600:]
-    raise ProvisionError(f"{started.name}, run as {state.owner.pw_name}, did not come up: {said}")
+    end = " | ".join(words.split("\n"))[-600:]
+    raise ProvisionError(f"{started.name}, run as {state.owner.pw_name}, did not come up: {end}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,15 +102,15 @@ def _empty(state: StateDirectory) -> list[Leftover]:
     return [Leftover(kind="dashboards", name=f"empty folders, {state.path}")]
 
 
-def remove(state: StateDirectory, found: Leftover) -> None:
+def remove(state: StateDirectory, leftover: Leftover) -> None:
     """Removes it. No error if it does not exist any more."""
-    if found.file is not None:
-        found.file.unlink(missing_ok=True)
-    if found == Leftover(kind=found.kind, name=found.name):
+    if leftover.file is not None:
+        leftover.file.unlink(missing_ok=True)
+    if leftover == Leftover(kind=leftover.kind, name=leftover.name):
         remove_empty(state)
-    if found.container:
-        containers.stop(Started(name="", how="docker", port=0, container=found.container))
-    if found.record is not None:
-        if found.record.container:
-            containers.stop(found.record)
-        state.remember({name: s for name, s in state.started().items() if s != found.record})
+    if leftover.container:
+        containers.stop(Started(name="", how="docker", port=0, container=leftover.container))
+    if leftover.record is not None:
+        if leftover.record.container:
+            containers.stop(leftover.record)
+        state.remember({name: s for name, s in state.started().items() if s != leftover.record})

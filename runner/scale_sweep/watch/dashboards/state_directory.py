@@ -165,8 +165,8 @@ def _give(path: Path, owner: pwd.struct_passwd) -> None:
 
 def own_state_directory() -> StateDirectory:
     """The folder of this user's state, or the directory in SCALE_DASHBOARDS_DIR."""
-    said = os.environ.get(VARIABLE, "")
-    return StateDirectory(path=Path(said).absolute() if said else folder_path("dashboards"))
+    path = os.environ.get(VARIABLE, "")
+    return StateDirectory(path=Path(path).absolute() if path else folder_path("dashboards"))
 
 
 def source() -> Path:

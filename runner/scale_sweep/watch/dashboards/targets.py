@@ -66,14 +66,14 @@ def remove_empty(state: StateDirectory) -> bool:
 
 def running_sweeps(state: StateDirectory) -> tuple[RunningSweep, ...]:
     """The sweeps that run now; the newest is the last."""
-    found = []
+    sweeps = []
     for path in sorted(state.targets.glob("sweep-*.json"), key=_age):
         if path in stale(state):
             continue
         with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
             one = json.loads(path.read_text(encoding="utf-8"))[0]
-            found.append(RunningSweep(run=str(one["labels"][RUN_LABEL]), address=str(one["targets"][0])))
-    return tuple(found)
+            sweeps.append(RunningSweep(run=str(one["labels"][RUN_LABEL]), address=str(one["targets"][0])))
+    return tuple(sweeps)
 
 
 def _age(path: Path) -> float:

@@ -83,10 +83,10 @@ def up(state: StateDirectory, how: str, images: Mapping[str, str], say: Say) -> 
     return status(state)
 
 
-def images_of(said: Sequence[str]) -> Mapping[str, str]:
+def images_of(texts: Sequence[str]) -> Mapping[str, str]:
     """NAME=IMAGE arguments as a mapping. Raises UsageError."""
-    pairs = [one.partition("=") for one in said]
-    wrong = [one for one, (name, _, image) in zip(said, pairs, strict=True) if name not in PORTS or not image]
+    pairs = [one.partition("=") for one in texts]
+    wrong = [one for one, (name, _, image) in zip(texts, pairs, strict=True) if name not in PORTS or not image]
     if wrong:
         raise UsageError(f"--image: {wrong[0]!r} is not NAME=IMAGE", remedy=f"NAME is one of {', '.join(PORTS)}")
     return {name: image for name, _, image in pairs}
@@ -165,12 +165,12 @@ def _start(state: StateDirectory, service: Service, way: How, port: int) -> Star
 
 def down(state: StateDirectory) -> tuple[str, ...]:
     """Stops what runs, and keeps the data. Returns the names of the stopped services."""
-    found = state.started()
-    for started in reversed(list(found.values())):
+    services = state.started()
+    for started in reversed(list(services.values())):
         stop(started)
-    if found:
+    if services:
         state.remember({})
-    return tuple(found)
+    return tuple(services)
 
 
 def purge(state: StateDirectory) -> None:

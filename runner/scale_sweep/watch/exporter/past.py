@@ -39,7 +39,7 @@ KEPT_STEP_S = 15.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Told:
+class _Replay:
     """One trial: its start on both clocks, and its events, ordered by the monotonic clock."""
 
     start: TrialStarted
@@ -61,16 +61,16 @@ def openmetrics(run: StoredRun) -> bytes:
     state = LiveState(run=path.resolve().name, plan=run.plan)
     state = take(state, ceilings_of(path))
     book = Book(common_labels(state))
-    told = sorted((_told(path, run.plan, result) for result in run.results), key=lambda t: t.start.unix_s)
+    replays = sorted((_replay_of(path, run.plan, result) for result in run.results), key=lambda t: t.start.unix_s)
     end_s = None
-    for trial in told:
+    for trial in replays:
         if end_s is not None:
             _keep(book, state, end_s, trial.start.unix_s)
         state = _trial(book, state, trial)
         end_s = trial.unix_s(trial.end_ns)
-    if told and end_s is not None:
+    if replays and end_s is not None:
         book.add(points_kept(state), end_s)
-        book.add(points_now(state, told[-1].end_ns), end_s)
+        book.add(points_now(state, replays[-1].end_ns), end_s)
     return book.content()
 
 
@@ -82,15 +82,15 @@ def _keep(book: Book, state: LiveState, start_s: float, end_s: float) -> None:
         at += KEPT_STEP_S
 
 
-def _trial(book: Book, state: LiveState, told: _Told) -> LiveState:
-    state = take(state, told.start)
+def _trial(book: Book, state: LiveState, replay: _Replay) -> LiveState:
+    state = take(state, replay.start)
     kept = list(points_kept(state))
-    waiting = list(reversed(told.events))
-    at_ns, kept_at_s = told.start.monotonic_ns, None
-    while at_ns < told.end_ns:
+    waiting = list(reversed(replay.events))
+    at_ns, kept_at_s = replay.start.monotonic_ns, None
+    while at_ns < replay.end_ns:
         while waiting and waiting[-1][0] <= at_ns:
             state = take(state, waiting.pop()[1])
-        at_s = told.unix_s(at_ns)
+        at_s = replay.unix_s(at_ns)
         book.add(points_now(state, at_ns), at_s)
         book.add(points_phase(state), at_s)
         if kept_at_s is None or at_s >= kept_at_s + KEPT_STEP_S:
@@ -99,12 +99,12 @@ def _trial(book: Book, state: LiveState, told: _Told) -> LiveState:
         at_ns += int(STEP_S * 1e9)
     for _, event in reversed(waiting):
         state = take(state, event)
-    book.add(points_now(state, told.end_ns), told.unix_s(told.end_ns))
-    book.add(points_phase(state), told.unix_s(told.end_ns))
-    return take(state, TrialFinished(result=told.result))
+    book.add(points_now(state, replay.end_ns), replay.unix_s(replay.end_ns))
+    book.add(points_phase(state), replay.unix_s(replay.end_ns))
+    return take(state, TrialFinished(result=replay.result))
 
 
-def _told(path: Path, plan: Plan, result: TrialResult) -> _Told:
+def _replay_of(path: Path, plan: Plan, result: TrialResult) -> _Replay:
     trial = result.trial
     folder, samples = folder_of(trial), read_samples(path, trial)
     timed: list[tuple[int, Event]] = [(s.monotonic_ns, SampleTaken(trial_id=trial.trial_id, sample=s)) for s in samples]
@@ -118,7 +118,7 @@ def _told(path: Path, plan: Plan, result: TrialResult) -> _Told:
         elif isinstance(event, PhaseEntered):
             timed.append((event.monotonic_ns, event))
     start = start or _guessed(result, samples)
-    return _Told(start=start, events=sorted(timed, key=lambda e: e[0]), result=result)
+    return _Replay(start=start, events=sorted(timed, key=lambda e: e[0]), result=result)
 
 
 def _intervals(path: Path, name: str) -> Sequence[Interval]:

@@ -203,11 +203,11 @@ def points_kept(state: LiveState) -> Iterator[Point]:
 
 def _begun(running: Running) -> Iterator[Point]:
     trial = running.trial
-    yield "trial_info", _told(trial), 1.0
+    yield "trial_info", _info_labels(trial), 1.0
     yield "trial_start_time_seconds", (trial.trial_id,), running.started_unix_s or None
 
 
-def _told(trial: Trial) -> tuple[str, ...]:
+def _info_labels(trial: Trial) -> tuple[str, ...]:
     where = (trial.trial_id, format_number(trial.level), str(trial.replicate), trial.role)
     return (*where, trial.subject.target, label(trial.variant))
 
@@ -216,7 +216,7 @@ def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
     trial, m = result.trial, result.measurement
     name, level, target = trial.trial_id, format_number(trial.level), trial.subject.target
     at = (name, level, target, label(trial.variant))
-    yield "trial_info", _told(trial), 1.0
+    yield "trial_info", _info_labels(trial), 1.0
     if name in state.times:
         start, end = state.times[name]
         yield "trial_start_time_seconds", (name,), start

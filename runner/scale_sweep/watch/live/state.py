@@ -165,7 +165,7 @@ def _with_interval(running: Running, interval: Interval) -> Running:
 
 
 def _p99_us(work: Work, interval: Interval) -> Mapping[str, float]:
-    """Of each operation; of one alone it is that of all requests."""
+    """The 99th percentile of each operation; a single operation has that of all requests."""
     if len(work.operations) > 1 or interval.response_us_p99 is None:
         return interval.operations_p99_us
     return {work.operations[0].name: interval.response_us_p99}
