@@ -15,7 +15,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 from scale_sweep.base.errors import PreflightError, ProvisionError, UsageError
 from scale_sweep.watch.dashboards.declared import read_services
 from scale_sweep.watch.dashboards.services import find_leftovers, remove
-from scale_sweep.watch.dashboards.state_directory import Started, StateDirectory, pins
+from scale_sweep.watch.dashboards.state_directory import StartedService, StateDirectory, pins
 from scale_sweep.watch.dashboards.targets import announced, running_sweeps, stale
 from scale_sweep.watch.dashboards.updown import images_of, page_of, pinned_image
 from scale_sweep.watch.exporter.names import BY_NAME, COMMON
@@ -205,7 +205,9 @@ def test_a_room_that_another_user_made_is_refused(tmp_path):
 def test_a_record_that_another_user_wrote_names_nothing(tmp_path):
     state = StateDirectory(path=tmp_path / "room")
     state.check(makes=True)
-    state.remember({"prometheus": Started(name="prometheus", how="process", port=9090, pid=os.getpid(), ticks=1)})
+    state.remember(
+        {"prometheus": StartedService(name="prometheus", how="process", port=9090, pid=os.getpid(), ticks=1)}
+    )
     assert state.started()
     os.chown(state.path / "state.json", 12345, 12345)
     assert state.started() == {}
@@ -250,7 +252,7 @@ def test_what_root_acts_by_is_not_given_away(tmp_path, monkeypatch):
 
 def test_the_record_survives_and_what_is_broken_counts_as_nothing(tmp_path):
     state = StateDirectory(path=tmp_path)
-    one = Started(name="prometheus", how="process", port=9090, pid=os.getpid(), ticks=1)
+    one = StartedService(name="prometheus", how="process", port=9090, pid=os.getpid(), ticks=1)
     state.remember({"prometheus": one})
     assert state.started() == {"prometheus": one}
     (tmp_path / "state.json").write_text('[{"name": "prometheus"}]')
@@ -258,7 +260,7 @@ def test_the_record_survives_and_what_is_broken_counts_as_nothing(tmp_path):
 
 
 def test_the_page_names_run_and_time():
-    grafana = Started(name="grafana", how="process", port=3000)
+    grafana = StartedService(name="grafana", how="process", port=3000)
     page = page_of({"grafana": grafana}, "r", "curve", (1.5, 2.0))
     assert page == "http://127.0.0.1:3000/d/scale-curve/curve?var-run=r&from=1500&to=2000"
     assert page_of({}, "r") == ""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
-from scale_sweep.analysis.fit.table import Columns, parse_table
+from scale_sweep.analysis.fit.table import CsvColumns, parse_table
 from scale_sweep.cli import app
 from scale_sweep.report.anydata import fit_document
 
@@ -52,7 +52,7 @@ def test_any_numbers_give_an_answer_that_makes_sense(rows, unit):
 @settings(max_examples=60, deadline=None)
 def test_any_file_is_read_or_refused_with_a_line(content):
     try:
-        found = parse_table(content, Columns(n="n", x="x"))
+        found = parse_table(content, CsvColumns(n="n", x="x"))
     except ValueError as error:
         assert str(error).startswith("line ")
     else:

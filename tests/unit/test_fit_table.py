@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from scale_sweep.analysis.fit import Terms, fit_rows, table
 from scale_sweep.analysis.fit.outliers import far_off
 from scale_sweep.analysis.fit.rows import make_rows
-from scale_sweep.analysis.fit.table import Columns, parse_table
+from scale_sweep.analysis.fit.table import CsvColumns, parse_table
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import app
 
@@ -17,7 +17,7 @@ GOOD = "n,x,kind\n1,100,a\n2,190,a\n3,280,a\n4,360,a\n5,440,a\n6,515,a\n"
 
 
 def parse(text, group=None):
-    return parse_table(text if isinstance(text, bytes) else text.encode(), Columns(n="n", x="x", group=group))
+    return parse_table(text if isinstance(text, bytes) else text.encode(), CsvColumns(n="n", x="x", group=group))
 
 
 def run(tmp_path, text, *words):

@@ -117,7 +117,7 @@ KINDS: tuple[tuple[str, int, int, Callable[[Sequence[float], int, int], tuple[fl
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ratios:
+class WindowRatios:
     """One kind of window. name: its length. windows: how many were tried. valid: the rate of each VALID one over the
     mean of the soak, ascending."""
 
@@ -135,7 +135,7 @@ class Ratios:
         return self.valid[low] + (at - low) * (self.valid[high] - self.valid[low])
 
 
-def ratios_of_windows(rates: Sequence[float]) -> tuple[Ratios, ...]:
+def ratios_of_windows(rates: Sequence[float]) -> tuple[WindowRatios, ...]:
     """The ratios for each kind of window that fits. rates: of the soak's window, one for each second; their mean must
     be above 0."""
     mean, of_kinds = fmean(rates), []
@@ -144,5 +144,5 @@ def ratios_of_windows(rates: Sequence[float]) -> tuple[Ratios, ...]:
         tried = [measure(rates[start : start + longest_s], shortest_s, longest_s) for start in starts]
         valid = tuple(sorted(one[0] / mean for one in tried if one is not None))
         if tried:
-            of_kinds.append(Ratios(name=name, windows=len(tried), valid=valid))
+            of_kinds.append(WindowRatios(name=name, windows=len(tried), valid=valid))
     return tuple(of_kinds)

@@ -15,7 +15,7 @@ from scale_sweep.cli.arguments import JSON, NEED, PREDICT, asked_of, from_flags
 
 if TYPE_CHECKING:
     from scale_sweep.analysis.fit import Terms
-    from scale_sweep.analysis.fit.table import Columns, RowsByGroup
+    from scale_sweep.analysis.fit.table import CsvColumns, RowsByGroup
     from scale_sweep.model import FitReport
     from scale_sweep.report.table import Table
 
@@ -49,7 +49,7 @@ def fit(request: FitRequest) -> None:
     Several rows for a level are replicates. Linear, affine, Amdahl, USL, knee and power are fitted by least squares.
     """
     from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
-    from scale_sweep.analysis.fit.table import Columns
+    from scale_sweep.analysis.fit.table import CsvColumns
     from scale_sweep.cli import console
     from scale_sweep.report.anydata import fit_document, picture
     from scale_sweep.results.store.outside import write_outside
@@ -57,7 +57,7 @@ def fit(request: FitRequest) -> None:
     if request.png is not None:
         require_extra("png", "--png")
     levels, rates = asked_of(request.predict, request.need)
-    rows = _read(request.file, Columns(n=request.n, x=request.x, group=request.group))
+    rows = _read(request.file, CsvColumns(n=request.n, x=request.x, group=request.group))
     terms = Terms(axis=request.n, rate="rows/s" if request.x == "rows_per_s" else request.x, row="row")
     questions = FitQuestions(predict=levels, need=rates)
     fits = {name: fit_rows(own, terms, questions=questions) for name, own in rows.items()}
@@ -73,7 +73,7 @@ def fit(request: FitRequest) -> None:
         console.say(f"picture in {request.png}")
 
 
-def _read(file: str, columns: Columns) -> RowsByGroup:
+def _read(file: str, columns: CsvColumns) -> RowsByGroup:
     from scale_sweep.analysis.fit.table import read_table
     from scale_sweep.base.input_file import open_input
 

@@ -25,7 +25,7 @@ EXAMPLE = "Example: scale load -h localhost -d test -t 100 -n 100000 -T 4 -v 4 -
 _STYLES = {"SUCC": "green", "ERROR": "red", "WARN": "yellow"}
 
 
-class Placement(StrEnum):
+class TableSharing(StrEnum):
     """How threads share the tables."""
 
     STOCK = "stock"
@@ -65,9 +65,9 @@ def _help() -> str:
 def load(
     context: typer.Context,
     placement: Annotated[
-        Placement,
+        TableSharing,
         typer.Option(help="stock: contiguous ranges of tables, as taosBenchmark; owned: each thread its own vgroups."),
-    ] = Placement.STOCK,
+    ] = TableSharing.STOCK,
     library: Annotated[str, typer.Option(help="libtaos.so to open.", metavar="FILE")] = "",
     iot: Annotated[
         str,

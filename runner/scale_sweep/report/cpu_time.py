@@ -100,7 +100,7 @@ APART = 1.15  # of the same CPUs at rest; two measurements on a quiet machine di
 
 
 def speed_cautions(run: StoredRun) -> tuple[str, ...]:
-    """A sentence on the correction; else one if some trials took clearly more CPU time than others for the same work."""
+    """A sentence on the correction; else one if some trials took clearly more CPU time for the work than others."""
     correction = speed_correction(run.results)
     if correction is not None:
         return (_corrected(correction),)

@@ -14,7 +14,7 @@ from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.model import FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
 from scale_sweep.report.disk_tables import ceiling_points
 from scale_sweep.report.figures import axis_facts, fit_of
-from scale_sweep.report.reference import Comparison
+from scale_sweep.report.reference import ReferenceComparison
 from scale_sweep.report.style import PLOT_STYLE
 from scale_sweep.report.svg import (
     Frame,
@@ -252,7 +252,7 @@ def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
     return drawing(width, height, f"Residuals: {name}", inner, "small")
 
 
-def speedup_svg(run: StoredRun, both: Comparison, width: int = 520, height: int = 330) -> str:
+def speedup_svg(run: StoredRun, both: ReferenceComparison, width: int = 520, height: int = 330) -> str:
     """Our speedup beside the published one. Machines differ, so rates are not drawn together."""
     theirs, ours = both.speedups(ours=False), both.speedups(ours=True)
     everything = [*theirs.items(), *ours.items()]

@@ -25,14 +25,14 @@ _SAME = 0.0005  # of all samples: a change that rounds to 0.0 %
 
 
 @dataclass
-class Frame:
+class StackFrame:
     """A function called from one caller. share: of the samples, with everything that it called."""
 
     share: float = 0.0
-    calls: dict[str, Frame] = field(default_factory=dict)
+    calls: dict[str, StackFrame] = field(default_factory=dict)
 
 
-def tree(folded: str) -> Frame:
+def tree(folded: str) -> StackFrame:
     """The stacks of one profile as a tree from the outermost frame on. Its own share is 1, or 0 without samples."""
     counted = []
     for line in folded.splitlines():
@@ -40,11 +40,11 @@ def tree(folded: str) -> Frame:
         if stack and count.isdigit():
             counted.append((stack.split(";"), int(count)))
     total = sum(count for _, count in counted)
-    root = Frame(share=1.0 if total else 0.0)
+    root = StackFrame(share=1.0 if total else 0.0)
     for names, number in counted:
         at = root
         for name in names:
-            at = at.calls.setdefault(name, Frame())
+            at = at.calls.setdefault(name, StackFrame())
             at.share += number / total
     return root
 
@@ -91,14 +91,14 @@ def flame_svg(folded: str, before: str = "") -> str:
     )
 
 
-def _draw(frame: Frame, other: Frame | None, left: float, depth: int, drawn: list[tuple[int, str]]) -> None:
+def _draw(frame: StackFrame, other: StackFrame | None, left: float, depth: int, drawn: list[tuple[int, str]]) -> None:
     for name, call in sorted(frame.calls.items()):
         width = call.share * WIDTH
         there = other.calls.get(name) if other else None
         if width >= LEAST:
             change = call.share - (there.share if there else 0.0) if other else None
             drawn.append((depth, _rectangle(name, call.share, change, left, depth)))
-            _draw(call, there or (Frame() if other else None), left, depth + 1, drawn)
+            _draw(call, there or (StackFrame() if other else None), left, depth + 1, drawn)
         left += width
 
 

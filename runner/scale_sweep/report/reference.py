@@ -20,7 +20,7 @@ PUBLISHED_KNOBS = ("vgroups", "partitions", "write_threads", "commit_threads")  
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
+class ReferenceRate:
     """Our or the published rate at one level. disk: text, because a range may be published. valid: the rate is from
     VALID trials."""
 
@@ -32,11 +32,11 @@ class Side:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class ReferenceComparison:
     """Our and the published rates by level, and the level that counts as 1 in each."""
 
-    published: Mapping[float, Side]
-    ours: Mapping[float, Side]
+    published: Mapping[float, ReferenceRate]
+    ours: Mapping[float, ReferenceRate]
     base_published: float | None
     base_ours: float | None
 
@@ -60,7 +60,7 @@ def _disk(row: Mapping[str, str]) -> str:
     return f"{short(low)}–{short(high)}" if one is None and low is not None and high is not None else short(one)
 
 
-def compare(run: StoredRun, reference: Reference) -> Comparison | None:
+def compare(run: StoredRun, reference: Reference) -> ReferenceComparison | None:
     """Our and the published rates; None if the published table has no such axis or no rate."""
     axis = axis_facts(run)
     published = {}
@@ -68,11 +68,11 @@ def compare(run: StoredRun, reference: Reference) -> Comparison | None:
         level, rows_per_s = _number(row.get(axis.name)), _number(row.get("rows_per_s"))
         if level is not None and rows_per_s is not None:
             cpu = _number(row.get("cpu_percent"))
-            published[level] = Side(level=level, rows_per_s=rows_per_s, cpu_percent=cpu, disk=_disk(row))
+            published[level] = ReferenceRate(level=level, rows_per_s=rows_per_s, cpu_percent=cpu, disk=_disk(row))
     ours = {}
     for level in levels_of(run):
         trials, valid = at_level(run, level)
-        ours[level] = Side(
+        ours[level] = ReferenceRate(
             level=level,
             rows_per_s=mean(getattr(r.measurement, fitted_rate(run).field) for r in trials),
             cpu_percent=mean(r.measurement.server_cpu_percent for r in trials),
@@ -84,7 +84,7 @@ def compare(run: StoredRun, reference: Reference) -> Comparison | None:
     rated = sorted(n for n, s in ours.items() if s.rows_per_s)
     common = [n for n in rated if n in published]
     good = [n for n in common if ours[n].valid] or common
-    return Comparison(
+    return ReferenceComparison(
         published=published,
         ours=ours,
         base_published=good[0] if good else min(published),
@@ -155,7 +155,7 @@ def _efficiency(speedups: Mapping[float, float], level: float, base: float | Non
     return 100 * speedups[level] * base / level if level in speedups and base else None
 
 
-def _notes(both: Comparison, reference: Reference, run: StoredRun) -> list[str]:
+def _notes(both: ReferenceComparison, reference: Reference, run: StoredRun) -> list[str]:
     same = both.base_ours in (both.base_published, None)
     base = format_number(both.base_published or 0)
     notes = [

@@ -29,7 +29,7 @@ _GAP = 3.5  # times the usual step; a longer gap breaks the line
 
 
 @dataclass(frozen=True, kw_only=True)
-class Metric:
+class PanelMetric:
     """One panel of a trial. unit: of a figure that may be thousands or millions; "": none, or that of the rate."""
 
     name: str
@@ -39,11 +39,11 @@ class Metric:
 
 
 METRICS = (
-    Metric(name="rows_per_s", title="rate", css="s-rate"),
-    Metric(name="server_cpu_cores", title="server CPU, cores", css="s-server"),
-    Metric(name="server_page_faults_per_s", title="page faults", css="s-server", unit="faults/s"),
-    Metric(name="generator_cpu_cores", title="load generator CPU, cores", css="s-client"),
-    Metric(name="disk_write_mb_per_s", title="disk written, MB/s", css="s-disk"),
+    PanelMetric(name="rows_per_s", title="rate", css="s-rate"),
+    PanelMetric(name="server_cpu_cores", title="server CPU, cores", css="s-server"),
+    PanelMetric(name="server_page_faults_per_s", title="page faults", css="s-server", unit="faults/s"),
+    PanelMetric(name="generator_cpu_cores", title="load generator CPU, cores", css="s-client"),
+    PanelMetric(name="disk_write_mb_per_s", title="disk written, MB/s", css="s-disk"),
 )
 
 
@@ -104,12 +104,12 @@ def window_of(result: TrialResult) -> Window | None:
     return (start, start + m.window_s) if m.window_s else None
 
 
-def _limit_of(result: TrialResult, metric: Metric) -> float | None:
+def _limit_of(result: TrialResult, metric: PanelMetric) -> float | None:
     return cores_given(result) if metric.name == "server_cpu_cores" else None
 
 
 def panel_svg(
-    series: Series, metric: Metric, scale: Scale, window: Window | None, limit: float | None, words: str = "rows/s"
+    series: Series, metric: PanelMetric, scale: Scale, window: Window | None, limit: float | None, words: str = "rows/s"
 ) -> str:
     """One metric of one trial. words: the unit of its rate."""
     top = scale.y_max[metric.name] * 1.12 or 1.0

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from scale_sweep.analysis.soak import Period, Ratios, Second, ratios_of_windows, regular_s, slow_periods
+from scale_sweep.analysis.soak import Period, Second, WindowRatios, ratios_of_windows, regular_s, slow_periods
 from scale_sweep.base.units import format_rate, format_seconds
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.series import pick, window_of
@@ -37,7 +37,7 @@ class Soak:
     mean: float
     unit: str
     periods: tuple[Period, ...]
-    ratios: tuple[Ratios, ...]
+    ratios: tuple[WindowRatios, ...]
     rates: tuple[tuple[float, float], ...]
     disk: tuple[tuple[float, float], ...]
     words: str
@@ -156,7 +156,7 @@ def _by_second(series: Sequence[tuple[float, object]], name: str) -> dict[int, f
     return by_second
 
 
-def _words(seconds: Sequence[Second], mean: str, periods: Sequence[Period], ratios: Sequence[Ratios]) -> str:
+def _words(seconds: Sequence[Second], mean: str, periods: Sequence[Period], ratios: Sequence[WindowRatios]) -> str:
     sentences = [f"The mean over {format_seconds(len(seconds))} is {mean}."]
     for r in ratios:
         middle, low, high = r.quantile(0.5), r.quantile(0.05), r.quantile(0.95)
@@ -178,7 +178,7 @@ def _words(seconds: Sequence[Second], mean: str, periods: Sequence[Period], rati
     return " ".join(sentences)
 
 
-def _ratio_row(r: Ratios) -> tuple[str, ...]:
+def _ratio_row(r: WindowRatios) -> tuple[str, ...]:
     shares = (0.0, 0.05, 0.5, 0.95, 1.0)
     return (
         r.name,

@@ -17,7 +17,7 @@ from scale_sweep.analysis.compare.chance import family
 from scale_sweep.analysis.compare.manifests import differing_variants
 from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired
 from scale_sweep.analysis.compare.ratios import Side, Tested, tested, together, variance_of
-from scale_sweep.analysis.compare.runs import Ratios, Sides, assembled, overall_row, plain, with_quick_cautions
+from scale_sweep.analysis.compare.runs import Sides, TestedRatios, assembled, overall_row, plain, with_quick_cautions
 from scale_sweep.analysis.compare.words import name_of, point_name, untested
 from scale_sweep.analysis.noise.trend import log_value
 from scale_sweep.analysis.observations import achieved, observations
@@ -136,7 +136,7 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
     axis = run.plan.sweep.axis
     logs = [PointLogs(level=p.level, variant="", a=p.a, b=p.b) for p in points]
     rows = [replace(plain(one), trials_a=p.trials_a, trials_b=p.trials_b) for one, p in zip(logs, points, strict=True)]
-    ratios = Ratios(points=tuple(rows), overall=_overall(logs, points), unpaired=tuple(missing))
+    ratios = TestedRatios(points=tuple(rows), overall=_overall(logs, points), unpaired=tuple(missing))
     tested = tested_blocks(points) if points else None
     if tested is not None:
         whole = together(tested) if len(points) > 1 else None

@@ -101,7 +101,7 @@ class Unpaired:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
+class CountedTrial:
     """A VALID trial with the logarithm of its rate."""
 
     result: TrialResult
@@ -164,13 +164,13 @@ def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
     ]
 
 
-def counted_trials(run: StoredRun) -> dict[Key, list[Counted]]:
+def counted_trials(run: StoredRun) -> dict[Key, list[CountedTrial]]:
     """The trials that count, by point, with ln(rate) corrected for the run's drift."""
     observed = without_drift(observations(run.results, achieved))
-    trials: dict[Key, list[Counted]] = {}
+    trials: dict[Key, list[CountedTrial]] = {}
     for result, one in zip(run.results, observed, strict=True):
         if one.role == "point" and not one.mark:
-            counted = Counted(result=result, log=math.log(one.value or 1.0))
+            counted = CountedTrial(result=result, log=math.log(one.value or 1.0))
             trials.setdefault((one.level, label(result.trial.variant)), []).append(counted)
     return trials
 

@@ -47,7 +47,7 @@ def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Co
     paired, unpaired = pair_points(a, b)
     result = compare_points(paired) if paired else None
     rows = [plain(p) for p in paired]
-    ratios = Ratios(points=tuple(rows), overall=overall_row(paired) if result else None, unpaired=tuple(unpaired))
+    ratios = TestedRatios(points=tuple(rows), overall=overall_row(paired) if result else None, unpaired=tuple(unpaired))
     if result is not None:
         tested, spread = result
         whole = together(tested) if len(paired) > 1 else None
@@ -108,7 +108,7 @@ ALL_POINTS = "all points"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ratios:
+class TestedRatios:
     """points: in the order of the axis. overall: all points together; None for one point. unpaired: points without a
     ratio."""
 
@@ -117,7 +117,7 @@ class Ratios:
     unpaired: tuple[Unpaired, ...]
     spread: Spread | None = None
 
-    def with_tests(self, tested: Tested, whole: Tested | None, adjusted: Floats, spread: Spread) -> Ratios:
+    def with_tests(self, tested: Tested, whole: Tested | None, adjusted: Floats, spread: Spread) -> TestedRatios:
         """The ratios with intervals and p-values. adjusted: one p-value for each point and, if whole is given, a last
         one for it."""
         count = len(adjusted)
@@ -145,7 +145,7 @@ class Sides:
     session_percent: float | None = None
 
 
-def assembled(sides: Sides, ratios: Ratios) -> Comparison:
+def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
     """The Comparison, with its sentence, its cautions and its verdict on what is allowed."""
     axis, allowed = sides.sweep.axis, sides.allowed
     whole = (*ratios.points, ratios.overall) if ratios.overall is not None else ratios.points

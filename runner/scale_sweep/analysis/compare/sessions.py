@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from scale_sweep.analysis.compare.manifests import differing
 from scale_sweep.analysis.compare.pairs import (
-    Counted,
+    CountedTrial,
     Key,
     PointLogs,
     Unpaired,
@@ -30,7 +30,7 @@ from scale_sweep.analysis.compare.pairs import (
     planned_points,
 )
 from scale_sweep.analysis.compare.ratios import Floats, Side, Tested, Variance, sides_equal, welch
-from scale_sweep.analysis.compare.runs import Ratios, Sides, assembled, overall_row, plain, with_quick_cautions
+from scale_sweep.analysis.compare.runs import Sides, TestedRatios, assembled, overall_row, plain, with_quick_cautions
 from scale_sweep.analysis.compare.words import name_of
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import StoredRun
@@ -84,7 +84,7 @@ def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sess
     return Sessions(points=tuple(paired), a=sides[0], b=sides[1]), missing
 
 
-def _mean(of: Mapping[Key, Sequence[Counted]], key: Key) -> float:
+def _mean(of: Mapping[Key, Sequence[CountedTrial]], key: Key) -> float:
     return sum(counted.log for counted in of[key]) / len(of[key])
 
 
@@ -177,7 +177,7 @@ def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: fl
     if len(set(names)) < len(names):
         raise UsageError("a run is given twice", remedy="name each run once, on one side")
     sessions, missing = session_points(a, b)
-    ratios = Ratios(
+    ratios = TestedRatios(
         points=tuple(plain(p) for p in sessions.points), overall=overall_row(sessions.points), unpaired=tuple(missing)
     )
     if sessions.points:

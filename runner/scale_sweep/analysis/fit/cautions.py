@@ -12,7 +12,7 @@ from scipy.special import fdtrc, stdtrit
 from scale_sweep.analysis.fit.choice import NEAR_AICC
 from scale_sweep.analysis.fit.models import NAMES
 from scale_sweep.analysis.fit.summaries import Noise
-from scale_sweep.analysis.fit.words import Findings, level_words, rejected_words
+from scale_sweep.analysis.fit.words import FitFindings, level_words, rejected_words
 from scale_sweep.base.units import format_number
 from scale_sweep.model import PointSummary
 
@@ -62,7 +62,7 @@ def _below_the_others(points: tuple[PointSummary, ...]) -> tuple[str, ...]:
     return tuple(_efficiency_words(p) for p in points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN)
 
 
-def all_cautions(f: Findings) -> tuple[str, ...]:
+def all_cautions(f: FitFindings) -> tuple[str, ...]:
     """Sentences that a reader must know before using the fit's own, the most important first."""
     sentences = [c.sentence for c in f.confounds]
     for note, at in f.data.noted.items():
@@ -74,7 +74,7 @@ def all_cautions(f: Findings) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _left_out(f: Findings) -> list[str]:
+def _left_out(f: FitFindings) -> list[str]:
     total = sum(f.data.left_out.values())
     if not total or not f.points:
         return []
@@ -94,7 +94,7 @@ def _left_out(f: Findings) -> list[str]:
     return sentences
 
 
-def _superlinear(f: Findings) -> list[str]:
+def _superlinear(f: FitFindings) -> list[str]:
     if f.superlinear:
         noise = "noise" if f.noise else "the scatter of the levels"
         sentences = [f"superlinear beyond {noise}: efficiency {', '.join(f.superlinear)} {f.terms.axis}"]
@@ -110,7 +110,7 @@ def _superlinear(f: Findings) -> list[str]:
     return [*sentences, CONFOUNDS]
 
 
-def _limits(f: Findings) -> list[str]:
+def _limits(f: FitFindings) -> list[str]:
     if f.choice.model != "knee":
         return []
     sentence = (
@@ -120,14 +120,14 @@ def _limits(f: Findings) -> list[str]:
     return [sentence]
 
 
-def _bounds(f: Findings) -> list[str]:
+def _bounds(f: FitFindings) -> list[str]:
     amdahl = f.candidates.get("amdahl")
     if amdahl is None or f.choice.verdict != "superlinear" or amdahl.value("alpha") > 0:
         return []
     return ["α and β are kept at 0 or above: a negative one would fit better, and would mean that waiting makes work"]
 
 
-def _model_doubts(f: Findings) -> list[str]:
+def _model_doubts(f: FitFindings) -> list[str]:
     if f.choice.model is None:
         return []
     name = NAMES[f.choice.model]
@@ -145,7 +145,7 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _few(f: Findings) -> list[str]:
+def _few(f: FitFindings) -> list[str]:
     levels, rows = len(f.points), len(f.data.rates)
     untested = [NAMES[m] for m, c in f.candidates.items() if c.aicc is None and m != "knee"]
     sentences = []
@@ -159,7 +159,7 @@ def _few(f: Findings) -> list[str]:
     return sentences
 
 
-def _noise(f: Findings) -> list[str]:
+def _noise(f: FitFindings) -> list[str]:
     if f.noise is None:
         return [
             f"one {f.terms.row.rpartition(' ')[2]} per level: the noise is not known, so small differences mean nothing"
@@ -169,7 +169,7 @@ def _noise(f: Findings) -> list[str]:
     return [floor + (few if f.noise.degrees < _DEGREES_FEW else "")]
 
 
-def misfit(f: Findings) -> bool:
+def misfit(f: FitFindings) -> bool:
     """Whether the level means differ from the chosen curve by more than the replicates' spread: lack-of-fit F test at 1
     %."""
     c = f.chosen

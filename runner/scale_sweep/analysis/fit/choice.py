@@ -30,7 +30,7 @@ _NOISE_LEAST = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class ModelChoice:
     """The chosen model (None: too few points), the other supported models, the verdict, and the reasons.
 
     plausible: the models that an interval covers, with the chosen one.
@@ -43,12 +43,12 @@ class Choice:
     plausible: tuple[ModelName, ...] = ()
 
 
-def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: bool) -> Choice:
+def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: bool) -> ModelChoice:
     """Chooses. superlinear: whether the points rise faster than a line beyond the noise."""
     retrograde = shapes.falls(rows)
     if sum(c.aicc is not None for c in candidates.values()) < 2 or len(rows.distinct) < LEVELS_FOR_A_MODEL:
         verdict: Shape = "retrograde" if retrograde else "superlinear" if superlinear else "undecided"
-        return Choice(model=None, supported=(), verdict=verdict)
+        return ModelChoice(model=None, supported=(), verdict=verdict)
     able = _able(candidates, rows, retrograde)
     lowest = min(_aicc(c) for c in able)
     noise = _noise(min(able, key=_aicc), rows)
@@ -64,7 +64,7 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
         if retrograde
         else [*_hidden(candidates, shape, rows), *_contradicted(chosen, able, shape, noise, rows, superlinear)]
     )
-    return Choice(
+    return ModelChoice(
         model=chosen.model,
         supported=tuple(c.model for c in sorted(near, key=_aicc) if c is not chosen),
         verdict="undecided" if doubts else shape,

@@ -12,12 +12,12 @@ from scale_sweep.analysis.fit import beyond, derived
 from scale_sweep.analysis.fit.bootstrap import SAMPLES
 from scale_sweep.analysis.fit.candidates import Candidate, document, fit_model
 from scale_sweep.analysis.fit.cautions import all_cautions, superlinear_levels
-from scale_sweep.analysis.fit.choice import Choice, choose
+from scale_sweep.analysis.fit.choice import ModelChoice, choose
 from scale_sweep.analysis.fit.models import MODELS, PARAMETERS, Floats, ModelName, rate_at
 from scale_sweep.analysis.fit.outliers import outliers
 from scale_sweep.analysis.fit.rows import Rows, make_rows
 from scale_sweep.analysis.fit.summaries import Usable, noise_floor, summaries, usable
-from scale_sweep.analysis.fit.words import Findings, Terms, sentence, with_them
+from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence, with_them
 from scale_sweep.model import Confound, Estimate, FitBeside, FitReport, ModelFit, Observation
 
 GRID_STEPS = 60
@@ -85,7 +85,7 @@ def _report(
     known = _known(candidates, choice, rows, terms, data, samples)
     peak, knee, maximum, at_90 = _figures(known)
     beside = _beside(data, terms, rate)
-    findings = Findings(
+    findings = FitFindings(
         terms=terms,
         data=data,
         noise=noise,
@@ -130,7 +130,7 @@ def _report(
 
 
 def _known(
-    candidates: Mapping[ModelName, Candidate], choice: Choice, rows: Rows, terms: Terms, data: Usable, samples: int
+    candidates: Mapping[ModelName, Candidate], choice: ModelChoice, rows: Rows, terms: Terms, data: Usable, samples: int
 ) -> beyond.Known:
     """The input of the answers beyond the points.
 

@@ -63,7 +63,7 @@ RowsByGroup = Mapping[str, Sequence[tuple[float, float]]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
+class CsvColumns:
     """Which columns to read. group: None means that all rows are one curve."""
 
     n: str
@@ -82,7 +82,7 @@ class _Parsed:
 
     header: list[str]
     wanted: list[int]
-    columns: Columns
+    columns: CsvColumns
     stretches: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
     ends: list[tuple[Place, Place]] = field(default_factory=lambda: [((math.inf, 0), (0.0, 0))] * 2)
     rows: int = 0
@@ -97,12 +97,12 @@ class _Parsed:
         self.ends[column] = (min(was[0], least), max(was[1], most))
 
 
-def parse_table(content: bytes, columns: Columns) -> RowsByGroup:
+def parse_table(content: bytes, columns: CsvColumns) -> RowsByGroup:
     """(level, rate) of every row, by group in the order of the file. The header names the columns."""
     return read_table(io.BytesIO(content), columns)
 
 
-def read_table(stream: BinaryIO, columns: Columns) -> RowsByGroup:
+def read_table(stream: BinaryIO, columns: CsvColumns) -> RowsByGroup:
     """Reads a stream in blocks, so that it is never in memory as a whole. Else as parse_table."""
     lines = _lines(stream)
     head = list(_until_header(lines))
@@ -186,7 +186,7 @@ def _until_header(lines: Iterator[str]) -> Iterator[str]:
             return
 
 
-def _separator(header: str, columns: Columns) -> str:
+def _separator(header: str, columns: CsvColumns) -> str:
     """The separator with which the header has the requested columns. A name may contain another separator."""
     for separator in _SEPARATORS:
         try:

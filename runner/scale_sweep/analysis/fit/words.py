@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scale_sweep.analysis.fit.candidates import Candidate
-from scale_sweep.analysis.fit.choice import Choice
+from scale_sweep.analysis.fit.choice import ModelChoice
 from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, ModelName
 from scale_sweep.analysis.fit.summaries import Noise, Usable
 from scale_sweep.base.units import format_number
@@ -50,7 +50,7 @@ class Terms:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Findings:
+class FitFindings:
     """Everything that the sentence depends on."""
 
     terms: Terms
@@ -58,7 +58,7 @@ class Findings:
     noise: Noise | None
     points: tuple[PointSummary, ...]
     candidates: Mapping[ModelName, Candidate]
-    choice: Choice
+    choice: ModelChoice
     confounds: tuple[Confound, ...]
     superlinear: tuple[str, ...]
     peak: Estimate | None
@@ -84,7 +84,7 @@ class Findings:
         return self.terms.rows(len(self.data.rates))
 
 
-def sentence(f: Findings) -> str:
+def sentence(f: FitFindings) -> str:
     """The answer in one sentence, as certain as the points allow."""
     if not f.points:
         what = ", ".join(f"{n} {kind}" for kind, n in f.data.left_out.items())
@@ -102,7 +102,7 @@ def sentence(f: Findings) -> str:
     return f"{words}{_ends(f)}."
 
 
-def _ends(f: Findings) -> str:
+def _ends(f: FitFindings) -> str:
     """That the curve ends before measured levels, or includes levels that lost many trials."""
     words = ""
     beyond = [r for r in f.data.lost if r.level > f.points[-1].level]
@@ -141,7 +141,7 @@ def rejected_words(lost: RejectedLevel, terms: Terms) -> str:
     return f"{quantity(lost.rate, None)} {terms.rate} ({marks})" if lost.rate is not None else f"no rate ({marks})"
 
 
-def _one_level(f: Findings) -> str:
+def _one_level(f: FitFindings) -> str:
     p = f.points[0]
     spread = p.rows_per_s_std
     return (
@@ -150,7 +150,7 @@ def _one_level(f: Findings) -> str:
     )
 
 
-def _few_levels(f: Findings) -> str:
+def _few_levels(f: FitFindings) -> str:
     few = "two levels are" if len(f.points) == 2 else f"{f.trials} at {len(f.points)} levels are"
     first = f.points[0].level
     linear = f.candidates["linear"]
@@ -159,7 +159,7 @@ def _few_levels(f: Findings) -> str:
     return f"{format_number(first)} → {speedup(f)}, {f.trials}{fall}; {line}; {few} too few to choose a model"
 
 
-def speedup(f: Findings) -> str:
+def speedup(f: FitFindings) -> str:
     """The speedup at the last level against the first, with the efficiency."""
     last = f.points[-1]
     efficiency = f"efficiency {100 * (last.efficiency or 0):.0f} %"
@@ -174,12 +174,12 @@ def speedup_words(point: PointSummary) -> str:
     return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
-def slope(f: Findings, c: Candidate, name: str) -> str:
+def slope(f: FitFindings, c: Candidate, name: str) -> str:
     """The slope in rows/s per core."""
     return f"{quantity(c.value(name), c.std_errs.get(name))} {f.terms.rate} per {f.terms.unit}"
 
 
-def _curve(f: Findings, c: Candidate) -> str:
+def _curve(f: FitFindings, c: Candidate) -> str:
     verdict = f.choice.verdict
     head = {"undecided": f"Undecided, {NAMES[c.model]} fits best"}.get(
         verdict, f"{verdict.capitalize()} ({NAMES[c.model]} fits best)" if verdict != c.model else verdict.capitalize()
@@ -194,13 +194,13 @@ def _curve(f: Findings, c: Candidate) -> str:
     return f"{head}: {_BODIES[c.model](f, c)}{tail}"
 
 
-def _linear(f: Findings, c: Candidate) -> str:
+def _linear(f: FitFindings, c: Candidate) -> str:
     amdahl = f.candidates.get("amdahl")
     words = f"{slope(f, c, 'gamma')}, {f.span}"
     return words + (f"; contention {parameter_words(amdahl, 'alpha')}" if amdahl else "")
 
 
-def _law(f: Findings, c: Candidate) -> str:
+def _law(f: FitFindings, c: Candidate) -> str:
     parts = [f"contention {parameter_words(c, 'alpha')}"]
     if c.model == "usl":
         parts.append(f"coherency {parameter_words(c, 'beta')}")
@@ -210,7 +210,7 @@ def _law(f: Findings, c: Candidate) -> str:
     return f"{slope(f, c, 'gamma')} at first, {f.span}; {', '.join(parts)}; at {speedup(f)}"
 
 
-def _peak(f: Findings) -> str:
+def _peak(f: FitFindings) -> str:
     if f.peak is None or f.peak.std_err is None:
         return "no peak can be located"
     where = f"peak at {f.peak.value:.1f} ± {f.peak.std_err:.1f} {f.terms.axis}"
@@ -218,7 +218,7 @@ def _peak(f: Findings) -> str:
     return f"{where}, extrapolated beyond the {f.terms.count(last)} measured" if f.peak.value > last else where
 
 
-def _knee(f: Findings, c: Candidate) -> str:
+def _knee(f: FitFindings, c: Candidate) -> str:
     where = ranged(f.knee) if f.knee else f"{c.value('capacity') / c.value('lambda'):.1f}"
     return (
         f"{slope(f, c, 'lambda')} up to a hard limit at {where} {f.terms.axis}, "
@@ -226,12 +226,12 @@ def _knee(f: Findings, c: Candidate) -> str:
     )
 
 
-def _affine(f: Findings, c: Candidate) -> str:
+def _affine(f: FitFindings, c: Candidate) -> str:
     first = quantity(c.value("intercept"), c.std_errs.get("intercept"))
     return f"{first} {f.terms.rate} and {slope(f, c, 'slope')}, {f.span}; at {speedup(f)}"
 
 
-def _power(f: Findings, c: Candidate) -> str:
+def _power(f: FitFindings, c: Candidate) -> str:
     exponent = parameter_words(c, "exponent", against=1.0)
     first = quantity(c.value("gamma"), c.std_errs.get("gamma"))
     return f"{first} {f.terms.rate} × n^p, {exponent}, {f.span}; at {speedup(f)}"

@@ -26,7 +26,7 @@ Point = tuple[float, str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rates:
+class PooledRates:
     """ln(rate) of the VALID trials on the curve by point. std: pooled, with its degrees of freedom; None: unknown.
 
     points: all that were planned and ran, also those without a VALID trial. leverage: the variance that removing the
@@ -40,7 +40,7 @@ class Rates:
     leverage: Mapping[Point, float] = field(default_factory=dict)
 
 
-def rates_of(observed: Sequence[Observation]) -> Rates:
+def rates_of(observed: Sequence[Observation]) -> PooledRates:
     """ln(rate) by point, with the pooled spread. If a drift is found, it is removed."""
     line = line_of(observed)
     if line is None or not line.is_drifting:
@@ -60,8 +60,8 @@ def _leverage(observed: Sequence[Observation], point: Point, line: Line) -> floa
     return (sum(orders) / len(orders) - line.middle) ** 2 / line.spread_of_order if orders else 0.0
 
 
-def _as_measured(observed: Sequence[Observation]) -> Rates:
-    """Rates without a correction. Drift checks and ablation trials are not points; an ablation trial's replicates show
+def _as_measured(observed: Sequence[Observation]) -> PooledRates:
+    """The rates without a correction. Drift checks and ablation trials are no points; replicates of an ablation trial show
     noise."""
     groups: dict[Point, list[float]] = {}
     ablations: dict[tuple[Point, float | None], list[float]] = {}
@@ -81,7 +81,7 @@ def _as_measured(observed: Sequence[Observation]) -> Rates:
         mean = sum(logs) / len(logs)
         squares += sum((v - mean) ** 2 for v in logs)
         degrees += len(logs) - 1
-    return Rates(
+    return PooledRates(
         logs={point: tuple(logs) for point, logs in groups.items()},
         points=tuple(sorted(points)),
         std=math.sqrt(squares / degrees) if degrees else None,
@@ -89,18 +89,18 @@ def _as_measured(observed: Sequence[Observation]) -> Rates:
     )
 
 
-def intervals(rates: Rates) -> tuple[LevelInterval, ...]:
+def intervals(rates: PooledRates) -> tuple[LevelInterval, ...]:
     """The interval of each point, ascending by level."""
     return tuple(_interval(rates, point) for point in rates.points)
 
 
-def _interval(rates: Rates, point: Point) -> LevelInterval:
+def _interval(rates: PooledRates, point: Point) -> LevelInterval:
     logs = rates.logs.get(point, ())
     mean = math.exp(sum(logs) / len(logs)) if logs else None
     return LevelInterval(level=point[0], variant=point[1], n=len(logs), mean=mean, half_percent=_half(rates, point))
 
 
-def _half(rates: Rates, point: Point) -> float | None:
+def _half(rates: PooledRates, point: Point) -> float | None:
     logs = rates.logs.get(point, ())
     if not logs or rates.std is None:
         return None
@@ -117,7 +117,7 @@ def student(degrees: int, probability: float = (1 + CONFIDENCE) / 2) -> float:
     return float(special.stdtrit(degrees, probability))
 
 
-def smallest_difference_percent(rates: Rates) -> float | None:
+def smallest_difference_percent(rates: PooledRates) -> float | None:
     """(t(1 - 5 %/2) + t(80 %)) s sqrt(2/n): the difference of two means of n trials that a test at 5 % sees four times
     in five (the usual normal-theory sample size formula, with Student's t for the pooled spread s); n: the fewest."""
     sizes = [len(logs) for logs in rates.logs.values()]
@@ -133,7 +133,7 @@ def smallest_of(std: float, degrees: int, count: int) -> float:
     return 100 * math.expm1(factor * std * math.sqrt(2 / count))
 
 
-def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: Rates) -> Ratio:
+def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: PooledRates) -> Ratio:
     """exp of the difference of two means of logs, with the interval of the pooled spread. Neither may be empty."""
     difference = sum(later) / len(later) - sum(earlier) / len(earlier)
     if rates.std is None:
@@ -142,7 +142,7 @@ def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: Rates) -> 
     return Ratio(value=math.exp(difference), low=math.exp(difference - half), high=math.exp(difference + half))
 
 
-def ablation_splits(observed: Sequence[Observation], rates: Rates) -> tuple[AblationSplit, ...]:
+def ablation_splits(observed: Sequence[Observation], rates: PooledRates) -> tuple[AblationSplit, ...]:
     """One split for each boundary that has counting trials before it, after it, and after it with the old knobs."""
     ablated: dict[tuple[float, float, str], list[Observation]] = {}
     for one in observed:
@@ -152,7 +152,7 @@ def ablation_splits(observed: Sequence[Observation], rates: Rates) -> tuple[Abla
     return tuple(split for split in splits if split is not None)
 
 
-def _split(key: tuple[float, float, str], observed: Sequence[Observation], rates: Rates) -> AblationSplit | None:
+def _split(key: tuple[float, float, str], observed: Sequence[Observation], rates: PooledRates) -> AblationSplit | None:
     before, after, subject = key
     old, new = rates.logs.get((before, subject)), rates.logs.get((after, subject))
     middle = [value for o in observed if not o.mark and (value := log_value(o)) is not None]
@@ -168,7 +168,7 @@ def _split(key: tuple[float, float, str], observed: Sequence[Observation], rates
     )
 
 
-def drift_of(observed: Sequence[Observation], rates: Rates) -> Drift | None:
+def drift_of(observed: Sequence[Observation], rates: PooledRates) -> Drift | None:
     """The drift check against the first observation of its point; None without a drift check that has a value."""
     drift_check = next((o for o in observed if o.role == "drift_check" and log_value(o) is not None), None)
     if drift_check is None:

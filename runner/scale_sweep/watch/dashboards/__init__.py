@@ -5,13 +5,13 @@ and files. Refuses to listen anywhere but on the loopback interface, and to touc
 """
 
 from scale_sweep.watch.dashboards.load import load_run, span_of
-from scale_sweep.watch.dashboards.services import Leftover, find_leftovers, remove, url_of
+from scale_sweep.watch.dashboards.services import ServiceLeftover, find_leftovers, remove, url_of
 from scale_sweep.watch.dashboards.state_directory import StateDirectory, own_state_directory
 from scale_sweep.watch.dashboards.targets import announced, running_sweeps
 from scale_sweep.watch.dashboards.updown import Status, down, images_of, page_of, purge, status, up
 
 __all__ = [
-    "Leftover",
+    "ServiceLeftover",
     "StateDirectory",
     "Status",
     "announced",

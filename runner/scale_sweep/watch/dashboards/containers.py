@@ -9,7 +9,7 @@ from typing import Any
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.server.runtimes.docker_facts import client, image_state
 from scale_sweep.watch.dashboards.declared import Service
-from scale_sweep.watch.dashboards.state_directory import Started
+from scale_sweep.watch.dashboards.state_directory import StartedService
 
 LABEL = "scale.dashboards"
 STOP_S = 10
@@ -34,7 +34,7 @@ def pull(image: str) -> bool:
     return True
 
 
-def start(service: Service, port: int, state: str) -> Started:
+def start(service: Service, port: int, state: str) -> StartedService:
     """Starts the container. Raises ProvisionError with the engine's message."""
     engine = client()
     try:
@@ -56,7 +56,7 @@ def start(service: Service, port: int, state: str) -> Started:
     except Exception as error:
         reason = getattr(error, "explanation", None) or str(error)
         raise ProvisionError(f"Docker did not start {service.image}: {reason}") from None
-    return Started(name=service.name, how="docker", port=port, container=container.id, program=service.image)
+    return StartedService(name=service.name, how="docker", port=port, container=container.id, program=service.image)
 
 
 def _remove_older(engine: Any, name: str, state: str) -> None:
@@ -64,31 +64,31 @@ def _remove_older(engine: Any, name: str, state: str) -> None:
         old.remove(force=True, v=True)
 
 
-def _container(started: Started) -> Any:
+def _container(started: StartedService) -> Any:
     return client().containers.get(started.container)
 
 
-def lives(started: Started) -> bool:
+def lives(started: StartedService) -> bool:
     """Whether it runs now."""
     with contextlib.suppress(Exception):
         return bool(_container(started).status == "running")
     return False
 
 
-def last_words(started: Started) -> str:
+def last_words(started: StartedService) -> str:
     """The end of its output."""
     with contextlib.suppress(Exception):
         return str(_container(started).logs(tail=5).decode("utf-8", "replace"))
     return ""
 
 
-def restart(started: Started) -> Started:
+def restart(started: StartedService) -> StartedService:
     """Stops and starts the same container."""
     _container(started).restart(timeout=STOP_S)
     return started
 
 
-def stop(started: Started) -> None:
+def stop(started: StartedService) -> None:
     """Stops the container cleanly, then removes it. No error if it does not exist any more."""
     with contextlib.suppress(Exception):
         _container(started).stop(timeout=STOP_S)
@@ -96,7 +96,7 @@ def stop(started: Started) -> None:
         _container(started).remove(force=True, v=True)
 
 
-def run_inside(started: Started, argv: Sequence[str]) -> tuple[int, str]:
+def run_inside(started: StartedService, argv: Sequence[str]) -> tuple[int, str]:
     """Runs a command in the container. Returns its exit code and output."""
     done = _container(started).exec_run(list(argv))
     return int(done.exit_code), done.output.decode("utf-8", "replace")

@@ -15,7 +15,7 @@ from pathlib import Path
 from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.watch.dashboards import containers, processes
 from scale_sweep.watch.dashboards.services import ask, lives
-from scale_sweep.watch.dashboards.state_directory import Started, StateDirectory
+from scale_sweep.watch.dashboards.state_directory import StartedService, StateDirectory
 from scale_sweep.watch.dashboards.targets import running_sweeps
 from scale_sweep.watch.dashboards.updown import restart
 
@@ -54,7 +54,7 @@ def load_run(state: StateDirectory, run: str, openmetrics: bytes) -> bool:
     return True
 
 
-def _blocks(state: StateDirectory, prometheus: Started, openmetrics: bytes) -> list[Path]:
+def _blocks(state: StateDirectory, prometheus: StartedService, openmetrics: bytes) -> list[Path]:
     source, made = state.path / "load" / "run.om", state.path / "load" / "blocks" / "made"
     shutil.rmtree(made, ignore_errors=True)
     made.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.host.alive import alive, started_ticks
 from scale_sweep.server.runtimes.local import tail
 from scale_sweep.watch.dashboards.declared import Service
-from scale_sweep.watch.dashboards.state_directory import Started, StateDirectory
+from scale_sweep.watch.dashboards.state_directory import StartedService, StateDirectory
 
 HOME_VARIABLE = "SCALE_GRAFANA_HOME"
 _HOMES = ("/usr/share/grafana", "/usr/local/share/grafana", "/opt/grafana")
@@ -47,7 +47,7 @@ def grafana_home() -> str:
     return next((home for home in homes if home and (Path(home) / "public").is_dir()), "")
 
 
-def start(service: Service, port: int, state: StateDirectory) -> Started:
+def start(service: Service, port: int, state: StateDirectory) -> StartedService:
     """Starts the process in the background. Raises ProvisionError."""
     program = find_program(service.argv[0])
     owner = state.owner if os.geteuid() == 0 else None
@@ -70,7 +70,9 @@ def start(service: Service, port: int, state: StateDirectory) -> Started:
     except OSError as error:
         raise ProvisionError(f"{program} did not start as {state.owner.pw_name}: {error}") from None
     pid = process.pid
-    return Started(name=service.name, how="process", port=port, pid=pid, ticks=started_ticks(pid), program=program)
+    return StartedService(
+        name=service.name, how="process", port=port, pid=pid, ticks=started_ticks(pid), program=program
+    )
 
 
 def _refuse_closed(name: str, program: str, owner: pwd.struct_passwd) -> None:
@@ -103,18 +105,18 @@ def _first_closed(wanted: Sequence[tuple[str, Path]], owner: pwd.struct_passwd) 
     return done.stdout.strip()
 
 
-def lives(started: Started) -> bool:
+def lives(started: StartedService) -> bool:
     """Whether that very process lives. One that ended and was not waited for does not."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(started.pid, os.WNOHANG)
     return alive(started.pid, started.ticks)
 
 
-def last_words(started: Started, state: StateDirectory) -> str:
+def last_words(started: StartedService, state: StateDirectory) -> str:
     return tail([state.log(started.name)], 5)
 
 
-def stop(started: Started) -> None:
+def stop(started: StartedService) -> None:
     """Sends SIGTERM, and SIGKILL to what remains. No error if the process has ended."""
     for number, seconds in ((signal.SIGTERM, STOP_S), (signal.SIGKILL, 2.0)):
         if not lives(started):

@@ -17,7 +17,7 @@ from typing import Any
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.watch.dashboards import containers, processes
-from scale_sweep.watch.dashboards.state_directory import Started, StateDirectory
+from scale_sweep.watch.dashboards.state_directory import StartedService, StateDirectory
 from scale_sweep.watch.dashboards.targets import remove_empty, stale
 
 _READY = {"prometheus": "/-/ready", "grafana": "/api/health"}
@@ -25,21 +25,21 @@ READY_S = 90.0
 ANSWER_S = 5.0
 
 
-def lives(started: Started) -> bool:
+def lives(started: StartedService) -> bool:
     return containers.lives(started) if started.how == "docker" else processes.lives(started)
 
 
-def stop(started: Started) -> None:
+def stop(started: StartedService) -> None:
     """Stops it and keeps its data."""
     containers.stop(started) if started.how == "docker" else processes.stop(started)
 
 
-def url_of(started: Started) -> str:
+def url_of(started: StartedService) -> str:
     """Its address for a browser."""
     return f"http://127.0.0.1:{started.port}"
 
 
-def ask(started: Started, path: str) -> Any:
+def ask(started: StartedService, path: str) -> Any:
     """The answer: JSON, or the text if it is not JSON. None if nothing answers."""
     try:
         with urllib.request.urlopen(url_of(started) + path, timeout=ANSWER_S) as answer:
@@ -52,7 +52,7 @@ def ask(started: Started, path: str) -> Any:
         return body
 
 
-def wait_ready(started: Started, state: StateDirectory) -> None:
+def wait_ready(started: StartedService, state: StateDirectory) -> None:
     """Waits until it answers. Raises ProvisionError with the end of its output if it ends or does not answer."""
     deadline = time.monotonic() + READY_S
     while time.monotonic() < deadline:
@@ -67,49 +67,49 @@ def wait_ready(started: Started, state: StateDirectory) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Leftover:
+class ServiceLeftover:
     """One thing to remove. kind: always dashboards. name: for people. At most one of the other fields is set; without
     one, it is the empty folders."""
 
     kind: str
     name: str
-    record: Started | None = None
+    record: StartedService | None = None
     container: str = ""
     file: Path | None = None
 
 
-def find_leftovers(state: StateDirectory) -> tuple[Leftover, ...]:
+def find_leftovers(state: StateDirectory) -> tuple[ServiceLeftover, ...]:
     """Everything in the state directory that no running program uses."""
     dead = [s for s in state.started().values() if not lives(s)]
     recorded = {s.container for s in dead}
     return (
-        *(Leftover(kind="dashboards", name=f"{s.name}, which does not run", record=s) for s in dead),
+        *(ServiceLeftover(kind="dashboards", name=f"{s.name}, which does not run", record=s) for s in dead),
         *(
-            Leftover(kind="dashboards", name=f"container {one[:12]}", container=one)
+            ServiceLeftover(kind="dashboards", name=f"container {one[:12]}", container=one)
             for one in containers.stopped_ids(str(state.path))
             if one not in recorded
         ),
-        *(Leftover(kind="dashboards", name=f"address of a dead sweep, {f.name}", file=f) for f in stale(state)),
+        *(ServiceLeftover(kind="dashboards", name=f"address of a dead sweep, {f.name}", file=f) for f in stale(state)),
         *_empty(state),
     )
 
 
-def _empty(state: StateDirectory) -> list[Leftover]:
+def _empty(state: StateDirectory) -> list[ServiceLeftover]:
     """The folders, if only sweeps that have ended were announced there."""
     names = {path.name for path in state.path.glob("*")}
     if names - {state.targets.name} or not state.path.is_dir() or set(state.targets.glob("*")) - set(stale(state)):
         return []
-    return [Leftover(kind="dashboards", name=f"empty folders, {state.path}")]
+    return [ServiceLeftover(kind="dashboards", name=f"empty folders, {state.path}")]
 
 
-def remove(state: StateDirectory, leftover: Leftover) -> None:
+def remove(state: StateDirectory, leftover: ServiceLeftover) -> None:
     """Removes it. No error if it does not exist any more."""
     if leftover.file is not None:
         leftover.file.unlink(missing_ok=True)
-    if leftover == Leftover(kind=leftover.kind, name=leftover.name):
+    if leftover == ServiceLeftover(kind=leftover.kind, name=leftover.name):
         remove_empty(state)
     if leftover.container:
-        containers.stop(Started(name="", how="docker", port=0, container=leftover.container))
+        containers.stop(StartedService(name="", how="docker", port=0, container=leftover.container))
     if leftover.record is not None:
         if leftover.record.container:
             containers.stop(leftover.record)

@@ -38,7 +38,7 @@ _WRITTEN = ("prometheus", "grafana", "grafana/plugins", "load/blocks", "admin-pa
 
 
 @dataclass(frozen=True, kw_only=True)
-class Started:
+class StartedService:
     """A service that was started. pid, ticks: of a process. container: the id of a container."""
 
     name: str
@@ -124,16 +124,16 @@ class StateDirectory:
             with os.fdopen(handle, "w") as file:
                 file.write(secrets.token_urlsafe(PASSWORD_BYTES))
 
-    def started(self) -> Mapping[str, Started]:
+    def started(self) -> Mapping[str, StartedService]:
         """The services that were started and not stopped, by name. A record that cannot be read, or that another user
         can have written, counts as empty."""
         try:
             raw = json.loads(read_own(self.path / "state.json")) if self.check() else []
-            return {one["name"]: Started(**one) for one in raw}
+            return {one["name"]: StartedService(**one) for one in raw}
         except (OSError, ValueError, TypeError, KeyError):
             return {}
 
-    def remember(self, started: Mapping[str, Started]) -> None:
+    def remember(self, started: Mapping[str, StartedService]) -> None:
         """Replaces the record. Raises StoreError."""
         path = self.path / "state.json"
         self.check()

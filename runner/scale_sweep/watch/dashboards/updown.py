@@ -14,7 +14,7 @@ from scale_sweep.server.runtimes.local import free_port
 from scale_sweep.watch.dashboards import containers, processes
 from scale_sweep.watch.dashboards.declared import Service, read_services
 from scale_sweep.watch.dashboards.services import lives, stop, url_of, wait_ready
-from scale_sweep.watch.dashboards.state_directory import How, Started, StateDirectory, pins
+from scale_sweep.watch.dashboards.state_directory import How, StartedService, StateDirectory, pins
 from scale_sweep.watch.dashboards.targets import RunningSweep, running_sweeps, stale
 
 PORTS = {"prometheus": 9090, "grafana": 3000}
@@ -27,7 +27,7 @@ class Status:
     """services: what runs, by name. page: the address to open; "" without Grafana. sweeps: the sweeps that run now."""
 
     state: Path
-    services: Mapping[str, Started]
+    services: Mapping[str, StartedService]
     page: str
     sweeps: tuple[RunningSweep, ...]
 
@@ -44,7 +44,7 @@ def status(state: StateDirectory) -> Status:
 
 
 def page_of(
-    services: Mapping[str, Started], run: str, board: str = "live", span: tuple[float, float] | None = None
+    services: Mapping[str, StartedService], run: str, board: str = "live", span: tuple[float, float] | None = None
 ) -> str:
     """The address of a dashboard; "" without Grafana. span: start and end, in seconds since 1970."""
     if "grafana" not in services:
@@ -157,7 +157,7 @@ def _declared(
     return read_services(state.path / "config" / "compose.yaml", values)
 
 
-def _start(state: StateDirectory, service: Service, way: How, port: int) -> Started:
+def _start(state: StateDirectory, service: Service, way: How, port: int) -> StartedService:
     if way == "docker":
         return containers.start(service, port, str(state.path))
     return processes.start(service, port, state)
@@ -179,7 +179,7 @@ def purge(state: StateDirectory) -> None:
     state.remove()
 
 
-def restart(state: StateDirectory, started: Started) -> None:
+def restart(state: StateDirectory, started: StartedService) -> None:
     """Stops one service and starts it on the same port. Raises ProvisionError."""
     if started.how == "docker":
         again = containers.restart(started)
