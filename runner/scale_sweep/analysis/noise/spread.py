@@ -61,8 +61,8 @@ def _leverage(observed: Sequence[Observation], point: Point, line: Line) -> floa
 
 
 def _as_measured(observed: Sequence[Observation]) -> PooledRates:
-    """The rates without a correction. Drift checks and ablation trials are no points; replicates of an ablation trial show
-    noise."""
+    """The rates without a correction. Drift checks and ablation trials are no points; the replicates of an ablation
+    trial show noise."""
     groups: dict[Point, list[float]] = {}
     ablations: dict[tuple[Point, float | None], list[float]] = {}
     points: dict[Point, None] = {}
