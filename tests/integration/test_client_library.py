@@ -12,13 +12,13 @@ import pytest
 from tests.integration.cli import run
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "loadgen"))
-from stub_taos.stub_library import clean, library
+from stub_taos.stub_library import library, remove_libraries
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _clean():
     yield
-    clean()
+    remove_libraries()
 
 
 def planned(folder, version, stub=None):

@@ -1,29 +1,20 @@
 """A row that is lost in one table and made up for in another: the total agrees, the count table by table does not."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from scale_sweep.server.targets import Address
 from scale_sweep.server.targets.postgres.postgres_session import TABLE, PostgresSession
+from tests.loadgen.postgres_server import running_postgres
 from tests.unit.factories import make_sweep, make_trial
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "loadgen"))
-from postgres_server import PostgresServer
-
-PORT = 54377
 
 
 @pytest.fixture
 def session():
-    server = PostgresServer.create(port=PORT, listen="127.0.0.1")
-    try:
-        server.start()
+    with running_postgres(listen="127.0.0.1") as server:
         server.query("CREATE ROLE scale SUPERUSER LOGIN")
         session = PostgresSession(
             make_trial(make_sweep(workload__columns="v:int", workload__start_ms="60000")),
-            Address(host="127.0.0.1", port=PORT, secret=""),
+            Address(host="127.0.0.1", port=server.port, secret=""),
             "",
         )
         assert session.not_ready() == ""
@@ -34,8 +25,6 @@ def session():
         )
         yield session, server
         session.close()
-    finally:
-        server.remove()
 
 
 def test_lost_rows_show_although_the_total_agrees(session):

@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.server.runtimes.local import free_port
 from tests.integration import cli
 from tests.integration.real_server import real_server, required
 from tests.loadgen.lying_postgres import LyingPostgres
-from tests.loadgen.postgres_server import PostgresServer
+from tests.loadgen.postgres_server import PostgresServer, running_postgres
 
 TABLE_2_3 = """
 BENCHMARK_WORK_MODE=testWithDefaultPath
@@ -56,12 +55,8 @@ def iotdb(tmp_path: Path) -> Iterator[tuple[str, ...]]:
 
 @pytest.fixture
 def server() -> Iterator[PostgresServer]:
-    created = PostgresServer.create(port=free_port(), listen="127.0.0.1")
-    try:
-        created.start()
-        yield created
-    finally:
-        created.remove()
+    with running_postgres(listen="127.0.0.1") as one:
+        yield one
 
 
 @pytest.fixture

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.server.runtimes.local import free_port
 from tests.integration import cli
-from tests.loadgen.postgres_server import PostgresServer
+from tests.loadgen.postgres_server import PostgresServer, running_postgres
 
 FILE = """
 DB_SWITCH=PostgreSQL
@@ -33,12 +32,8 @@ MAX_K=60
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresServer]:
-    created = PostgresServer.create(port=free_port(), listen="127.0.0.1")
-    try:
-        created.start()
-        yield created
-    finally:
-        created.remove()
+    with running_postgres(listen="127.0.0.1") as one:
+        yield one
 
 
 @pytest.fixture

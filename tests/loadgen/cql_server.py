@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import socket
 import struct
-import threading
 from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from tests.loadgen.listening import PATIENCE_S, FakeServer
 
 ID = bytes(range(16))
 VOID = struct.pack(">i", 1)
@@ -28,7 +30,7 @@ def _string(text: bytes) -> bytes:
 
 
 @dataclass
-class CqlServer:
+class CqlServer(FakeServer):
     """Listens on `port` until `close`. moods: by the number of the batch from 1. batches: values of each row of each.
 
     Of queries: bound and columns: numbers of types, those of parameters and of the answer; more: bytes behind the number
@@ -38,7 +40,6 @@ class CqlServer:
     moods: dict[int, str] = field(default_factory=dict)
     batches: list[list[Values]] = field(default_factory=list)
     statements: list[str] = field(default_factory=list)
-    connections: int = 0
     bound: tuple[int, ...] = ()
     columns: tuple[int, ...] = ()
     more: dict[int, bytes] = field(default_factory=dict)
@@ -46,36 +47,12 @@ class CqlServer:
     executed: list[Executed] = field(default_factory=list)
     has_metadata: bool = False  # in each answer, though none was asked for
 
-    def __post_init__(self) -> None:
-        self._over = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        self._over.set()
-        self._listener.close()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
+    def serve(self, connection: socket.socket, file: BinaryIO) -> None:
+        while len(head := file.read(9)) == 9:
+            version, _, number, opcode, length = struct.unpack(">BBhBi", head)
+            assert version == 4
+            if not self._answer(connection, number, opcode, file.read(length)):
                 return
-            self.connections += 1
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        connection.settimeout(20)
-        try:
-            with connection, connection.makefile("rb") as file:
-                while len(head := file.read(9)) == 9:
-                    version, _, number, opcode, length = struct.unpack(">BBhBi", head)
-                    assert version == 4
-                    if not self._answer(connection, number, opcode, file.read(length)):
-                        return
-        except OSError:  # the client has left
-            return
 
     def _answer(self, connection: socket.socket, number: int, opcode: int, body: bytes) -> bool:
         if opcode == STARTUP:
@@ -146,7 +123,7 @@ class CqlServer:
 
     def _answer_batch(self, connection: socket.socket, number: int, mood: str) -> bool:
         if mood == "silence":
-            self._over.wait(20)
+            self.over.wait(PATIENCE_S)
         elif mood == "refused":
             _send(connection, number, ERROR, struct.pack(">i", 0x1100) + _string(b"Operation timed out"))
         elif mood == "garbage":

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import socket
 import struct
-import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, BinaryIO
+
+from tests.loadgen.listening import PATIENCE_S, FakeServer
 
 BOOL, I32, I64, STRING, STRUCT, MAP, LIST = 2, 8, 10, 11, 12, 13, 15
 SESSION, STATEMENT, QUERY = 7_000_000_001, 7_000_000_002, 7_000_000_003
@@ -77,7 +78,7 @@ def returned(name: str, number: int, value: bytes) -> bytes:
 
 
 @dataclass
-class IotdbServer:
+class IotdbServer(FakeServer):
     """Listens on `port` until `close`. moods: by the number of the call of rows from 1. calls: name and request of each
     call of rows; others: of all other calls. answers: the structure that a statement returns, by its text. pages: what a
     query returns, and each fetchResults after it, until the query is gone; asks: their requests, with moods by their
@@ -91,45 +92,20 @@ class IotdbServer:
     asks: list[tuple[str, dict[int, Any]]] = field(default_factory=list)
     page: int = 0
     refuses_login: bool = False
-    connections: int = 0
-
-    def __post_init__(self) -> None:
-        self._over = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        self._over.set()
-        self._listener.close()
 
     def named(self, name: str) -> list[dict[int, Any]]:
         """The requests of the other calls of this name."""
         return [request for found, request in self.others if found == name]
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
+    def serve(self, connection: socket.socket, file: BinaryIO) -> None:
+        while len(head := file.read(4)) == 4:
+            reader = Reader(file.read(struct.unpack(">I", head)[0]))
+            assert reader.number(">I") == 0x80010001
+            name, number = reader.value(STRING).decode(), reader.number(">i")
+            arguments = reader.fields()
+            assert reader.at == len(reader.data), "nothing follows the arguments"
+            if not self._answer(connection, name, number, arguments[1]):
                 return
-            self.connections += 1
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        connection.settimeout(20)
-        try:
-            with connection, connection.makefile("rb") as file:
-                while len(head := file.read(4)) == 4:
-                    reader = Reader(file.read(struct.unpack(">I", head)[0]))
-                    assert reader.number(">I") == 0x80010001
-                    name, number = reader.value(STRING).decode(), reader.number(">i")
-                    arguments = reader.fields()
-                    assert reader.at == len(reader.data), "nothing follows the arguments"
-                    if not self._answer(connection, name, number, arguments[1]):
-                        return
-        except OSError:  # the client has left
-            return
 
     def _answer(self, connection: socket.socket, name: str, number: int, request: Any) -> bool:
         if name in ROWS_CALLS:
@@ -195,11 +171,11 @@ class IotdbServer:
             "cut": b"",
         }
         if mood == "silence":
-            self._over.wait(20)
+            self.over.wait(PATIENCE_S)
         elif mood == "drips":
             for byte in answers[""]:
                 connection.sendall(bytes([byte]))
-                if self._over.wait(0.1):
+                if self.over.wait(0.1):
                     break
         else:
             connection.sendall(answers[mood])

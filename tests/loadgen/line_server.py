@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 import re
 import socket
-import threading
 from dataclasses import dataclass, field
 from typing import BinaryIO
+
+from tests.loadgen.listening import PATIENCE_S, FakeServer, http_head
 
 GOOD = b"HTTP/1.1 204 No Content\r\n\r\n"
 # What the nth request (from 1) gets instead of GOOD.
@@ -29,11 +30,25 @@ MOODS = {
     "last": b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}",
     "closes": b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
 }
+# The code of the error that a load tells of the mood, and words of its message.
+REFUSALS = {
+    "refused": ("HTTP400", 'HTTP status 400: {"error":"bad line 3"}'),
+    "no such database": ("HTTP404", "HTTP status 404"),
+    "too much": ("HTTP413", "HTTP status 413"),
+    "chunked refusal": ("HTTP500", "HTTP status 500: boom"),
+    "busy": ("HTTP503", "HTTP status 503: busy"),
+    "cut": ("CONNECTION", "closed"),
+    "garbage": ("CONNECTION", "is not an answer of HTTP"),
+    "partial head": ("CONNECTION", "closed"),
+    "partial body": ("CONNECTION", "closed"),
+    "huge body": ("CONNECTION", "longer than"),
+    "bad chunk": ("CONNECTION", "not the length of a chunk"),
+}
 _ENDS = {"cut", "garbage", "partial head", "partial body", "huge body", "bad chunk", "last", "closes"}
 
 
 @dataclass
-class LineServer:
+class LineServer(FakeServer):
     """Listens on `port` until `close`. moods: by the number of the request from 1; "silence" and "drip" never end."""
 
     moods: dict[int, str] = field(default_factory=dict)
@@ -41,53 +56,28 @@ class LineServer:
     bodies: list[str] = field(default_factory=list)
     raw: list[bytes] = field(default_factory=list)  # the bodies as they came
     answer: bytes = b""  # to GET, and to POST if given
-    connections: int = 0
-
-    def __post_init__(self) -> None:
-        self._over = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        self._over.set()
-        self._listener.close()
 
     @property
     def lines(self) -> list[str]:
         """Of all requests."""
         return [line for body in self.bodies for line in body.splitlines()]
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
+    def serve(self, connection: socket.socket, file: BinaryIO) -> None:
+        while head := http_head(file):
+            length = re.search(r"Content-Length: (\d+)", head)
+            if head.startswith("GET "):
+                self.heads.append(head)
+                connection.sendall(self.answer)
+                continue
+            assert length
+            self.heads.append(head)
+            body = file.read(int(length[1]))
+            self.raw.append(body)
+            text = gzip.decompress(body) if "gzip\r\n" in head else body
+            is_binary = "Content-Type: application/x-protobuf" in head
+            self.bodies.append("" if is_binary else text.decode())
+            if not self._answer(connection):
                 return
-            self.connections += 1
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        connection.settimeout(20)
-        try:
-            with connection, connection.makefile("rb") as file:
-                while head := _head(file):
-                    length = re.search(r"Content-Length: (\d+)", head)
-                    if head.startswith("GET "):
-                        self.heads.append(head)
-                        connection.sendall(self.answer)
-                        continue
-                    assert length
-                    self.heads.append(head)
-                    body = file.read(int(length[1]))
-                    self.raw.append(body)
-                    text = gzip.decompress(body) if "gzip\r\n" in head else body
-                    is_binary = "Content-Type: application/x-protobuf" in head
-                    self.bodies.append("" if is_binary else text.decode())
-                    if not self._answer(connection):
-                        return
-        except OSError:  # the client has left
-            return
 
     def _answer(self, connection: socket.socket) -> bool:
         mood = self.moods.get(len(self.bodies), "")
@@ -95,17 +85,10 @@ class LineServer:
             connection.sendall(self.answer)
             return True
         if mood == "silence":
-            self._over.wait(20)
+            self.over.wait(PATIENCE_S)
         elif mood == "drip":
             connection.sendall(b"HTTP/1.1 204 No Content\r\n")
-            while not self._over.wait(0.05):
+            while not self.over.wait(0.05):
                 connection.sendall(b"X-Wait: 1\r\n")
         connection.sendall(MOODS.get(mood, GOOD))
         return mood not in _ENDS
-
-
-def _head(file: BinaryIO) -> str:
-    lines = []
-    while (line := file.readline()) not in (b"\r\n", b""):
-        lines.append(line.decode())
-    return "".join(lines)

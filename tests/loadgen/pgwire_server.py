@@ -10,6 +10,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
+from tests.loadgen.listening import PATIENCE_S, FakeServer
+
 OIDS = {16: "bool", 20: "q", 21: "h", 23: "i", 700: "f", 701: "d", 1043: "text", 1114: "time"}
 EPOCH_US = 946684800000000
 READY = b"Z\0\0\0\5I"
@@ -25,7 +27,7 @@ def error(code: str, words: str) -> bytes:
 
 
 @dataclass
-class PgwireServer:
+class PgwireServer(FakeServer):
     """Listens on `port` until `close`. moods: by the number of the transaction from 1. login: "" asks for the password
     in clear text, "trust" for none, "scram" for what the driver has not, "denied" refuses."""
 
@@ -40,33 +42,13 @@ class PgwireServer:
     refuses_statement: str = ""
 
     def __post_init__(self) -> None:
-        self._over = threading.Event()
         self._lock = threading.Lock()
         self._waiting: list[tuple[str, list[object]]] = []
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__post_init__()
 
-    def close(self) -> None:
-        self._over.set()
-        self._listener.close()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        connection.settimeout(20)
-        try:
-            with connection, connection.makefile("rb") as file:
-                if self._log_in(connection, file):
-                    self._answer(connection, file)
-        except (OSError, EOFError):  # the client has left
-            return
+    def serve(self, connection: socket.socket, file: BinaryIO) -> None:
+        if self._log_in(connection, file):
+            self._answer(connection, file)
 
     def _log_in(self, connection: socket.socket, file: BinaryIO) -> bool:
         (length,) = struct.unpack("!I", exactly(file, 4))
@@ -142,9 +124,9 @@ class PgwireServer:
     def _tell(self, connection: socket.socket, said: bytes, mood: str) -> bool:
         """False: the connection ends."""
         if mood == "silence":
-            self._over.wait(20)
+            self.over.wait(PATIENCE_S)
         elif mood == "drip":
-            while not self._over.wait(0.05):
+            while not self.over.wait(0.05):
                 connection.sendall(message("N", b"SNOTICE\0\0"))
         odd = {"garbage": b"\xff\0\0\0\x08what", "short": b"C\0\0\0\1", "huge": b"C\x7f\xff\xff\xffINSERT"}
         if mood in ENDS:

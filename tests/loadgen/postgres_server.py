@@ -11,9 +11,12 @@ import importlib.util
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -176,3 +179,16 @@ class PostgresServer:
     def remove(self) -> None:
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def running_postgres(*, listen: str = "") -> Iterator[PostgresServer]:
+    """A new server that answers, removed at the end of the block. listen: an address, where it has a free port."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = PostgresServer.create(port=port, listen=listen)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()

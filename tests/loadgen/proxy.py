@@ -1,4 +1,4 @@
-"""A proxy on 127.0.0.1 between the load generator and a real server. It accepts, connects and closes; what passes on a
+"""A proxy on 127.0.0.1 between the load generator and a real server. It connects and closes; what passes on a
 connection is the matter of its protocol: lying_postgres.py, lying_http.py, lying_iotdb.py.
 
 Each answer is later than the longest time for which the load generator with check_ms=1 chooses no answer of few rows:
@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import threading
 import time
 from typing import Any, Self
+
+from tests.loadgen.listening import Listener
 
 PAUSE_S = 0.02
 
@@ -20,6 +21,7 @@ class Proxy:
     """Listens until the end of the block. lies: answers that it changed."""
 
     def __init__(self) -> None:
+        self._listeners: list[Listener] = []
         self._sockets: list[socket.socket] = []
         self.lies = 0
 
@@ -27,9 +29,11 @@ class Proxy:
         return self
 
     def __exit__(self, *_: Any) -> None:
+        for listener in self._listeners:
+            listener.close()
         for one in self._sockets:
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)  # a thread that waits in accept would keep a closed listener open
+                one.shutdown(socket.SHUT_RDWR)  # wakes the threads that wait for more
             one.close()
 
     def pass_on(self, client: socket.socket, server: socket.socket) -> None:
@@ -43,27 +47,17 @@ class Proxy:
 
     def listen(self, server: str | tuple[str, int]) -> int:
         """The port of a proxy of the server at this socket, or host and port."""
-        listener = socket.create_server(("127.0.0.1", 0))
-        self._sockets.append(listener)
-        threading.Thread(target=self._accept, args=(listener, server), daemon=True).start()
-        return int(listener.getsockname()[1])
+        self._listeners.append(Listener(lambda client: self._connect(client, server)))
+        return self._listeners[-1].port
 
-    def _accept(self, listener: socket.socket, address: str | tuple[str, int]) -> None:
-        while True:
-            try:
-                client, _ = listener.accept()
-            except OSError:
-                return
-            server = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
+    def _connect(self, client: socket.socket, address: str | tuple[str, int]) -> None:
+        server = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
+        with client, server, contextlib.suppress(OSError, EOFError):
             server.connect(address)
             for one in (client, server):
                 if one.family == socket.AF_INET:
                     one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._sockets += [client, server]
-            threading.Thread(target=self._serve, args=(client, server), daemon=True).start()
-
-    def _serve(self, client: socket.socket, server: socket.socket) -> None:
-        with client, server, contextlib.suppress(OSError, EOFError):
             self.pass_on(client, server)
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import BinaryIO
+
+from tests.loadgen.listening import PATIENCE_S, FakeServer, http_head
 
 VGROUPS = b'{"code":0,"column_meta":[["vgroup_id","INT",4]],"data":[[2]],"rows":1}'
 ANSWERS = {b"/vgid": b'{"code":0,"vgIDs":[2]}', b"SELECT vgroup_id": VGROUPS}
 OTHERWISE = b'{"code":0,"column_meta":[["v","VARCHAR",7]],"data":[["3.3"]],"rows":1}'
 WS_HELLO = b'{"code":0,"message":""}'
+BINARY, PONG = 2, 10  # opcodes of WebSocket
 UPGRADED = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
 
 Mood = Callable[[socket.socket, threading.Event], None]
 
 
 def silence(connection: socket.socket, over: threading.Event) -> None:
-    over.wait(20)
+    over.wait(PATIENCE_S)
 
 
 def header_lines(connection: socket.socket, over: threading.Event) -> None:
@@ -42,67 +47,48 @@ def _read_on(connection: socket.socket) -> None:
         return
 
 
-class SlowAdapter:
+@dataclass
+class SlowAdapter(FakeServer):
     """Listens on `port` until `close`. `began`: a request with rows came, and `mood` is what it gets."""
 
-    def __init__(self, mood: Mood) -> None:
-        self._mood = mood
-        self._over = threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        self.began = False
-        threading.Thread(target=self._accept, daemon=True).start()
+    mood: Mood
+    began: bool = False
 
-    def close(self) -> None:
-        self._over.set()
-        self._listener.close()
+    def serve(self, connection: socket.socket, file: BinaryIO) -> None:
+        while (head := http_head(file)) and self._answer(connection, file, head):
+            pass
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        connection.settimeout(20)
-        try:
-            with connection, connection.makefile("rb") as file:
-                while request := _request(file):
-                    if not self._answer(connection, file, request):
-                        return
-        except OSError:  # the client has left
-            return
-
-    def _answer(self, connection: socket.socket, file: BinaryIO, request: bytes) -> bool:
+    def _answer(self, connection: socket.socket, file: BinaryIO, head: str) -> bool:
+        length = re.search(r"(?i)^content-length:(.*)", head, re.MULTILINE)
+        request = head.encode() + file.read(int(length[1]) if length else 0)
         if request.startswith(b"GET /ws"):
             connection.sendall(UPGRADED + bytes([0x81, len(WS_HELLO)]) + WS_HELLO)
-            if not _frame(file) or not _frame(file):  # the login, and rows; who only places sends none
+            if not read_frame(file) or not read_frame(file):  # the login, and rows; who only places sends none
                 return False
         elif b"INSERT" not in request:
             text = next((text for word, text in ANSWERS.items() if word in request), OTHERWISE)
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text))
             return True
         self.began = True
-        self._mood(connection, self._over)
+        self.mood(connection, self.over)
         return False
 
 
-def _request(file: BinaryIO) -> bytes:
-    head, length = b"", 0
-    while (line := file.readline()) not in (b"\r\n", b""):
-        head += line
-        if line.lower().startswith(b"content-length:"):
-            length = int(line.split(b":")[1])
-    return head + file.read(length)
+@dataclass(frozen=True)
+class Frame:
+    """Of a WebSocket, from a client. kind: its opcode."""
+
+    kind: int
+    data: bytes
 
 
-def _frame(file: BinaryIO) -> bytes:
+def read_frame(file: BinaryIO) -> Frame | None:
+    """The next frame; None when the client has left."""
     head = file.read(2)
     if not head:
-        return b""
+        return None
     length = head[1] & 127
     if length > 125:
         length = int.from_bytes(file.read(2 if length == 126 else 8), "big")
-    return file.read(4 + length)
+    mask = file.read(4)
+    return Frame(head[0] & 15, bytes(b ^ mask[i % 4] for i, b in enumerate(file.read(length))))

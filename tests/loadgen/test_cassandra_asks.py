@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable, Iterator
 
 import pytest
 from answer_digest import digest
 from cql_server import CqlServer
-from loadgen_program import Outcome
+from third_request import load_fixture, server_fixture
 
 TEXT = "SELECT ts, a FROM ks.t WHERE device = {device} AND ts >= {from} AND ts < {to} AND a > {value} ALLOW FILTERING"
 SPEC = {
@@ -32,21 +31,14 @@ TEXT_T, TIME, INT, FLOAT, DOUBLE, BIGINT, SMALL, TINY, BOOL = 0x0D, 0x0B, 0x09, 
 START = 1_500_000_000_000
 
 
-@pytest.fixture
-def server() -> Iterator[CqlServer]:
-    made = CqlServer(bound=(TEXT_T, TIME, TIME, FLOAT), columns=(TIME, FLOAT))
-    made.pages = [[(time_of(1), None)]]
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def ask(run: Callable[..., Outcome], server: CqlServer) -> Callable[..., Outcome]:
-    return lambda **spec: run(SPEC | {"port": server.port} | spec)
-
-
 def time_of(ms: int) -> bytes:
     return struct.pack(">q", ms)
+
+
+server = server_fixture(
+    lambda: CqlServer(bound=(TEXT_T, TIME, TIME, FLOAT), columns=(TIME, FLOAT), pages=[[(time_of(1), None)]])
+)
+ask = load_fixture(SPEC, "ask")
 
 
 def test_each_request_binds_what_it_draws(ask, server):

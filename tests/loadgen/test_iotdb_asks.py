@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable, Iterator
 
 import pytest
 from answer_digest import digest, float32
 from iotdb_server import IotdbServer, field_of, more_answer, status, table_answer
-from loadgen_program import Outcome
+from third_request import load_fixture, server_fixture
 
 TEXT = "SELECT a FROM {device} WHERE time >= {from} AND time < {to} AND a > {value}"
 START = 1_500_000_000_000
@@ -33,16 +32,8 @@ SPEC = {
 ONE = table_answer({"a": ("FLOAT", [0.1, None, 2.5])}, [START, START + 1, START + 2])
 
 
-@pytest.fixture
-def server() -> Iterator[IotdbServer]:
-    made = IotdbServer(pages=[ONE])
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def ask(run: Callable[..., Outcome], server: IotdbServer) -> Callable[..., Outcome]:
-    return lambda **spec: run(SPEC | {"port": server.port} | spec)
+server = server_fixture(lambda: IotdbServer(pages=[ONE]))
+ask = load_fixture(SPEC, "ask")
 
 
 def test_the_text_is_filled_with_what_is_drawn(ask, server):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import struct
-import time
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from iotdb_server import IotdbServer, field_of, more_answer, status, table_answer
-from loadgen_program import Outcome
+from third_request import assert_refused, assert_unanswered, load_fixture, server_fixture
 
 SPEC = {"driver": "iotdb", "host": "127.0.0.1", "tables": 4, "threads": 1, "rows": 40, "rows_per_request": 5}
 SPEC |= {"tags": "", "columns": "current:float,voltage:int,phase:float", "database": "root.x"}
@@ -23,16 +21,8 @@ TYPES = {"bool": 0, "bigint": 2, "uint": 2, "float": 3, "double": 4, "timestamp"
 FORMS = {0: "?", INT32: "i", 2: "q", 3: "f", 4: "d", 8: "q"}
 
 
-@pytest.fixture
-def server() -> Iterator[IotdbServer]:
-    made = IotdbServer()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def send(run: Callable[..., Outcome], server: IotdbServer) -> Callable[..., Outcome]:
-    return lambda **spec: run(SPEC | {"port": server.port} | spec)
+server = server_fixture(IotdbServer)
+send = load_fixture(SPEC)
 
 
 def type_of(column: str) -> int:
@@ -172,12 +162,7 @@ REFUSALS = {
 @pytest.mark.parametrize("mood", REFUSALS)
 def test_a_failed_request_is_told_and_the_next_goes_on(send, server, mood):
     server.moods[3] = mood
-    outcome = send()
-    (error,) = outcome.of("error")
-    code, words = REFUSALS[mood]
-    assert (error["code"], outcome.code) == (code, 6)
-    assert words in error["message"]
-    assert (outcome.summary["rows_acked"], outcome.summary["rows_failed"]) == (35, 5)
+    assert_refused(send(), *REFUSALS[mood])
 
 
 def test_the_calls_after_a_refused_one_are_still_answered(send, server):
@@ -203,10 +188,7 @@ def test_a_request_that_was_rejected_for_memory_is_tried_again(send, server):
 @pytest.mark.parametrize("mood", ["silence", "drips"])
 def test_a_request_without_an_answer_ends_by_its_deadline(send, server, mood):
     server.moods[3] = mood
-    begun = time.monotonic()
-    outcome = send(request_timeout_s=0.5)
-    assert time.monotonic() - begun < 15
-    assert (outcome.code, outcome.summary["rows_acked"], outcome.summary["rows_unanswered"]) == (5, 10, 5)
+    assert_unanswered(send)
 
 
 def test_who_may_not_log_in_is_told_in_the_servers_words(send, server):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from urllib.parse import unquote
 
 import pytest
 from line_server import LineServer
 from loadgen_program import Outcome
+from third_request import server_fixture
 
 TEXT = "SELECT a FROM m WHERE d = '{device}' AND e <> '{again}' AND time >= {from}ms AND time < {to}ms AND a > {value}"
 SPEC = {
@@ -42,11 +43,7 @@ def reply(body: bytes, status: str = "200 OK", chunked: bool = False) -> bytes:
     return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-@pytest.fixture
-def server() -> Iterator[LineServer]:
-    made = LineServer()
-    yield made
-    made.close()
+server = server_fixture(LineServer)
 
 
 @pytest.fixture

@@ -5,28 +5,18 @@ from __future__ import annotations
 import csv
 import re
 import struct
-import time
-from collections.abc import Callable, Iterator
 
 import pytest
-from line_server import LineServer
-from loadgen_program import Outcome
+from line_server import REFUSALS, LineServer
+from third_request import assert_refused, assert_unanswered, load_fixture, server_fixture
 
 SPEC = {"driver": "lines", "host": "127.0.0.1", "tables": 4, "threads": 1, "rows": 40, "rows_per_request": 5}
 SPEC |= {"tags": "", "columns": "current:float,voltage:int,phase:float"}
 LINE = re.compile(r"(?P<head>(?:\\.|[^ \\])+) (?P<fields>.*) (?P<time>-?\d+)")
 
 
-@pytest.fixture
-def server() -> Iterator[LineServer]:
-    made = LineServer()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def send(run: Callable[..., Outcome], server: LineServer) -> Callable[..., Outcome]:
-    return lambda env=None, **spec: run(SPEC | {"port": server.port} | spec, env=env)
+server = server_fixture(LineServer)
+send = load_fixture(SPEC)
 
 
 def fields_of(text: str) -> dict[str, str]:
@@ -118,41 +108,17 @@ def test_any_good_answer_counts(send, server, mood):
     assert (outcome.code, outcome.summary["rows_acked"], len(server.lines)) == (0, 40, 40), outcome.stderr
 
 
-REFUSALS = {
-    "refused": ("HTTP400", 'HTTP status 400: {"error":"bad line 3"}'),
-    "no such database": ("HTTP404", "HTTP status 404"),
-    "too much": ("HTTP413", "HTTP status 413"),
-    "chunked refusal": ("HTTP500", "HTTP status 500: boom"),
-    "busy": ("HTTP503", "HTTP status 503: busy"),
-    "cut": ("CONNECTION", "closed"),
-    "garbage": ("CONNECTION", "is not an answer of HTTP"),
-    "partial head": ("CONNECTION", "closed"),
-    "partial body": ("CONNECTION", "closed"),
-    "huge body": ("CONNECTION", "longer than"),
-    "bad chunk": ("CONNECTION", "not the length of a chunk"),
-}
-
-
 @pytest.mark.parametrize("mood", REFUSALS)
 def test_a_failed_request_is_told_and_the_next_goes_on(send, server, mood):
     server.moods[3] = mood
-    outcome = send()
-    code, words = REFUSALS[mood]
-    (error,) = outcome.of("error")
-    assert (error["code"], outcome.code) == (code, 6)
-    assert words in error["message"]
-    assert (outcome.summary["rows_acked"], outcome.summary["rows_failed"]) == (35, 5)
+    assert_refused(send(), *REFUSALS[mood])
     assert len(server.bodies) == 8, "rows whose fate is not known are not sent again"
 
 
 @pytest.mark.parametrize("mood", ["silence", "drip"])
 def test_a_request_without_an_answer_ends_by_its_deadline(send, server, mood):
     server.moods[3] = mood
-    begun = time.monotonic()
-    outcome = send(request_timeout_s=0.5)
-    assert time.monotonic() - begun < 15
-    assert outcome.code == 5
-    assert (outcome.summary["rows_acked"], outcome.summary["rows_unanswered"]) == (10, 5)
+    assert_unanswered(send)
 
 
 def test_a_retry_is_asked_for(send, server):

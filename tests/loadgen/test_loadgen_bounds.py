@@ -17,17 +17,11 @@ import pytest
 from loadgen_program import Outcome, parse, spec_text
 from postgres_server import PostgresServer
 from running_load import METERS, begun, make_table, signal_all
-from stub_taos.stub_library import clean, library
+from stub_taos.stub_library import library
 
 WINDOW = {"tables": 2, "threads": 2, "interval_s": 0.2, "rows_per_request": 100, "drain_s": 1}
 STUB = {"driver": "tdengine", "database": "test", "partitions": 4, "tables": 4, "threads": 2, "rows_per_request": 5}
 STUB |= {"drain_s": 0.5, "connect_timeout_s": 1}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _clean() -> Iterator[None]:
-    yield
-    clean()
 
 
 @contextmanager

@@ -9,22 +9,12 @@ from collections.abc import Callable
 
 import pytest
 from loadgen_program import Outcome, parse, spec_text
-from postgres_server import PostgresServer
-from running_load import ANSWERED, METERS, begun, make_table, signal_all
+from postgres_server import running_postgres
+from running_load import LASTING, METERS, assert_late, begun, make_table, stopped_meanwhile
 from slow_adapter import SlowAdapter, header_lines, pings, silence
 
 ADAPTER = {"driver": "tdengine", "host": "127.0.0.1", "database": "test", "partitions": 1, "tables": 1, "rows": 40}
 ADAPTER |= {"rows_per_request": 5, "request_timeout_s": 1}
-
-
-def assert_late(outcome: Outcome, unanswered: int, seconds: float) -> None:
-    """It ended in time, by the deadline, and says what it does not know."""
-    assert (outcome.code, outcome.summary["outcome"]) == (5, "fatal"), outcome.stderr
-    assert {e["code"] for e in outcome.of("error")} == {"deadline"}
-    assert outcome.summary["error_kinds"][0]["code"] == "deadline"
-    assert outcome.summary["rows_unanswered"] == unanswered
-    assert outcome.summary["rows_failed"] == 0
-    assert seconds < 8
 
 
 def timed(run: Callable[..., Outcome], spec: dict[str, object]) -> tuple[Outcome, float]:
@@ -75,25 +65,11 @@ def test_rows_in_flight_of_a_load_that_is_given_up_are_unanswered(program):
     assert (outcome.code, outcome.summary["rows_unanswered"], outcome.summary["rows_acked"]) == (130, 100, 0)
 
 
-LASTING = {"tables": 2, "threads": 2, "duration_s": 60, "interval_s": 0.2}
-
-
 @pytest.mark.parametrize("rows", [10, 20_000], ids=["waiting-for-the-answer", "waiting-for-room"])
 def test_a_stopped_postgres_ends_at_the_deadline(program, postgres, rows):
     make_table(postgres, METERS)
-    spec = {**postgres.spec(), **LASTING, "rows_per_request": rows, "request_timeout_s": 1}
-    with begun(program, spec, said=ANSWERED) as end:
-        signal_all(postgres, signal.SIGSTOP)
-        stopped = time.monotonic()
-        try:
-            outcome = end()
-            seconds = time.monotonic() - stopped
-        finally:
-            signal_all(postgres, signal.SIGCONT)
-    assert_late(outcome, 2 * rows, seconds)
+    outcome = stopped_meanwhile(program, postgres, rows_per_request=rows)
     assert outcome.summary["rows_acked"] > 0
-    stored = int(postgres.query("SELECT count(*) FROM measurement")[0][0])
-    assert outcome.summary["rows_acked"] <= stored <= outcome.summary["rows_acked"] + 2 * rows
 
 
 def test_rows_arrive_whole_under_a_deadline(run, postgres):
@@ -122,15 +98,11 @@ def test_an_sql_error_fails_the_request_only_under_a_deadline(run, postgres):
 
 
 def test_a_server_that_dies_under_a_deadline_is_no_late_one(program):
-    server = PostgresServer.create(port=54327)
-    try:
-        server.start()
+    with running_postgres() as server:
         make_table(server, METERS)
         with begun(program, {**server.spec(), **LASTING, "request_timeout_s": 30}) as end:
             server.stop(signal.SIGQUIT)
             outcome = end()
-    finally:
-        server.remove()
     assert (outcome.code, outcome.summary["outcome"]) == (5, "fatal")
     assert outcome.of("error")
     assert "deadline" not in {e["code"] for e in outcome.of("error")}

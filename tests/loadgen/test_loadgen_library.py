@@ -2,23 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
-import pytest
-from loadgen_program import Outcome
-from stub_taos.stub_library import Stub, clean, library
-
-
-@pytest.fixture
-def stub(run: Callable[..., Outcome], tmp_path: Path) -> Stub:
-    return Stub(run=run, log=tmp_path / "calls")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _clean() -> Iterator[None]:
-    yield
-    clean()
+from stub_taos.stub_library import library
 
 
 def test_path_and_version_are_told_and_nothing_is_connected_to(stub):

@@ -8,10 +8,9 @@ import time
 
 import pytest
 from loadgen_program import parse, spec_text
-from postgres_server import PostgresServer
-from running_load import ANSWERED, begun
-
-METERS = "time timestamptz NOT NULL, device_id int4 NOT NULL, current real, voltage int4, phase real"
+from postgres_server import running_postgres
+from running_load import ANSWERED, LASTING, METERS, begun, make_table
+from test_postgres_rows import TYPES
 
 
 @pytest.fixture
@@ -57,23 +56,7 @@ def test_what_arrives_is_what_was_made(run, rows_of, partitioned):
 
 
 def test_all_types_and_nulls_arrive(run, postgres):
-    types = {
-        "a": ("bool", "bool"),
-        "b": ("tinyint", "int2"),
-        "c": ("smallint", "int2"),
-        "d": ("int", "int4"),
-        "e": ("bigint", "int8"),
-        "f": ("utinyint", "int2"),
-        "g": ("usmallint", "int4"),
-        "h": ("uint", "int8"),
-        "i": ("ubigint", "int8"),
-        "j": ("float", "real"),
-        "k": ("double", "double precision"),
-        "l": ("timestamp", "timestamptz"),
-        "m": ("binary(20)", "text"),
-        "n": ("nchar(15)", "text"),
-        "o": ("varbinary(9)", "bytea"),
-    }
+    types = TYPES | {"m": ("binary(20)", "text"), "n": ("nchar(15)", "text"), "o": ("varbinary(9)", "bytea")}
     ours = ",".join(f"{name}:{kind}" for name, (kind, _) in types.items())
     theirs = ", ".join(f"{name} {kind}" for name, (_, kind) in types.items())
     postgres.query("DROP TABLE IF EXISTS mixed")
@@ -203,19 +186,14 @@ def test_the_password_is_read_from_the_environment(run, postgres):
 
 
 def test_a_server_that_dies_is_fatal_and_summed_up(program):
-    server = PostgresServer.create(port=54328)
-    try:
-        server.start()
-        server.query(f"CREATE TABLE measurement ({METERS})")
-        spec = {**server.spec(), "tables": 2, "threads": 2, "duration_s": 60, "interval_s": 0.2}
-        with begun(program, spec, said=ANSWERED) as end:
+    with running_postgres() as server:
+        make_table(server, METERS)
+        with begun(program, {**server.spec(), **LASTING}, said=ANSWERED) as end:
             server.stop(signal.SIGQUIT)
             outcome = end()
-        assert (outcome.code, outcome.summary["outcome"]) == (5, "fatal")
-        assert outcome.summary["rows_acked"] > 0
-        assert outcome.of("error")
-    finally:
-        server.remove()
+    assert (outcome.code, outcome.summary["outcome"]) == (5, "fatal")
+    assert outcome.summary["rows_acked"] > 0
+    assert outcome.of("error")
 
 
 @pytest.mark.parametrize("interlace", [0, 7])

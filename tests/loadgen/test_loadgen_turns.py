@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from stub_taos.stub_library import Stub, clean
+from stub_taos.stub_library import Stub
 
 ITEMS = ("alpha", "beta b", "gamma's", "d", "epsilon")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _clean() -> Iterator[None]:
-    yield
-    clean()
 
 
 @pytest.fixture

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import signal
-import time
 
 import pytest
-from running_load import ANSWERED, begun
-from test_loadgen_deadline import LASTING, METERS, assert_late, make_table, signal_all
+from running_load import METERS, make_table, stopped_meanwhile
 from test_postgres_rows import FIXED, TYPES, as_arrived, as_made
 
 PER_US = {"ms": 0.001, "us": 1, "ns": 1000}
@@ -155,18 +152,7 @@ def test_a_table_that_does_not_fit_is_refused_in_the_servers_words(run, postgres
 
 def test_a_stopped_server_ends_an_insert_at_the_deadline(program, postgres):
     make_table(postgres, METERS)
-    spec = {**postgres.spec(), **LASTING, "method": "insert", "rows_per_request": 20_000, "request_timeout_s": 1}
-    with begun(program, spec, said=ANSWERED) as end:
-        signal_all(postgres, signal.SIGSTOP)
-        stopped = time.monotonic()
-        try:
-            outcome = end()
-            seconds = time.monotonic() - stopped
-        finally:
-            signal_all(postgres, signal.SIGCONT)
-    assert_late(outcome, 40_000, seconds)
-    stored = int(postgres.query("SELECT count(*) FROM measurement")[0][0])
-    assert outcome.summary["rows_acked"] <= stored <= outcome.summary["rows_acked"] + 40_000
+    stopped_meanwhile(program, postgres, method="insert", rows_per_request=20_000)
 
 
 @pytest.mark.parametrize("method", ["insert", "upsert", "jsonb"])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from answer_digest import digest, float32
 from loadgen_program import parse, spec_text
-from postgres_server import PostgresServer
+from postgres_server import PostgresServer, running_postgres
 from running_load import METERS, begun, make_table, signal_all
 
 START, ROWS, STEP, TABLES = 1_500_000_000_000, 200, 10, 6
@@ -170,20 +170,11 @@ def test_writes_of_a_mix_go_on_behind_the_rows(run, loaded):
 
 
 def test_a_server_that_is_silent_or_dies_while_it_is_asked_is_fatal(program):
-    server = PostgresServer.create(port=54331)
-    try:
-        server.start()
+    more = {"partitions": 1, "duration_s": 60, "check_every": 0, "interval_s": 0.2}
+    more |= {"operations": "x", "ask.x.text": "SELECT 1"}
+    with running_postgres() as server:
         make_table(server, METERS)
-        spec = {
-            **server.spec(),
-            **READS,
-            "partitions": 1,
-            "duration_s": 60,
-            "check_every": 0,
-            "interval_s": 0.2,
-            "operations": "x",
-            "ask.x.text": "SELECT 1",
-        }
+        spec = {**server.spec(), **READS, **more}
         with begun(program, {**spec, "request_timeout_s": 0.3}) as end:
             signal_all(server, signal.SIGSTOP)
             silent = end()
@@ -191,8 +182,6 @@ def test_a_server_that_is_silent_or_dies_while_it_is_asked_is_fatal(program):
         with begun(program, spec) as end:
             server.stop(signal.SIGQUIT)
             dead = end()
-    finally:
-        server.remove()
     assert (silent.code, silent.summary["error_kinds"][0]["code"]) == (5, "deadline")
     assert (dead.code, dead.summary["outcome"]) == (5, "fatal")
     assert dead.summary["operations"][0]["units_acked"] > 10

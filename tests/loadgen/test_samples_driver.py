@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import re
-import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
 
 import pytest
-from line_server import LineServer
-from loadgen_program import Outcome
+from line_server import REFUSALS, LineServer
 from protobuf import Series, series_of
+from third_request import assert_refused, assert_unanswered, load_fixture, server_fixture
 
 SPEC = {"driver": "samples", "host": "127.0.0.1", "tables": 4, "threads": 1, "rows": 40, "rows_per_request": 5}
 SPEC |= {"tags": "", "columns": "current:float,voltage:int,phase:float"}
@@ -20,16 +18,8 @@ COLUMNS = "f:float,d:double,b:bool,t:tinyint,s:smallint,i:int,ut:utinyint,us:usm
 METHODS = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}
 
 
-@pytest.fixture
-def server() -> Iterator[LineServer]:
-    made = LineServer()
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def send(run: Callable[..., Outcome], server: LineServer) -> Callable[..., Outcome]:
-    return lambda **spec: run(SPEC | {"port": server.port} | spec)
+server = server_fixture(LineServer)
+send = load_fixture(SPEC)
 
 
 def lines_of(body: str) -> list[Series]:
@@ -158,28 +148,11 @@ def test_protobuf_is_compressed(send, server):
     assert sum(map(len, server.raw)) < 0.75 * 20_000 * 3 * 18
 
 
-REFUSALS = {
-    "refused": ("HTTP400", 'HTTP status 400: {"error":"bad line 3"}'),
-    "too much": ("HTTP413", "HTTP status 413"),
-    "chunked refusal": ("HTTP500", "HTTP status 500: boom"),
-    "busy": ("HTTP503", "HTTP status 503: busy"),
-    "cut": ("CONNECTION", "closed"),
-    "garbage": ("CONNECTION", "is not an answer of HTTP"),
-    "partial head": ("CONNECTION", "closed"),
-    "partial body": ("CONNECTION", "closed"),
-}
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("mood", REFUSALS)
 def test_a_failed_request_is_told_and_the_next_goes_on(send, server, method, mood):
     server.moods[3] = mood
-    outcome = send(method=method)
-    code, words = REFUSALS[mood]
-    (error,) = outcome.of("error")
-    assert (error["code"], outcome.code) == (code, 6)
-    assert words in error["message"]
-    assert (outcome.summary["rows_acked"], outcome.summary["rows_failed"]) == (35, 5)
+    assert_refused(send(method=method), *REFUSALS[mood])
     assert len(server.raw) == 8
 
 
@@ -187,10 +160,7 @@ def test_a_failed_request_is_told_and_the_next_goes_on(send, server, method, moo
 @pytest.mark.parametrize("mood", ["silence", "drip"])
 def test_a_request_without_an_answer_ends_by_its_deadline(send, server, method, mood):
     server.moods[3] = mood
-    begun = time.monotonic()
-    outcome = send(method=method, request_timeout_s=0.5)
-    assert time.monotonic() - begun < 15
-    assert (outcome.code, outcome.summary["rows_acked"], outcome.summary["rows_unanswered"]) == (5, 10, 5)
+    assert_unanswered(send, method=method)
 
 
 @pytest.mark.parametrize("column", ["w:binary(8)", "w:nchar(8)", "w:bigint", "w:ubigint", "w:timestamp"])

@@ -7,19 +7,22 @@ import json
 import re
 import socket
 import struct
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import BinaryIO
 
 import pytest
 from loadgen_program import Outcome
+from slow_adapter import BINARY, PONG, UPGRADED, read_frame
+
+from tests.loadgen.listening import FakeServer, closing, http_head
 
 SPEC = {"driver": "tdengine", "host": "127.0.0.1", "database": "test", "partitions": 1, "tables": 4, "threads": 1}
 SPEC |= {"rows": 40, "rows_per_request": 5}
 
 
 @dataclass
-class Adapter:
+class Adapter(FakeServer):
     """Answers on a socket as told. moods: how to answer the nth INSERT or block, by its number from 1."""
 
     moods: dict[int, str] = field(default_factory=dict)
@@ -29,99 +32,69 @@ class Adapter:
     blocks: list[bytes] = field(default_factory=list)
     sent: int = 0
 
-    def __post_init__(self) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        self._listener.close()
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
-
-    def _serve(self, connection: socket.socket) -> None:
-        with connection, connection.makefile("rwb") as file:
-            while head := self._head(file):
-                self.heads.append(head)
-                if head.startswith("GET /ws"):
-                    file.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n")
-                    file.flush()
-                    return self._frames(file)
-                body = file.read(int(re.search(r"Content-Length: (\d+)", head)[1])).decode()
-                if not self._post(file, head, body):
-                    return None
-
-    def _head(self, file) -> str:
-        lines = []
-        while (line := file.readline()) not in (b"\r\n", b""):
-            lines.append(line.decode())
-        return "".join(lines)
+    def serve(self, connection: socket.socket, file: BinaryIO) -> None:
+        while head := http_head(file):
+            self.heads.append(head)
+            if head.startswith("GET /ws"):
+                connection.sendall(UPGRADED)
+                return self._frames(connection, file)
+            body = file.read(int(re.search(r"Content-Length: (\d+)", head)[1])).decode()
+            if not self._post(connection, head, body):
+                return None
 
     def _mood(self) -> str:
         self.sent += 1
         return self.moods.get(self.sent, "")
 
-    def _post(self, file, head: str, body: str) -> bool:
+    def _post(self, connection: socket.socket, head: str, body: str) -> bool:
         if "/vgid" in head:
-            return self._reply(file, {"code": 0, "vgIDs": [2] * len(json.loads(body))})
+            return self._reply(connection, {"code": 0, "vgIDs": [2] * len(json.loads(body))})
         self.statements.append(body)
         if body.startswith("SELECT vgroup_id"):
-            return self._reply(file, {"code": 0, "column_meta": [["vgroup_id", "INT", 4]], "data": [[2]], "rows": 1})
+            return self._reply(
+                connection, {"code": 0, "column_meta": [["vgroup_id", "INT", 4]], "data": [[2]], "rows": 1}
+            )
         mood = self._mood() if body.startswith("INSERT") else ""
         if mood == "cut":
             return False
         if mood == "busy":
-            return self._reply(file, "memory exceeds threshold", "503 Service Unavailable")
+            return self._reply(connection, "memory exceeds threshold", "503 Service Unavailable")
         if mood:
-            return self._reply(file, {"code": int(mood, 16), "desc": 'words of "the" adapter'})
+            return self._reply(connection, {"code": int(mood, 16), "desc": 'words of "the" adapter'})
         rows = len(re.findall(r"\(\d", body))
         meta = [["affected_rows", "INT", 4]]
-        return self._reply(file, {"code": 0, "column_meta": meta, "data": [[rows]], "rows": 1})
+        return self._reply(connection, {"code": 0, "column_meta": meta, "data": [[rows]], "rows": 1})
 
-    def _reply(self, file, answer: object, status: str = "200 OK") -> bool:
+    def _reply(self, connection: socket.socket, answer: object, status: str = "200 OK") -> bool:
         body = json.dumps(answer).encode()
         head = f"HTTP/1.1 {status}\r\nContent-Type: application/json\r\n"
         if self.chunked:
             parts = [body[i : i + 7] for i in range(0, len(body), 7)]
             body = b"".join(f"{len(p):x}\r\n".encode() + p + b"\r\n" for p in parts) + b"0\r\n\r\n"
-            file.write(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + body)
+            connection.sendall(f"{head}Transfer-Encoding: chunked\r\n\r\n".encode() + body)
         else:
-            file.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
-        file.flush()
+            connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
         return True
 
-    def _frames(self, file) -> None:
-        while first := file.read(2):
-            length = first[1] & 127
-            if length > 125:
-                length = int.from_bytes(file.read(2 if length == 126 else 8), "big")
-            mask = file.read(4)
-            data = bytes(b ^ mask[i % 4] for i, b in enumerate(file.read(length)))
-            if first[0] & 15 == 10:  # a pong
+    def _frames(self, connection: socket.socket, file: BinaryIO) -> None:
+        while frame := read_frame(file):
+            if frame.kind == PONG:
                 continue
             answer: dict[str, object] = {"code": 0, "message": "", "action": "conn", "req_id": 1, "timing": 5}
-            if first[0] & 15 == 2:
-                self.blocks.append(data)
+            if frame.kind == BINARY:
+                self.blocks.append(frame.data)
                 mood = self._mood()
                 if mood == "cut":
                     return
                 answer |= {"code": int(mood, 16) if mood else 0, "message": "words" if mood else ""}
             text = json.dumps(answer).encode()
-            file.write(b"\x89\x02hi" + bytes([0x81, len(text)]) + text)  # a ping before it
-            file.flush()
+            connection.sendall(b"\x89\x02hi" + bytes([0x81, len(text)]) + text)  # a ping before it
 
 
 @pytest.fixture
 def adapter() -> Iterator[Adapter]:
-    one = Adapter()
-    yield one
-    one.close()
+    with closing(Adapter()) as one:
+        yield one
 
 
 @pytest.fixture
@@ -216,16 +189,14 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     ],
 )
 def test_what_is_no_adapter_is_told(run, said, words):
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def answer() -> None:
-            connection, _ = listener.accept()
+    @dataclass
+    class Saying(FakeServer):
+        def serve(self, connection: socket.socket, file: BinaryIO) -> None:
             connection.recv(4096)
             connection.sendall(said)
-            connection.close()
 
-        threading.Thread(target=answer, daemon=True).start()
-        outcome = run(SPEC | {"adapter_port": listener.getsockname()[1], "method": "rest"})
+    with closing(Saying()) as server:
+        outcome = run(SPEC | {"adapter_port": server.port, "method": "rest"})
     assert outcome.code == 4
     assert words in outcome.one("error")["message"]
 

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
-import pytest
 from answer_digest import digest
-from loadgen_program import Outcome
-from stub_taos.stub_library import Stub, clean
 
 SPEC = {
     "tables": 8,
@@ -23,17 +18,6 @@ SPEC = {
     "ask.x.span_ms": 3,
     "ask.x.value_low": 0.25,
 }
-
-
-@pytest.fixture
-def stub(run: Callable[..., Outcome], tmp_path: Path) -> Stub:
-    return Stub(run=run, log=tmp_path / "calls")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _clean() -> Iterator[None]:
-    yield
-    clean()
 
 
 def test_a_statement_has_its_names_times_and_values(stub):

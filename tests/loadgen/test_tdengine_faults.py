@@ -7,12 +7,10 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from loadgen_program import Outcome, parse, spec_text
-from stub_taos.stub_library import Stub, clean, library
+from loadgen_program import parse, spec_text
+from stub_taos.stub_library import Stub, library
 
 TRANSIENT = (
     "0x000B 0x0018 0x0019 0x0020 0x0021 0x0023 0x0024 0x0102 0x0125 0x0126 0x0130 0x0131 0x0386 0x0396 0x03D3"
@@ -21,17 +19,6 @@ TRANSIENT = (
 PERMANENT = "0x0015 0x012B 0x012E 0x0357 0x0388 0x03B1 0x03BA 0x0118 0x2603 0x2619 0x060B".split()
 SPEC = {"tables": 8, "threads": 1, "rows": 80, "rows_per_request": 5}
 SENDS = {"stmt": "taos_stmt_execute", "sql": "taos_query", "sml-line": "taos_schemaless_insert_raw"}
-
-
-@pytest.fixture
-def stub(run: Callable[..., Outcome], tmp_path: Path) -> Stub:
-    return Stub(run=run, log=tmp_path / "calls")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _clean() -> Iterator[None]:
-    yield
-    clean()
 
 
 @pytest.mark.parametrize("code", TRANSIENT)

@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from loadgen_program import Outcome
-from stub_taos.stub_library import Stub, clean
+from stub_taos.stub_library import Stub
 
 LITTLE = {"rows_per_request": 1, "threads": 1}
-
-
-@pytest.fixture
-def stub(run: Callable[..., Outcome], tmp_path: Path) -> Stub:
-    return Stub(run=run, log=tmp_path / "calls")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _clean() -> Iterator[None]:
-    yield
-    clean()
 
 
 def spread(stub: Stub, tables: int, vgroups: int, placement: str) -> list[int]:

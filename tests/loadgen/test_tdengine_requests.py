@@ -7,26 +7,14 @@ import re
 import struct
 import subprocess
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from loadgen_program import Outcome
-from stub_taos.stub_library import Stub, clean
+from stub_taos.stub_library import Stub
 
 FIXED = "b:bool,t:tinyint,s:smallint,i:int,l:bigint,ut:utinyint,us:usmallint,ui:uint,ul:ubigint,f:float,d:double,w:timestamp"
 TEXTS = "x:binary(20),n:nchar(12),v:varbinary(16),g:geometry(32)"
 SPEC = {"tables": 8, "threads": 1, "placement": "stock", "rows": 400, "rows_per_request": 25, "seed": 3}
-
-
-@pytest.fixture
-def stub(run: Callable[..., Outcome], tmp_path: Path) -> Stub:
-    return Stub(run=run, log=tmp_path / "calls")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _clean() -> Iterator[None]:
-    yield
-    clean()
 
 
 def acked(outcome: Outcome, rows: int = 400) -> None:

@@ -6,12 +6,10 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
-from loadgen_program import Outcome, parse, spec_text
-from stub_taos.stub_library import Stub, clean, library
+from loadgen_program import parse, spec_text
+from stub_taos.stub_library import library
 
 SPEC = {
     "method": "tmq",
@@ -26,17 +24,6 @@ SPEC = {
     "consumer": "group.id=g,client.id=c_{worker},auto.offset.reset=earliest",
     "messages": 5,
 }
-
-
-@pytest.fixture
-def stub(run: Callable[..., Outcome], tmp_path: Path) -> Stub:
-    return Stub(run=run, log=tmp_path / "calls")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _clean() -> Iterator[None]:
-    yield
-    clean()
 
 
 def test_each_worker_is_a_consumer_that_reads_until_no_message_comes(stub):

@@ -23,7 +23,7 @@ from tests.unit.test_compat_output import latency
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "loadgen"))
-from stub_taos.stub_library import clean, library  # noqa: E402
+from stub_taos.stub_library import library, remove_libraries  # noqa: E402
 
 NOW = datetime(2026, 1, 2, 3, 4, 5)
 TOPICS = [{"name": "one", "sql": "select * from test.meters;"}, {"name": "Two", "sql": "select ts\nfrom test.d0"}]
@@ -38,7 +38,7 @@ STEP = re.compile(r"up to ([\d.e+]+)ms: (\d+)")
 @pytest.fixture(scope="module", autouse=True)
 def _clean():
     yield
-    clean()
+    remove_libraries()
 
 
 @pytest.fixture(autouse=True)

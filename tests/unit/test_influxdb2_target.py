@@ -1,8 +1,6 @@
 """InfluxDB 2 without its server: which influxd it takes, how a server of ours is set up, where its token goes."""
 
-import http.server
 import json
-import threading
 from dataclasses import replace
 
 import pytest
@@ -12,6 +10,7 @@ from scale_sweep.model import Site
 from scale_sweep.server.targets import Address, load_facts, load_target
 from scale_sweep.server.targets.influxdb.influxdb2_session import shard_seconds
 from tests.unit.factories import make_trial
+from tests.unit.web_server import Answer, web_server
 
 TARGET = load_target("influxdb2")
 KNOBS = {"connections": "4", "shard_duration": "1d", "storage_wal_fsync_delay": "0s"}
@@ -70,31 +69,6 @@ def test_what_brings_a_server_names_the_pinned_image():
     assert facts.default_image("") in facts.to_install
 
 
-class Answers(http.server.BaseHTTPRequestHandler):
-    """The answers of a server, by path; it notes what it was asked."""
-
-    def do_GET(self):
-        self._answer()
-
-    def do_POST(self):
-        self._answer()
-
-    def do_DELETE(self):
-        self._answer()
-
-    def _answer(self):
-        path = self.path.partition("?")[0]
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
-        self.server.asked.append((self.command, path, body, self.headers.get("Authorization")))
-        status, said = self.server.says.get(path, (404, {}))
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(said.encode() if isinstance(said, str) else json.dumps(said).encode())
-
-    def log_message(self, *_):
-        """Says nothing."""
-
-
 SAYS = {
     "/health": (200, {"version": "v2.7.12", "status": "pass"}),
     "/api/v2/setup": (201, {}),
@@ -109,17 +83,19 @@ SAYS = {
 
 
 @pytest.fixture
-def server():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    server.says, server.asked = dict(SAYS), []
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+def says():
+    """Status and body by path."""
+    return dict(SAYS)
+
+
+@pytest.fixture
+def server(says):
+    with web_server(lambda request: Answer(*says.get(request.path.partition("?")[0], (404, {})))) as one:
+        yield one
 
 
 def session_with(server, **more):
-    address = Address(host="127.0.0.1", port=server.server_address[1], secret=SECRET, **more)
+    address = Address(host="127.0.0.1", port=server.port, secret=SECRET, **more)
     return TARGET.session(TRIAL, address)
 
 
@@ -127,28 +103,28 @@ def test_a_server_of_ours_is_set_up_with_the_trials_token(server):
     session = session_with(server)
     assert (session.not_ready(), session.version()) == ("", "2.7.12")
     session.create_schema()
-    bodies = {path: json.loads(body) for method, path, body, _ in server.asked if method == "POST"}
+    bodies = {one.path: json.loads(one.body) for one in server.requests if one.method == "POST"}
     assert bodies["/api/v2/setup"]["token"] == SECRET
     (rule,) = bodies["/api/v2/buckets"]["retentionRules"]
     assert (rule["everySeconds"], rule["shardGroupDurationSeconds"]) == (0, 86_400), "rows never expire"
     assert bodies["/api/v2/dbrps"]["bucketID"] == "0b"
-    assert {token for _, path, _, token in server.asked if path.startswith("/api/v2/")} == {f"Token {SECRET}"}
+    assert {one.authorization for one in server.requests if one.path.startswith("/api/v2/")} == {f"Token {SECRET}"}
     spec = session.load_spec()
     assert spec["write_path"] == "/api/v2/write?org=scale&bucket=scale&precision=ms"
     assert spec["auth_scheme"] == "Token" and SECRET not in repr(spec)
 
 
-def test_a_database_that_is_a_bucket_by_itself_is_not_mapped_again(server):
-    server.says["/api/v2/dbrps"] = (200, {"content": [{"database": "scale", "virtual": True}]})
+def test_a_database_that_is_a_bucket_by_itself_is_not_mapped_again(server, says):
+    says["/api/v2/dbrps"] = (200, {"content": [{"database": "scale", "virtual": True}]})
     session_with(server).create_schema()
-    assert ("POST", "/api/v2/dbrps") not in [(method, path) for method, path, *_ in server.asked]
+    assert ("POST", "/api/v2/dbrps") not in [(one.method, one.path.partition("?")[0]) for one in server.requests]
 
 
 def test_a_server_of_theirs_keeps_its_organisation_and_users(server):
     session = session_with(server, is_ours=False)
     session.create_schema()
     session.drop_schema()
-    asked = [(method, path) for method, path, *_ in server.asked]
+    asked = [(one.method, one.path.partition("?")[0]) for one in server.requests]
     assert ("POST", "/api/v2/setup") not in asked
     assert ("DELETE", "/api/v2/buckets/0b") in asked
     assert session.load_spec()["write_path"].startswith("/api/v2/write?org=0a&")
@@ -165,16 +141,16 @@ def test_what_was_set_is_compared_with_what_the_server_says(server):
     assert session.commit_cycles() == 2
 
 
-def test_a_token_that_may_not_read_the_settings_is_no_error_on_a_server_of_theirs(server):
-    server.says["/api/v2/config"] = (401, {"message": "access to /api/v2/config requires operator permissions"})
+def test_a_token_that_may_not_read_the_settings_is_no_error_on_a_server_of_theirs(server, says):
+    says["/api/v2/config"] = (401, {"message": "access to /api/v2/config requires operator permissions"})
     said = session_with(server, is_ours=False).effective()
     assert (said["acknowledged"], said["shard_duration"]) == ("in the log, not yet on disk", "24h0m0s")
     with pytest.raises(TargetError, match="operator permissions"):
         session_with(server).effective()
 
 
-def test_a_refused_token_is_told_in_the_servers_words(server):
-    server.says["/api/v2/orgs"] = (401, {"message": "unauthorized access"})
+def test_a_refused_token_is_told_in_the_servers_words(server, says):
+    says["/api/v2/orgs"] = (401, {"message": "unauthorized access"})
     with pytest.raises(TargetError, match="HTTP status 401.*unauthorized access") as told:
         session_with(server).create_schema()
     assert SECRET not in told.value.message

@@ -1,7 +1,6 @@
 """Targets that are loaded with lines, without their servers: what is started, what is refused, what a count tells."""
 
 import gzip
-import http.server
 import threading
 from dataclasses import replace
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ from scale_sweep.server.targets.java import effective, heap_bytes
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, IN_LOG, ON_DISK
 from scale_sweep.server.targets.web import Web, metrics
 from tests.unit.factories import make_sweep, make_trial
+from tests.unit.web_server import Answer, Request, web_server
 
 NAMES = ("questdb", "influxdb", "influxdb2", "victoriametrics", "kairosdb", "cassandra")
 KNOBS = {
@@ -374,28 +374,19 @@ def test_metrics_are_read_by_name_and_labels():
     assert metrics('# HELP a b\na{x="y z"} 3\nb 1e3\nc nothing\n\n') == {'a{x="y z"}': 3.0, "b": 1000.0}
 
 
-class Answers(http.server.BaseHTTPRequestHandler):
+def answer(request: Request) -> Answer | None:
     """As the path says."""
-
-    def do_GET(self):
-        if self.path == "/silence":
-            threading.Event().wait(2)
-            return
-        self.send_response(500 if self.path == "/fails" else 200)
-        self.end_headers()
-        self.wfile.write({"/json": b'{"a": 1}', "/fails": b"words of the\nserver"}.get(self.path, b"<html>"))
-
-    def log_message(self, *_):
-        """Says nothing."""
+    if request.path == "/silence":
+        threading.Event().wait(2)
+        return None
+    bodies = {"/json": {"a": 1}, "/fails": "words of the\nserver"}
+    return Answer(500 if request.path == "/fails" else 200, bodies.get(request.path, "<html>"))
 
 
 @pytest.fixture(scope="module")
 def web():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield Web(who="Example", host="127.0.0.1", port=server.server_address[1])
-    server.shutdown()
-    server.server_close()
+    with web_server(answer) as server:
+        yield Web(who="Example", host="127.0.0.1", port=server.port)
 
 
 def test_an_answer_is_read(web):

@@ -1,9 +1,8 @@
 """The page for every reader, in a real browser: nothing asked of the network, tables by keyboard and read aloud, light
 and dark as the reader has it, and enough contrast in both."""
 
-import http.server
 import re
-import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,34 +11,17 @@ from scale_sweep.report import html
 from scale_sweep.report.style import _DARK, _LIGHT
 from tests.unit.synthetic_run import mixed_run
 from tests.unit.test_report_browser import run_browser
+from tests.unit.web_server import Answer, WebServer, web_server
 
 NUMBERS_ONLY = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 BROWSERS_OWN = ("google.com", "googleapis.com", "gstatic.com", "gvt1.com")
 
 
-class Recorder(http.server.BaseHTTPRequestHandler):
-    """A proxy that answers nothing and remembers who asked for what."""
-
-    asked: list[str] = []
-
-    def do_GET(self) -> None:
-        self.asked.append(self.path)
-        self.send_error(404)
-
-    do_CONNECT = do_POST = do_HEAD = do_GET  # the names are http.server's
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
-def proxy():
-    Recorder.asked = []
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Recorder)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"--proxy-server=127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+def proxy() -> Iterator[WebServer]:
+    """Finds nothing; for a browser."""
+    with web_server(lambda request: Answer(404)) as server:
+        yield server
 
 
 def pages_own(asked: list[str]) -> list[str]:
@@ -54,9 +36,10 @@ CONTROL = '<img src="http://control.invalid/x.png">'  # shows that the proxy wou
 def test_the_page_asks_nobody_for_anything(tmp_path, proxy, extra, seen):
     path = tmp_path / "report.html"
     path.write_text(html(mixed_run()).replace("</body>", f"{extra}</body>"), encoding="utf-8")
-    done = run_browser(path, tmp_path / "profile", proxy, NUMBERS_ONLY, "--dump-dom")
+    through = f"--proxy-server=127.0.0.1:{proxy.port}"
+    done = run_browser(path, tmp_path / "profile", through, NUMBERS_ONLY, "--dump-dom")
     assert done.returncode == 0, done.stderr[-2000:]
-    assert pages_own(Recorder.asked) == seen
+    assert pages_own([request.path for request in proxy.requests]) == seen
 
 
 PROBE = """<script>addEventListener("load",()=>{

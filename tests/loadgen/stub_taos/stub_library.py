@@ -64,7 +64,7 @@ class Stub:
         return [call.removeprefix(word + " ") for call in self.calls() if call.startswith(word + " ")]
 
 
-def clean() -> None:
+def remove_libraries() -> None:
     """Removes what `library` built."""
     if _folder.cache_info().currsize:
         shutil.rmtree(_folder(), ignore_errors=True)
