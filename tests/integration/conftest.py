@@ -16,7 +16,7 @@ from tests.integration.prometheus_server import required
 from tests.unit.trial_orders import RUN
 
 pytest.register_assert_rewrite(
-    "tests.integration.database_contract", "tests.integration.short_trial"
+    "tests.integration.database_contract", "tests.integration.loaded_server", "tests.integration.short_trial"
 )  # say their values
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.experiment.work.answers import right_answer, stretches
 from scale_sweep.loadgen.content import content_of
@@ -20,6 +22,7 @@ from scale_sweep.measure.trial.within import Within
 from scale_sweep.model import Drawn
 from scale_sweep.server.targets import Session, Target
 from tests.integration.real_server import RealServer, real_server
+from tests.loadgen.proxy import Proxy
 
 ASKED = 20
 FLAGS = {
@@ -60,6 +63,19 @@ class Loaded:
             right = right_answer(query, drawn, held)
             yield Within(query=query, answer=answer, right=right, came=came, names=tables.names, written=0).wrong()
 
+    def assert_lies_are_found(self, proxy: Proxy, *, is_honest: bool) -> None:
+        """Each answer that the proxy falsifies is wrong, and none is if it falsifies none.
+
+        The first answer may have nothing to falsify."""
+        port = proxy.listen((self.spec["host"], int(self.spec["port"])))
+        sentences = list(self.wrong_of(self.answers(port=str(port))))
+        assert len(sentences) == ASKED
+        if is_honest:
+            assert proxy.lies == 0 and not any(sentences), sentences
+        else:
+            assert proxy.lies >= ASKED - 1, proxy.lies
+            assert all(sentences[1:]), sentences
+
     def _rows(self, some: Any) -> Any:
         return rows_of(self.server.program, self.spec, some)
 
@@ -86,3 +102,14 @@ def loaded_server(target: Target, folder: Path, method: str = "") -> Iterator[Lo
         spec |= {"requests": str(ASKED), "threads": "1", "duration_s": "60"}
         spec |= {"warmup_s": "0", "check_ms": "1", "check_every": "0", "check_cpu_share": "0"}
         yield Loaded(server=server, session=session, spec=spec, text=texts["range"])
+
+
+def send_loads_through(proxy: Proxy, session: type[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loads of sessions of this class go to the proxy, and all else that a session asks to its server."""
+    load_spec = session.load_spec
+
+    def through(own: Session) -> Mapping[str, str]:
+        spec = load_spec(own)
+        return {**spec, "port": str(proxy.listen((spec["host"], int(spec["port"]))))}
+
+    monkeypatch.setattr(session, "load_spec", through)

@@ -16,7 +16,7 @@ from scale_sweep.server.targets.iotdb.iotdb_session import IotdbSession
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running
-from tests.integration.loaded_server import ASKED, Loaded, loaded_server
+from tests.integration.loaded_server import Loaded, loaded_server, send_loads_through
 from tests.integration.real_server import real_server, required, with_rows
 from tests.integration.short_trial import short_trial
 from tests.loadgen.lying_iotdb import IOTDB_LIES, LyingIotdb
@@ -137,26 +137,13 @@ def test_a_wrong_text_is_caught(target, folder, monkeypatch):
 @pytest.mark.parametrize("lie", [*IOTDB_LIES, "nothing"])
 def test_each_falsified_answer_of_the_load_is_found(loaded, lie):
     with LyingIotdb(IOTDB_LIES.get(lie, lambda answer: answer.rows)) as lying:
-        port = lying.listen((loaded.spec["host"], int(loaded.spec["port"])))
-        sentences = list(loaded.wrong_of(loaded.answers(port=str(port))))
-    assert len(sentences) == ASKED
-    if lie == "nothing":
-        assert lying.lies == 0 and not any(sentences), sentences
-    else:
-        assert lying.lies >= ASKED - 1, lying.lies
-        assert all(sentences[1:]), sentences
+        loaded.assert_lies_are_found(lying, is_honest=lie == "nothing")
 
 
 def test_a_server_that_lies_to_the_load_alone_is_found_out(target, folder, monkeypatch):
     """The answers before the load are right; between the load generator and the server, one cell becomes NULL."""
     with LyingIotdb(IOTDB_LIES["last cell NULL"]) as lying:
-        load_spec = IotdbSession.load_spec
-
-        def through(session):
-            spec = load_spec(session)
-            return {**spec, "host": "127.0.0.1", "port": str(lying.listen(("127.0.0.1", session._address.port)))}
-
-        monkeypatch.setattr(IotdbSession, "load_spec", through)
+        send_loads_through(lying, IotdbSession, monkeypatch)
         result = result_of(here(reading_order(folder, "iotdb", "range")))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     assert "while the load ran" in result.verdict.reasons[0]

@@ -12,7 +12,7 @@ from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import VerdictKind
 from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession
-from tests.integration.loaded_server import ASKED, Loaded, loaded_server
+from tests.integration.loaded_server import Loaded, loaded_server, send_loads_through
 from tests.integration.real_server import required
 from tests.loadgen.lying_http import HTTP_LIES, LyingHttp
 from tests.unit.reading_trials import reading_order
@@ -28,27 +28,14 @@ def loaded(request, tmp_path_factory) -> Iterator[Loaded]:
 @pytest.mark.parametrize("lie", [*HTTP_LIES, "nothing"])
 def test_each_falsified_answer_of_the_load_is_found(loaded, lie):
     with LyingHttp(HTTP_LIES.get(lie, lambda answer: None)) as lying:
-        port = lying.listen((loaded.spec["host"], int(loaded.spec["port"])))
-        sentences = list(loaded.wrong_of(loaded.answers(port=str(port))))
-    assert len(sentences) == ASKED
-    if lie == "nothing":
-        assert lying.lies == 0 and not any(sentences), sentences
-    else:
-        assert lying.lies >= ASKED - 1, lying.lies
-        assert all(sentences[1:]), sentences
+        loaded.assert_lies_are_found(lying, is_honest=lie == "nothing")
 
 
 def test_a_server_that_lies_to_the_load_alone_is_found_out(folder, monkeypatch):
     """The answers before the load are right; between the load generator and the server, one cell is missing."""
     required("influxdb")
     with LyingHttp(HTTP_LIES["last cell NULL"], posted="/nothing") as lying:
-        load_spec = InfluxdbSession.load_spec
-
-        def through(session):
-            spec = load_spec(session)
-            return {**spec, "port": str(lying.listen((spec["host"], int(spec["port"]))))}
-
-        monkeypatch.setattr(InfluxdbSession, "load_spec", through)
+        send_loads_through(lying, InfluxdbSession, monkeypatch)
         order = reading_order(folder, "influxdb", "range")
         load = replace(order.trial.load, warmup_s=0.2)
         result = result_of(list(run_trial(replace(order, trial=replace(order.trial, load=load)), Stop())))

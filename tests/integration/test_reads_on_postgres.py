@@ -9,6 +9,7 @@ from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import VerdictKind
 from scale_sweep.server.targets.postgres import queries
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
+from tests.integration.loaded_server import send_loads_through
 from tests.loadgen.lying_postgres import LIES, LyingPostgres
 from tests.unit.reading_trials import (
     GROUPED,
@@ -89,13 +90,7 @@ def test_a_wrong_text_is_found_out(folder, monkeypatch, right, wrong, words):
 def test_a_server_that_lies_to_the_load_alone_is_found_out(folder, monkeypatch):
     """The answers before the load are right; between the load generator and the server, all are falsified."""
     with LyingPostgres(LIES["floats times 11"]) as lying:
-        load_spec = PostgresSession.load_spec
-
-        def through(session):
-            spec = load_spec(session)
-            return {**spec, "port": str(lying.listen((spec["host"], int(spec["port"]))))}
-
-        monkeypatch.setattr(PostgresSession, "load_spec", through)
+        send_loads_through(lying, PostgresSession, monkeypatch)
         result = result_of(list(run_trial(reading_order(folder, "postgres", "range"), Stop())))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     assert "while the load ran" in result.verdict.reasons[0]
