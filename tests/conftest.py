@@ -12,6 +12,7 @@ The tests have a state of their own, so that `scale clean` in one of them remove
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -31,6 +32,10 @@ STATE = tempfile.mkdtemp(prefix="scale-tests-", dir="/var/tmp")
 os.chmod(STATE, 0o711)
 os.environ.setdefault("SCALE_STATE_DIR", f"{STATE}/state")
 os.environ.setdefault("SCALE_NEW_PAGES", "off")  # each sweep and plan would touch gigabytes; test_new_pages.py measures
+
+# Hundreds of processes import the package: without its bytecode, each compiles it again, which takes 1 s of CPU time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 CHECKOUT = str(Path(__file__).resolve().parents[1] / "runner")
 os.environ["PYTHONPATH"] = os.pathsep.join([CHECKOUT, *filter(None, [os.environ.get("PYTHONPATH")])])
