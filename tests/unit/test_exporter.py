@@ -152,9 +152,18 @@ def parts(state: LiveState):
     return points_kept(state), points_phase(state), points_now(state, 5 * S)
 
 
-def served(state: LiveState) -> dict[tuple[str, frozenset], float]:
+Samples = dict[tuple[str, frozenset], float]
+SERVED: list[tuple[LiveState, Samples]] = []  # a state is never changed, and has no hash
+
+
+def served(state: LiveState) -> Samples:
+    for known, samples in SERVED:
+        if known is state:
+            return samples
     body = b"".join(text(p, common_labels(state)) for p in parts(state))
-    return {(s.name, frozenset(s.labels.items())): s.value for f in parse(body.decode()) for s in f.samples}
+    found = {(s.name, frozenset(s.labels.items())): s.value for f in parse(body.decode()) for s in f.samples}
+    SERVED.append((state, found))
+    return found
 
 
 def value(state: LiveState, name: str, **labels: str) -> float | None:

@@ -170,10 +170,15 @@ def test_a_contradiction_inside_a_raw_file_is_found(run):
     assert f"{TRIAL}/loadgen.jsonl" in named(run)
 
 
+@pytest.fixture(scope="module")
+def original_ramped(tmp_path_factory):
+    return Path(raw_run(tmp_path_factory.mktemp("ramped"), shape=Shape(levels=2, seconds=20, ramp_s=8)).path)
+
+
 @pytest.fixture
-def ramped(tmp_path):
+def ramped(original_ramped, tmp_path):
     """Every trial's rate rises for 8 s after the warm-up; its window is the 10 s after these."""
-    return Path(raw_run(tmp_path, shape=Shape(levels=2, seconds=20, ramp_s=8)).path)
+    return Path(shutil.copytree(original_ramped, tmp_path / original_ramped.name))
 
 
 def test_a_window_that_moved_is_found_again(ramped):
