@@ -8,7 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, TargetError, UsageError
@@ -24,6 +24,7 @@ from scale_sweep.iotbenchmark.spec import RUNTIME, load_spec, texts_of, trial_of
 from scale_sweep.iotbenchmark.stored import store_config
 from scale_sweep.loadgen.features import kept_by
 from scale_sweep.loadgen.handle import LoadHandle
+from scale_sweep.loadgen.watched import Every, LoadEnd, watch
 from scale_sweep.measure.trial.asking import (
     DROP_S,
     SCHEMA_S,
@@ -107,7 +108,8 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
             present = 0 if job.writes else _present(job, reached)
             spec = load_spec(job, trial, reached.session.load_spec(), texts, present)
             load = load_of(order, kept_by(program, spec), facts.threads_per_process, reached)
-            failure, interrupted = _load(load, job, say)
+            end = _load(load, say)
+            failure, interrupted = end.failure, end.interrupted
             summary = load.summary()
             if summary is None:
                 if failure is None and not interrupted:
@@ -197,26 +199,20 @@ def _present(job: IotJob, reached: Reached) -> int:
     return each
 
 
-def _load(load: LoadHandle, job: IotJob, say: Say) -> tuple[LoadError | None, bool]:
-    """Why it failed, and whether it was interrupted."""
-    told = time.monotonic()
+def _load(load: LoadHandle, say: Say) -> LoadEnd:
+    """Runs the load. Of one that was interrupted, a failure of its end does not matter."""
+    due = Every(REPORT_EVERY_S)
+
+    def report(second: Interval) -> None:
+        if due.elapsed_s() is not None:
+            say(f"{second.t_s:.0f} s: {second.requests} requests and {second.rows} rows in the last second")
+
+    load.start()
     try:
-        load.start()
-        for line in load.lines(LOAD_S_MAX):
-            if isinstance(line, Interval) and time.monotonic() - told >= REPORT_EVERY_S:
-                told = time.monotonic()
-                say(f"{line.t_s:.0f} s: {line.requests} requests and {line.rows} rows in the last second")
-    except KeyboardInterrupt:
-        load.stop()
-        with contextlib.suppress(LoadError):
-            for _ in load.lines(DRAIN_S):
-                pass
-        return None, True
-    except LoadError as error:
-        return error, False
+        end = watch(load, report, LOAD_S_MAX, DRAIN_S)
     finally:
         load.stop()
-    return None, False
+    return replace(end, failure=None) if end.interrupted else end
 
 
 def _count(job: IotJob, reached: Reached, acknowledged: int, load: LoadHandle, say: Say) -> tuple[int | None, str]:

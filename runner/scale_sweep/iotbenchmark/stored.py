@@ -16,13 +16,14 @@ from scale_sweep.iotbenchmark.job import IotJob, ResultStore
 from scale_sweep.iotbenchmark.keys import USED
 from scale_sweep.iotbenchmark.output import Done, rows_of
 from scale_sweep.results.sqlexport import SqlTable, write
+from scale_sweep.server.targets import all_facts
 
 MYSQL, NONE = "mysql", "none"
 PROJECT = "PROJECT_ID"
 SECRETS = ("PASSWORD", "TOKEN", "TEST_DATA_STORE_PW")
 TEXT_MAX = 150  # characters of a text in IoT-benchmark's tables
 _OF_STORE = ("IP", "PORT", "DB", "USER", "PW")
-_ELSEWHERE = ("csv", "iotdb")
+_CSV = "csv"
 _COUNTS = {"okOperation": "okOperationNum", "okPoint": "okPointNum", "failPoint": "failPointNum"}
 _COUNTS |= {"failOperation": "failOperationNum", "throughput": "throughput"}
 
@@ -32,13 +33,16 @@ def read_store(given: Given, password: str, now: datetime) -> tuple[ResultStore 
     kind = given.text("TEST_DATA_PERSISTENCE").lower()
     named = tuple(f"TEST_DATA_STORE_{part}" for part in _OF_STORE if given.says(f"TEST_DATA_STORE_{part}"))
     unused = tuple(f"{key} has no effect: TEST_DATA_PERSISTENCE is not MySQL" for key in named)
-    if kind in _ELSEWHERE:
+    databases = [facts.iot_benchmark_store for facts in all_facts() if facts.iot_benchmark_store]
+    if kind in (_CSV, *(name.lower() for name in databases)):
         sentence = "results are printed, and --json prints them as JSON; MySQL stores them in a database"
         return None, (f"TEST_DATA_PERSISTENCE={kind} has no effect: {sentence}", *unused)
     if kind == NONE:
         return None, unused
     if kind != MYSQL:
-        given.refuse("TEST_DATA_PERSISTENCE", f"{shown(kind)} is none of None, MySQL, CSV, IoTDB")
+        given.refuse(
+            "TEST_DATA_PERSISTENCE", f"{shown(kind)} is none of {', '.join(('None', 'MySQL', 'CSV', *databases))}"
+        )
         return None, ()
     host, port = given.text("TEST_DATA_STORE_IP"), given.text("TEST_DATA_STORE_PORT")
     if not re.fullmatch(r"[A-Za-z0-9._:-]{1,253}", host):

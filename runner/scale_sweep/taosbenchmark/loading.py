@@ -6,21 +6,27 @@ Refuses to know what is loaded or asked.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Generic, TypeVar
 
 from scale_sweep.base.errors import LoadError, PreflightError, StoreError
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.statements import run_verb
+from scale_sweep.loadgen.watched import watch
+from scale_sweep.model import Interval, LoadSummary
 from scale_sweep.taosbenchmark import output
 
+LOAD_S_MAX = 30 * 86_400.0
 DRAIN_S = 20.0
 LIBRARY_S = 20.0
 RESULT = "RESULT"
 """The level of lines that taosBenchmark writes to standard output. They are written with the level INFO, as there."""
 
 Say = Callable[[str, str], None]
+T = TypeVar("T")
 
 
 def need_library(program: str, door: Mapping[str, str]) -> None:
@@ -58,11 +64,39 @@ def _open_at_once(path: str, flags: int) -> int:
     return descriptor
 
 
-def drain(load: LoadProcesses) -> LoadError | None:
-    """Reads what a stopped load still says."""
-    try:
-        for _ in load.lines(DRAIN_S):
-            pass
-    except LoadError as error:
-        return error
-    return None
+@dataclass(frozen=True, kw_only=True)
+class OneLoad:
+    """A load that has ended. summary: None without one. raw: its output. failure: why it failed; None if it did not."""
+
+    summary: LoadSummary | None
+    raw: Sequence[str]
+    troubles: tuple[str, ...]
+    failure: LoadError | None
+    interrupted: bool
+
+
+@dataclass(kw_only=True)
+class LoadsDone(Generic[T]):
+    """The loads of a file that ended. failure: why no more follow; the caller raises it after the lines were shown."""
+
+    done: list[T] = field(default_factory=list)
+    interrupted: bool = False
+    failure: LoadError | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """No further load follows."""
+        return self.interrupted or self.failure is not None
+
+
+def run_load(program: str, spec: Mapping[str, str], password: str, on_interval: Callable[[Interval], None]) -> OneLoad:
+    """Runs one load on the CPUs of this process to its end, or until Ctrl-C. Raises LoadError if it does not start."""
+    with LoadProcesses(program, [spec], tuple(sorted(os.sched_getaffinity(0))), password) as load:
+        end = watch(load, on_interval, LOAD_S_MAX, DRAIN_S)
+        return OneLoad(
+            summary=load.summary(),
+            raw=load.raw,
+            troubles=tuple(f"{t.code} {t.message}" for t in load.troubles),
+            failure=end.failure,
+            interrupted=end.interrupted,
+        )

@@ -9,7 +9,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -19,7 +19,7 @@ from typing import Any
 from scale_sweep.base.errors import LoadError, UsageError
 from scale_sweep.base.input_file import open_input, read_input
 from scale_sweep.loadgen.checked import refuse_wrong
-from scale_sweep.loadgen.process import LoadProcesses
+from scale_sweep.loadgen.watched import Every
 from scale_sweep.model import Interval
 from scale_sweep.taosbenchmark import output, spec
 from scale_sweep.taosbenchmark.aggregates import Took, ask_aggregates
@@ -27,12 +27,11 @@ from scale_sweep.taosbenchmark.flags import BESIDE_FILE, read_flags
 from scale_sweep.taosbenchmark.job import Database, Job, Refusals, ScaleOptions, SuperTable
 from scale_sweep.taosbenchmark.jsonfile import Invocation, read_json
 from scale_sweep.taosbenchmark.keys import BYTES_MAX, load_document
-from scale_sweep.taosbenchmark.loading import Say, drain, saying
+from scale_sweep.taosbenchmark.loading import Say, run_load, saying
 from scale_sweep.taosbenchmark.options import name_of, parse
 from scale_sweep.taosbenchmark.server import Server
 
 REPORT_EVERY_S = 30.0
-LOAD_S_MAX = 30 * 86_400.0
 CLIENT_FILE = "taos.cfg"
 ROWS_FILE_BYTES_MAX = 256 * 2**20
 
@@ -200,38 +199,29 @@ def _load(
     threads = vgroups if job.vgroups_auto else job.threads
     job = replace(job, threads=threads)
     lines = spec.load_spec(job, own, database, table, vgroups)
-    failure: LoadError | None = None
-    interrupted = False
-    with LoadProcesses(program, [lines], tuple(sorted(os.sched_getaffinity(0))), job.password) as load:
-        try:
-            _watch(load, say)
-        except KeyboardInterrupt:
-            interrupted = True
-            load.stop()
-            failure = drain(load)
-        except LoadError as error:
-            failure = error
-        summary = load.summary()
-        troubles = tuple(f"{t.code} {t.message}" for t in load.troubles)
-    if summary is None:
-        return None, failure, interrupted
+    load = run_load(program, lines, job.password, _reports(say))
+    if load.summary is None:
+        return None, load.failure, load.interrupted
     loaded = output.Loaded(
         database=database,
         table=table,
         threads=int(lines["threads"]),
         vgroups=vgroups,
-        summary=summary,
-        troubles=troubles,
+        summary=load.summary,
+        troubles=load.troubles,
     )
-    return loaded, failure or _failure(loaded, interrupted=interrupted), interrupted
+    return loaded, load.failure or _failure(loaded, interrupted=load.interrupted), load.interrupted
 
 
-def _watch(load: LoadProcesses, say: Say) -> None:
-    told = time.monotonic()
-    for line in load.lines(LOAD_S_MAX):
-        if isinstance(line, Interval) and time.monotonic() - told >= REPORT_EVERY_S:
-            told = time.monotonic()
-            say("INFO", f"has currently inserted rows: {line.rows_total}, insert rate: {line.rows} rows in a second")
+def _reports(say: Say) -> Callable[[Interval], None]:
+    due = Every(REPORT_EVERY_S)
+
+    def report(second: Interval) -> None:
+        if due.elapsed_s() is not None:
+            rate = f"insert rate: {second.rows} rows in a second"
+            say("INFO", f"has currently inserted rows: {second.rows_total}, {rate}")
+
+    return report
 
 
 def _failure(loaded: output.Loaded, *, interrupted: bool) -> LoadError | None:

@@ -68,8 +68,9 @@ class Facts:
     cannot be measured. says: which of NEEDS it has words for. functions: which of the FURTHER ones it has. fills: with
     which of FILLS it fills stretches of time without rows. lacks: of other needs, functions and fills (`fill = NAME`),
     why it has not, as a sentence. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD.
-    iot_benchmark_versions: the names of its other versions there, which are loaded in the same way. takes: which of
-    "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the tags of a device are
+    iot_benchmark_versions: the names of its other versions there, which are loaded in the same way.
+    iot_benchmark_store: its name in TEST_DATA_PERSISTENCE, if IoT-benchmark can store results in it; "": it cannot.
+    takes: which of "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the tags of a device are
     stored with its rows. own_columns: that its tables have besides those of the workload.
 
     sums: which figures of scale_sweep/experiment/work/sums.py it computes of the rows of a table (`Session.sums`);
@@ -128,6 +129,7 @@ class Facts:
     lacks: Mapping[str, str] = field(default_factory=dict)
     iot_benchmark: tuple[str, ...] = ()
     iot_benchmark_versions: tuple[str, ...] = ()
+    iot_benchmark_store: str = ""
     takes: tuple[str, ...] = ()
     stores_tags: bool = False
     own_columns: tuple[str, ...] = ()

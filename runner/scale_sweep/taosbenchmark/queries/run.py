@@ -7,40 +7,27 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, TargetError
 from scale_sweep.base.input_file import read_input_text
-from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.statements import run_statements
+from scale_sweep.loadgen.watched import Every
 from scale_sweep.model import Interval, LoadSummary
 from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
 from scale_sweep.taosbenchmark.keys import BYTES_MAX
-from scale_sweep.taosbenchmark.loading import RESULT, Say, drain, need_library, saying
+from scale_sweep.taosbenchmark.loading import RESULT, LoadsDone, Say, need_library, run_load, saying
 from scale_sweep.taosbenchmark.queries import output
 from scale_sweep.taosbenchmark.queries.job import QueryJob
 from scale_sweep.taosbenchmark.queries.spec import QueryLoad, specified_loads, subtable_load, subtables_statement
 from scale_sweep.taosbenchmark.spec import door_spec
 
 REPORT_EVERY_S = 30.0
-LOAD_S_MAX = 30 * 86_400.0
 
 
-@dataclass(kw_only=True)
-class QueryResult:
-    """All queries that ran. failure: why it ended early; the caller raises it after the lines were shown."""
-
-    done: list[output.Asked] = field(default_factory=list)
-    interrupted: bool = False
-    failure: LoadError | None = None
-
-    @property
-    def is_over(self) -> bool:
-        """Nothing more is asked."""
-        return self.interrupted or self.failure is not None
+QueryResult = LoadsDone[output.Asked]
 
 
 def read_text(path: str) -> str:
@@ -104,36 +91,28 @@ def _ask(job: QueryJob, program: str, load: QueryLoad, result: QueryResult, say:
             file.writelines(f"{item}\n" for item in load.items)
             file.flush()
             spec["items"] = file.name
-        cpus = tuple(sorted(os.sched_getaffinity(0)))
-        processes = stack.enter_context(LoadProcesses(program, [spec], cpus, job.password))
-        try:
-            _watch(processes, say)
-        except KeyboardInterrupt:
-            result.interrupted = True
-            processes.stop()
-            result.failure = drain(processes)
-        except LoadError as error:
-            result.failure = error
-        summary = processes.summary()
-        troubles = tuple(f"{t.code} {t.message}" for t in processes.troubles)
-    if summary is None:
+        done = run_load(program, spec, job.password, _reports(say))
+    result.failure, result.interrupted = done.failure, done.interrupted
+    if done.summary is None:
         return
-    asked = output.Asked(load=load, summary=summary, of_subtables=of_subtables, troubles=troubles)
+    asked = output.Asked(load=load, summary=done.summary, of_subtables=of_subtables, troubles=done.troubles)
     result.done.append(asked)
     for line in output.delay_lines(asked):
         say(RESULT, line)
     if not result.is_over:
-        result.failure = _failure(job, asked, summary, say)
+        result.failure = _failure(job, asked, done.summary, say)
 
 
-def _watch(processes: LoadProcesses, say: Say) -> None:
-    told, queries = time.monotonic(), 0
-    for line in processes.lines(LOAD_S_MAX):
-        if isinstance(line, Interval):
-            queries += line.requests
-            if time.monotonic() - told >= REPORT_EVERY_S:
-                told = time.monotonic()
-                say("INFO", f"has currently completed queries: {queries}, QPS: {line.requests} in a second")
+def _reports(say: Say) -> Callable[[Interval], None]:
+    due, queries = Every(REPORT_EVERY_S), 0
+
+    def report(second: Interval) -> None:
+        nonlocal queries
+        queries += second.requests
+        if due.elapsed_s() is not None:
+            say("INFO", f"has currently completed queries: {queries}, QPS: {second.requests} in a second")
+
+    return report
 
 
 def _failure(job: QueryJob, asked: output.Asked, summary: LoadSummary, say: Say) -> LoadError | None:

@@ -6,33 +6,25 @@ Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the c
 from __future__ import annotations
 
 import os
-import time
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, TargetError
-from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import answers_of_workers
 from scale_sweep.loadgen.statements import run_statements
+from scale_sweep.loadgen.watched import Every
 from scale_sweep.model import Interval
 from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
-from scale_sweep.taosbenchmark.loading import RESULT, Say, drain, need_library, saying
+from scale_sweep.taosbenchmark.loading import RESULT, LoadsDone, Say, need_library, run_load, saying
 from scale_sweep.taosbenchmark.subscriptions import output
 from scale_sweep.taosbenchmark.subscriptions.delay import measured_delay
 from scale_sweep.taosbenchmark.subscriptions.job import Following, SubscribeJob
 from scale_sweep.taosbenchmark.subscriptions.spec import create_statements, follow_spec, statements_spec
 
 REPORT_EVERY_S = 10.0
-LIMIT_S = 30 * 86_400.0
 
 
-@dataclass(kw_only=True)
-class SubscribeResult:
-    """All that was read. failure: why it ended early; the caller raises it after the lines were shown."""
-
-    done: list[output.Followed] = field(default_factory=list)
-    interrupted: bool = False
-    failure: LoadError | None = None
+SubscribeResult = LoadsDone[output.Followed]
 
 
 def check_files(job: SubscribeJob, refusals: Refusals, *, row_times: bool) -> None:
@@ -57,7 +49,7 @@ def run_subscriptions(job: SubscribeJob, own: ScaleOptions, program: str, say: S
         for following in job.followings:
             _make_topics(job, own, program, following, both)
             _follow(job, own, program, following, result, both)
-            if result.interrupted or result.failure:
+            if result.is_over:
                 break
     return result
 
@@ -74,41 +66,33 @@ def _make_topics(job: SubscribeJob, own: ScaleOptions, program: str, following: 
 def _follow(
     job: SubscribeJob, own: ScaleOptions, program: str, following: Following, result: SubscribeResult, say: Say
 ) -> None:
-    spec = follow_spec(job, own, following)
-    with LoadProcesses(program, [spec], tuple(sorted(os.sched_getaffinity(0))), job.password) as processes:
-        try:
-            _watch(processes, say)
-        except KeyboardInterrupt:
-            result.interrupted = True
-            processes.stop()
-            result.failure = drain(processes)
-        except LoadError as error:
-            result.failure = error
-        summary, raw = processes.summary(), list(processes.raw)
-        troubles = tuple(f"{t.code} {t.message}" for t in processes.troubles)
-    if summary is None:
+    done = run_load(program, follow_spec(job, own, following), job.password, _reports(say))
+    result.failure, result.interrupted = done.failure, done.interrupted
+    if done.summary is None:
         return
     followed = output.Followed(
         following=following,
-        consumers=answers_of_workers(raw),
-        summary=summary,
-        delay=measured_delay(summary.response) if own.row_times else None,
-        troubles=troubles,
+        consumers=answers_of_workers(done.raw),
+        summary=done.summary,
+        delay=measured_delay(done.summary.response) if own.row_times else None,
+        troubles=done.troubles,
     )
     result.done.append(followed)
     for line in output.lines(followed):
         say(RESULT, line)
-    if summary.outcome == "errors" and result.failure is None:
-        result.failure = LoadError(f"a consumer failed: {'; '.join(troubles[:3])}", remedy="see the server's log")
+    if done.summary.outcome == "errors" and result.failure is None:
+        result.failure = LoadError(f"a consumer failed: {'; '.join(done.troubles[:3])}", remedy="see the server's log")
 
 
-def _watch(processes: LoadProcesses, say: Say) -> None:
-    told, messages, before = time.monotonic(), 0, 0
-    for line in processes.lines(LIMIT_S):
-        if isinstance(line, Interval):
-            messages += line.requests
-            now = time.monotonic()
-            if now - told >= REPORT_EVERY_S:
-                rate = (messages - before) / (now - told)
-                say(RESULT, f"has poll total msgs: {messages}, period rate: {rate:.3f} msgs/s")
-                told, before = now, messages
+def _reports(say: Say) -> Callable[[Interval], None]:
+    due, messages, before = Every(REPORT_EVERY_S), 0, 0
+
+    def report(second: Interval) -> None:
+        nonlocal messages, before
+        messages += second.requests
+        if (elapsed_s := due.elapsed_s()) is not None:
+            rate = (messages - before) / elapsed_s
+            say(RESULT, f"has poll total msgs: {messages}, period rate: {rate:.3f} msgs/s")
+            before = messages
+
+    return report

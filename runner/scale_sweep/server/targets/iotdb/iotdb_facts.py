@@ -32,6 +32,7 @@ FACTS = Facts(
         "count_distinct": "IoTDB has no count of different values",
     },
     iot_benchmark=("IoTDB-200-SESSION_BY_TABLET=tablet", "IoTDB-200-SESSION_BY_RECORDS=records"),
+    iot_benchmark_store="IoTDB",
     iot_benchmark_versions=tuple(
         f"IoTDB-{version}-SESSION_BY_{name}={method}"
         for version in ("013", "100", "110", "130")
