@@ -55,7 +55,7 @@ ALLOWED = {
         "machine.host", "machine.state",
     },
     "server.targets": {
-        "base.errors", "base.files", "base.nearest", "base.registry", "base.units", "model", "machine.state",
+        "base.errors", "base.files", "base.nearest", "base.registry", "base.spawning", "base.units", "model", "machine.state",
         "experiment.work", "loadgen",
     },
     "sweep": {

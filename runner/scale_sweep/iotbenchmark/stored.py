@@ -40,9 +40,8 @@ def read_store(given: Given, password: str, now: datetime) -> tuple[ResultStore 
     if kind == NONE:
         return None, unused
     if kind != MYSQL:
-        given.refuse(
-            "TEST_DATA_PERSISTENCE", f"{shown(kind)} is none of {', '.join(('None', 'MySQL', 'CSV', *databases))}"
-        )
+        kinds = ", ".join(("None", "MySQL", "CSV", *databases))
+        given.refuse("TEST_DATA_PERSISTENCE", f"{shown(kind)} is none of {kinds}")
         return None, ()
     host, port = given.text("TEST_DATA_STORE_IP"), given.text("TEST_DATA_STORE_PORT")
     if not re.fullmatch(r"[A-Za-z0-9._:-]{1,253}", host):

@@ -7,17 +7,13 @@ steal time nor any other counter of this machine shows it. A child process repea
 
 from __future__ import annotations
 
-import contextlib
-import os
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from scale_sweep.base.spawning import spawn
 from scale_sweep.machine.host import repeat_work
+from scale_sweep.machine.host.line_child import LineChild
 from scale_sweep.model import CpuWork
 
 CPUS_MAX = 16  # evenly spread over more
@@ -25,7 +21,6 @@ ESTIMATES_SPEED = 2.1  # pieces/ms: where PostgreSQL writes the 3e5 rows/s per c
 _NOW_PIECES = 20
 _NOW_REST_S = 0.01
 _END_S = 5.0
-_READ_BYTES = 1 << 16
 
 
 class CpuWorkReader:
@@ -33,44 +28,24 @@ class CpuWorkReader:
 
     def __init__(self, cpus: Sequence[int]) -> None:
         self._cpus = spread(cpus)
-        self._child: subprocess.Popen[bytes] | None = None
-        self._rest = b""
+        self._child = LineChild(Path(repeat_work.__file__), self._cpus, self._cpus)
         self.cpu_s = 0.0  # of the work so far
 
     def start(self) -> None:
         """Starts the child."""
-        if not self._cpus:
-            return
-        command = (sys.executable, "-I", "-S", str(Path(repeat_work.__file__)), *map(str, self._cpus))
-        with contextlib.suppress(OSError):
-            self._child = spawn(
-                command, self._cpus, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-            )
-            if self._child.stdout is not None:
-                os.set_blocking(self._child.stdout.fileno(), False)
+        if self._cpus:
+            self._child.start()
 
     def read(self) -> tuple[CpuWork, ...]:
         """The totals since the last call, in the order of time."""
-        if self._child is None or self._child.stdout is None:
-            return ()
-        try:
-            text = self._rest + os.read(self._child.stdout.fileno(), _READ_BYTES)
-        except OSError:  # nothing new yet
-            return ()
-        *lines, self._rest = text.split(b"\n")
-        totals = tuple(_total(line) for line in lines)
+        totals = tuple(_total(line) for line in self._child.new_lines())
         if totals:
             self.cpu_s = totals[-1].cpu_us_total / 1e6
         return totals
 
     def stop(self) -> None:
         """Ends the child."""
-        if self._child is None:
-            return
-        self._child.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._child.communicate(timeout=_END_S)
-        self._child = None
+        self._child.stop(_END_S)
 
 
 def speed_now() -> float:

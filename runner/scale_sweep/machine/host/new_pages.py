@@ -8,17 +8,14 @@ enough pages there is no result.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import select
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
+from scale_sweep.machine.host.line_child import LineChild
 from scale_sweep.machine.host.touch_pages import FIRST, PIECE_BYTES
 from scale_sweep.model import NewPages
 
@@ -68,29 +65,12 @@ def judged(costs: Sequence[float], available_bytes: int) -> NewPages | None:
 
 def _touched(wanted_bytes: int, limit_s: float) -> Iterator[float]:
     """The cost of a page of each piece, as the child reports it. The child is gone when the iterator is closed."""
-    command = (sys.executable, "-I", "-S", str(_PROGRAM), str(wanted_bytes), str(limit_s))
+    child = LineChild(_PROGRAM, (wanted_bytes, limit_s), sorted(os.sched_getaffinity(0)))
+    child.start()
     try:
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    except OSError:
-        return
-    try:
-        yield from _lines(child, time.monotonic() + limit_s + _LATE_S)
+        yield from map(float, child.lines(time.monotonic() + limit_s + _LATE_S))
     finally:
-        child.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.communicate(timeout=_LATE_S)
-
-
-def _lines(child: subprocess.Popen[bytes], end_s: float) -> Iterator[float]:
-    if child.stdout is None:
-        return
-    rest = b""
-    while (left_s := end_s - time.monotonic()) > 0 and select.select([child.stdout], [], [], left_s)[0]:
-        text = os.read(child.stdout.fileno(), 4096)
-        if not text:
-            return
-        *lines, rest = (rest + text).split(b"\n")
-        yield from map(float, lines)
+        child.stop(_LATE_S)
 
 
 def _available(root: Path) -> int:

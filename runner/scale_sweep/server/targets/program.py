@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from scale_sweep.base.spawning import run_within
 from scale_sweep.model import Finding
 
 _WITHIN_S = 10.0
@@ -20,15 +21,7 @@ def run_program(
 ) -> Done | None:
     """The ended program with its output; None if it cannot be run, or does not end in time."""
     try:
-        return subprocess.run(
-            argv,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=within_s,
-            check=False,
-            env=environment,
-        )
+        return run_within(within_s, argv, **({} if environment is None else {"env": environment}))
     except (OSError, subprocess.TimeoutExpired):
         return None
 

@@ -70,8 +70,8 @@ class Facts:
     why it has not, as a sentence. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD.
     iot_benchmark_versions: the names of its other versions there, which are loaded in the same way.
     iot_benchmark_store: its name in TEST_DATA_PERSISTENCE, if IoT-benchmark can store results in it; "": it cannot.
-    takes: which of "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the tags of a device are
-    stored with its rows. own_columns: that its tables have besides those of the workload.
+    takes: which of "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the tags of
+    a device are stored with its rows. own_columns: that its tables have besides those of the workload.
 
     sums: which figures of scale_sweep/experiment/work/sums.py it computes of the rows of a table (`Session.sums`);
     empty: none, and its rows are only counted. decimal_methods: methods that send a float as a decimal, which the
