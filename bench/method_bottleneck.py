@@ -105,7 +105,7 @@ def judged(truth: Truth, trial: Trial, noise: float, chance: random.Random) -> T
     figures = {name: value for name, value in truth.use.items() if name != "others"}
     others = trial.cores - used if truth.use.get("others") else 0.0
     use = ResourceUse(
-        seconds=10.0, rows_per_s=rate, server_cores=0.97 * used, generator_cores=0.5, other_cores=others, **figures
+        seconds=10.0, rate_per_s=rate, server_cores=0.97 * used, generator_cores=0.5, other_cores=others, **figures
     )
     m = Measurement(rows=9, rows_per_s=rate, window_s=10.0, server_cpu_cores=use.server_cores)
     given = TrialResources(

@@ -79,7 +79,7 @@ def main() -> None:
                 print(f"{t_s:7.1f} s {float(row['rows_per_s']):12,.0f} rows/s  {where}")
         print(
             f"window: {start:.2f} s .. {end:.2f} s, {m['rows_per_s']:,.0f} rows/s; before it "
-            f"{m['transient_rows_per_s'] or 0:,.0f} rows/s; {verdict['kind']}"
+            f"{m['transient_rate'] or 0:,.0f} rows/s; {verdict['kind']}"
         )
         print(*verdict["reasons"], sep="\n")
         checked = subprocess.run([str(Path(sys.executable).parent / "scale"), "verify", str(run)], check=False)

@@ -92,7 +92,7 @@ def test_reads_are_answered_rightly_beside_writes(target, folder):
     assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
     assert sum(one["counted"] for one in answers.values()) > 0
     of_range = result.measurement.operations["range"]
-    assert of_range.rows_per_s == pytest.approx(360 * of_range.requests_per_s, rel=0.01)
+    assert of_range.read_rows_per_s == pytest.approx(360 * of_range.requests_per_s, rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_prometheus_knows_the_curve_when_the_sweep_has_ended(seen):
         r["metric"]["trial"]: r["metric"]["verdict"] for r in server.query("last_over_time(scale_trial_verdict[1h])")
     }
     assert verdicts == {t["trial"]["trial_id"]: t["verdict"]["kind"] for t in document["trials"]}
-    points = {p["level"]: p["rows_per_s_mean"] for p in document["fit"]["points"]}
+    points = {p["level"]: p["rate_mean"] for p in document["fit"]["points"]}
     curve = server.values("last_over_time(scale_curve_rows_per_second[1h])", "level")
     assert {float(level): rate for level, rate in curve.items()} == pytest.approx(points)
 

@@ -51,7 +51,7 @@ def test_reads_are_answered_rightly_beside_writes(target, folder):
     result, answers = checked(here(reading_order(folder, "victoriametrics", mix, also=more, **flags)))
     assert set(answers) == asked
     assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
-    assert result.measurement.operations["range"].rows_per_s == pytest.approx(
+    assert result.measurement.operations["range"].read_rows_per_s == pytest.approx(
         360 * result.measurement.operations["range"].requests_per_s, rel=0.01
     )
 

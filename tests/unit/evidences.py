@@ -24,13 +24,13 @@ def evidence_of(
         generator_cpus=len(placement.generator_cpus),
         shared_cpus=placement.shared,
         threads=4,
-        ceiling_rows_per_s=m.ceiling_rows_per_s,
-        offered_rows_per_s=rate or None,
+        ceiling_per_s=m.ceiling_rows_per_s,
+        offered_per_s=rate or None,
         prepared_disks=trial.resources.disks,
     )
     window = ResourceUse(
         seconds=m.window_s or 10.0,
-        rows_per_s=m.rows_per_s,
+        rate_per_s=m.rows_per_s,
         server_cores=part(m.server_cpu_percent, trial.cores),
         generator_cores=part(m.generator_cpu_percent, given.generator_cpus) if clients is None else clients,
         throttled=m.throttled_s / m.window_s if m.throttled_s is not None and m.window_s else None,

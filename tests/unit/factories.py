@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
 from scale_sweep.model import (
     CORES,
     DISKS,
     MEMORY,
     Amount,
+    Interval,
     KnobColumn,
     KnobRole,
     Measurement,
@@ -79,6 +81,11 @@ def make_trial(
         knobs={},
     )
     return with_knobs(replace(base, **fields), knobs, KNOB_COLUMNS)
+
+
+def as_rated(intervals: Iterable[Interval]) -> list[RatedInterval]:
+    """The intervals of a load that only writes, as its rate counts them."""
+    return rated_intervals(intervals, make_sweep().work)
 
 
 def make_result(

@@ -220,7 +220,7 @@ def trial_events(
         answers=answers,
         aborted=aborted,
     )
-    facts = with_summary(facts, recorded.summary, trial.load)
+    facts = with_summary(facts, recorded.summary, trial.load, trial.work)
     come_to = outcome(load_axis(plan.sweep.axis), trial, facts)
     began_s = 1_767_323_045 + 20.0 * trial.order  # 2026-01-02T03:04:05Z, a trial every 20 s
     yield TrialStarted(

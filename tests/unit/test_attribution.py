@@ -15,11 +15,11 @@ GIVEN = TrialResources(
     generator_cpus=2,
     shared_cpus=(),
     threads=8,
-    ceiling_rows_per_s=1e9,
+    ceiling_per_s=1e9,
     disk_ceilings_mb_per_s={"d1": 20.0},
 )
 IDLE = ResourceUse(
-    rows_per_s=1e6,
+    rate_per_s=1e6,
     server_cores=2.0,
     generator_cores=0.5,
     other_cores=0.0,
@@ -36,7 +36,7 @@ IDLE = ResourceUse(
     [
         ({}, {}, BottleneckKind.UNKNOWN),
         ({"server_cores": 3.7}, {}, BottleneckKind.SERVER_CPU),
-        ({"rows_per_s": 0.9e9}, {}, BottleneckKind.GENERATOR_CEILING),
+        ({"rate_per_s": 0.9e9}, {}, BottleneckKind.GENERATOR_CEILING),
         ({"generator_cores": 1.9}, {}, BottleneckKind.GENERATOR_CPU),
         ({"throttled": 0.3, "server_cores": 3.9}, {"quota": True}, BottleneckKind.QUOTA),
         ({"throttled": 0.3}, {}, BottleneckKind.THROTTLING),
@@ -56,7 +56,7 @@ IDLE = ResourceUse(
         ({"disk_mb_per_s": {"d1": 18.0}}, {}, BottleneckKind.DISK),
         ({"io_waiting_percent": 80.0}, {}, BottleneckKind.DISK),
         ({"memory_waiting_percent": 40.0}, {}, BottleneckKind.MEMORY),
-        ({}, {"offered_rows_per_s": 1e6}, BottleneckKind.OFFERED_RATE),
+        ({}, {"offered_per_s": 1e6}, BottleneckKind.OFFERED_RATE),
     ],
 )
 def test_each_rule_names_its_own_limit(use, given, kind):
@@ -126,8 +126,8 @@ def test_steady_and_stalled():
 
 
 def test_a_load_that_reads_near_its_own_ceiling_is_bound_by_the_load_generator():
-    given = replace(GIVEN, ceiling_rows_per_s=1000.0, unit="requests/s")
-    found = bottleneck_of(replace(IDLE, rows_per_s=900.0), given, CORES)
+    given = replace(GIVEN, ceiling_per_s=1000.0, unit="requests/s")
+    found = bottleneck_of(replace(IDLE, rate_per_s=900.0), given, CORES)
     assert found.kind is BottleneckKind.GENERATOR_CEILING
     assert found.sentence == "the load generator alone reaches 1 k requests/s with these requests"
 

@@ -28,7 +28,7 @@ from tests.unit.test_plan import planned
 CORES, CLIENTS = load_axis("cores"), load_axis("clients")
 OWN, LACKING = VerdictKind.SOFTWARE_BOTTLENECK, VerdictKind.RESOURCE_NOT_SATURATED
 GIVEN = TrialResources(cores=4.0, quota=False, generator_cpus=2, shared_cpus=(), threads=8)
-IDLE = ResourceUse(rows_per_s=1e6, server_cores=2.0, generator_cores=0.5, other_cores=0.0, in_flight=0.3)
+IDLE = ResourceUse(rate_per_s=1e6, server_cores=2.0, generator_cores=0.5, other_cores=0.0, in_flight=0.3)
 GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=1e6, rate_drift_percent=0.0, rate_cv_percent=2.0)
 
 
@@ -61,8 +61,8 @@ def test_what_is_wrong_unsteady_or_asked_for_no_more_is_no_point_after_a_check_e
     waiting = {"in_flight": 0.95}
     assert judged(m=replace(GOOD, rate_cv_percent=60.0), **waiting).once_checked is VerdictKind.UNSTEADY
     assert judged(m=replace(GOOD, errors=3), **waiting).once_checked is None
-    assert judged(given=replace(GIVEN, offered_rows_per_s=1e6), **waiting).once_checked is None
-    assert judged(given=replace(GIVEN, offered_rows_per_s=2e6), **waiting).once_checked is None
+    assert judged(given=replace(GIVEN, offered_per_s=1e6), **waiting).once_checked is None
+    assert judged(given=replace(GIVEN, offered_per_s=2e6), **waiting).once_checked is None
     assert judged(CLIENTS, **waiting).once_checked is None, "more connections are what it sweeps"
 
 

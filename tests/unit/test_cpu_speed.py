@@ -22,6 +22,7 @@ from scale_sweep.measure.trial.loading import _worked_cpus
 from scale_sweep.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind, rate_per_cpu_s
 from scale_sweep.report.cpu_time import speed_cautions
 from scale_sweep.report.figures import fit_again
+from tests.unit.factories import as_rated
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_new_pages_named import interval, recorded
 from tests.unit.test_sampling import sample
@@ -112,9 +113,9 @@ def test_each_second_has_its_own_speed():
     assert totals.speed(2e9, 3e9) == pytest.approx(1.0)
     assert totals.speed(1e9, 3e9) == pytest.approx(1.5)
     assert totals.speed(3e9, 9e9) is None
-    assert totals.of_seconds([interval(s, 1, s) for s in (1, 2, 3, 4)]) == pytest.approx((2.0, 2.0, 1.0, 2.0))
-    assert totals.of_seconds([interval(s, 1, s) for s in (1, 9)]) == ()
-    assert WorkTotals([sample(1)]).of_seconds([interval(1, 1, 1)]) == ()
+    assert totals.of_seconds(as_rated(interval(s, 1, s) for s in (1, 2, 3, 4))) == pytest.approx((2.0, 2.0, 1.0, 2.0))
+    assert totals.of_seconds(as_rated(interval(s, 1, s) for s in (1, 9))) == ()
+    assert WorkTotals([sample(1)]).of_seconds(as_rated([interval(1, 1, 1)])) == ()
 
 
 def test_a_rate_that_follows_the_speed_is_steady_at_an_equal_one():
@@ -157,7 +158,7 @@ def test_rates_of_the_fit_are_those_at_one_speed():
 def test_levels_that_follow_the_speed_differently_keep_their_ratio():
     """A slope of each level is no part of the model."""
     fit = fit_again(run_of(lambda level: 0.8 if level == 1 else 1.2))
-    by_level = {p.level: p.rows_per_s_mean for p in fit.points}
+    by_level = {p.level: p.rate_mean for p in fit.points}
     assert by_level[4] / by_level[1] == pytest.approx(4, rel=0.1)
 
 
@@ -218,6 +219,6 @@ def test_any_number_of_a_stored_file_is_read(field, wrong):
     first, *others = run.results
     changed = replace(first, measurement=replace(first.measurement, **{field: wrong}))
     fit = fit_again(replace(run, results=(changed, *others)))
-    assert all(math.isfinite(point.rows_per_s_mean) for point in fit.points)
+    assert all(math.isfinite(point.rate_mean) for point in fit.points)
     everywhere = [replace(r, measurement=replace(r.measurement, **{field: wrong})) for r in run.results]
     assert fit_again(replace(run, results=tuple(everywhere))).points

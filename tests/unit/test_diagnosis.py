@@ -73,14 +73,14 @@ def evidences(draw, whole=True):
         generator_cpus=clients,
         threads=draw(st.integers(1, 8)),
         shared_cpus=tuple(range(draw(st.integers(0, clients)))),
-        ceiling_rows_per_s=draw(maybe(st.just(1e6))),
-        offered_rows_per_s=draw(maybe(st.just(9e5))),
+        ceiling_per_s=draw(maybe(st.just(1e6))),
+        offered_per_s=draw(maybe(st.just(9e5))),
         prepared_disks=prepared,
         disk_ceilings_mb_per_s=draw(st.dictionaries(st.sampled_from(names), st.just(100.0))),
     )
     use = ResourceUse(
         seconds=10.0,
-        rows_per_s=draw(st.sampled_from([1e5, 7.9e5, 8.1e5, 8.83e5, 9e5])),
+        rate_per_s=draw(st.sampled_from([1e5, 7.9e5, 8.1e5, 8.83e5, 9e5])),
         server_cores=draw(maybe(shares.map(lambda share: share * cores))),
         generator_cores=draw(maybe(shares.map(lambda share: share * clients))),
         other_cores=draw(maybe(shares)),
@@ -98,7 +98,7 @@ def evidences(draw, whole=True):
     flaw = draw(st.sampled_from(["", "", "", "", "", "", "", "no rows", "lost", "log", "no window"]))
     m = Measurement(
         rows=0 if flaw == "no rows" else 9,
-        rows_per_s=use.rows_per_s,
+        rows_per_s=use.rate_per_s,
         window_s=use.seconds,
         rows_acked=9,
         rows_counted=8 if flaw == "lost" else 9,
@@ -139,14 +139,14 @@ def test_a_number_of_cores_that_stands_had_full_cores_or_got_what_was_offered(ev
     use, what = evidence.window, evidence.given
     if use is None or diagnose(evidence, CORES).kind is not VerdictKind.VALID:
         return
-    if what.offered_rows_per_s:
-        assert use.rows_per_s >= 0.98 * what.offered_rows_per_s
+    if what.offered_per_s:
+        assert use.rate_per_s >= 0.98 * what.offered_per_s
         return
     together = (use.server_cores or 0) + (use.generator_cores or 0) * len(what.shared_cpus) / what.generator_cpus
     assert together >= 0.9 * what.cores - 1e-9
     assert use.server_cores >= (0.9 - (0.15 if what.shared_cpus else 0)) * what.cores - 1e-9
     assert what.quota or (use.throttled or 0) <= 0.01
-    assert not what.ceiling_rows_per_s or use.rows_per_s <= 0.8 * what.ceiling_rows_per_s
+    assert not what.ceiling_per_s or use.rate_per_s <= 0.8 * what.ceiling_per_s
 
 
 @SETTINGS
@@ -155,7 +155,7 @@ def test_a_number_of_disks_that_stands_had_full_disks_or_got_what_was_offered(ev
     use, what = evidence.window, evidence.given
     if use is None or not what.prepared_disks or diagnose(evidence, DISKS).kind is not VerdictKind.VALID:
         return
-    if not what.offered_rows_per_s:
+    if not what.offered_per_s:
         assert use.load_disks
         for disk in use.load_disks.values():
             assert disk.busy_percent >= 90 if disk.used_percent is None else disk.used_percent >= 80

@@ -24,7 +24,7 @@ from scale_sweep.model import (
 from scale_sweep.report.columns import disk_mb_per_s
 from scale_sweep.server.targets import Part
 from tests.unit.evidences import evidence_of
-from tests.unit.factories import make_trial
+from tests.unit.factories import as_rated, make_trial
 
 NOTHING = SubjectSample(cpu_s_total=None, throttled_s_total=None, memory_bytes=None)
 
@@ -138,7 +138,8 @@ def test_time_without_an_acknowledgement():
             backlog_rows=None,
         )
 
-    assert stalled_s([interval(1, 5), interval(2, 0), interval(3.5, 0), interval(4, 1)]) == pytest.approx(2.5)
+    seen = as_rated([interval(1, 5), interval(2, 0), interval(3.5, 0), interval(4, 1)])
+    assert stalled_s(seen) == pytest.approx(2.5)
     assert stalled_s([]) is None
 
 

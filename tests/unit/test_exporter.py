@@ -256,6 +256,8 @@ def test_values_are_the_trials():
     assert value(state, "response_time_seconds", quantile="0.99") == pytest.approx(0.004)
     assert value(state, "service_time_seconds", quantile="1") == pytest.approx(0.008)
     assert value(state, "trial_setting", setting="mode") is None
+    of_clients = replace(state, plan=replace(state.plan, sweep=replace(state.plan.sweep, axis="clients")))
+    assert value(of_clients, "trial_setting", setting="clients") == state.running.trial.level
     quick = {r.trial.trial_id for r in RUN.results if "quick" in marks(r)}
     assert quick and all(value(state, "trial_mark", trial=name, mark="quick") == 1 for name in quick)
     assert value(state, "run_finished_trials_total", verdict="VALID") == sum(

@@ -211,9 +211,9 @@ def test_the_rate_is_a_parameter():
         for r in synthetic((1, 2, 3), 2, 0, 1, gamma=1.0)
     ]
     by_name = fit_curve(results, rate="durable_rows_per_s")
-    by_function = fit_curve(results, rate=lambda m: m.durable_rows_per_s)
+    by_function = fit_curve(results, rate=lambda r: r.measurement.durable_rows_per_s)
     assert by_name.points == by_function.points
-    assert by_name.points[0].rows_per_s_mean == 5e5
+    assert by_name.points[0].rate_mean == 5e5
     with pytest.raises(ValueError, match="not a figure"):
         fit_curve(results, rate="rows_per_second")
 

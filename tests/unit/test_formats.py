@@ -12,9 +12,11 @@ from typer.testing import CliRunner
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.cli import app
+from scale_sweep.model import KnobColumn, KnobRole
 from scale_sweep.results.formats import as_csv, as_json, as_parquet, columns_of
 from scale_sweep.results.store.outside import write_outside
 from scale_sweep.results.store.texts import point_columns
+from tests.unit.factories import amounts
 from tests.unit.stored import store
 from tests.unit.synthetic_run import mixed_run
 
@@ -41,6 +43,24 @@ def test_points_are_the_columns_of_points_csv_with_types():
     assert kinds["rows_acked"] == kinds["replicate"] == "int64"
     assert kinds["verdict"] == kinds["busiest_thread"] == "string"
     assert table.schema.metadata[b"scale.run"].decode() in RUN.path
+
+
+@pytest.mark.parametrize("axis", ["cores", "disks", "clients", "shards"])
+def test_a_level_has_a_column_that_is_named_by_its_axis(axis):
+    knob = KnobColumn(name="shards", role=KnobRole.PARTITIONS, column="shards", label="Shards")
+    trials = [
+        replace(t, level=1.5, resources=replace(t.resources, amounts=amounts(1.5)), knobs={"shards": "1.5"})
+        for t in RUN.plan.trials
+    ]
+    plan = replace(RUN.plan, sweep=replace(RUN.plan.sweep, axis=axis), trials=tuple(trials), knobs=(knob,))
+    results = tuple(replace(r, trial=t) for r, t in zip(RUN.results, trials, strict=True))
+    columns = columns_of(replace(RUN, plan=plan, results=results), "points")
+    names = list(columns.kinds)
+    assert names.count(axis) == names.count("shards") == 1
+    assert names.index("shards") == names.index("disks") + (2 if axis == "clients" else 1)
+    level = as_csv(columns).decode().splitlines()[1].split(",")[names.index(axis)]
+    assert level == ("1.5" if axis != "disks" else str(trials[0].disks))
+    assert columns.kinds[axis] == ("integer" if axis == "disks" else "number")
 
 
 def test_what_was_not_measured_is_null_and_never_0():

@@ -87,7 +87,7 @@ def test_a_verdict_that_only_one_file_tells_is_found_across_methods(run, other):
 
 def test_a_text_or_a_fit_is_counted_across_methods_and_found_when_it_is_lost(run, other):
     edit(run / "report.md", "speedup", "speed up")
-    edit(run / "fit.json", '"rows_per_s_mean": ', '"rows_per_s_mean": 1')
+    edit(run / "fit.json", '"rate_mean": ', '"rate_mean": 1')
     bless(run)
     assert named(run) == set()
     assert said(run) == [f"judged by another method: 2 of {5 + DOCUMENTS} differ"]

@@ -139,6 +139,7 @@ def large_host(disk_busy=0.0, neighbours=0.0, stolen=0.0, generator=0.3, hot=0.3
         make_trial(cores=2.0, placement=placement),
         facts,
         summary([100.0], cpu_window_s=10 * generator, worker_cores=generator, threads=8, make_s=3.0),
+        [],
     )
 
 

@@ -8,6 +8,7 @@ from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.halves import halves_of
 from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
 from scale_sweep.model import Interval, Measurement, SubjectSample, VerdictKind
+from tests.unit.factories import as_rated
 from tests.unit.test_sampling import sample
 
 GIVEN = TrialResources(cores=1.0, quota=False, generator_cpus=1, shared_cpus=(), threads=4)
@@ -41,7 +42,7 @@ def recorded(system_us_per_fault, faults_per_row=None, user_us=None):
             system_s + rows * in_system_us / 1e6,
             faults + rows * faults_per_row(second),
         )
-        intervals.append(interval(second, rows, total))
+        intervals += as_rated([interval(second, rows, total)])
         samples.append(taken(second, system_s, round(faults)))
     return samples, intervals
 

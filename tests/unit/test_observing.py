@@ -57,7 +57,7 @@ def test_it_goes_on_until_it_is_stopped_and_keeps_every_sample(tmp_path):
 def test_series_have_the_columns_of_a_sweep(tmp_path):
     seen, _ = observed(tmp_path / "o")
     header, *rows = (tmp_path / "o/timeseries.csv").read_text().splitlines()
-    assert header.startswith("trial_id,t_s,rows_per_s,server_cpu_cores")
+    assert header.startswith("trial_id,t_s,rows_per_s,requests_per_s,server_cpu_cores")
     assert len(rows) == seen.samples - 1
     assert all(row.startswith("observe,") for row in rows)
 

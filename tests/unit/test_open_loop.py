@@ -10,11 +10,11 @@ from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, dia
 from scale_sweep.model import Bottleneck, BottleneckKind, Interval, Measurement, Plan, StoredRun, Verdict, VerdictKind
 from scale_sweep.report.documents import documents
 from scale_sweep.report.open_loop import response_table
-from tests.unit.factories import make_result, make_sweep, make_trial
+from tests.unit.factories import as_rated, make_result, make_sweep, make_trial
 
 CORES = load_axis("cores")
-GIVEN = TrialResources(cores=1.0, quota=False, generator_cpus=1, shared_cpus=(), threads=8, offered_rows_per_s=20e3)
-MET = ResourceUse(rows_per_s=20e3, server_cores=0.1, generator_cores=0.1, other_cores=0.0, throttled=0.0, in_flight=0.1)
+GIVEN = TrialResources(cores=1.0, quota=False, generator_cpus=1, shared_cpus=(), threads=8, offered_per_s=20e3)
+MET = ResourceUse(rate_per_s=20e3, server_cores=0.1, generator_cores=0.1, other_cores=0.0, throttled=0.0, in_flight=0.1)
 GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=20e3)
 
 
@@ -29,12 +29,12 @@ def test_what_was_offered_and_achieved_stands():
 
 def test_throttling_and_the_generators_ceiling_are_judged_too():
     assert judged(replace(MET, throttled=0.2))[0] == "THROTTLED THROTTLING"
-    assert judged(ceiling_rows_per_s=21e3)[0] == "GENERATOR_BOUND GENERATOR_CEILING"
-    assert judged(ceiling_rows_per_s=200e3)[0] == "VALID OFFERED_RATE"
+    assert judged(ceiling_per_s=21e3)[0] == "GENERATOR_BOUND GENERATOR_CEILING"
+    assert judged(ceiling_per_s=200e3)[0] == "VALID OFFERED_RATE"
 
 
 def intervals(backlog):
-    return [
+    recorded = [
         Interval(
             monotonic_ns=i,
             t_s=float(i + 1),
@@ -51,12 +51,13 @@ def intervals(backlog):
         )
         for i, rows in enumerate(backlog)
     ]
+    return as_rated(recorded)
 
 
 def test_a_backlog_that_grows_is_not_met_at_98_percent():
     growth = backlog_growth(intervals([380 * i for i in range(1, 13)]))
     assert growth == pytest.approx(380)
-    kinds, reason = judged(replace(MET, rows_per_s=0.981 * 20e3, backlog_rows_per_s=growth))
+    kinds, reason = judged(replace(MET, rate_per_s=0.981 * 20e3, backlog_per_s=growth))
     assert kinds.startswith("OFFERED_NOT_MET")
     assert reason == "20 k rows/s offered, 19.6 k achieved, and the backlog grew by 380 rows/s"
 
@@ -67,7 +68,7 @@ def test_a_backlog_that_comes_and_goes_is_no_growth(backlog):
 
 
 def test_a_slow_rise_within_the_offered_rate_is_none():
-    assert judged(replace(MET, backlog_rows_per_s=50.0))[0] == "VALID OFFERED_RATE"
+    assert judged(replace(MET, backlog_per_s=50.0))[0] == "VALID OFFERED_RATE"
 
 
 def make_run(kinds):

@@ -156,14 +156,14 @@ def test_seconds_of_processes_with_other_operations_are_merged_by_name():
     assert whole.response_hdr == ("R", "W")
     assert whole.service_hdr == ("R", "S")  # in a closed loop they are the response times
     (counted,) = rated_intervals([whole], work_of("write.rate=700"))
-    assert counted.rows == 25
-    assert counted.backlog_rows is None
+    assert (counted.count, counted.unit, counted.rows) == (25, "requests", 20)
+    assert counted.backlog is None
 
 
 def judged(*offered: OfferedOperation):
     given = TrialResources(cores=1.0, quota=False, generator_cpus=1, shared_cpus=(), threads=8)
     use = ResourceUse(
-        rows_per_s=3.0, server_cores=1.0, generator_cores=0.1, other_cores=0.0, throttled=0.0, in_flight=0.9
+        rate_per_s=3.0, server_cores=1.0, generator_cores=0.1, other_cores=0.0, throttled=0.0, in_flight=0.9
     )
     m = Measurement(requests_per_s=3.0, window_s=10.0)
     return diagnose(Evidence(given=given, measurement=m, window=use, offered=offered), load_axis("cores"))

@@ -642,10 +642,14 @@ def test_requests_are_counted_where_the_load_reads():
     interval, summary = Interval(**dict.fromkeys(Interval.__dataclass_fields__)), said([1000] * 20)
     reading, writing = work_of("write,range"), make_sweep().work
     told_each = replace(interval, rows=900, requests=11, operations={"write": 9, "range": 1})
-    assert rated_intervals([told_each], reading)[0].rows == 10
-    assert rated_intervals([told_each], writing)[0].rows == 900
-    assert requests_per_s(summary, writing) is None
-    assert requests_per_s(summary, reading) == summary.service.count / summary.window_s
+    (read,), (wrote,) = (rated_intervals([told_each], work) for work in (reading, writing))
+    assert (read.count, read.unit, read.rows, read.requests) == (10, "requests", 900, 10)
+    assert (wrote.count, wrote.unit, wrote.rows, wrote.requests) == (900, "rows", 900, 10)
+    (only,) = rated_intervals([told_each], work_of("range"))
+    assert (only.count, only.rows) == (10, None), "nothing is written"
+    assert rated_intervals([told_each], writing, is_answered=False)[0].requests is None
+    rates = (requests_per_s(summary, writing), requests_per_s(summary, reading))
+    assert rates[0] == rates[1] == summary.service.count / summary.window_s
 
 
 def test_an_operation_may_have_another_name_than_its_kind():

@@ -71,6 +71,6 @@ def test_the_tile_has_the_rate_of_the_table_where_a_drift_was_removed():
         for at, r in enumerate(run.results)
     ]
     run = documents(replace(run, results=tuple(drifting), fit=None)).run
-    fitted, shown = fit_again(run).points[-1].rows_per_s_mean, measured_rate(run, 2)
+    fitted, shown = fit_again(run).points[-1].rate_mean, measured_rate(run, 2)
     assert format_rate(fitted) != format_rate(shown)
     assert f'<div class="tile"><b>{format_rate(shown)}</b>' in html(run)

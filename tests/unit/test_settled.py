@@ -15,8 +15,8 @@ from scale_sweep.judge.figures.settled import with_summary
 from scale_sweep.judge.verdict import seconds_to_settle
 from scale_sweep.loadgen.merge import merge_interval
 from scale_sweep.model import Interval, VerdictKind
-from scale_sweep.report.series import METRICS, WIDTH, Scale, panel_svg
-from tests.unit.factories import make_sweep, make_trial
+from scale_sweep.report.series import WIDTH, Scale, metrics_of, panel_svg
+from tests.unit.factories import as_rated, make_sweep, make_trial
 from tests.unit.test_loadgen import summary
 
 RAMP = [100, 200, 300, 400, 500, 600, 700, 800]
@@ -98,7 +98,7 @@ def facts_of(rates, sweep=SWEEP):
         intervals.append(interval(at_s, rows, sum(i.rows for i in intervals)))
     end_ns = (WARMUP_S + len(rates)) * 10**9
     facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=tuple(intervals))
-    return with_summary(facts, said(rates, end_ns), sweep.load)
+    return with_summary(facts, said(rates, end_ns), sweep.load, sweep.work)
 
 
 def said(rates, end_ns):
@@ -121,7 +121,7 @@ def test_every_figure_is_of_the_stretch_that_was_steady():
     assert m.window_s == pytest.approx(10)
     assert m.rows_per_s == pytest.approx(1000)
     assert m.generator_cpu_cores == pytest.approx(0.1)
-    assert m.transient_rows_per_s == pytest.approx(450)
+    assert m.transient_rate == pytest.approx(450)
     assert m.response_ms_p50 == pytest.approx(1.0, rel=0.02), "of the stretch: a request of the ramp took up to 10 ms"
     assert m.response_ms_max < 1.1
     assert m.rate_cv_percent < 1
@@ -163,7 +163,7 @@ def test_other_windows_stay_what_they_are(sweep):
 def test_lines_of_an_older_load_core_give_the_window_they_gave():
     facts = facts_of(RAMP + STEADY)
     facts = replace(facts, intervals=tuple(replace(i, cpu_s=None, response_hdr=()) for i in facts.intervals))
-    facts = with_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load)
+    facts = with_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load, SWEEP.work)
     assert (facts.transient, facts.summary.rows_window) == (None, sum(RAMP + STEADY))
 
 
@@ -175,7 +175,7 @@ def test_no_row_is_lost_where_a_reading_was_late():
     intervals[14] = replace(late, t_s=late.t_s + 0.2, monotonic_ns=late.monotonic_ns + 200_000_000, rows=1200)
     intervals[15] = replace(intervals[15], rows=intervals[15].rows - 200)
     facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=tuple(intervals))
-    facts = with_summary(facts, said(rates, 20 * 10**9), SWEEP.load)
+    facts = with_summary(facts, said(rates, 20 * 10**9), SWEEP.load, SWEEP.work)
     start = next(i for i, x in enumerate(facts.intervals) if x.monotonic_ns == facts.summary.window_start_ns)
     assert facts.summary.rows_window == sum(i.rows for i in facts.intervals[start + 1 :])
     assert facts.summary.rows_per_s == pytest.approx(1000, rel=0.03)
@@ -196,7 +196,7 @@ def test_no_row_is_lost_where_a_reading_was_late():
     ],
 )
 def test_the_measuring_goes_on_until_a_window_has_settled(rates, enough):
-    intervals = [interval(at_s, rows, 0) for at_s, rows in enumerate([50] * WARMUP_S + list(rates), 1)]
+    intervals = as_rated(interval(at_s, rows, 0) for at_s, rows in enumerate([50] * WARMUP_S + list(rates), 1))
     start_ns = WARMUP_S * 10**9
     assert window_is_enough(SWEEP.load, intervals, start_ns) is enough
     assert window_is_enough(make_sweep(load__duration="10s", load__window_max="0").load, intervals, start_ns) is False
@@ -207,7 +207,7 @@ def test_several_processes_are_one_stretch():
     one = facts_of(RAMP + STEADY)
     merged = [merge_interval([i, replace(i, response_hdr=(histogram(50_000, i.requests),))]) for i in one.intervals]
     facts = TrialFacts(load_start_ns=0, measure_start_ns=WARMUP_S * 10**9, intervals=tuple(merged))
-    facts = with_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load)
+    facts = with_summary(facts, said(RAMP + STEADY, 20 * 10**9), SWEEP.load, SWEEP.work)
     assert facts.summary.rows_window == 2 * sum(STEADY)
     assert facts.summary.response.count == 2 * sum(r // 50 for r in STEADY)
     assert facts.summary.response.p90_us == pytest.approx(50_000, rel=0.02)
@@ -217,7 +217,7 @@ def test_several_processes_are_one_stretch():
 def test_the_panel_shades_the_window_and_its_times_stay_inside():
     series = [(float(t), {"rows_per_s": 1e5 * t}) for t in range(-2, 19)]
     scale = Scale(t_min=-2.0, t_max=18.0, y_max={"rows_per_s": 2e6})
-    drawn = panel_svg(series, METRICS[0], scale, (8.0, 18.0), None)
+    drawn = panel_svg(series, metrics_of(SWEEP.work)[0], scale, (8.0, 18.0), None)
     shaded = re.search(r'<rect x="([\d.]+)"[^>]*width="([\d.]+)"[^>]*class="window"', drawn)
     inner = WIDTH - 36 - 6
     assert float(shaded[1]) == pytest.approx(36 + inner * 10 / 20, abs=0.2)

@@ -23,7 +23,7 @@ from scale_sweep.judge.verdict import (
 from scale_sweep.judge.verdict.steady.figures import correlation
 from scale_sweep.judge.verdict.steady.looks import error_allowed_percent
 from scale_sweep.judge.verdict.steady.rules import mean_error_percent
-from tests.unit.factories import make_sweep
+from tests.unit.factories import as_rated, make_sweep
 from tests.unit.test_settled import interval
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
@@ -150,7 +150,7 @@ def test_the_looks_are_spread_evenly_and_the_first_must_be_the_surest():
 def test_a_window_that_carries_the_claim_ends_at_a_look_only():
     load = make_sweep(load__warmup="2s").load
     rates = [50, 50, *(1000 + t % 3 for t in range(60))]
-    intervals = [interval(at_s, rows, 0) for at_s, rows in enumerate(rates, 1)]
+    intervals = as_rated(interval(at_s, rows, 0) for at_s, rows in enumerate(rates, 1))
     enough = [n for n in range(60) if window_is_enough(load, intervals[: n + 2], 2 * 10**9)]
     assert enough == [39, 44, 49, 54, 59]
 

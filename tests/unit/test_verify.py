@@ -94,7 +94,7 @@ EDITS = {
     "facts.json": r'"flush_end_ns": ',
     "series.csv": r"2\.000,",
     "timeseries.csv": r"cores-2-r1,1\.000,",
-    "fit.json": r'"rows_per_s_mean": ',
+    "fit.json": r'"rate_mean": ',
     "manifest.json": r'"replicates": ',
 }
 

@@ -14,7 +14,7 @@ from scale_sweep.model import Interval
 from scale_sweep.plan.complete import complete
 from scale_sweep.plan.words import warmup_seconds, warmup_words
 from scale_sweep.server.targets import load_facts
-from tests.unit.factories import make_sweep, make_trial
+from tests.unit.factories import as_rated, make_sweep, make_trial
 from tests.unit.test_loadgen import summary
 
 
@@ -50,9 +50,9 @@ def test_a_rate_is_level_if_its_last_seconds_agree_with_those_before(rates, leve
 def test_a_warm_up_ends_when_it_is_level_and_long_enough():
     load = make_sweep(load__warmup="8s..60s").load
     assert (load.warmup_least_s, load.warmup_s) == (8, 60)
-    assert [warmup_is_enough(load, seen([100] * n)) for n in range(5, 10)] == [False, False, True, True, True]
-    assert not warmup_is_enough(load, seen([100 * 1.1**n for n in range(20)]))
-    assert not warmup_is_enough(make_sweep(load__warmup="8s").load, seen([100] * 20))
+    assert [warmup_is_enough(load, as_rated(seen([100] * n))) for n in range(5, 10)] == [False, False, True, True, True]
+    assert not warmup_is_enough(load, as_rated(seen([100 * 1.1**n for n in range(20)])))
+    assert not warmup_is_enough(make_sweep(load__warmup="8s").load, as_rated(seen([100] * 20)))
 
 
 def test_its_bound_grows_with_the_time_that_a_small_level_needs():

@@ -11,6 +11,7 @@ from tools.boards.panels import (
     ORANGE,
     RUN_VARIABLE,
     SWEEP_VARIABLE,
+    UNIT,
     About,
     Json,
     by_level,
@@ -37,8 +38,6 @@ OTHER = variable(
     regex='/run="([^"]+)"/',
 )
 AXIS = variable("axis", "Axis", 'label_values(scale_run_info{run="$run"}, axis)')
-# What the rate counts: rows, or requests of a load that reads.
-UNIT = variable("unit", "Unit", 'label_values(scale_run_info{run="$run"}, unit)')
 TARGETS = variable("target", "Target", 'label_values(scale_trial_info{run="$run"}, target)')
 VARIANTS = variable("variant", "Variant", 'label_values(scale_trial_info{run="$run",target=~"$target"}, variant)')
 

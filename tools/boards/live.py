@@ -16,6 +16,7 @@ from tools.boards.panels import (
     RUN,
     RUN_VARIABLE,
     SWEEP_VARIABLE,
+    UNIT,
     About,
     Json,
     dashboard,
@@ -199,31 +200,32 @@ def bottleneck() -> Json:
 
 
 def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
-    """Rows per second against the load generator's ceiling."""
+    """The rate that the run is fitted on, against the load generator's ceiling."""
+    rows, requests = (f"max(scale_achieved_{unit}_per_second{chosen})" for unit in ("rows", "requests"))
+    offered = " or ".join(f"max(scale_offered_{unit}_per_second{chosen})" for unit in ("requests", "rows"))
     ceiling = " or ".join(f"max(scale_generator_ceiling_{unit}_per_second{chosen})" for unit in ("rows", "requests"))
     return lines(
         About(
             title="Rate",
-            sentence="Rows acknowledged each second, of loads that read also requests answered (right axis), and what was offered; in "
-            "the legend the ceiling, which is what the load generator could make by itself, mostly far above the axis.",
+            sentence="What the run's rate counts, each second: rows acknowledged, or requests answered by a load that reads, whose "
+            "written rows have the right axis; what was offered; in the legend the ceiling, which is what the load generator could "
+            "make by itself, mostly far above the axis.",
             place=place,
             unit="sishort",
         ),
         [
-            target("A", f"max(scale_achieved_rows_per_second{chosen})", "rows"),
-            target("B", f"max(scale_offered_rows_per_second{chosen})", "offered"),
+            target("A", f"{requests} or {rows}", "rate"),
+            target("B", offered, "offered"),
             target("C", ceiling, "ceiling"),
-            target("D", f"max(scale_achieved_requests_per_second{chosen})", "requests"),
-            target("E", f"max(scale_offered_requests_per_second{chosen})", "requests offered"),
+            target("D", f"{rows} and on () {requests}", "rows written"),
         ],
-        axis="rows/s",
+        axis="${unit}/s",
         last=True,
         overrides=[
-            override("rows", color=fixed(BLUE)),
+            override("rate", color=fixed(BLUE)),
             override("offered", color=fixed(PURPLE)),
-            *(
-                override(name, color=fixed(colour), custom__axisPlacement="right", custom__axisLabel="requests/s")
-                for name, colour in (("requests", GREEN), ("requests offered", PURPLE))
+            override(
+                "rows written", color=fixed(GREEN), custom__axisPlacement="right", custom__axisLabel="rows written/s"
             ),
             override(
                 "ceiling",
@@ -409,7 +411,7 @@ def live() -> Json:
             disks((10, 10, 7, 7)),
             latency((17, 10, 7, 7)),
         ],
-        [SWEEP_VARIABLE, RUN_VARIABLE],
+        [SWEEP_VARIABLE, RUN_VARIABLE, {**UNIT, "hide": 2}],
         time_from="now-5m",
         annotations=[BEGINS],
     )

@@ -295,6 +295,8 @@ def dashboard(
 RUN = '{run="$run"}'
 SWEEP_VARIABLE = variable("sweep", "Sweep", "label_values(scale_run_info, sweep)", sort=1, everything=True)
 RUN_VARIABLE = variable("run", "Run", 'label_values(scale_run_info{sweep=~"$sweep"}, run)', sort=2)
+# What the rate counts: rows, or requests of a load that reads.
+UNIT = variable("unit", "Unit", 'label_values(scale_run_info{run="$run"}, unit)')
 # Boundaries of trials: where one begins, and the window that counts.
 BEGINS = annotation(
     "Trial begins",

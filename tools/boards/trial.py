@@ -13,6 +13,7 @@ from tools.boards.panels import (
     RED,
     RUN_VARIABLE,
     SWEEP_VARIABLE,
+    UNIT,
     WINDOW,
     About,
     Json,
@@ -249,7 +250,7 @@ def one_trial() -> Json:
             queues((12, 17, 6, 7)),
             waits((18, 17, 6, 7)),
         ],
-        [SWEEP_VARIABLE, RUN_VARIABLE, TRIAL_VARIABLE],
+        [SWEEP_VARIABLE, RUN_VARIABLE, TRIAL_VARIABLE, {**UNIT, "hide": 2}],
         time_from="now-2m",
         annotations=[BEGINS, WINDOW],
     )

@@ -20,14 +20,12 @@ from scale_sweep.model import (
 )
 from scale_sweep.sweep.vary import slug
 
-RateOf = Callable[[Measurement], float | None]
-CpuRateOf = Callable[[TrialResult], float | None]
+RateOf = Callable[[TrialResult], float | None]
 
 
-def achieved(measurement: Measurement) -> float | None:
+def achieved(result: TrialResult) -> float | None:
     """The rate that counts: requests/s if the load does not only write, else rows/s."""
-    m = measurement
-    return m.requests_per_s if m.requests_per_s is not None else m.rows_per_s
+    return result.achieved_per_s
 
 
 NO_RATE = "VALID without a rate"
@@ -38,19 +36,19 @@ _WHOLE_LOAD = "durable_rows_per_s"
 
 
 def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:
-    """One observation for each trial, in their order. rate: a field of Measurement, or a function of it.
+    """One observation for each trial, in their order. rate: a field of Measurement, or a function of the trial.
 
     Raises ValueError for a field that does not exist.
     """
     read, correction = _reader(rate), speed_correction(results) if rate != _WHOLE_LOAD else None
-    return tuple(_observation(r, _corrected(read(r.measurement), r, correction)) for r in results)
+    return tuple(_observation(r, _corrected(read(r), r, correction)) for r in results)
 
 
 def _corrected(value: float | None, result: TrialResult, correction: SpeedCorrection | None) -> float | None:
     return value * correction.factor(result) if value is not None and correction is not None else value
 
 
-def cpu_observations(results: Sequence[TrialResult], rate: CpuRateOf) -> tuple[Observation, ...]:
+def cpu_observations(results: Sequence[TrialResult], rate: RateOf) -> tuple[Observation, ...]:
     """One observation for each trial, in their order. A trial that others disturbed counts too.
 
     rate: rate_per_cpu_s or rate_alone_per_s.
@@ -70,7 +68,7 @@ def _reader(rate: str | RateOf) -> RateOf:
         return rate
     if rate not in Measurement.__dataclass_fields__:
         raise ValueError(f"{rate!r} is not a figure of a measurement")
-    return lambda measurement: getattr(measurement, rate)
+    return lambda result: getattr(result.measurement, rate)
 
 
 def _observation(result: TrialResult, value: float | None) -> Observation:

@@ -135,6 +135,21 @@ class Work:
         return self.unit == "requests"
 
     @property
+    def writes(self) -> bool:
+        """Whether any operation counts more than requests: the rows that it writes."""
+        return any(operation.unit != "requests" for operation in self.operations)
+
+    @property
+    def rate_counts(self) -> str:
+        """What the load generator counts for the rate: "requests" or "rows"."""
+        return "requests" if self.counts_requests else "rows"
+
+    @property
+    def rate_column(self) -> str:
+        """The column of files, and the field of a measurement, with the rate."""
+        return f"{self.rate_counts}_per_s"
+
+    @property
     def rate_words(self) -> str:
         """The unit of the rate, for people."""
         return f"{self.unit}/s"

@@ -57,8 +57,8 @@ class PointSummary:
 
     level: float
     n: int
-    rows_per_s_mean: float
-    rows_per_s_std: float | None
+    rate_mean: float
+    rate_std: float | None
     speedup: float | None
     efficiency: float | None
     speedup_std_err: float | None = None

@@ -150,35 +150,35 @@ class Measurement:
     own, disk_ceiling_mb_per_s that of the trial's disks together; disk_used_percent is the share of it that was used
     from the first request to the end of flush and sync. logical_bytes_per_row: the values without any overhead;
     write_amplification: bytes on the disks for each of them. stalled_s: time without any acknowledgement. transient_s:
-    seconds between the warm-up and the window, discarded because the rate had not settled; transient_rows_per_s: their
-    rate. stalled_percent: seconds of the window below a tenth of the median rate. rate_drift_error_percent: with
+    seconds between the warm-up and the window, discarded because the rate had not settled; transient_rate: their rate,
+    in its unit. stalled_percent: seconds of the window below a tenth of the median rate. rate_drift_error_percent: with
     seconds taken as independent. rate_correlation: between neighbouring seconds. rate_error_percent: the standard error
     of the mean with that correlation. rate_halves_percent: second half of the window against the first. rate_low,
-    rate_high (rows/s): the two values that the rate jumped between, where it did. hot_thread: the busiest single
-    thread's name. in_flight_percent: the share of their time in which the load generator's threads waited for answers,
-    without the client library's own work if that is known. server_cpu_mhz: mean clock rate of the server's CPUs,
-    generator_cpu_mhz: of the load generator's; cpu_mhz: of each CPU of both, by its number. data_gb: the size of the
-    server's files after the flush. server_switches_per_s: context switches of the server's threads.
-    server_instructions_per_cycle, server_cycles_per_miss (of the last-level cache): of the server's CPUs, for all
-    programs on them, if the kernel gives hardware counters. requests_per_s: of all operations, if they do not only
-    write rows. operations: by name; points.csv has none. preload_*: of the data present before the load. preload_gb:
-    growth of the server's files until it was at rest, without its log; preload_log_gb: of its log;
-    preload_raw_bytes_per_row: of the values alone; preload_compression: these bytes for each byte of preload_gb;
-    preload_s: until it was at rest; preload_copied: "reflink" or "copy" if the files were loaded for several trials;
-    preload_copy_s: for the copy; preload_cached_percent: share of the files in the page cache just before the load.
-    cpu_speed: how fast the server's CPUs did the same small piece of work, in pieces for each millisecond of CPU time;
-    cpu_speed_cv_percent: its spread from second to second; cpu_speed_slope: by how many percent the rate
-    rose where the speed rose by 1 %. steady_at_equal_speed: True if rate_cv_percent to rate_halves_percent are those of
-    the rate at an equal speed of the CPUs, because only that was steady.
-    rows_compared, tables_compared: whose content was compared with what was sent, by sums. rows_sent: handed to the
-    network by a method without answers; then rows, rows_per_s and durable_rows_per_s are of the rows that the database
-    counted, and rows_acked and the response times are None.
+    rate_high: the two values that the rate jumped between, where it did. hot_thread: the busiest single thread's name.
+    in_flight_percent: the share of their time in which the load generator's threads waited for answers, without the
+    client library's own work if that is known. server_cpu_mhz: mean clock rate of the server's CPUs, generator_cpu_mhz:
+    of the load generator's; cpu_mhz: of each CPU of both, by its number. data_gb: the size of the server's files after
+    the flush. server_switches_per_s: context switches of the server's threads. server_instructions_per_cycle,
+    server_cycles_per_miss (of the last-level cache): of the server's CPUs, for all programs on them, if the kernel
+    gives hardware counters. rows, rows_per_s: written and acknowledged, None if no operation writes. requests_per_s:
+    answered, of the operations without a rate of their own, None if they were not counted. operations: by name;
+    points.csv has none. preload_*: of the data present before the load. preload_gb: growth of the server's files until
+    it was at rest, without its log; preload_log_gb: of its log; preload_raw_bytes_per_row: of the values alone;
+    preload_compression: these bytes for each byte of preload_gb; preload_s: until it was at rest; preload_copied:
+    "reflink" or "copy" if the files were loaded for several trials; preload_copy_s: for the copy;
+    preload_cached_percent: share of the files in the page cache just before the load. cpu_speed: how fast the server's
+    CPUs did the same small piece of work, in pieces for each millisecond of CPU time; cpu_speed_cv_percent: its spread
+    from second to second; cpu_speed_slope: by how many percent the rate rose where the speed rose by 1 %.
+    steady_at_equal_speed: True if rate_cv_percent to rate_halves_percent are those of the rate at an equal speed of the
+    CPUs, because only that was steady. rows_compared, tables_compared: whose content was compared with what was sent,
+    by sums. rows_sent: handed to the network by a method without answers; then rows, rows_per_s and durable_rows_per_s
+    are of the rows that the database counted, and rows_acked and the response times are None.
     """
 
     rows: int | None = None
     window_s: float | None = None
     transient_s: float | None = None
-    transient_rows_per_s: float | None = None
+    transient_rate: float | None = None
     rows_per_s: float | None = None
     durable_rows_per_s: float | None = None
     server_cpu_cores: float | None = None
@@ -293,4 +293,5 @@ class TrialResult:
     @property
     def achieved_per_s(self) -> float | None:
         """The rate that the trial's load counts: requests/s if it does not only write, else rows/s."""
-        return self.measurement.requests_per_s if self.trial.work.counts_requests else self.measurement.rows_per_s
+        m = self.measurement
+        return m.requests_per_s if self.trial.work.counts_requests else m.rows_per_s

@@ -262,20 +262,22 @@ class AnswersChecked:
 
 @dataclass(frozen=True, kw_only=True)
 class OperationFigures:
-    """The figures of one operation over the whole window. requests: answered ones. rows, values, mb: in their answers.
-    empty: answers without a row. errors: in all phases. checked_before, checked_within: answers that were compared with
-    the right ones, before the load and of the load; checked_rows: of the load, only by their number of rows.
-    checked_devices: whose values were compared, as ranges. passed_percent: of the rows that those queries compare with
-    bounds, the share within them; None: there is no bound. *_ms: by the name of the quantile (min, mean, p10 ... p999,
-    max); empty if not known."""
+    """The figures of one operation over the whole window. requests: answered ones. rows_per_s: written and
+    acknowledged, None if it does not write. read_*: rows, values and megabytes in the answers, None if it does not
+    read. empty: answers without a row. errors: in all phases. checked_before, checked_within: answers that were
+    compared with the right ones, before the load and of the load; checked_rows: of the load, only by their number of
+    rows. checked_devices: whose values were compared, as ranges. passed_percent: of the rows that those queries compare
+    with bounds, the share within them; None: there is no bound. *_ms: by the name of the quantile (min, mean, p10 ...
+    p999, max); empty if not known."""
 
     weight: float
     window_s: float | None = None
     requests: int | None = None
     requests_per_s: float | None = None
     rows_per_s: float | None = None
-    values_per_s: float | None = None
-    mb_per_s: float | None = None
+    read_rows_per_s: float | None = None
+    read_values_per_s: float | None = None
+    read_mb_per_s: float | None = None
     errors: int | None = None
     empty: int | None = None
     checked_before: int | None = None

@@ -49,7 +49,7 @@ def fit_document(fit: FitReport) -> dict[str, Any]:
             "sentence": fit.beside.sentence,
         },
         "points": [
-            {"n": p.level, "rows": p.n, "mean": p.rows_per_s_mean, "std": p.rows_per_s_std, "speedup": p.speedup,
+            {"n": p.level, "rows": p.n, "mean": p.rate_mean, "std": p.rate_std, "speedup": p.speedup,
              "efficiency": p.efficiency}
             for p in fit.points
         ],
@@ -85,8 +85,8 @@ def levels_table(fit: FitReport, terms: Terms) -> Table:
     rows = []
     for p in fit.points[:_LEVELS_SHOWN]:
         predicted = model_rate(model, p.level) if model else None
-        off = 100 * (p.rows_per_s_mean / predicted - 1) if predicted else None
-        rows.append((format_number(p.level), str(p.n), quantity(p.rows_per_s_mean, p.rows_per_s_std),
+        off = 100 * (p.rate_mean / predicted - 1) if predicted else None
+        rows.append((format_number(p.level), str(p.n), quantity(p.rate_mean, p.rate_std),
                      fixed(p.speedup, 2), f"{100 * (p.efficiency or 0):.0f} %",
                      quantity(predicted, None) if predicted is not None else ABSENT,
                      f"{off:+.1f} %" if off is not None else ABSENT))  # fmt: skip

@@ -142,7 +142,7 @@ def _used(run: StoredRun, result: TrialResult, speed: float) -> LoadHalf | None:
     if not inside or cores is None or system is None or faults is None:
         return None
     cpu_us, system_us = cores * 1e6 * speed, system * 1e6 * speed
-    return LoadHalf(rows=rate * len(inside), cpu_us=cpu_us, system_us=system_us, page_faults=faults)
+    return LoadHalf(count=rate * len(inside), cpu_us=cpu_us, system_us=system_us, page_faults=faults)
 
 
 def _sum(values: list[float | None]) -> float | None:

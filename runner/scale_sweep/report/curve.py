@@ -78,8 +78,8 @@ def _drawn_model(fit: FitReport) -> ModelFit | None:
 def _frame(run: StoredRun, fit: FitReport, drawn: Sequence[TrialResult], width: int, height: int, above: int) -> Frame:
     rates = [rate_of_trial(r, fit.rate) or 0.0 for r in drawn]
     last = max(r.trial.level for r in run.on_curve)
-    top = max([*rates, *(p.rows_per_s_mean for p in fit.points), *(y for _, y in ceiling_points(run))])
-    ideal = fit.points[0].rows_per_s_mean / fit.points[0].level * last if fit.points else top
+    top = max([*rates, *(p.rate_mean for p in fit.points), *(y for _, y in ceiling_points(run))])
+    ideal = fit.points[0].rate_mean / fit.points[0].level * last if fit.points else top
     return Frame(
         width=width,
         height=height + above,
@@ -98,7 +98,7 @@ def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
     parts = []
     if fit.points:
         smallest = fit.points[0]
-        ideal = smallest.rows_per_s_mean / smallest.level
+        ideal = smallest.rate_mean / smallest.level
         parts.append(line(frame, [(0, 0), (frame.x_max, ideal * frame.x_max)], "ideal"))
     if model is not None:
         first, last = drawn_range(fit, frame.x_max)
@@ -158,7 +158,7 @@ def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[s
     """Means as short bars, then every trial. Replicates are side by side, so that none hides another."""
     parts = []
     for p in fit.points:
-        x, y = frame.x(p.level), frame.y(p.rows_per_s_mean)
+        x, y = frame.x(p.level), frame.y(p.rate_mean)
         parts.append(f'<line x1="{x - 11:.1f}" x2="{x + 11:.1f}" y1="{y:.1f}" y2="{y:.1f}" class="mean"/>')
     for r in drawn:
         peers = sorted(o.trial.replicate for o in drawn if o.trial.level == r.trial.level)

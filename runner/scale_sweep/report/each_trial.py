@@ -100,7 +100,7 @@ def _transient(run: StoredRun, result: TrialResult) -> tuple[Transient, float] |
     series = run.timeseries.get(result.trial.trial_id, ())
     if window is None:
         return None
-    rates = [(t, v) for t, values in series if known(v := values.get("rows_per_s")) and v is not None]
+    rates = [(t, v) for t, values in series if known(v := values.get(result.trial.work.rate_column)) and v is not None]
     rates = [(t, v) for t, v in rates if t <= window[1] + 0.5]
     ending = transient([v for _, v in rates]) if rates else None
     return (ending, window[0] - (rates[0][0] - 1)) if ending is not None else None

@@ -177,15 +177,15 @@ def points_table(run: StoredRun) -> Table:
     """Mean, spread, speedup and efficiency of each level, from VALID trials alone."""
     rows = []
     for p in fit_of(run).points:
-        relative = 100 * p.rows_per_s_std / p.rows_per_s_mean if p.rows_per_s_std is not None else None
+        relative = 100 * p.rate_std / p.rate_mean if p.rate_std is not None else None
         efficiency = 100 * p.efficiency if p.efficiency is not None else None
-        mean_rate = marked(rate(p.rows_per_s_mean), at_level(run, p.level)[0])
+        mean_rate = marked(rate(p.rate_mean), at_level(run, p.level)[0])
         rows.append(
             (
                 format_number(p.level),
                 str(p.n),
                 mean_rate,
-                rate(p.rows_per_s_std),
+                rate(p.rate_std),
                 fixed(relative, 1),
                 speedup_words(p) if p.speedup is not None else ABSENT,
                 fixed(efficiency),
@@ -256,7 +256,7 @@ def rows_for_console(run: StoredRun) -> tuple[list[str], list[list[str]]]:
         trials, valid = at_level(run, level)
         point = points.get(level)
         shown = measured_rate(run, level)
-        spread = point.rows_per_s_std if point else None
+        spread = point.rate_std if point else None
         counts = Counter(r.verdict.kind.value for r in run.on_curve if r.trial.level == level)
         used = mean(r.measurement.server_cpu_cores for r in trials)
         rows.append(

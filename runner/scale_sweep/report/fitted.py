@@ -91,7 +91,7 @@ def parameters_table(fit: FitReport) -> Table:
 
 def _mean(fit: FitReport) -> float | None:
     trials = sum(p.n for p in fit.points)
-    return sum(p.n * p.rows_per_s_mean for p in fit.points) / trials if trials else None
+    return sum(p.n * p.rate_mean for p in fit.points) / trials if trials else None
 
 
 def _parameter(model: ModelFit, name: str) -> str:

@@ -36,9 +36,9 @@ def operations_table(run: StoredRun) -> Table:
             name,
             format_number(level),
             rate(_of(trials, name, lambda o: o.requests_per_s)),
-            rate(_of(trials, name, lambda o: o.rows_per_s)),
-            rate(_of(trials, name, lambda o: o.values_per_s)),
-            short(_of(trials, name, lambda o: o.mb_per_s)),
+            rate(_of(trials, name, lambda o: o.read_rows_per_s)),
+            rate(_of(trials, name, lambda o: o.read_values_per_s)),
+            short(_of(trials, name, lambda o: o.read_mb_per_s)),
             fixed(_of(trials, name, lambda o: o.errors)),
             _empty(trials, name),
         )

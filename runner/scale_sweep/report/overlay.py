@@ -190,7 +190,7 @@ def _fit_line(frame: Frame, run: StoredRun, css: str) -> str:
     fit = fit_of(run)
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     if model is None:
-        means = [(p.level, p.rows_per_s_mean) for p in fit.points]
+        means = [(p.level, p.rate_mean) for p in fit.points]
         return line(frame, means, f"{css} curve-line")
     steps = [frame.x_max * i / 100 for i in range(101)]
     return line(frame, [(n, model_rate(model, n) if n else 0.0) for n in steps], f"{css} curve-line")

@@ -117,15 +117,15 @@ def _tiles(run: StoredRun, fit: FitReport) -> str:
     if fit.points:
         first, last, unit = fit.points[0], fit.points[-1], run.plan.sweep.work.rate_words
         where = marked(f"{unit} at {axis_facts(run).count(format_number(last.level))}", at_level(run, last.level)[0])
-        tiles.insert(0, (format_rate(measured_rate(run, last.level) or last.rows_per_s_mean), where))
+        tiles.insert(0, (format_rate(measured_rate(run, last.level) or last.rate_mean), where))
         if last is not first:
             span = f"{format_number(first.level)} → {format_number(last.level)}"
             tiles.insert(1, (speedup_words(last), f"speedup {span}"))
             tiles.insert(2, (f"{100 * (last.efficiency or 0):.0f} %", f"efficiency at {format_number(last.level)}"))
-        best = max(fit.points, key=lambda p: p.rows_per_s_mean)
+        best = max(fit.points, key=lambda p: p.rate_mean)
         if best is not last:
             words = marked(f"{unit} at best, at {format_number(best.level)}", at_level(run, best.level)[0])
-            tiles.insert(0, (format_rate(measured_rate(run, best.level) or best.rows_per_s_mean), words))
+            tiles.insert(0, (format_rate(measured_rate(run, best.level) or best.rate_mean), words))
     noise = f"{fit.noise_percent:.1f} %" if fit.noise_percent is not None else "not known"
     tiles.append((noise, "noise floor"))
     cells = "".join(f'<div class="tile"><b>{escape(v)}</b><span>{escape(what)}</span></div>' for v, what in tiles)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scale_sweep.base.units import format_number
-from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.model import StoredRun, TrialResult, Work
 from scale_sweep.report.figures import by_run_order, cores_given
 from scale_sweep.report.markup import escape
 from scale_sweep.report.svg import Frame, Points, drawing, line, rate_scale, text, ticks
@@ -30,7 +30,7 @@ _GAP = 3.5  # times the usual step; a longer gap breaks the line
 
 @dataclass(frozen=True, kw_only=True)
 class PanelMetric:
-    """One panel of a trial. unit: of a figure that may be thousands or millions; "": none, or that of the rate."""
+    """One panel of a trial. unit: of a figure that may be thousands or millions; "": none."""
 
     name: str
     title: str
@@ -38,13 +38,17 @@ class PanelMetric:
     unit: str = ""
 
 
-METRICS = (
-    PanelMetric(name="rows_per_s", title="rate", css="s-rate"),
+_USES = (
     PanelMetric(name="server_cpu_cores", title="server CPU, cores", css="s-server"),
     PanelMetric(name="server_page_faults_per_s", title="page faults", css="s-server", unit="faults/s"),
     PanelMetric(name="generator_cpu_cores", title="load generator CPU, cores", css="s-client"),
     PanelMetric(name="disk_write_mb_per_s", title="disk written, MB/s", css="s-disk"),
 )
+
+
+def metrics_of(work: Work) -> tuple[PanelMetric, ...]:
+    """The panels of each trial: the rate that the work counts, then the use of resources."""
+    return (PanelMetric(name=work.rate_column, title="rate", css="s-rate", unit=work.rate_words), *_USES)
 
 
 def pick(series: Series, name: str) -> list[tuple[float, float]]:
@@ -89,7 +93,7 @@ def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
     times = [t for series in all_series for t, _ in series if known(t)]
     windows = [window[1] for r in results if (window := window_of(r))]
     y_max = {}
-    for metric in METRICS:
+    for metric in metrics_of(run.plan.sweep.work):
         values = [v for series in all_series for _, v in pick(series, metric.name)]
         y_max[metric.name] = max([*values, 0.0])
     cores = max((cores_given(r) for r in results), default=0.0)
@@ -108,13 +112,10 @@ def _limit_of(result: TrialResult, metric: PanelMetric) -> float | None:
     return cores_given(result) if metric.name == "server_cpu_cores" else None
 
 
-def panel_svg(
-    series: Series, metric: PanelMetric, scale: Scale, window: Window | None, limit: float | None, words: str = "rows/s"
-) -> str:
-    """One metric of one trial. words: the unit of its rate."""
+def panel_svg(series: Series, metric: PanelMetric, scale: Scale, window: Window | None, limit: float | None) -> str:
+    """One metric of one trial."""
     top = scale.y_max[metric.name] * 1.12 or 1.0
-    counted = words if metric.name == "rows_per_s" else metric.unit
-    unit, unit_name = rate_scale(scale.y_max[metric.name], counted) if counted else (1.0, "")
+    unit, unit_name = rate_scale(scale.y_max[metric.name], metric.unit) if metric.unit else (1.0, "")
     frame = Frame(
         width=WIDTH,
         height=HEIGHT,
@@ -190,9 +191,7 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
         for r in results:
             series = run.timeseries.get(r.trial.trial_id, ())
             window = window_of(r)
-            panels = [
-                panel_svg(series, m, scale, window, _limit_of(r, m), run.plan.sweep.work.rate_words) for m in METRICS
-            ]
+            panels = [panel_svg(series, m, scale, window, _limit_of(r, m)) for m in metrics_of(run.plan.sweep.work)]
             rows.append((r, panels if series else []))
         by_level.append((level, rows))
     return by_level

@@ -49,7 +49,7 @@ def soak_of(run: StoredRun, result: TrialResult) -> Soak | None:
     if not result.trial.load.soak or window is None:
         return None
     series = run.timeseries.get(result.trial.trial_id, ())
-    rates = [(t, v) for t, values in series if known(v := values.get("rows_per_s")) and v is not None]
+    rates = [(t, v) for t, values in series if known(v := values.get(result.trial.work.rate_column)) and v is not None]
     inside = [(t, v) for t, v in rates if window[0] + 0.5 < t <= window[1] + 0.5]
     if not inside or not any(v for _, v in inside):
         return None
@@ -65,7 +65,7 @@ def soak_of(run: StoredRun, result: TrialResult) -> Soak | None:
         unit=unit,
         periods=periods,
         ratios=ratios,
-        rates=tuple(pick(series, "rows_per_s")),
+        rates=tuple(pick(series, result.trial.work.rate_column)),
         disk=tuple(pick(series, "disk_write_mb_per_s")),
         words=_words(seconds, f"{format_rate(mean)} {unit}", periods, ratios),
     )

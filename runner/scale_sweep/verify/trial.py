@@ -56,7 +56,9 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
         effective=facts.effective,
         log_tail=facts.log_tail,
     )
-    series = series_text(rated_intervals(facts.intervals, trial.work), facts.samples, facts.measure_start_ns or 0)
+    is_answered = again.measurement.rows_sent is None
+    rated = rated_intervals(facts.intervals, trial.work, is_answered=is_answered)
+    series = series_text(rated, facts.samples, facts.measure_start_ns or 0)
     before, after = _plain(stored), _plain(made)
     disagreements = [Disagreement(file=f"{folder}/loadgen.jsonl", sentence=sentence) for sentence in inconsistent]
     disagreements += [

@@ -154,13 +154,13 @@ def _lacking(run: StoredRun, name: str, key: Key) -> str:
 
 
 def window_rates(run: StoredRun, result: TrialResult) -> list[float]:
-    """rows/s of each whole second inside the window, in order."""
+    """The rate of each whole second inside the window, in order."""
     start = result.measurement.transient_s or 0.0
     end = start + (result.measurement.window_s or 0.0)
     return [
         rate
         for t_s, values in run.timeseries.get(result.trial.trial_id, ())
-        if start + EDGE_S < t_s <= end + EDGE_S and (rate := values.get("rows_per_s")) is not None
+        if start + EDGE_S < t_s <= end + EDGE_S and (rate := values.get(result.trial.work.rate_column)) is not None
     ]
 
 

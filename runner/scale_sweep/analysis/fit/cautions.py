@@ -175,7 +175,7 @@ def misfit(f: FitFindings) -> bool:
     c = f.chosen
     if f.noise is None or c is None:
         return False
-    pure = sum(p.rows_per_s_std**2 * (p.n - 1) for p in f.points if p.rows_per_s_std is not None)
+    pure = sum(p.rate_std**2 * (p.n - 1) for p in f.points if p.rate_std is not None)
     degrees = len(f.points) - len(c.free)
     if degrees <= 0 or pure <= 0:
         return False

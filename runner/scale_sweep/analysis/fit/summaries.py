@@ -108,14 +108,14 @@ def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
         first = points[0] if points else None
         mean = float(rates.mean())
         ratio = paired.get(level) or (_of_means(mean, len(rates), first, noise) if first and noise else None)
-        speedup = ratio.value if ratio else mean / first.rows_per_s_mean if first else 1.0
+        speedup = ratio.value if ratio else mean / first.rate_mean if first else 1.0
         low, high = ratio.interval if ratio else (None, None)
         points.append(
             PointSummary(
                 level=level,
                 n=len(rates),
-                rows_per_s_mean=mean,
-                rows_per_s_std=float(rates.std(ddof=1)) if len(rates) > 1 else None,
+                rate_mean=mean,
+                rate_std=float(rates.std(ddof=1)) if len(rates) > 1 else None,
                 speedup=speedup,
                 efficiency=speedup / (level / first.level) if first else 1.0,
                 speedup_std_err=speedup * ratio.error if ratio else None,
@@ -131,7 +131,7 @@ def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
 def _of_means(mean: float, trials: int, first: PointSummary, noise: Noise) -> Speedup:
     """The ratio of two means, with the pooled spread of the replicates."""
     return Speedup(
-        log=math.log(mean / first.rows_per_s_mean),
+        log=math.log(mean / first.rate_mean),
         error=noise.std * math.sqrt(1 / trials + 1 / first.n),
         degrees=noise.degrees,
     )

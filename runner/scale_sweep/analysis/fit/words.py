@@ -143,9 +143,9 @@ def rejected_words(lost: RejectedLevel, terms: Terms) -> str:
 
 def _one_level(f: FitFindings) -> str:
     p = f.points[0]
-    spread = p.rows_per_s_std
+    spread = p.rate_std
     return (
-        f"{f.terms.count(p.level)} only: {quantity(p.rows_per_s_mean, spread)} {f.terms.rate}"
+        f"{f.terms.count(p.level)} only: {quantity(p.rate_mean, spread)} {f.terms.rate}"
         f"{' (± standard deviation)' if spread else ''}, {f.trials}; one level says nothing about scaling"
     )
 

@@ -197,7 +197,7 @@ def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:
 
 def _rate_text(state: LiveState, running: Running) -> str:
     offered, ceiling = state.plan.sweep.load.rate, ceiling_of(state, running.trial)
-    text = format_rate(running.rows_per_s)
+    text = format_rate(running.rate_per_s)
     text += f" of {format_rate(offered)} offered" if offered else ""
     return text + (f"   the load generator alone makes {format_rate(ceiling)}" if ceiling else "")
 

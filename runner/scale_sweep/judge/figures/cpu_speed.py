@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scale_sweep.judge.figures.rated import RatedInterval
 from scale_sweep.judge.figures.window import EDGE_NS
-from scale_sweep.model import Interval, Sample
+from scale_sweep.model import Sample
 
 _PIECES_MIN = 2.0
 _SECONDS_MIN = 4  # for a slope
@@ -49,7 +50,7 @@ class WorkTotals:
         )
         return speed / pieces if pieces >= _PIECES_MIN and speed > 0 else None
 
-    def of_seconds(self, seconds: Sequence[Interval]) -> tuple[float, ...]:
+    def of_seconds(self, seconds: Sequence[RatedInterval]) -> tuple[float, ...]:
         """Of each of these whole seconds; empty if one of them has none."""
         found = [self.speed(one.monotonic_ns - _SECOND_NS, one.monotonic_ns) for one in seconds]
         known = tuple(speed for speed in found if speed is not None)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from scale_sweep.judge.figures.rated import RatedInterval
 from scale_sweep.judge.figures.window import WindowUse
-from scale_sweep.model import DiskCeiling, DiskFigures, Interval, Sample
+from scale_sweep.model import DiskCeiling, DiskFigures, Sample
 
 
 def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> float | None:
@@ -55,12 +56,12 @@ def disk_figures(
     return found
 
 
-def stalled_s(intervals: Sequence[Interval]) -> float | None:
+def stalled_s(intervals: Sequence[RatedInterval]) -> float | None:
     """Seconds of the load without any acknowledgement, in whole intervals; None without intervals."""
     if not intervals:
         return None
     total, before = 0.0, 0.0
     for interval in intervals:
-        total += interval.t_s - before if interval.rows == 0 else 0.0
+        total += interval.t_s - before if interval.count == 0 else 0.0
         before = interval.t_s
     return total

@@ -5,6 +5,7 @@ It takes only the trial and its facts. Both are stored, so `scale verify` can ju
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from scale_sweep.base.units import format_rate
@@ -16,7 +17,7 @@ from scale_sweep.judge.figures.growing import warmup_rates
 from scale_sweep.judge.figures.halves import halves_of
 from scale_sweep.judge.figures.measure import commits_in_window
 from scale_sweep.judge.figures.operations import offered_of
-from scale_sweep.judge.figures.rated import rated
+from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
 from scale_sweep.judge.figures.uses import given_of, second_uses, window_use
 from scale_sweep.judge.verdict import LEVEL_PERCENT, Evidence, Integrity, compared_seconds, is_level
 from scale_sweep.model import Measurement, Trial
@@ -28,17 +29,18 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
     Prepared disks are judged over the whole load, everything else over the window.
     """
     answers, in_order = facts.answers, not trial.work.data.disorder
-    facts = rated(facts, trial.work)
     s, given = facts.summary, given_of(trial, facts)
     has_window = s is not None and s.window_end_ns > s.window_start_ns
-    window = window_use(trial, facts, s) if s is not None and has_window else None
+    rated = rated_intervals(facts.intervals, trial.work)
+    inside = whole_intervals(rated, s) if s is not None else []
+    window = window_use(trial, facts, s, inside) if s is not None and has_window else None
     if window is not None and given.prepared_disks:
         window = replace(window, load_disks=m.disks)
     return Evidence(
         given=given,
         measurement=m,
         window=window,
-        seconds=tuple(second_uses(trial, facts, s)) if s is not None and has_window else (),
+        seconds=tuple(second_uses(trial, facts, s, inside)) if s is not None and has_window else (),
         integrity=Integrity(
             aborted=facts.aborted,
             miscounted=_miscounted(trial, facts, m),
@@ -51,11 +53,11 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         ),
         commits_in_window=commits_in_window(facts) if stores(trial.work) else None,
         overdue=s.overdue if s is not None and (trial.load.rate or trial.work.paced) else None,
-        warmup=_not_level(trial, facts) if has_window else "",
+        warmup=_not_level(trial, rated) if has_window else "",
         left_out=facts.summed.note if facts.summed else "",
         transient=_passed_over(facts, given.unit),
         offered=offered_of(trial, s) if s is not None else (),
-        halves=halves_of(facts.samples, whole_intervals(facts.intervals, s)) if s is not None and has_window else None,
+        halves=halves_of(facts.samples, inside) if has_window else None,
         claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
     )
 
@@ -79,9 +81,9 @@ def _kept(trial: Trial, facts: TrialFacts, m: Measurement) -> int | None:
     return m.rows_acked
 
 
-def _not_level(trial: Trial, facts: TrialFacts) -> str:
+def _not_level(trial: Trial, intervals: Sequence[RatedInterval]) -> str:
     """That the warm-up ended at its bound and the rate was not level; "" if it was, or had a fixed length."""
-    rates = warmup_rates(facts.intervals)
+    rates = warmup_rates(intervals)
     if trial.load.warmup_least_s is None or not trial.load.warmup_s or is_level(rates):
         return ""
     if len(rates) + 1 < trial.load.warmup_s:
@@ -100,7 +102,7 @@ def _passed_over(facts: TrialFacts, unit: str) -> str:
         return ""
     still = f", {passed.stalled} of them nearly still" if passed.stalled else ""
     return (
-        f"the first {passed.seconds:.1f} s after the warm-up were discarded ({format_rate(passed.rows_per_s)} "
+        f"the first {passed.seconds:.1f} s after the warm-up were discarded ({format_rate(passed.rate)} "
         f"{unit}{still}): with them the rate {'fell' if passed.drift_percent < 0 else 'rose'} by "
         f"{abs(passed.drift_percent):.0f} %; the {s.window_s:.1f} s after them were steady"
     )

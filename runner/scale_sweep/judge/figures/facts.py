@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
+from scale_sweep.judge.figures.rated import RatedInterval
 from scale_sweep.model import (
     AnswersChecked,
     Counted,
@@ -18,18 +20,19 @@ from scale_sweep.model import (
 )
 
 STEADY_PHASE = "measure"
+AnyInterval = TypeVar("AnyInterval", Interval, RatedInterval)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiscardedTransient:
-    """What was measured between the warm-up and the window, and discarded because the rate had not settled.
+    """The time between the warm-up and the window, discarded because the rate had not settled.
 
-    drift_percent: the trend of the rate over transient and window together, in percent of its mean. stalled: the
-    transient's seconds below a tenth of the median rate.
+    rate: units per second of what the rate counts. drift_percent: the trend of the rate over transient and window
+    together, in percent of its mean. stalled: the transient's seconds below a tenth of the median rate.
     """
 
     seconds: float
-    rows_per_s: float
+    rate: float
     drift_percent: float
     stalled: int
 
@@ -70,7 +73,7 @@ class TrialFacts:
     summed: RowsSummed | None = None
 
 
-def whole_intervals(intervals: Sequence[Interval], summary: LoadSummary) -> list[Interval]:
+def whole_intervals(intervals: Sequence[AnyInterval], summary: LoadSummary) -> list[AnyInterval]:
     """The intervals that are completely inside the window. A last, shorter one would look like a drop of the rate."""
     inside = []
     before = 0.0

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scale_sweep.judge.figures.cpu_speed import WorkTotals
+from scale_sweep.judge.figures.rated import RatedInterval
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.judge.verdict import LoadHalf
-from scale_sweep.model import Interval, Sample
+from scale_sweep.model import Sample
 
 
-def halves_of(samples: Sequence[Sample], intervals: Sequence[Interval]) -> tuple[LoadHalf, LoadHalf] | None:
+def halves_of(samples: Sequence[Sample], intervals: Sequence[RatedInterval]) -> tuple[LoadHalf, LoadHalf] | None:
     """Both halves of the seconds of a window; None if something was not counted. intervals: those inside the window."""
     middle = len(intervals) // 2
     parts = intervals[:middle], intervals[len(intervals) - middle :]
@@ -33,7 +34,7 @@ def _scaled(half: LoadHalf, factor: float) -> LoadHalf:
     return replace(half, cpu_us=half.cpu_us * factor, system_us=half.system_us * factor)
 
 
-def _half(samples: Sequence[Sample], intervals: Sequence[Interval]) -> LoadHalf | None:
+def _half(samples: Sequence[Sample], intervals: Sequence[RatedInterval]) -> LoadHalf | None:
     if len(intervals) < 2:
         return None
     # The end of the first interval is known exactly, its start is not: the first one is left out.
@@ -43,7 +44,7 @@ def _half(samples: Sequence[Sample], intervals: Sequence[Interval]) -> LoadHalf 
     if use.server_cores is None or use.server_system_cores is None or use.server_page_faults_per_s is None:
         return None
     return LoadHalf(
-        rows=float(sum(i.rows for i in intervals[1:])),
+        count=float(sum(i.count for i in intervals[1:])),
         cpu_us=use.server_cores * seconds * 1e6,
         system_us=use.server_system_cores * seconds * 1e6,
         page_faults=use.server_page_faults_per_s * seconds,

@@ -10,7 +10,7 @@ from scale_sweep.judge.figures.cpu_speed import WorkTotals, at_equal_speed, rate
 from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from scale_sweep.judge.figures.facts import STEADY_PHASE, TrialFacts, whole_intervals
 from scale_sweep.judge.figures.operations import operation_figures
-from scale_sweep.judge.figures.rated import rated, requests_per_s
+from scale_sweep.judge.figures.rated import rated_intervals, requests_per_s, rows_per_s
 from scale_sweep.judge.figures.unanswered import as_counted, rows_acknowledged
 from scale_sweep.judge.figures.uses import in_flight, per
 from scale_sweep.judge.figures.window import WindowUse, measure_window
@@ -32,17 +32,18 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     if s is None or s.window_end_ns <= s.window_start_ns:
         missed = cost.missed_ticks if cost else None
         return Measurement(missed_ticks=missed, ceiling_rows_per_s=facts.ceiling_rows_per_s)
-    counted = rated(facts, trial.work)
+    rated = rated_intervals(facts.intervals, trial.work)
     use = measure_window(facts.samples, s.window_start_ns, s.window_end_ns)
     whole, logical = _whole(facts), facts.logical_bytes_per_row
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
     generator_cores = (s.cpu_window_s or 0.0) / s.window_s  # counted by the load generator
     return Measurement(
-        rows=s.rows_window,
+        rows=s.rows_window if trial.work.writes else None,
         window_s=s.window_s,
         transient_s=facts.transient.seconds if facts.transient else 0.0,
-        transient_rows_per_s=facts.transient.rows_per_s if facts.transient else None,
-        rows_per_s=s.rows_per_s,
+        transient_rate=facts.transient.rate if facts.transient else None,
+        rows_per_s=rows_per_s(s, trial.work),
+        requests_per_s=requests_per_s(s, trial.work),
         durable_rows_per_s=_durable(trial, facts, s),
         server_cpu_cores=use.server_cores,
         server_cpu_percent=_share(use.server_cores, trial.cores),
@@ -76,8 +77,8 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         commits=commits_in_window(facts) if stores(trial.work) else None,
         logical_bytes_per_row=logical,
         write_amplification=per_row / logical if per_row is not None and logical else None,
-        stalled_s=stalled_s(counted.intervals),
-        **_rate_figures(trial, counted, s),
+        stalled_s=stalled_s(rated),
+        **_rate_figures(trial, facts, s),
         hot_thread=use.hot_thread[0] if use.hot_thread else None,
         hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
         **_disks(facts, whole),
@@ -91,8 +92,7 @@ def _reads(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, A
     """The figures of a load that reads, and of the data that was present before it."""
     if not trial.work.counts_requests:
         return _preload(facts)
-    rate, each = requests_per_s(summary, trial.work), operation_figures(summary, facts.answers)
-    return {"requests_per_s": rate, "operations": each, **_preload(facts)}
+    return {"operations": operation_figures(summary, facts.answers), **_preload(facts)}
 
 
 def _stored_rows(facts: TrialFacts) -> dict[str, Any]:
@@ -150,8 +150,9 @@ def _mean_mhz(rates: Mapping[str, float], cpus: Sequence[int]) -> float | None:
 
 def _rate_figures(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
     """The rate's behaviour second by second, and what the load generator's threads did."""
-    seconds, totals = whole_intervals(facts.intervals, summary), WorkTotals(facts.samples)
-    rates, speeds = [i.rows for i in seconds], totals.of_seconds(seconds)
+    seconds = whole_intervals(rated_intervals(facts.intervals, trial.work), summary)
+    totals = WorkTotals(facts.samples)
+    rates, speeds = [i.count for i in seconds], totals.of_seconds(seconds)
     steady, waiting, two = steadiness(rates), in_flight(summary), modes(rates)
     claims = trial.load.carries_claim and trial.load.is_long(summary.window_s)
     equal = steadiness(at_equal_speed(rates, speeds)) if speeds and troubles(steady, claims=claims) else None

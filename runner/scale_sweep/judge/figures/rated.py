@@ -1,26 +1,60 @@
-"""What the rate of a load counts: rows if it only writes, else requests. Pure.
+"""What a load counted in each second, in rows and in requests, and which of both is its rate. Pure.
 
-Verdict rules, steadiness and windows use one count each second, which they call rows. An operation with a rate of its
-own beside others is not counted: its rate was offered, and does not show what the server can do. Refuses to change what
-is recorded.
+The rate counts rows if the load only writes, else requests. An operation with a rate of its own beside others is not
+part of the requests: its rate was offered, and does not show what the server can do. Refuses to change what is
+recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
 
-from scale_sweep.judge.figures.facts import TrialFacts
 from scale_sweep.model import Interval, LoadSummary, OperationSummary, Work
 
 
-def rated_intervals(intervals: Sequence[Interval], work: Work) -> list[Interval]:
-    """The intervals, with the counted quantity in the field of rows."""
-    if not work.counts_requests:
-        return list(intervals)
+@dataclass(frozen=True, kw_only=True)
+class RatedInterval:
+    """One interval of a load. monotonic_ns, t_s: its end. unit: what the rate counts, "rows" or "requests".
+
+    rows: written and acknowledged; None if no operation writes. requests: answered, of the operations without a rate of
+    their own; None if the protocol has no answers. backlog: units that are due and not finished; None in a closed loop,
+    and where groups of operations count different units. response_us_*: response times.
+    """
+
+    monotonic_ns: int
+    t_s: float
+    phase: str
+    unit: str
+    rows: int | None
+    requests: int | None
+    backlog: int | None
+    response_us_p99: float | None
+    response_us_max: float | None
+
+    @property
+    def count(self) -> int:
+        """What the rate counts, in `unit`."""
+        return (self.requests if self.unit == "requests" else self.rows) or 0
+
+
+def rated_intervals(intervals: Iterable[Interval], work: Work, *, is_answered: bool = True) -> list[RatedInterval]:
+    """The intervals in what this work counts. is_answered: whether the protocol has answers."""
     paced = {operation.name for operation in work.paced}
-    return [replace(i, rows=_requests(i, paced), **_backlog(work)) for i in intervals]
+    return [
+        RatedInterval(
+            monotonic_ns=i.monotonic_ns,
+            t_s=i.t_s,
+            phase=i.phase,
+            unit=work.rate_counts,
+            rows=i.rows if work.writes else None,
+            requests=_requests(i, paced) if is_answered else None,
+            backlog=i.backlog_rows if len(work.groups) == 1 or not work.counts_requests else None,
+            response_us_p99=i.response_us_p99,
+            response_us_max=i.response_us_max,
+        )
+        for i in intervals
+    ]
 
 
 def _requests(interval: Interval, paced: Container[str]) -> int:
@@ -29,36 +63,32 @@ def _requests(interval: Interval, paced: Container[str]) -> int:
     return sum(count for name, count in interval.operations.items() if name not in paced)
 
 
-def _backlog(work: Work) -> dict[str, Any]:
-    """No backlog where groups of operations have their own: they count different units."""
-    return {"backlog_rows": None} if len(work.groups) > 1 else {}
+def rows_per_s(summary: LoadSummary, work: Work) -> float | None:
+    """Rows acknowledged within the window, per second; None if no operation writes."""
+    return summary.rows_per_s if work.writes else None
 
 
 def requests_per_s(summary: LoadSummary, work: Work) -> float | None:
-    """Requests answered within the window, per second; None if rows are counted.
+    """Requests answered within the window, per second; None if they were not counted: the protocol has no answers, or
+    another program made the load.
 
     Requests of operations with a rate of their own are subtracted at their mean rate over the whole window, because a
     settled part of it has no counts of each operation.
     """
-    if not work.counts_requests or summary.window_s <= 0:
+    answered = summary.service.count
+    if summary.window_s <= 0 or not summary.is_answered or (summary.rows_window and not answered):
         return None
     paced = {operation.name for operation in work.paced}
     others = sum(_answered_per_s(operation) for operation in summary.operations if operation.name in paced)
-    return summary.service.count / summary.window_s - others
+    return answered / summary.window_s - others
+
+
+def rate_per_s(summary: LoadSummary, work: Work) -> float | None:
+    """The rate of the window in what the work counts."""
+    return (requests_per_s if work.counts_requests else rows_per_s)(summary, work)
 
 
 def _answered_per_s(operation: OperationSummary) -> float:
     if operation.service is None or not operation.window_s:
         return 0.0
     return operation.service.count / operation.window_s
-
-
-def rated(facts: TrialFacts, work: Work) -> TrialFacts:
-    """The facts, with the counted quantity in the field of rows."""
-    summary = facts.summary
-    if not work.counts_requests or summary is None:
-        return facts
-    rate = requests_per_s(summary, work)
-    counted = summary.service.count if rate is None else round(rate * summary.window_s)
-    answered = replace(summary, rows_window=counted, rows_per_s=rate)
-    return replace(facts, intervals=tuple(rated_intervals(facts.intervals, work)), summary=answered)

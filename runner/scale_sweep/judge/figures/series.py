@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scale_sweep.model import Interval, Sample
+from scale_sweep.judge.figures.rated import RatedInterval
+from scale_sweep.model import Sample
 
 SERIES_COLUMNS = (
     "rows_per_s",
+    "requests_per_s",
     "server_cpu_cores",
     "generator_cpu_cores",
     "disk_write_mb_per_s",
@@ -23,20 +25,25 @@ SHORTEST_S = 0.5  # a last, shorter interval has too few requests for a rate
 Row = tuple[float, Mapping[str, float | None]]
 
 
-def time_series(intervals: Sequence[Interval], samples: Sequence[Sample], start_ns: int) -> tuple[Row, ...]:
+def time_series(intervals: Sequence[RatedInterval], samples: Sequence[Sample], start_ns: int) -> tuple[Row, ...]:
     """Rows ordered by time. The load generator's and the sampler's rows stay separate, each with its own columns."""
     rows = [*_from_intervals(intervals, start_ns), *_from_samples(samples, start_ns)]
     return tuple(sorted(rows, key=lambda row: row[0]))
 
 
-def _from_intervals(intervals: Sequence[Interval], start_ns: int) -> list[Row]:
+def _from_intervals(intervals: Sequence[RatedInterval], start_ns: int) -> list[Row]:
     rows: list[Row] = []
     before = 0.0
     for i in intervals:
         length, before = i.t_s - before, i.t_s
         p99 = i.response_us_p99 / 1000 if i.response_us_p99 is not None else None
         if length > SHORTEST_S:
-            rows.append(((i.monotonic_ns - start_ns) / 1e9, {"rows_per_s": i.rows / length, "response_ms_p99": p99}))
+            values = {
+                "rows_per_s": i.rows / length if i.rows is not None else None,
+                "requests_per_s": i.requests / length if i.requests is not None else None,
+                "response_ms_p99": p99,
+            }
+            rows.append(((i.monotonic_ns - start_ns) / 1e9, values))
     return rows
 
 

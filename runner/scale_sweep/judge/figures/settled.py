@@ -12,24 +12,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scale_sweep.judge.figures.facts import DiscardedTransient, TrialFacts, whole_intervals
-from scale_sweep.judge.figures.rated import rated_intervals
+from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
 from scale_sweep.judge.verdict import STALLED_SHARE, seconds_to_claim, seconds_to_settle, steadiness
 from scale_sweep.loadgen.merge import latency_of
 from scale_sweep.model import Interval, Load, LoadSummary, Work
 
 
-def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load, work: Work | None = None) -> TrialFacts:
-    """The facts with the load generator's summary, for the settled part. The facts must hold the intervals.
-
-    work: decides what the rate counts; None: rows.
-    """
+def with_summary(facts: TrialFacts, summary: LoadSummary | None, load: Load, work: Work) -> TrialFacts:
+    """The facts with the load generator's summary, for the settled part. The facts must hold the intervals."""
     whole = replace(facts, summary=summary, transient=None)
     if summary is None or not least_seconds(load):
         return whole
     inside = whole_intervals(facts.intervals, summary)
     settle = seconds_to_claim if load.carries_claim and load.is_long(summary.window_s) else seconds_to_settle
-    counted = rated_intervals(inside, work) if work is not None else inside
-    passed = settle([i.rows for i in counted], least_seconds(load))
+    counted = rated_intervals(inside, work)
+    passed = settle([i.count for i in counted], least_seconds(load))
     if not passed:
         return whole
     before, after = _cut(facts.intervals, inside[passed - 1], inside[-1])
@@ -75,14 +72,16 @@ def _of_stretch(summary: LoadSummary, start_ns: int, stretch: Sequence[Interval]
     )
 
 
-def _passed_over(whole: LoadSummary, kept: LoadSummary, inside: Sequence[Interval], passed: int) -> DiscardedTransient:
-    rates = sorted(i.rows for i in inside)
+def _passed_over(
+    whole: LoadSummary, kept: LoadSummary, inside: Sequence[RatedInterval], passed: int
+) -> DiscardedTransient:
+    rates = sorted(i.count for i in inside)
     still = STALLED_SHARE * rates[len(rates) // 2]
     seconds = (kept.window_start_ns - whole.window_start_ns) / 1e9
-    rows = [i.rows for i in inside[:passed]]
+    counts = [i.count for i in inside[:passed]]
     return DiscardedTransient(
         seconds=seconds,
-        rows_per_s=sum(rows) / len(rows),
-        drift_percent=steadiness([i.rows for i in inside]).drift_percent or 0.0,
-        stalled=sum(r < still for r in rows),
+        rate=sum(counts) / len(counts),
+        drift_percent=steadiness([i.count for i in inside]).drift_percent or 0.0,
+        stalled=sum(count < still for count in counts),
     )

@@ -1,4 +1,4 @@
-"""The longest time within a window without any acknowledged row. Pure, from the intervals.
+"""The longest time within a window without any finished unit of the rate. Pure, from the intervals.
 
 Intervals are a second long. If the longest response time in the next interval is about as long as the stall, it gives
 the length to the millisecond.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scale_sweep.model import Interval
+from scale_sweep.judge.figures.rated import RatedInterval
 
 EDGE_S = 2.0  # the intervals at both ends, in which the stall begins or ends
 
@@ -23,13 +23,13 @@ class Stall:
     end_ns: int
 
 
-def longest_stall(intervals: Sequence[Interval]) -> Stall | None:
+def longest_stall(intervals: Sequence[RatedInterval]) -> Stall | None:
     """The longest stall; None if every interval has an acknowledgement."""
     found: list[Stall] = []
     at = 0
     while at < len(intervals):
         end = at
-        while end < len(intervals) and not intervals[end].rows:
+        while end < len(intervals) and not intervals[end].count:
             end += 1
         if end > at:
             found.append(_stall(intervals, at, end))
@@ -37,7 +37,7 @@ def longest_stall(intervals: Sequence[Interval]) -> Stall | None:
     return max(found, key=lambda stall: stall.end_ns - stall.start_ns, default=None)
 
 
-def _stall(intervals: Sequence[Interval], first: int, end: int) -> Stall:
+def _stall(intervals: Sequence[RatedInterval], first: int, end: int) -> Stall:
     """The stall of the intervals from first to end (exclusive), which have no acknowledgement."""
     last = intervals[end - 1]
     before = intervals[first - 1] if first else None

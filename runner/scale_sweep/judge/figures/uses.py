@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.judge.figures.disk_figures import own_ceilings
-from scale_sweep.judge.figures.facts import TrialFacts, whole_intervals
+from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.rated import RatedInterval, rate_per_s
 from scale_sweep.judge.figures.stalls import Stall, longest_stall
 from scale_sweep.judge.figures.window import WindowUse, measure_window
 from scale_sweep.judge.verdict import ResourceUse, TrialResources
-from scale_sweep.model import Interval, LoadSummary, Sample, Trial
+from scale_sweep.model import LoadSummary, Sample, Trial
 
 
 def given_of(trial: Trial, facts: TrialFacts) -> TrialResources:
@@ -23,26 +24,29 @@ def given_of(trial: Trial, facts: TrialFacts) -> TrialResources:
         generator_cpus=len(placement.generator_cpus),
         shared_cpus=placement.shared,
         threads=trial.work.connections(trial.load.connections),
-        ceiling_rows_per_s=facts.ceiling_rows_per_s,
-        offered_rows_per_s=trial.load.rate or None,
+        ceiling_per_s=facts.ceiling_rows_per_s,
+        offered_per_s=trial.load.rate or None,
         disk_ceilings_mb_per_s=own_ceilings(facts.disk_ceilings),
         prepared_disks=trial.resources.disks,
         unit=rate_of(trial.work, durable=False).words,
     )
 
 
-def window_use(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> ResourceUse:
-    """The use over the whole window."""
+def window_use(
+    trial: Trial, facts: TrialFacts, summary: LoadSummary, intervals: Sequence[RatedInterval]
+) -> ResourceUse:
+    """The use over the whole window. intervals: those inside it."""
     use = measure_window(facts.samples, summary.window_start_ns, summary.window_end_ns)
     seconds = summary.window_s
     client = (summary.cpu_window_s or 0.0) / seconds  # None only for an empty window
-    whole = _use(trial, use, seconds, summary.rows_per_s, client, in_flight(summary), workers_busy(summary))
-    intervals = whole_intervals(facts.intervals, summary)
+    whole = _use(
+        trial, use, seconds, rate_per_s(summary, trial.work), client, in_flight(summary), workers_busy(summary)
+    )
     stall = longest_stall(intervals)
     meanwhile = measure_window(facts.samples, stall.start_ns, stall.end_ns) if stall else None
     return replace(
         whole,
-        backlog_rows_per_s=backlog_growth(intervals),
+        backlog_per_s=backlog_growth(intervals),
         stalled_s=stall.seconds if stall else None,
         stalled_cores=meanwhile.server_cores if meanwhile else None,
         stalled_cores_min=_least_cores(facts.samples, stall) if stall else None,
@@ -59,12 +63,12 @@ def _least_cores(samples: Sequence[Sample], stall: Stall) -> float | None:
     return min((cores for cores in uses if cores is not None), default=None)
 
 
-def backlog_growth(intervals: Sequence[Interval]) -> float | None:
-    """Rows/s by which the backlog grew from the first third of the window to the last. None if it did not grow
-    steadily: some second of the last third had no more than a second of the first."""
-    waiting = [i.backlog_rows for i in intervals]
+def backlog_growth(intervals: Sequence[RatedInterval]) -> float | None:
+    """Units per second by which the backlog grew from the first third of the window to the last. None if it did not
+    grow steadily: some second of the last third had no more than a second of the first."""
+    waiting = [i.backlog for i in intervals]
     third = len(waiting) // 3
-    known = [rows for rows in waiting if rows is not None]
+    known = [units for units in waiting if units is not None]
     if not third or len(known) < len(waiting) or min(known[-third:]) <= max(known[:third]):
         return None
     rise = (sum(known[-third:]) - sum(known[:third])) / third
@@ -92,22 +96,28 @@ def workers_busy(summary: LoadSummary) -> float | None:
     return summary.worker_cores / summary.threads
 
 
-def second_uses(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> list[ResourceUse]:
-    """The use between each two samples inside the window."""
+def second_uses(
+    trial: Trial, facts: TrialFacts, summary: LoadSummary, intervals: Sequence[RatedInterval]
+) -> list[ResourceUse]:
+    """The use between each two samples inside the window. intervals: those inside it."""
     inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
-    intervals = whole_intervals(facts.intervals, summary)
     threads = in_flight(summary), workers_busy(summary)
     return [_second(trial, old, new, intervals, *threads) for old, new in zip(inside, inside[1:], strict=False)]
 
 
 def _second(
-    trial: Trial, old: Sample, new: Sample, intervals: Sequence[Interval], waiting: float | None, busy: float | None
+    trial: Trial,
+    old: Sample,
+    new: Sample,
+    intervals: Sequence[RatedInterval],
+    waiting: float | None,
+    busy: float | None,
 ) -> ResourceUse:
     """The use of one second. waiting, busy: of the load generator's threads; known only for the whole window."""
     seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
-    rows = [i.rows for i in intervals if old.monotonic_ns <= i.monotonic_ns < new.monotonic_ns]
+    counts = [i.count for i in intervals if old.monotonic_ns <= i.monotonic_ns < new.monotonic_ns]
     use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
-    return _use(trial, use, seconds, float(rows[0]) if rows else None, use.generator_cores, waiting, busy)
+    return _use(trial, use, seconds, float(counts[0]) if counts else None, use.generator_cores, waiting, busy)
 
 
 def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:
@@ -143,7 +153,7 @@ def _use(
 ) -> ResourceUse:
     return ResourceUse(
         seconds=seconds,
-        rows_per_s=rate,
+        rate_per_s=rate,
         server_cores=use.server_cores,
         generator_cores=client,
         other_cores=_others(trial, use, client),

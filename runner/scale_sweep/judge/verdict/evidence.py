@@ -16,7 +16,7 @@ class TrialResources:
     """The resources of server and load generator. quota: the server's cores are CPU time, not whole CPUs. threads: of
     the load generator, each with at most one request in flight. shared_cpus: those that both may use. prepared_disks:
     the number of disks prepared for the server's data; 0 if it is on an ordinary disk. unit: of rates, rows/s or
-    requests/s, here and in ResourceUse, whatever their names say. Rates are None if none was measured, or none was
+    requests/s, here and in ResourceUse. Rates are None if none was measured, or none was
     offered (closed loop)."""
 
     cores: float
@@ -24,8 +24,8 @@ class TrialResources:
     generator_cpus: int
     shared_cpus: tuple[int, ...]
     threads: int
-    ceiling_rows_per_s: float | None = None
-    offered_rows_per_s: float | None = None
+    ceiling_per_s: float | None = None
+    offered_per_s: float | None = None
     disk_ceilings_mb_per_s: Mapping[str, float] = field(default_factory=dict)
     prepared_disks: int = 0
     unit: str = "rows/s"
@@ -67,7 +67,7 @@ class ResourceUse:
     acknowledgement; stalled_cores: the server's use in that time, stalled_cores_min: in the second of it with the
     least; stalled_other_cores: the use of other programs; stalled_cpu_waiting_percent: of that time, in which some task
     waited for a CPU. in_flight: share of the load generator's threads' time spent waiting for an answer; workers_busy:
-    on a CPU themselves. stolen_cores: taken by the hypervisor (steal time), on the same CPUs. backlog_rows_per_s: the
+    on a CPU themselves. stolen_cores: taken by the hypervisor (steal time), on the same CPUs. backlog_per_s: the
     growth of the backlog of an open loop; None if it was no steady rise, in a closed loop, and for a second. waits:
     share of the time of working connections by what they waited for, "lock: NAME" for a lock; if the server does not
     report it, of its threads that ran or waited for a lock, "mutex: POOL". Empty if neither was read. switches_per_s:
@@ -79,7 +79,7 @@ class ResourceUse:
     """
 
     seconds: float = 1.0
-    rows_per_s: float | None = None
+    rate_per_s: float | None = None
     server_cores: float | None = None
     generator_cores: float | None = None
     other_cores: float | None = None
@@ -104,7 +104,7 @@ class ResourceUse:
     memory_waiting_percent: float | None = None
     in_flight: float | None = None
     workers_busy: float | None = None
-    backlog_rows_per_s: float | None = None
+    backlog_per_s: float | None = None
     load_disks: Mapping[str, DiskFigures] | None = None
 
     @property
@@ -115,10 +115,10 @@ class ResourceUse:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadHalf:
-    """One half of the window: rows (or requests), and the server's CPU time, the part of it in the kernel, and page
-    faults."""
+    """One half of the window: count, in what the rate counts, and the server's CPU time, the part of it in the kernel,
+    and page faults."""
 
-    rows: float
+    count: float
     cpu_us: float
     system_us: float
     page_faults: float

@@ -26,12 +26,12 @@ def new_pages(evidence: Evidence) -> str:
     if evidence.halves is None:
         return ""
     first, second = evidence.halves
-    if min(first.rows, second.rows, first.cpu_us, second.cpu_us) <= 0:
+    if min(first.count, second.count, first.cpu_us, second.cpu_us) <= 0:
         return ""
     if min(first.page_faults, second.page_faults) < PAGES_FAULTS_MIN or not _explains(first, second):
         return ""
     before, after = first.fault_us, second.fault_us
-    change = 100 * (second.rows / second.cpu_us / (first.rows / first.cpu_us) - 1)
+    change = 100 * (second.count / second.cpu_us / (first.count / first.cpu_us) - 1)
     return (
         f"{NEW_PAGES}: the server's system time per page fault {_moved(after - before)} from {before:.1f} to "
         f"{after:.1f} µs in the second half of the window, and its rate per CPU-second {_moved(change)} by "
@@ -43,13 +43,13 @@ def new_pages_between(trials: Mapping[str, LoadHalf]) -> str:
     """The sentence with the cheapest and the dearest of the trials of one level, each a whole window, by their ids; ""
     if the cost of pages explains no difference."""
     counted = {name: one for name, one in trials.items() if one.page_faults >= PAGES_FAULTS_MIN}
-    if len(counted) < 2 or any(min(one.rows, one.cpu_us) <= 0 for one in counted.values()):
+    if len(counted) < 2 or any(min(one.count, one.cpu_us) <= 0 for one in counted.values()):
         return ""
     low, *_, high = sorted(counted, key=lambda name: counted[name].fault_us)
     cheap, dear = counted[low], counted[high]
     if not _explains(cheap, dear):
         return ""
-    less = 100 * (1 - dear.rows / dear.cpu_us / (cheap.rows / cheap.cpu_us))
+    less = 100 * (1 - dear.count / dear.cpu_us / (cheap.count / cheap.cpu_us))
     return (
         f"{NEW_PAGES}: the server's system time per page fault was {cheap.fault_us:.1f} µs in {low} and "
         f"{dear.fault_us:.1f} µs in {high}, whose rate per CPU-second is {less:.0f} % lower"
@@ -61,10 +61,10 @@ def _explains(first: LoadHalf, second: LoadHalf) -> bool:
     costs more."""
     cheap, dear = sorted((first, second), key=lambda half: half.fault_us)
     is_dearer = dear.fault_us >= max(PAGES_TIMES * cheap.fault_us, cheap.fault_us + PAGES_MORE_US)
-    fewer, more = sorted((first.page_faults / first.rows, second.page_faults / second.rows))
-    extra = dear.cpu_us / dear.rows - cheap.cpu_us / cheap.rows
-    in_system = dear.system_us / dear.rows - cheap.system_us / cheap.rows
-    slows = 100 * extra >= PAGES_RATE_PERCENT * dear.cpu_us / dear.rows
+    fewer, more = sorted((first.page_faults / first.count, second.page_faults / second.count))
+    extra = dear.cpu_us / dear.count - cheap.cpu_us / cheap.count
+    in_system = dear.system_us / dear.count - cheap.system_us / cheap.count
+    slows = 100 * extra >= PAGES_RATE_PERCENT * dear.cpu_us / dear.count
     return is_dearer and more <= PAGES_FAULTS * fewer and slows and in_system >= PAGES_EXPLAIN * extra
 
 

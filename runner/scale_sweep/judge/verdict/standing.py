@@ -38,7 +38,7 @@ def may_be_internal(kind: BottleneckKind, use: ResourceUse, given: TrialResource
     the load generator and the machine had idle CPU time. An open loop whose rate was met does not count.
     """
     is_own = axis.standings[kind].standing is Standing.OWN
-    if not is_own or axis.own_verdict is not VerdictKind.RESOURCE_NOT_SATURATED or given.offered_rows_per_s:
+    if not is_own or axis.own_verdict is not VerdictKind.RESOURCE_NOT_SATURATED or given.offered_per_s:
         return False
     return kind is not BottleneckKind.UNKNOWN or _has_room(use, given)
 
@@ -57,8 +57,8 @@ def judge_standing(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> 
     An open loop below its offered rate is OFFERED_NOT_MET whatever the cause; the bottleneck names the cause.
     """
     if is_met(use, given) is False:
-        offered, achieved = format_rate(given.offered_rows_per_s), format_rate(use.rows_per_s)
-        grown = f", and the backlog grew by {format_rate(use.backlog_rows_per_s)} {given.unit}"
+        offered, achieved = format_rate(given.offered_per_s), format_rate(use.rate_per_s)
+        grown = f", and the backlog grew by {format_rate(use.backlog_per_s)} {given.unit}"
         backlog = grown if grows(use, given) else ""
         return VerdictKind.OFFERED_NOT_MET, (f"{offered} {given.unit} offered, {achieved} achieved{backlog}",)
     found = findings(use, given, axis)

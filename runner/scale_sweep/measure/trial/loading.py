@@ -15,7 +15,7 @@ from scale_sweep.experiment.work import logical_bytes
 from scale_sweep.judge.figures.facts import STEADY_PHASE
 from scale_sweep.judge.figures.finished import unfinished
 from scale_sweep.judge.figures.growing import warmup_is_enough, window_is_enough
-from scale_sweep.judge.figures.rated import rated_intervals
+from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.loadgen.stopped import GeneratorStopped
@@ -69,6 +69,7 @@ class Loading:
         self._taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
         self._samples: list[Sample] = []
         self._intervals: list[Interval] = []
+        self._rated: list[RatedInterval] = []
         self._load_start_ns: int | None = None
         self._measure_start_ns: int | None = None
         self._flush_end_ns: int | None = None
@@ -165,11 +166,10 @@ class Loading:
             elif isinstance(line, Phase) and self._measure_start_ns is not None:
                 self._look_at_the_end()
             elif isinstance(line, Interval) and self._measure_start_ns is None:
-                if warmup_is_enough(self._order.trial.load, rated_intervals(self._intervals, self._order.trial.work)):
+                if warmup_is_enough(self._order.trial.load, self._rated):
                     self._load.begin_window()
             elif isinstance(line, Interval):
-                counted = rated_intervals(self._intervals, self._order.trial.work)
-                if window_is_enough(self._order.trial.load, counted, self._measure_start_ns):
+                if window_is_enough(self._order.trial.load, self._rated, self._measure_start_ns):
                     self._load.end_window()
             elif not self._server.alive():
                 raise LoadError("the server ended under load")
@@ -195,6 +195,7 @@ class Loading:
             yield PhaseEntered(trial_id=self._trial_id, phase=line.phase, monotonic_ns=line.monotonic_ns)
         elif isinstance(line, Interval):
             self._intervals.append(line)
+            self._rated += rated_intervals([line], self._order.trial.work)
             yield IntervalSeen(trial_id=self._trial_id, interval=line)
 
     def _rest(self) -> Iterator[Event]:

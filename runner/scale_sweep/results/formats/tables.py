@@ -37,7 +37,7 @@ def columns_of(run: StoredRun, what: str) -> Columns:
 
 
 def _points(run: StoredRun) -> Columns:
-    kinds = {name: _kind(name) for name in point_columns(run.plan)}
+    kinds = {name: _kind(name, run.plan.sweep.axis) for name in point_columns(run.plan)}
     ordered = sorted(run.results, key=lambda r: (r.trial.level, r.trial.replicate))
     rows = [point_row(run.plan, result) for result in ordered]
     cells = [tuple(_cell(row.get(name), kind) for name, kind in kinds.items()) for row in rows]
@@ -62,11 +62,14 @@ def _ticks(run: StoredRun) -> Iterator[tuple[Cell, ...]]:
 WHATS: Mapping[str, Callable[[StoredRun], Columns]] = {"points": _points, "timeseries": _timeseries}
 
 
-def _kind(column: str) -> Kind:
+def _kind(column: str, axis: str) -> Kind:
+    """The type of a column of points.csv. axis: the name of the level's own column."""
     said = str(Measurement.__annotations__.get(column) or DiskFigures.__annotations__.get(column[3:], ""))
     if column in _NUMBERS or said.startswith("float"):
         return "number"
-    return "integer" if column in _INTEGERS or said.startswith("int") else "text"
+    if column in _INTEGERS or said.startswith("int"):
+        return "integer"
+    return "number" if column == axis else "text"
 
 
 def _cell(value: object, kind: Kind) -> Cell:

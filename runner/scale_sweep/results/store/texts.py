@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from scale_sweep.judge.figures.rated import RatedInterval
 from scale_sweep.judge.figures.series import SERIES_COLUMNS, time_series
 from scale_sweep.model import (
     Bottleneck,
     DiskFigures,
-    Interval,
     Measurement,
     Plan,
     Sample,
@@ -54,18 +54,20 @@ COLUMNS_AFTER_KNOBS = (
     "started_utc",
     "wall_s",
     "quick",
+    "rate_unit",
     "rate_per_cpu_s",
 )
 TIMESERIES_HEADER = "trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"
 
 
 def point_columns(plan: Plan) -> tuple[str, ...]:
-    """The columns of points.csv: the fixed ones, with those of the plan's knobs among them, then those of each disk of
-    a trial."""
+    """The columns of points.csv: the fixed ones, with the level's own, named by the axis, and those of the plan's knobs
+    among them; then those of each disk of a trial. A column that the axis and a knob share is there once."""
     disks = min(max((t.disks for t in plan.trials), default=1), DISKS_MAX)
     figures = tuple(DiskFigures.__dataclass_fields__)
     of_disks = (f"d{i + 1}_{name}" for i in range(disks) for name in figures)
-    return (*COLUMNS_BEFORE_KNOBS, *_knob_columns(plan).values(), *COLUMNS_AFTER_KNOBS, *of_disks)
+    own = (plan.sweep.axis, *_knob_columns(plan).values())
+    return tuple(dict.fromkeys((*COLUMNS_BEFORE_KNOBS, *own, *COLUMNS_AFTER_KNOBS, *of_disks)))
 
 
 def _knob_columns(plan: Plan) -> dict[str, str]:
@@ -78,7 +80,7 @@ def samples_text(samples: Iterable[Sample]) -> str:
     return "".join(json.dumps(asdict(sample)) + "\n" for sample in samples)
 
 
-def series_text(intervals: Sequence[Interval], samples: Sequence[Sample], start_ns: int) -> str:
+def series_text(intervals: Sequence[RatedInterval], samples: Sequence[Sample], start_ns: int) -> str:
     """trials/<id>/series.csv. Times are relative to start_ns (monotonic), the end of the warm-up. start_ns 0: there was
     no warm-up, and times are relative to the first sample."""
     start_ns = start_ns or (samples[0].monotonic_ns if samples else 0)
@@ -122,6 +124,8 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
     trial, columns = result.trial, _knob_columns(plan)
     other = {k: v for k, v in trial.knobs.items() if k not in columns}
     return {
+        **{column: trial.knobs.get(knob) for knob, column in columns.items()},
+        plan.sweep.axis: trial.level,
         "trial_id": trial.trial_id,
         "order": trial.order,
         "point": trial.level,
@@ -133,7 +137,6 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "variant": label(trial.variant),
         "cores": trial.cores,
         "disks": trial.disks,
-        **{column: trial.knobs.get(knob) for knob, column in columns.items()},
         **{k: v for k, v in asdict(result.measurement).items() if k not in _BY_NAME},
         **{f"{d}_{k}": v for d, figures in result.measurement.disks.items() for k, v in asdict(figures).items()},
         "verdict": result.verdict.kind.value,
@@ -148,6 +151,7 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "other_knobs": " ".join(f"{k}={v}" for k, v in other.items()),
         "started_utc": result.started_utc,
         "wall_s": round(result.wall_s, 3),
+        "rate_unit": trial.work.rate_words,
         "quick": "yes" if is_quick(result) else "no",
         "rate_per_cpu_s": rate_per_cpu_s(result),
     }

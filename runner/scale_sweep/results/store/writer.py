@@ -150,9 +150,10 @@ class RunWriter:
 
     def _finish_trial(self, result: TrialResult) -> None:
         prefix = f"trials/{result.trial.trial_id}"
-        counted = rated_intervals(self._intervals, result.trial.work)
+        is_answered = result.measurement.rows_sent is None
+        rated = rated_intervals(self._intervals, result.trial.work, is_answered=is_answered)
         self._write(f"{prefix}/samples.jsonl", samples_text(self._samples))
-        self._write(f"{prefix}/series.csv", series_text(counted, self._samples, self._window_start_ns))
+        self._write(f"{prefix}/series.csv", series_text(rated, self._samples, self._window_start_ns))
         self._write(f"{prefix}/trial.json", to_json(result))
         self._results.append(result)
         self._write_points()

@@ -37,6 +37,7 @@ def _m(part: Part, name: str, kind: Kind, labels: str, meaning: str, when: str =
 _SAMPLED = "from the second sample on"
 _OPEN = "open loop (--rate)"
 _READS = "loads that do not only write"
+_WRITES = "loads that write"
 _CPU_BOUND = "the CPUs were the bottleneck"
 _DISKS = "the disk is known to the kernel"
 
@@ -56,9 +57,12 @@ METRICS: tuple[Metric, ...] = (
     _m("now", "trial_running", "gauge", "trial", "1 while the trial runs"),
     _m("now", "trial_phase", "gauge", "trial phase", "1 for the current phase of the trial, 0 for the others"),
     _m("now", "trial_setting", "gauge", "trial setting",
-       "What the trial was given: cores, disks, and each knob whose value is a number (vgroups, connections, ...)"),
-    _m("now", "achieved_rows_per_second", "gauge", "trial", "Rows acknowledged in the last second", "under load"),
-    _m("now", "achieved_requests_per_second", "gauge", "trial", "Requests answered in the last second", _READS),
+       "What the trial was given: the level by the name of the axis (clients, ...), cores, disks, and each knob whose "
+       "value is a number (vgroups, connections, ...)"),
+    _m("now", "achieved_rows_per_second", "gauge", "trial", "Rows written and acknowledged in the last second",
+       _WRITES),
+    _m("now", "achieved_requests_per_second", "gauge", "trial",
+       "Requests answered in the last second, of the operations without a rate of their own", _READS),
     _m("now", "operation_requests_total", "counter", "trial operation", "Requests of each operation",
        "under load"),
     _m("now", "operation_response_time_seconds", "summary", "trial operation quantile",
@@ -120,14 +124,14 @@ METRICS: tuple[Metric, ...] = (
     _m("trial", "trial_mark", "gauge", "trial level target variant mark",
        "1 for each mark of its window: quick (too short for the claim), buffered rate (fewer than two commit cycles)",
        "the window has a mark"),
-    _m("trial", "trial_requests_per_second", "gauge", "trial level target variant", "Answered requests over the window",
-       _READS),
+    _m("trial", "trial_requests_per_second", "gauge", "trial level target variant",
+       "Requests answered in the window, per second, of the operations without a rate of their own", _READS),
     _m("trial", "trial_operation_requests_per_second", "gauge", "trial level target variant operation",
        "Answered requests of each operation over the window", _READS),
     _m("trial", "trial_operation_response_time_seconds", "summary", "trial level target variant operation quantile",
        "Of each operation over the window: 0.5 and 0.99", "enough requests"),
     _m("trial", "trial_rows_per_second", "gauge", "trial level target variant",
-       "Acknowledged rows per second of the window", "it was measured"),
+       "Rows written and acknowledged in the window, per second", _WRITES),
     _m("trial", "trial_durable_rows_per_second", "gauge", "trial level target variant",
        "Acknowledged rows per second, from the first request to the end of the flush", "it was measured"),
     _m("trial", "trial_rows_per_cpu_second", "gauge", "trial level target variant",

@@ -16,7 +16,6 @@ from scale_sweep.model import (
     Trial,
     TrialResult,
     VerdictKind,
-    Work,
     marks,
     rate_per_cpu_s,
 )
@@ -70,19 +69,15 @@ def points_phase(state: LiveState) -> Iterator[Point]:
     for phase in PHASES:
         yield "trial_phase", (name, phase), float(phase == running.phase)
     resources = dict(cores=trial.cores, disks=float(trial.disks))  # noqa: C408
-    settings = {knob: _number(text) for knob, text in trial.knobs.items()} | resources
+    settings = {knob: _number(text) for knob, text in trial.knobs.items()} | {state.plan.sweep.axis: trial.level}
+    settings |= resources
     for setting, value in settings.items():
         yield "trial_setting", (name, setting), value
     yield "cpu_given_cores", (name, "server"), trial.cores
     yield "cpu_given_cores", (name, "generator"), float(len(trial.placement.generator_cpus))
-    unit = _unit(trial.work)
+    unit = trial.work.rate_counts
     yield f"generator_ceiling_{unit}_per_second", (name,), ceiling_of(state, trial)
     yield f"offered_{unit}_per_second", (name,), state.plan.sweep.load.rate or None
-
-
-def _unit(work: Work) -> str:
-    """The word of the metrics for what the rate counts."""
-    return "requests" if work.counts_requests else "rows"
 
 
 def _number(text: str) -> float | None:
@@ -106,12 +101,13 @@ def _load(running: Running) -> Iterator[Point]:
     if running.phase not in UNDER_LOAD:
         return
     i = interval
-    yield "achieved_rows_per_second", (name,), running.acknowledged_per_s
+    yield "achieved_rows_per_second", (name,), running.rows_per_s
     if running.trial.work.counts_requests:
-        yield "achieved_requests_per_second", (name,), running.rows_per_s
+        yield "achieved_requests_per_second", (name,), running.rate_per_s
     for operation, slow_us in running.operations_p99_us.items():
         yield "operation_response_time_seconds", (name, operation, "0.99"), _scaled(slow_us, 1e-6)
-    yield f"backlog_{_unit(running.trial.work)}", (name,), float(i.backlog_rows) if i.backlog_rows is not None else None
+    backlog = running.rated.backlog if running.rated is not None else None
+    yield f"backlog_{running.trial.work.rate_counts}", (name,), float(backlog) if backlog is not None else None
     response = (("0.5", i.response_us_p50), ("0.99", i.response_us_p99), ("1", i.response_us_max))
     service = (("0.5", i.service_us_p50), ("0.99", i.service_us_p99), ("1", i.service_us_max))
     for quantile, us in response:
@@ -185,7 +181,7 @@ def _disk_totals(at: tuple[str, str], first: Sample, disk: str, now: DiskSample)
 def points_kept(state: LiveState) -> Iterator[Point]:
     """Values that change only when a trial begins or ends: the run, every trial that began, the curve."""
     sweep = state.plan.sweep
-    yield "run_info", (sweep.target, sweep.runtime, sweep.axis, sweep.method, _unit(sweep.work)), 1.0
+    yield "run_info", (sweep.target, sweep.runtime, sweep.axis, sweep.method, sweep.work.rate_counts), 1.0
     yield "run_start_time_seconds", (), state.began_unix_s or None
     yield "run_planned_trials", (), float(state.total or len(state.plan.trials))
     for kind in VerdictKind:
@@ -224,11 +220,11 @@ def _trial(state: LiveState, result: TrialResult) -> Iterator[Point]:
     yield "trial_verdict", (*at, result.verdict.kind.value), 1.0
     for word in marks(result):
         yield "trial_mark", (*at, word), 1.0
-    yield "trial_requests_per_second", at, m.requests_per_s
+    yield "trial_requests_per_second", at, m.requests_per_s if trial.work.counts_requests else None
     yield from _operations(at, m)
     yield "trial_rows_per_second", at, m.rows_per_s
     yield "trial_durable_rows_per_second", at, m.durable_rows_per_s
-    yield f"trial_{_unit(trial.work)}_per_cpu_second", at, rate_per_cpu_s(result)
+    yield f"trial_{trial.work.rate_counts}_per_cpu_second", at, rate_per_cpu_s(result)
     yield "trial_rows_acknowledged", (name,), m.rows_acked
     yield "trial_rows_counted", (name,), m.rows_counted
     yield "trial_rows_compared", (name,), m.rows_compared
@@ -252,12 +248,12 @@ def _operations(at: tuple[str, ...], m: Measurement) -> Iterator[Point]:
 
 
 def _curve(state: LiveState) -> Iterator[Point]:
-    unit = _unit(state.plan.sweep.work)
+    unit = state.plan.sweep.work.rate_counts
     for curve in curves(state):
         of = (curve.target, curve.variant)
         for point in curve.fit.points:
             at = (format_number(point.level), *of)
-            yield f"curve_{unit}_per_second", at, point.rows_per_s_mean
+            yield f"curve_{unit}_per_second", at, point.rate_mean
             yield "curve_valid_trials", at, float(point.n)
             yield "curve_speedup_ratio", at, point.speedup
             yield "curve_efficiency_ratio", at, point.efficiency

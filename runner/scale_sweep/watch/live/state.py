@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from scale_sweep.judge.figures.rated import rated_intervals
+from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
 from scale_sweep.model import (
     CeilingsMeasured,
     DiskCeiling,
@@ -39,8 +39,9 @@ _NOTES_KEPT = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """The running trial. requests, errors, retries: sums over the intervals. rows_per_s: of the last interval, in what
-    the rate counts (requests if the load reads). acknowledged_per_s: always rows. operations_per_s: of each operation
+    """The running trial. requests, errors, retries: sums over the intervals. rated: the last interval in
+    what the load counts; the others of the last interval: rate_per_s, in its unit; rows_per_s, None if nothing is
+    written; operations_per_s: of each operation
     in the last interval. operations: the sums over the intervals.
     operations_p99_us: of each operation in the last interval.
 
@@ -56,8 +57,9 @@ class Running:
     phase_ns: int = 0
     load_ns: int | None = None
     interval: Interval | None = None
+    rated: RatedInterval | None = None
+    rate_per_s: float | None = None
     rows_per_s: float | None = None
-    acknowledged_per_s: float | None = None
     operations_per_s: Mapping[str, float] = field(default_factory=dict)
     operations: Mapping[str, int] = field(default_factory=dict)
     operations_p99_us: Mapping[str, float] = field(default_factory=dict)
@@ -147,14 +149,15 @@ def _running(running: Running, event: Event) -> Running:
 def _with_interval(running: Running, interval: Interval) -> Running:
     length_s = interval.t_s - (running.interval.t_s if running.interval else 0.0)
     work = running.trial.work
-    counted = rated_intervals([interval], work)[0].rows
+    (rated,) = rated_intervals([interval], work)
     several = work.counts_requests and length_s > 0
     each = {name: n / length_s for name, n in interval.operations.items()} if several else running.operations_per_s
     return replace(
         running,
         interval=interval,
-        rows_per_s=counted / length_s if length_s > 0 else running.rows_per_s,
-        acknowledged_per_s=interval.rows / length_s if length_s > 0 else running.acknowledged_per_s,
+        rated=rated,
+        rate_per_s=rated.count / length_s if length_s > 0 else running.rate_per_s,
+        rows_per_s=rated.rows / length_s if length_s > 0 and rated.rows is not None else running.rows_per_s,
         operations_per_s=each,
         operations={**running.operations, **{n: running.operations.get(n, 0) + interval.operations[n] for n in each}},
         operations_p99_us=_p99_us(work, interval),

@@ -19,15 +19,15 @@ _MORE_CPUS = "add a CPU for the load generator (--generator-cpus)"
 
 def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
     """The rate is near what the load generator makes without a server."""
-    ceiling = given.ceiling_rows_per_s
-    if not ceiling or use.rows_per_s is None or use.rows_per_s <= CEILING * ceiling:
+    ceiling = given.ceiling_per_s
+    if not ceiling or use.rate_per_s is None or use.rate_per_s <= CEILING * ceiling:
         return None
     told = f"the load generator alone reaches {format_rate(ceiling)} {given.unit} with these {_counted(given.unit)}"
     return Found(
         kind=BottleneckKind.GENERATOR_CEILING,
         sentence=told,
         remedy="give the load generator more CPUs (--generator-cpus) and connections (--connections)",
-        reason=f"{told}; {format_rate(use.rows_per_s)} is too near to that",
+        reason=f"{told}; {format_rate(use.rate_per_s)} is too near to that",
     )
 
 

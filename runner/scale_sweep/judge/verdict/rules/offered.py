@@ -14,16 +14,16 @@ from scale_sweep.model import BottleneckKind
 
 def is_met(use: ResourceUse, given: TrialResources) -> bool | None:
     """Whether it was. None in a closed loop, and if the rate is not known. With a growing backlog it was not."""
-    if not given.offered_rows_per_s or use.rows_per_s is None:
+    if not given.offered_per_s or use.rate_per_s is None:
         return None
-    return use.rows_per_s >= OFFERED_MET * given.offered_rows_per_s and not grows(use, given)
+    return use.rate_per_s >= OFFERED_MET * given.offered_per_s and not grows(use, given)
 
 
 def grows(use: ResourceUse, given: TrialResources) -> bool:
     """Whether the backlog (due and unanswered) grew over the window by more than chance."""
-    if use.backlog_rows_per_s is None or not given.offered_rows_per_s:
+    if use.backlog_per_s is None or not given.offered_per_s:
         return False
-    return use.backlog_rows_per_s >= BACKLOG_GROWS * given.offered_rows_per_s
+    return use.backlog_per_s >= BACKLOG_GROWS * given.offered_per_s
 
 
 def unmet(offered: Sequence[OfferedOperation]) -> tuple[str, ...]:
@@ -51,6 +51,6 @@ def offered_rate(use: ResourceUse, given: TrialResources) -> Found | None:
         return None
     return Found(
         kind=BottleneckKind.OFFERED_RATE,
-        sentence=f"{format_rate(given.offered_rows_per_s)} {given.unit} were offered, and no more",
+        sentence=f"{format_rate(given.offered_per_s)} {given.unit} were offered, and no more",
         remedy="raise --rate, or leave it out",
     )
