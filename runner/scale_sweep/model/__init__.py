@@ -13,8 +13,6 @@ from scale_sweep.model.declared import (
     Load,
     Operation,
     Origin,
-    Piece,
-    Rule,
     Subject,
     Sweep,
     Work,
@@ -47,7 +45,7 @@ from scale_sweep.model.fitted import (
     Shape,
     StoredRun,
 )
-from scale_sweep.model.knobs import DEFAULTS, LOADING, KnobColumn, KnobRole
+from scale_sweep.model.knobs import DEFAULTS, LOADING, KnobColumn, KnobRole, Piece, Rule
 from scale_sweep.model.marks import is_buffered, is_quick, marks
 from scale_sweep.model.measured import (
     FINISHED,

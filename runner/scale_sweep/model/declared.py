@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from scale_sweep.model.disk_facts import DiskSource
-from scale_sweep.model.knobs import LOADING
+from scale_sweep.model.knobs import LOADING, Rule
 
 Origin = Literal["default", "file", "flag", "host", "detect", "time"]
 COLUMN_TYPES = (
@@ -31,22 +31,6 @@ COLUMN_TYPES = (
 )  # of a column or a tag, as the load generator has them
 CLAIM_S = 40.0  # seconds; in a shorter window a random walk cannot be distinguished from noise (docs/method.md)
 CLAIM_EDGE_S = 1.0  # a window begins and ends with an interval of the load generator
-
-
-@dataclass(frozen=True, kw_only=True)
-class Piece:
-    """One part of a rule: the value for levels first..last (None: open)."""
-
-    first: float | None
-    last: float | None
-    value: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rule:
-    """A knob's value along the axis: one value, or pieces such as 1..4=4,5..=12."""
-
-    pieces: tuple[Piece, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

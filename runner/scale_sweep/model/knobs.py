@@ -39,3 +39,19 @@ class KnobColumn:
     role: KnobRole
     label: str
     column: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """One part of a rule: the value for levels first..last (None: open)."""
+
+    first: float | None
+    last: float | None
+    value: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A knob's value along the axis: one value, or pieces such as 1..4=4,5..=12."""
+
+    pieces: tuple[Piece, ...]
