@@ -12,7 +12,7 @@ import pytest
 from postgres_server import PostgresServer
 from running_load import METERS, make_table
 
-from scale_sweep.judge.figures.uses import in_flight, workers_busy
+from scale_sweep.judge.figures.resource_use import in_flight, workers_busy
 from scale_sweep.loadgen.protocol import parse_line
 
 STEP_S = 0.02  # of sleep in the server, or of CPU in the library (busy_libpq.c), for each request

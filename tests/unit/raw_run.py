@@ -14,10 +14,9 @@ from hdrh.histogram import HdrHistogram
 
 from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.figures.facts import TrialFacts
 from scale_sweep.judge.figures.outcome import outcome
-from scale_sweep.judge.figures.recorded import facts_text
-from scale_sweep.judge.figures.settled import with_summary
+from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
+from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.judge.method import METHOD
 from scale_sweep.loadgen.recorded import read_recorded
 from scale_sweep.model import (

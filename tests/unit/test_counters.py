@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.figures.uses import per
+from scale_sweep.judge.figures.resource_use import per
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.judge.verdict import Evidence, bottleneck_of, diagnose
 from scale_sweep.machine.sampling.counters import CpuCounters, events

@@ -15,7 +15,7 @@ import pytest
 from scale_sweep.analysis.noise.equal_speed import speed_correction
 from scale_sweep.analysis.observations import cpu_observations, observations
 from scale_sweep.judge.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
-from scale_sweep.judge.figures.halves import halves_of
+from scale_sweep.judge.figures.resource_use import halves_of
 from scale_sweep.machine.host import repeat_work
 from scale_sweep.machine.host.cpu_work import CPUS_MAX, CpuWorkReader, spread
 from scale_sweep.measure.trial.loading import _worked_cpus

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from scale_sweep.experiment.axes import AXES, load_axis
 from scale_sweep.judge.verdict import Evidence, Integrity, ResourceUse, TrialResources, bottleneck_of, diagnose
-from scale_sweep.judge.verdict.bottleneck import in_order
+from scale_sweep.judge.verdict.bottleneck import EXTERNAL, in_order
 from scale_sweep.judge.verdict.rules import RULES
-from scale_sweep.judge.verdict.standing import EXTERNAL
 from scale_sweep.model import BottleneckKind, DiskFigures, Measurement, Placement, Standing, VerdictKind
 from scale_sweep.report.bottlenecks import NAMES
 from tests.offenders import assert_none

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.judge.figures.evidence import evidence
-from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.outcome import evidence
+from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.merge import merge_summaries
 from scale_sweep.loadgen.protocol import parse_line
 from scale_sweep.loadgen.spec import ceiling_spec, trial_spec

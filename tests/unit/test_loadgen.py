@@ -7,7 +7,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from scale_sweep.base.errors import LoadError
-from scale_sweep.judge.figures.uses import in_flight, workers_busy
+from scale_sweep.judge.figures.resource_use import in_flight, workers_busy
 from scale_sweep.loadgen.merge import merge_summaries, odd_window
 from scale_sweep.loadgen.protocol import Phase, parse_line
 from scale_sweep.loadgen.spec import ceiling_spec, spec_text, trial_spec

@@ -7,9 +7,8 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.figures.facts import TrialFacts
-from scale_sweep.judge.figures.stalls import longest_stall
-from scale_sweep.judge.figures.uses import _others, window_use
+from scale_sweep.judge.figures.resource_use import _others, longest_stall, window_use
+from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.judge.verdict import Evidence, bottleneck_of, diagnose
 from scale_sweep.machine.sampling import machine, network, threads

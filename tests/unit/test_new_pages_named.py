@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.figures.halves import halves_of
+from scale_sweep.judge.figures.resource_use import halves_of
 from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
 from scale_sweep.model import Interval, Measurement, SubjectSample, VerdictKind
 from tests.unit.factories import as_rated

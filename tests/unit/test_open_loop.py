@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.figures.uses import backlog_growth
+from scale_sweep.judge.figures.resource_use import backlog_growth
 from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
 from scale_sweep.model import Bottleneck, BottleneckKind, Interval, Measurement, Plan, StoredRun, Verdict, VerdictKind
 from scale_sweep.report.documents import documents

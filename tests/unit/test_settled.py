@@ -7,11 +7,10 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.figures.facts import TrialFacts
-from scale_sweep.judge.figures.growing import window_is_enough
-from scale_sweep.judge.figures.measure import measurement
+from scale_sweep.judge.figures.measurement import measurement
 from scale_sweep.judge.figures.outcome import outcome
-from scale_sweep.judge.figures.settled import with_summary
+from scale_sweep.judge.figures.trial_facts import TrialFacts
+from scale_sweep.judge.figures.window_bounds import window_is_enough, with_summary
 from scale_sweep.judge.verdict import seconds_to_settle
 from scale_sweep.loadgen.merge import merge_interval
 from scale_sweep.model import Interval, VerdictKind

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.judge.figures.growing import window_is_enough
+from scale_sweep.judge.figures.window_bounds import window_is_enough
 from scale_sweep.judge.verdict import (
     claimed,
     look_at,
@@ -20,9 +20,7 @@ from scale_sweep.judge.verdict import (
     transient,
     troubles,
 )
-from scale_sweep.judge.verdict.steady.figures import correlation
-from scale_sweep.judge.verdict.steady.looks import error_allowed_percent
-from scale_sweep.judge.verdict.steady.rules import mean_error_percent
+from scale_sweep.judge.verdict.steady import correlation, error_allowed_percent, mean_error_percent
 from tests.unit.factories import as_rated, make_sweep
 from tests.unit.test_settled import interval
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.experiment.work.sums import ALL, figures_of
-from scale_sweep.judge.figures.facts import TrialFacts
-from scale_sweep.judge.figures.recorded import facts_text
+from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
 from scale_sweep.measure.trial.portions import NAMED_MAX, Comparison, fits_together, next_tables
 from scale_sweep.measure.trial.summed import SHARE, _comparison, _left_out, _tables_max
 from scale_sweep.model import RowsSummed, TableSums

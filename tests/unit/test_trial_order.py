@@ -14,7 +14,7 @@ import pytest
 
 from scale_sweep.base.errors import LoadError, TargetError
 from scale_sweep.base.interrupts import Stop, Stopped
-from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.split import split_spec
 from scale_sweep.measure.executing.execute import server_facts
 from scale_sweep.measure.trial.clock import LOCAL

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.judge.figures.evidence import evidence
-from scale_sweep.judge.figures.facts import TrialFacts
-from scale_sweep.judge.figures.growing import warmup_is_enough
-from scale_sweep.judge.figures.measure import measurement
+from scale_sweep.judge.figures.measurement import measurement
+from scale_sweep.judge.figures.outcome import evidence
+from scale_sweep.judge.figures.trial_facts import TrialFacts
+from scale_sweep.judge.figures.window_bounds import warmup_is_enough
 from scale_sweep.judge.verdict import is_level
 from scale_sweep.model import Interval
 from scale_sweep.plan.complete import complete

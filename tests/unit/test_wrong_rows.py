@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.experiment.work.sums import ALL, figures_of, right_figures, steps_ns, table_sums, together, wrong_rows
-from scale_sweep.judge.figures.facts import TrialFacts
-from scale_sweep.judge.figures.recorded import facts_text
+from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
 from scale_sweep.model import RowsSummed, VerdictKind, Workload
 from scale_sweep.results.store.codec import from_json
 from tests.unit.test_verdict import verdict

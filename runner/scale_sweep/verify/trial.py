@@ -15,10 +15,10 @@ from hdrh.histogram import HdrHistogram
 from scale_sweep.base.errors import LoadError, StoreError
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge import method
-from scale_sweep.judge.figures.facts import TrialFacts
 from scale_sweep.judge.figures.outcome import outcome
 from scale_sweep.judge.figures.rated import rated_intervals
-from scale_sweep.judge.figures.settled import with_summary
+from scale_sweep.judge.figures.trial_facts import TrialFacts
+from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.loadgen.recorded import read_recorded
 from scale_sweep.model import Latency, LoadSummary, Plan, Trial, TrialResult, Verdict
 from scale_sweep.results.store.codec import from_json

@@ -1,15 +1,110 @@
-"""A trial's figures and the verdict on them, for the trial itself and for `scale verify`."""
+"""A trial's figures, the evidence of its verdict, and the verdict, from its raw facts. Pure.
+
+It takes only the trial and its facts. Both are stored, so `scale verify` judges again with the same functions.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from scale_sweep.base.units import format_rate
 from scale_sweep.experiment.axes import AxisFacts
-from scale_sweep.judge.figures.evidence import evidence
-from scale_sweep.judge.figures.facts import TrialFacts
-from scale_sweep.judge.figures.measure import measurement
-from scale_sweep.judge.verdict import diagnose
+from scale_sweep.experiment.work import miscounted, stores
+from scale_sweep.experiment.work.sums import wrong_rows
+from scale_sweep.judge.figures.measurement import commits_in_window, measurement
+from scale_sweep.judge.figures.operations import offered_of
+from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
+from scale_sweep.judge.figures.resource_use import given_of, halves_of, second_uses, window_use
+from scale_sweep.judge.figures.trial_facts import TrialFacts, unfinished, whole_intervals
+from scale_sweep.judge.figures.window_bounds import warmup_rates
+from scale_sweep.judge.verdict import LEVEL_PERCENT, Evidence, Integrity, compared_seconds, diagnose, is_level
 from scale_sweep.model import Measurement, Trial, Verdict
+
+
+def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
+    """The evidence. m: the trial's own figures.
+
+    Prepared disks are judged over the whole load, everything else over the window.
+    """
+    answers, in_order = facts.answers, not trial.work.data.disorder
+    s, given = facts.summary, given_of(trial, facts)
+    has_window = s is not None and s.window_end_ns > s.window_start_ns
+    rated = rated_intervals(facts.intervals, trial.work)
+    inside = whole_intervals(rated, s) if s is not None else []
+    window = window_use(trial, facts, s, inside) if s is not None and has_window else None
+    if window is not None and given.prepared_disks:
+        window = replace(window, load_disks=m.disks)
+    return Evidence(
+        given=given,
+        measurement=m,
+        window=window,
+        seconds=tuple(second_uses(trial, facts, s, inside)) if s is not None and has_window else (),
+        integrity=Integrity(
+            aborted=facts.aborted,
+            miscounted=_miscounted(trial, facts, m),
+            mismatches=facts.mismatches,
+            suspicious=facts.suspicious,
+            gaps=facts.counted.gaps if facts.counted and m.rows_sent is None and in_order else (),
+            unfinished=unfinished(s) if s is not None else "",
+            wrong_answers=tuple(sentence for one in answers for sentence in one.wrong),
+            wrong_rows=wrong_rows(facts.summed),
+        ),
+        commits_in_window=commits_in_window(facts) if stores(trial.work) else None,
+        overdue=s.overdue if s is not None and (trial.load.rate or trial.work.paced) else None,
+        warmup=_not_level(trial, rated) if has_window else "",
+        left_out=facts.summed.note if facts.summed else "",
+        transient=_passed_over(facts, given.unit),
+        offered=offered_of(trial, s) if s is not None else (),
+        halves=halves_of(facts.samples, inside) if has_window else None,
+        claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
+    )
+
+
+def _miscounted(trial: Trial, facts: TrialFacts, m: Measurement) -> str:
+    """What the count denies. Of rows that nobody acknowledged it can only deny those that were not sent: what a server
+    refuses may be of an earlier request, so that it may hold the rows of the request that failed."""
+    if m.rows_sent is None:
+        return miscounted(trial.work, _kept(trial, facts, m), m.rows_counted)
+    s = facts.summary
+    most = m.rows_sent + (s.rows_failed + s.rows_unanswered if s is not None else 0)
+    is_more = (m.rows_counted or 0) > most + trial.work.preload_rows
+    return miscounted(trial.work, most, m.rows_counted) if is_more else ""
+
+
+def _kept(trial: Trial, facts: TrialFacts, m: Measurement) -> int | None:
+    """The number of acknowledged rows that the database keeps; None: not known, because some may have the same time."""
+    s, counted = facts.summary, facts.counted
+    if s is not None and trial.work.data.disorder and counted and counted.is_distinct:
+        return s.rows_distinct
+    return m.rows_acked
+
+
+def _not_level(trial: Trial, intervals: Sequence[RatedInterval]) -> str:
+    """That the warm-up ended at its bound and the rate was not level; "" if it was, or had a fixed length."""
+    rates = warmup_rates(intervals)
+    if trial.load.warmup_least_s is None or not trial.load.warmup_s or is_level(rates):
+        return ""
+    if len(rates) + 1 < trial.load.warmup_s:
+        return ""  # it ended because it was level; the second in which it ended is not part of what was looked at
+    part = compared_seconds(len(rates))
+    return (
+        f"the rate was not level when the warm-up ended at its bound of {trial.load.warmup_s:g} s: its last "
+        f"{part} seconds and the {part} before them differed by more than {LEVEL_PERCENT:g} %"
+    )
+
+
+def _passed_over(facts: TrialFacts, unit: str) -> str:
+    """Why the window began later than the end of the warm-up; "" if it did not."""
+    passed, s = facts.transient, facts.summary
+    if passed is None or s is None:
+        return ""
+    still = f", {passed.stalled} of them nearly still" if passed.stalled else ""
+    return (
+        f"the first {passed.seconds:.1f} s after the warm-up were discarded ({format_rate(passed.rate)} "
+        f"{unit}{still}): with them the rate {'fell' if passed.drift_percent < 0 else 'rose'} by "
+        f"{abs(passed.drift_percent):.0f} %; the {s.window_s:.1f} s after them were steady"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,8 @@
 """Is this number the server's, and what was the bottleneck? Pure: from an evidence to a Verdict with reasons.
 
-`diagnose` makes the verdict. `rules` name the bottleneck, `standing` decides what it means on an axis, `integrity`
-whether the number is right, `steady` whether the rate was; `thresholds` has every threshold. Refuses I/O, and to know
-an axis by its name.
+`diagnose` makes the verdict. `rules` name the bottleneck, `bottleneck` decides what it means on an axis, `steady`
+whether the rate was; `settling` says which seconds count, and `thresholds` has every threshold. Refuses I/O, and to
+know an axis by its name.
 """
 
 from scale_sweep.judge.verdict.bottleneck import attribute, bottleneck_of
@@ -16,23 +16,25 @@ from scale_sweep.judge.verdict.evidence import (
     TrialResources,
 )
 from scale_sweep.judge.verdict.new_pages import new_pages_between
-from scale_sweep.judge.verdict.steady import (
-    Modes,
-    Steadiness,
+from scale_sweep.judge.verdict.settling import (
     Transient,
     claimed,
     compared_seconds,
     is_level,
     is_steady,
-    look_at,
-    look_seconds,
-    modes,
     quickly,
     seconds_to_claim,
     seconds_to_settle,
+    transient,
+)
+from scale_sweep.judge.verdict.steady import (
+    Modes,
+    Steadiness,
+    look_at,
+    look_seconds,
+    modes,
     stalled_percent,
     steadiness,
-    transient,
     troubles,
 )
 from scale_sweep.judge.verdict.thresholds import LEVEL_PERCENT, STALLED_SHARE

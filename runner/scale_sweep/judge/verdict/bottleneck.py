@@ -1,16 +1,21 @@
-"""The bottleneck of a trial: the rules on the whole window, and on each of its seconds. Refuses to judge the number:
-that depends on the bottleneck's standing (standing.py)."""
+"""The bottleneck of a trial, from the rules on the window and on each of its seconds; and its standing: what it means
+on the axis, as a verdict with reasons.
+
+Refuses to know an axis by its name.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from scale_sweep.base.units import format_rate
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
-from scale_sweep.judge.verdict.rules import RULES, WORDS, Found, Place, Rule
-from scale_sweep.model import Bottleneck, BottleneckKind, Standing
+from scale_sweep.judge.verdict.rules import RULES, WORDS, Found, Place, Rule, grows, is_met
+from scale_sweep.judge.verdict.thresholds import GENERATOR_ROOM, OTHERS_ROOM
+from scale_sweep.model import Bottleneck, BottleneckKind, Standing, VerdictKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,3 +78,72 @@ def attribute(
     counts = Counter(bottleneck_of(second, given, axis).kind.value for second in seconds)
     shares = {kind: 100 * count / len(seconds) for kind, count in counts.most_common()}
     return replace(bottleneck_of(window, given, axis), shares=shares)
+
+
+# The verdict on a bottleneck that is neither swept nor inside the server. An open loop whose rate was met is judged by
+# the offered rate alone, so its number counts.
+EXTERNAL: Mapping[BottleneckKind, VerdictKind] = {
+    **dict.fromkeys(BottleneckKind, VerdictKind.RESOURCE_NOT_SATURATED),
+    BottleneckKind.OFFERED_RATE: VerdictKind.VALID,
+    BottleneckKind.GENERATOR_CEILING: VerdictKind.GENERATOR_BOUND,
+    BottleneckKind.GENERATOR_CPU: VerdictKind.GENERATOR_BOUND,
+    BottleneckKind.THROTTLING: VerdictKind.THROTTLED,
+}
+
+
+def verdict_of(kind: BottleneckKind, axis: AxisFacts) -> VerdictKind:
+    """The verdict on a trial with this bottleneck: VALID, the axis' own verdict, or one of EXTERNAL."""
+    standing = axis.standings[kind].standing
+    if standing is Standing.SWEPT:
+        return VerdictKind.VALID
+    return axis.own_verdict if standing is Standing.OWN else EXTERNAL[kind]
+
+
+def may_be_internal(kind: BottleneckKind, use: ResourceUse, given: TrialResources, axis: AxisFacts) -> bool:
+    """Whether this bottleneck may mean that the server itself leaves idle what the axis gives it.
+
+    Too few connections look the same; only a trial with more of them decides. An unexplained bottleneck counts only if
+    the load generator and the machine had idle CPU time. An open loop whose rate was met does not count.
+    """
+    is_own = axis.standings[kind].standing is Standing.OWN
+    if not is_own or axis.own_verdict is not VerdictKind.RESOURCE_NOT_SATURATED or given.offered_per_s:
+        return False
+    return kind is not BottleneckKind.UNKNOWN or _has_room(use, given)
+
+
+def _has_room(use: ResourceUse, given: TrialResources) -> bool:
+    """Whether the load generator and the machine had idle CPU time, as far as that was read."""
+    if use.generator_cores is None or use.server_cores is None or use.other_cores is None:
+        return False
+    lacks = given.cores - use.server_cores
+    return use.generator_cores <= GENERATOR_ROOM * given.generator_cpus and use.taken_cores <= OTHERS_ROOM * lacks
+
+
+def judge_standing(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...]]:
+    """The verdict of the window's bottleneck, with its reasons.
+
+    An open loop below its offered rate is OFFERED_NOT_MET whatever the cause; the bottleneck names the cause.
+    """
+    if is_met(use, given) is False:
+        offered, achieved = format_rate(given.offered_per_s), format_rate(use.rate_per_s)
+        grown = f", and the backlog grew by {format_rate(use.backlog_per_s)} {given.unit}"
+        backlog = grown if grows(use, given) else ""
+        return VerdictKind.OFFERED_NOT_MET, (f"{offered} {given.unit} offered, {achieved} achieved{backlog}",)
+    found = findings(use, given, axis)
+    kind = verdict_of(found.bottleneck.kind, axis)
+    told = [found.bottleneck] if kind is VerdictKind.VALID else list(found.overruling)
+    if kind is not VerdictKind.VALID and (not told or found.first.kind is not BottleneckKind.UNKNOWN):
+        told.append(found.first)
+    return kind, tuple(dict.fromkeys(reason for each in told for reason in _reasons(each, use, given, axis)))
+
+
+def _reasons(found: Found, use: ResourceUse, given: TrialResources, axis: AxisFacts) -> tuple[str, ...]:
+    """One sentence with the use of the axis' own resource and what prevented more."""
+    if verdict_of(found.kind, axis) is VerdictKind.VALID and not found.noted:
+        return ()
+    used, opening = swept_words(use, given, axis), axis.standings[found.kind].reason
+    if opening:
+        return tuple(told for told in (f"{opening}: {found.sentence}", used) if told)
+    if found.reason or not used or found.sentence.startswith(used):
+        return (found.reason or found.sentence,)
+    return (f"{used}{found.link}{found.sentence}",)

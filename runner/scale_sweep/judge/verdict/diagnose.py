@@ -1,5 +1,5 @@
 """Makes the verdict of one evidence in three steps: is the number right; what was the bottleneck, and what does it mean
-on this axis; was the rate steady.
+on this axis; was the rate steady. Caveats follow: what a reader must know whatever the verdict.
 
 Verdict and bottleneck come from the same finding, so they cannot contradict each other. Refuses to use anything but its
 arguments, and to know an axis by its name.
@@ -7,15 +7,115 @@ arguments, and to know an axis by its name.
 
 from __future__ import annotations
 
+from scale_sweep.base.units import format_rate
 from scale_sweep.experiment.axes import AxisFacts
-from scale_sweep.judge.verdict.bottleneck import attribute
-from scale_sweep.judge.verdict.caveats import caveats
+from scale_sweep.judge.verdict.bottleneck import attribute, judge_standing, may_be_internal
 from scale_sweep.judge.verdict.evidence import Evidence
-from scale_sweep.judge.verdict.integrity import what_is_wrong
+from scale_sweep.judge.verdict.new_pages import new_pages
 from scale_sweep.judge.verdict.rules import unmet
-from scale_sweep.judge.verdict.standing import judge_standing, may_be_internal
-from scale_sweep.judge.verdict.steadiness import steadiness_of
-from scale_sweep.model import Bottleneck, Verdict, VerdictKind
+from scale_sweep.judge.verdict.rules.disks import uses
+from scale_sweep.judge.verdict.steady import Steadiness, troubles
+from scale_sweep.judge.verdict.thresholds import BUSIEST_NAMED, DISK_BEYOND_PERCENT
+from scale_sweep.model import Bottleneck, Measurement, Verdict, VerdictKind, is_buffered
+
+
+def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:
+    """Each fault with its verdict, the worst first; empty if the number is right."""
+    m, told = evidence.measurement, evidence.integrity
+    found = [(VerdictKind.LOST_ROWS, reason) for reason in (told.miscounted, *told.gaps) if reason]
+    found += [(VerdictKind.WRONG_ROWS, reason) for reason in told.wrong_rows]
+    found += [(VerdictKind.WRONG_ANSWER, reason) for reason in told.wrong_answers]
+    found += [(VerdictKind.ERRORS, reason) for reason in (*told.mismatches, *told.suspicious)]
+    if m.errors:
+        found.append((VerdictKind.ERRORS, f"{m.errors:,} of {m.requests or 0:,} requests failed"))
+    if not (m.rows or m.requests_per_s) or evidence.window is None:
+        found.append((VerdictKind.ERRORS, f"no {evidence.given.done} inside the window"))
+    return found + [(VerdictKind.ERRORS, reason) for reason in _beyond(evidence)]
+
+
+def _beyond(evidence: Evidence) -> list[str]:
+    disks = evidence.measurement.disks
+    beyond = [name for name, disk in disks.items() if (disk.used_percent or 0.0) > DISK_BEYOND_PERCENT]
+    if not evidence.given.prepared_disks or not beyond:
+        return []
+    return [f"{' and '.join(beyond)} wrote far more than its own ceiling ({uses(disks)}): was its limit lifted?"]
+
+
+def steadiness_of(evidence: Evidence) -> tuple[str, ...]:
+    """Why the rate was not steady, as reasons of the verdict; empty if it was, or if that cannot be decided.
+
+    Where nothing is answered, a rate of which that cannot be decided counts as unsteady: for a few seconds rows are
+    handed over as fast as the buffers of the network take them.
+    """
+    m = evidence.measurement
+    if m.rows_sent is not None and m.rate_drift_percent is None:
+        too_short = f"the window of {m.window_s or 0:.3g} s is too short for a method without answers"
+        return (f"{too_short}: its rate may be that of the network's buffers",)
+    found = troubles(_figures(m), claims=evidence.claims)
+    named = new_pages(evidence) if found else ""
+    return (named, *found) if named else found
+
+
+def _figures(m: Measurement) -> Steadiness:
+    return Steadiness(
+        intervals=round(m.window_s or 0.0),
+        cv_percent=m.rate_cv_percent,
+        drift_percent=m.rate_drift_percent,
+        drift_error_percent=m.rate_drift_error_percent,
+        correlation=m.rate_correlation,
+        error_percent=m.rate_error_percent,
+        halves_percent=m.rate_halves_percent,
+    )
+
+
+def cautions(evidence: Evidence) -> tuple[str, ...]:
+    """Cautions about a steady rate: buffers that were not emptied, two values instead of one, dearer pages."""
+    m, told = evidence.measurement, []
+    if is_buffered(evidence.commits_in_window):
+        cycles = "only one" if evidence.commits_in_window else "no full"
+        told.append(f"{cycles} commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
+    if m.rate_low is not None and m.rate_high is not None:
+        told.append(
+            f"the rate jumped between {format_rate(m.rate_low)} and {format_rate(m.rate_high)} {evidence.given.unit}: "
+            "their mean is right, and no second has it"
+        )
+    if m.steady_at_equal_speed:
+        told.append(
+            "the rate followed the speed of the CPUs, which other machines changed (by "
+            f"{m.cpu_speed_cv_percent or 0:.0f} % from second to second); at an equal speed it was steady"
+        )
+    named = new_pages(evidence)
+    if named and named not in steadiness_of(evidence):
+        told.append(named)
+    return tuple(told)
+
+
+def caveats(evidence: Evidence) -> tuple[str, ...]:
+    """Sentences for the end of the reasons."""
+    m, told = evidence.measurement, [*cautions(evidence)]
+    if m.rows_sent is not None:
+        told.append(
+            "the method has no answers, so no row was acknowledged and there are no response times: of "
+            f"{m.rows_sent:,} rows sent the database counted {m.rows_counted or 0:,}, and the rate is of those"
+        )
+    if evidence.left_out:
+        told.append(evidence.left_out)
+    if evidence.overdue:
+        told.append(f"{evidence.overdue:,} requests that were due had no answer when the window ended")
+    if evidence.warmup:
+        told.append(evidence.warmup)
+    if evidence.transient:
+        told.append(evidence.transient)
+    if m.rate_drift_percent is None and (m.rows or m.requests_per_s):
+        told.append("the window is too short to show whether the rate was steady")
+    if m.stalled_percent:
+        told.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")
+    of_all = m.server_cpu_cores or 0.0
+    if m.busiest_thread and m.busiest_thread_cores is not None and m.busiest_thread_cores < BUSIEST_NAMED * of_all:
+        told.append(f"the server's busiest threads were {m.busiest_thread}: {m.busiest_thread_cores:.2f} cores")
+    if m.missed_ticks:
+        told.append(f"{m.missed_ticks} samples were missed")
+    return tuple(told)
 
 
 def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:

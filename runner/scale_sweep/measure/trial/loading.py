@@ -12,10 +12,9 @@ from collections.abc import Generator, Iterator, Mapping
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.base.interrupts import Stop, deferred
 from scale_sweep.experiment.work import logical_bytes
-from scale_sweep.judge.figures.facts import STEADY_PHASE
-from scale_sweep.judge.figures.finished import unfinished
-from scale_sweep.judge.figures.growing import warmup_is_enough, window_is_enough
 from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
+from scale_sweep.judge.figures.trial_facts import STEADY_PHASE, unfinished
+from scale_sweep.judge.figures.window_bounds import warmup_is_enough, window_is_enough
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.loadgen.stopped import GeneratorStopped

@@ -15,10 +15,9 @@ from scale_sweep.base.interrupts import Stop, undone
 from scale_sweep.base.same_value import is_same_value
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import logical_bytes, row_logical_bytes
-from scale_sweep.judge.figures.facts import TrialFacts
 from scale_sweep.judge.figures.outcome import outcome
-from scale_sweep.judge.figures.recorded import facts_text
-from scale_sweep.judge.figures.settled import with_summary
+from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
+from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.judge.method import METHOD
 from scale_sweep.loadgen.features import kept_by
 from scale_sweep.loadgen.groups import group_specs, specs_text

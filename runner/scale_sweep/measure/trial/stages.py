@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from scale_sweep.judge.figures.facts import TrialFacts
+from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.model import AnswersChecked, Counted, Interval, LoadSummary, Preloaded, RowsSummed, Sample, SamplerCost
 
 

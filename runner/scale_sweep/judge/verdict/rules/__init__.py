@@ -1,29 +1,46 @@
 """The rules that name the bottleneck, in their order. Each is a small function: does it explain the figures?
 
-A new reason is a function in its own file here, and a line in RULES. Refuses to know an axis: if the order depends on
-what is varied, the rule's place says so (rule.py), and scale_sweep/judge/verdict/bottleneck.py sorts by it.
+A new reason is a function of the file with its subject, and a line in RULES. Refuses to know an axis: if the order
+depends on what is varied, the rule's place says so (rule.py), and scale_sweep/judge/verdict/bottleneck.py sorts by it.
 """
 
 from __future__ import annotations
 
-from scale_sweep.judge.verdict.rules.cpu import cpu_unread, cpu_words, server_cpu, shared_cpu
 from scale_sweep.judge.verdict.rules.disks import disk, disk_waits, disk_words, disks_full, disks_unread, uneven_disks
-from scale_sweep.judge.verdict.rules.generator import (
+from scale_sweep.judge.verdict.rules.load import (
     busy_workers,
     generator_ceiling,
     generator_cpu,
     generator_spent,
+    grows,
     hot_generator_thread,
+    is_met,
+    offered_rate,
+    unmet,
 )
-from scale_sweep.judge.verdict.rules.locks import locks
-from scale_sweep.judge.verdict.rules.memory_bandwidth import memory_bandwidth
-from scale_sweep.judge.verdict.rules.network import network
-from scale_sweep.judge.verdict.rules.offered import grows, is_met, offered_rate, unmet
-from scale_sweep.judge.verdict.rules.others import crowded_out, hypervisor, other_processes
-from scale_sweep.judge.verdict.rules.quota import foreign_quota, own_quota
+from scale_sweep.judge.verdict.rules.machine import (
+    connections,
+    crowded_out,
+    few_connections,
+    hypervisor,
+    memory,
+    network,
+    other_processes,
+    stall,
+    unknown,
+)
 from scale_sweep.judge.verdict.rules.rule import Found, Place, Rule
-from scale_sweep.judge.verdict.rules.threads import hot_thread
-from scale_sweep.judge.verdict.rules.waiting import connections, few_connections, memory, stall, unknown
+from scale_sweep.judge.verdict.rules.server import (
+    cpu_unread,
+    cpu_words,
+    foreign_quota,
+    hot_thread,
+    locks,
+    memory_bandwidth,
+    own_quota,
+    server_cpu,
+    shared_cpu,
+)
 from scale_sweep.model import BottleneckKind
 
 __all__ = ["RULES", "WORDS", "Found", "Place", "Rule", "grows", "is_met", "unmet"]

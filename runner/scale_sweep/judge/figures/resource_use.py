@@ -1,17 +1,22 @@
-"""Resource use of a trial's window, and of each second of it, from its raw facts: the input of attribution. Pure."""
+"""Use of resources over a trial's window, over each second, each half and the longest stall of it: the input of
+attribution. Pure, from raw facts.
+
+CPU times of halves are those at the mean speed of both where the speed of the CPUs is known: on slower CPUs a page
+costs more, and is not dearer. Refuses to name a bottleneck.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from scale_sweep.experiment.work import rate_of
+from scale_sweep.judge.figures.cpu_speed import WorkTotals
 from scale_sweep.judge.figures.disk_figures import own_ceilings
-from scale_sweep.judge.figures.facts import TrialFacts
 from scale_sweep.judge.figures.rated import RatedInterval, rate_per_s
-from scale_sweep.judge.figures.stalls import Stall, longest_stall
+from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import WindowUse, measure_window
-from scale_sweep.judge.verdict import ResourceUse, TrialResources
+from scale_sweep.judge.verdict import LoadHalf, ResourceUse, TrialResources
 from scale_sweep.model import LoadSummary, Sample, Trial
 
 
@@ -184,3 +189,79 @@ def per(rates: Mapping[str, float], of: str, for_each: str) -> float | None:
 
 def _known(values: Mapping[str, float | None]) -> dict[str, float]:
     return {name: value for name, value in values.items() if value is not None}
+
+
+EDGE_S = 2.0  # the intervals at both ends, in which the stall begins or ends
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stall:
+    """seconds: its length. start_ns, end_ns (monotonic): of the whole intervals inside it."""
+
+    seconds: float
+    start_ns: int
+    end_ns: int
+
+
+def longest_stall(intervals: Sequence[RatedInterval]) -> Stall | None:
+    """The longest time within a window without any finished unit of the rate; None if every interval has one.
+
+    Intervals are a second long. If the longest response time in the next interval is about as long as the stall, it
+    gives the length to the millisecond.
+    """
+    found: list[Stall] = []
+    at = 0
+    while at < len(intervals):
+        end = at
+        while end < len(intervals) and not intervals[end].count:
+            end += 1
+        if end > at:
+            found.append(_stall(intervals, at, end))
+        at = max(end, at + 1)
+    return max(found, key=lambda stall: stall.end_ns - stall.start_ns, default=None)
+
+
+def _stall(intervals: Sequence[RatedInterval], first: int, end: int) -> Stall:
+    """The stall of the intervals from first to end (exclusive), which have no acknowledgement."""
+    last = intervals[end - 1]
+    before = intervals[first - 1] if first else None
+    start_ns = before.monotonic_ns if before else last.monotonic_ns - round(1e9 * (end - first))
+    seconds = (last.monotonic_ns - start_ns) / 1e9
+    longest = (intervals[end].response_us_max or 0.0) / 1e6 if end < len(intervals) else 0.0
+    exact = longest if seconds <= longest <= seconds + EDGE_S else seconds
+    return Stall(seconds=exact, start_ns=start_ns, end_ns=last.monotonic_ns)
+
+
+def halves_of(samples: Sequence[Sample], intervals: Sequence[RatedInterval]) -> tuple[LoadHalf, LoadHalf] | None:
+    """Both halves of the seconds of a window; None if something was not counted. intervals: those inside the window."""
+    middle = len(intervals) // 2
+    parts = intervals[:middle], intervals[len(intervals) - middle :]
+    first, second = (_half(samples, part) for part in parts)
+    if first is None or second is None:
+        return None
+    speeds = WorkTotals(samples).of_seconds(intervals)
+    if not speeds:
+        return first, second
+    mean, early, late = (sum(part) / len(part) for part in (speeds, speeds[:middle], speeds[len(speeds) - middle :]))
+    return _scaled(first, early / mean), _scaled(second, late / mean)
+
+
+def _scaled(half: LoadHalf, factor: float) -> LoadHalf:
+    return replace(half, cpu_us=half.cpu_us * factor, system_us=half.system_us * factor)
+
+
+def _half(samples: Sequence[Sample], intervals: Sequence[RatedInterval]) -> LoadHalf | None:
+    if len(intervals) < 2:
+        return None
+    # The end of the first interval is known exactly, its start is not: the first one is left out.
+    start_ns, end_ns = intervals[0].monotonic_ns, intervals[-1].monotonic_ns
+    seconds = (end_ns - start_ns) / 1e9
+    use = measure_window(samples, start_ns, end_ns)
+    if use.server_cores is None or use.server_system_cores is None or use.server_page_faults_per_s is None:
+        return None
+    return LoadHalf(
+        count=float(sum(i.count for i in intervals[1:])),
+        cpu_us=use.server_cores * seconds * 1e6,
+        system_us=use.server_system_cores * seconds * 1e6,
+        page_faults=use.server_page_faults_per_s * seconds,
+    )

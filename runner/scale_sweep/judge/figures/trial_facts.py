@@ -1,13 +1,18 @@
-"""The raw facts of a finished trial, from which figures and verdict are made. Data only."""
+"""The raw facts of a finished trial, from which figures and verdict are made, and their JSON (facts.json). Pure.
+
+facts.json has only what no raw file has (loadgen.jsonl, samples.jsonl, server.log), because two copies could differ.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import TypeVar
 
 from scale_sweep.judge.figures.rated import RatedInterval
 from scale_sweep.model import (
+    FINISHED,
     AnswersChecked,
     Counted,
     DiskCeiling,
@@ -88,3 +93,30 @@ def whole_intervals(intervals: Sequence[AnyInterval], summary: LoadSummary) -> l
         ):
             inside.append(interval)
     return inside
+
+
+IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log", "transient")
+
+
+def facts_text(facts: TrialFacts, *, with_summary: bool) -> str:
+    """The facts as JSON. with_summary: for a foreign load generator, whose raw output does not hold those figures."""
+    left_out = set(IN_RAW_FILES) - ({"summary"} if with_summary else set())
+    kept = {f.name: getattr(facts, f.name) for f in fields(facts) if f.name not in left_out}
+    plain = {name: _plain(value) for name, value in kept.items()}
+    return json.dumps(plain, indent=1, ensure_ascii=False, default=dict)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def unfinished(summary: LoadSummary) -> str:
+    """Why the figures are not those of the requested load; "" if they are."""
+    if summary.outcome in FINISHED:
+        return ""
+    seconds = max(summary.window_s, 0.0)
+    if summary.outcome == "interrupted":
+        return f"the load was interrupted from outside, {seconds:.1f} s after its window began"
+    return f"the load did not come to its end ({summary.outcome}), {seconds:.1f} s after its window began"

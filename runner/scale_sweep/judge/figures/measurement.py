@@ -1,18 +1,22 @@
-"""Makes a trial's Measurement and time series from its raw facts. Pure."""
+"""Makes a trial's Measurement from its raw facts. Pure.
+
+A load whose protocol has no answers has the rows that the database counted: the rate of the window is multiplied by
+the counted share. Refuses to call a row that was sent stored.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from scale_sweep.experiment.work import stores
 from scale_sweep.judge.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
 from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
-from scale_sweep.judge.figures.facts import STEADY_PHASE, TrialFacts, whole_intervals
 from scale_sweep.judge.figures.operations import operation_figures
 from scale_sweep.judge.figures.rated import rated_intervals, requests_per_s, rows_per_s
-from scale_sweep.judge.figures.unanswered import as_counted, rows_acknowledged
-from scale_sweep.judge.figures.uses import in_flight, per
+from scale_sweep.judge.figures.resource_use import in_flight, per
+from scale_sweep.judge.figures.trial_facts import TrialFacts, whole_intervals
 from scale_sweep.judge.figures.window import WindowUse, measure_window
 from scale_sweep.judge.verdict import modes, stalled_percent, steadiness, troubles
 from scale_sweep.model import (
@@ -22,8 +26,6 @@ from scale_sweep.model import (
     Trial,
 )
 
-__all__ = ["STEADY_PHASE", "TrialFacts", "measurement"]
-
 
 def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     """The figures over the window. Without the load generator's summary only the sampler's cost is known."""
@@ -32,7 +34,6 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     if s is None or s.window_end_ns <= s.window_start_ns:
         missed = cost.missed_ticks if cost else None
         return Measurement(missed_ticks=missed, ceiling_rows_per_s=facts.ceiling_rows_per_s)
-    rated = rated_intervals(facts.intervals, trial.work)
     use = measure_window(facts.samples, s.window_start_ns, s.window_end_ns)
     whole, logical = _whole(facts), facts.logical_bytes_per_row
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
@@ -77,7 +78,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         commits=commits_in_window(facts) if stores(trial.work) else None,
         logical_bytes_per_row=logical,
         write_amplification=per_row / logical if per_row is not None and logical else None,
-        stalled_s=stalled_s(rated),
+        stalled_s=stalled_s(rated_intervals(facts.intervals, trial.work)),
         **_rate_figures(trial, facts, s),
         hot_thread=use.hot_thread[0] if use.hot_thread else None,
         hot_thread_cores=use.hot_thread[1] if use.hot_thread else None,
@@ -223,3 +224,21 @@ def _giga(amount: float | None) -> float | None:
 
 def _ms(us: float | None) -> float | None:
     return us / 1000 if us is not None else None
+
+
+def rows_acknowledged(facts: TrialFacts) -> dict[str, Any]:
+    """`rows_acked` of the measurement, or `rows_sent` where nothing was acknowledged."""
+    s = facts.summary
+    return {} if s is None else {"rows_acked" if s.is_answered else "rows_sent": s.rows_acked}
+
+
+def as_counted(facts: TrialFacts) -> TrialFacts:
+    """With the counted rows in the place of acknowledged ones; the facts themselves where requests are answered."""
+    s = facts.summary
+    if s is None or s.is_answered:
+        return facts
+    held = max(0, facts.counted.rows - (facts.preloaded.rows if facts.preloaded else 0)) if facts.counted else 0
+    share = min(1.0, held / s.rows_acked) if s.rows_acked else 0.0
+    rate = s.rows_per_s * share if s.rows_per_s is not None else None
+    there = replace(s, rows_acked=held, rows_window=round(s.rows_window * share), rows_per_s=rate)
+    return replace(facts, summary=there)

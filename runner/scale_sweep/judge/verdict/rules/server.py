@@ -1,0 +1,174 @@
+"""Rules about the server: its cores, its quota, memory bandwidth, one full thread, locks, shared CPUs.
+
+Each rule explains the figures, or returns None. Refuses to know what else was full: the order of RULES decides.
+"""
+
+from __future__ import annotations
+
+from scale_sweep.base.units import format_cpus, format_number, format_rate
+from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
+from scale_sweep.judge.verdict.rules.rule import Found
+from scale_sweep.judge.verdict.thresholds import (
+    CORES_FULL,
+    HOT_ABOVE_MEDIAN,
+    HOT_CORES,
+    LOCK_WAITING,
+    MEMORY_CYCLES_PER_MISS,
+    MEMORY_INSTRUCTIONS_PER_CYCLE,
+    SHARED_TAKE,
+    THROTTLED,
+)
+from scale_sweep.model import BottleneckKind
+
+
+def used_share(use: ResourceUse, given: TrialResources) -> float | None:
+    """The used share of the cores that the server was given."""
+    return use.server_cores / given.cores if use.server_cores is not None and given.cores else None
+
+
+def cpu_words(use: ResourceUse, given: TrialResources) -> str:
+    """How much of its cores the server used; "" if it was not read."""
+    share = used_share(use, given)
+    if share is None:
+        return ""
+    return f"the server used {use.server_cores:.2f} of {format_number(given.cores)} cores ({100 * share:.0f} %)"
+
+
+def cpu_unread(use: ResourceUse, given: TrialResources) -> Found | None:
+    """The server's CPU use was not read, so nothing proves that the level's cores were used up."""
+    if used_share(use, given) is not None:
+        return None
+    told = "the server's CPU could not be read, so nothing proves that its cores were busy"
+    return Found(
+        kind=BottleneckKind.UNREAD,
+        sentence=told,
+        remedy="measure where the server's cgroup or processes can be read",
+    )
+
+
+def server_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
+    """The server used its cores, except for the little that the load generator took of shared ones."""
+    share = used_share(use, given)
+    if share is None:
+        return None
+    told, taken = cpu_words(use, given), generator_take(use, given)
+    if share >= CORES_FULL:
+        return Found(kind=BottleneckKind.SERVER_CPU, sentence=told, remedy="more cores")
+    if taken > SHARED_TAKE * given.cores or taken + (use.server_cores or 0.0) < CORES_FULL * given.cores:
+        return None
+    told += f"; the load generator took {taken:.2f} of them, on shared CPU {format_cpus(given.shared_cpus)}"
+    return Found(kind=BottleneckKind.SERVER_CPU, sentence=told, remedy="more cores", noted=True)
+
+
+def shared_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
+    """Server and load generator together filled the server's CPUs, and the load generator took a large part."""
+    taken = generator_take(use, given)
+    if use.server_cores is None or taken <= SHARED_TAKE * given.cores:
+        return None
+    if taken + use.server_cores < CORES_FULL * given.cores - use.taken_cores:
+        return None
+    return Found(
+        kind=BottleneckKind.SHARED_CPU,
+        sentence=f"the load generator took {taken:.2f} of the server's cores, on shared CPU "
+        f"{format_cpus(given.shared_cpus)}",
+        remedy="leave a CPU to the load generator: fewer --cores",
+    )
+
+
+def generator_take(use: ResourceUse, given: TrialResources) -> float:
+    """Cores that the load generator took of the server's: its use, in proportion to the shared CPUs."""
+    if not given.shared_cpus or not given.generator_cpus:
+        return 0.0
+    return (use.generator_cores or 0.0) * min(1.0, len(given.shared_cpus) / given.generator_cpus)
+
+
+def foreign_quota(use: ResourceUse, given: TrialResources) -> Found | None:
+    """The server was throttled, and no quota was requested."""
+    if given.quota or not _is_throttled(use):
+        return None
+    return Found(
+        kind=BottleneckKind.THROTTLING,
+        sentence=f"a CPU quota that the sweep did not set held the server back {_throttled_percent(use)} of the time",
+        remedy="lift the quota of the cgroup that this runs in",
+        reason=f"the server was throttled for {use.seconds * (use.throttled or 0.0):.1f} s of {use.seconds:.1f} s",
+    )
+
+
+def own_quota(use: ResourceUse, given: TrialResources) -> Found | None:
+    """The server was throttled by the level's own quota, which was used up."""
+    share = used_share(use, given)
+    if not given.quota or not _is_throttled(use) or share is None or share < CORES_FULL:
+        return None
+    cores, held = format_number(given.cores), _throttled_percent(use)
+    return Found(
+        kind=BottleneckKind.QUOTA,
+        sentence=f"the server used its quota of {cores} cores and was throttled {held} of the time",
+        remedy="a larger level of --cores",
+    )
+
+
+def _is_throttled(use: ResourceUse) -> bool:
+    return use.throttled is not None and use.throttled > THROTTLED
+
+
+def _throttled_percent(use: ResourceUse) -> str:
+    return f"{100 * (use.throttled or 0.0):.0f} %"
+
+
+def memory_bandwidth(use: ResourceUse, given: TrialResources) -> Found | None:
+    """The cores were full, did little in each cycle, and always had several misses of the last cache in progress."""
+    share, each, between = used_share(use, given), use.instructions_per_cycle, use.cycles_per_miss
+    if share is None or share < CORES_FULL or given.shared_cpus or each is None or between is None:
+        return None
+    if each > MEMORY_INSTRUCTIONS_PER_CYCLE or between > MEMORY_CYCLES_PER_MISS:
+        return None
+    return Found(
+        kind=BottleneckKind.MEMORY_BANDWIDTH,
+        sentence=f"{cpu_words(use, given)}, which waited for memory: {each:.2f} instructions a cycle, and every "
+        f"{between:.0f} cycles a miss of the last-level cache",
+        remedy="a machine with more memory channels or a larger last-level cache; more cores where they bring these",
+        noted=True,
+    )
+
+
+def hot_thread(use: ResourceUse, given: TrialResources) -> Found | None:
+    """One thread of the server was full while cores were idle: more cores cannot help it."""
+    if use.hot_thread is None or use.hot_thread[1] < HOT_CORES:
+        return None
+    pool, cores = use.hot_thread
+    if cores < HOT_ABOVE_MEDIAN * (use.hot_thread_median or 0.0):
+        return None  # the others of its name are about as busy: the work is already distributed
+    return Found(
+        kind=BottleneckKind.HOT_THREAD,
+        sentence=f"one thread of the server ({pool}) was {100 * cores:.0f} % busy while cores were idle",
+        remedy="spread the tables over more vgroups or partitions (--vgroups, --partitions), with as many "
+        "--connections",
+    )
+
+
+_LOCK, _MUTEX = "lock: ", "mutex: "  # the start of the names of waits: reported by the database, and by the kernel
+_ROWS = (
+    "see what holds the lock: rows, indexes or sequences that every connection writes; partitions, shorter transactions"
+)
+_PARTS = "see what these threads share: more vgroups or partitions (--vgroups, --partitions), as many --connections"
+
+
+def locks(use: ResourceUse, given: TrialResources) -> Found | None:
+    """Working connections (or threads) spent most of their time waiting for locks that others held."""
+    total, most = _waited(use, _LOCK)
+    if total >= LOCK_WAITING:
+        told, remedy = f"connections waited for locks {100 * total:.0f} % of the time, mostly {most}", _ROWS
+    else:
+        total, most = _waited(use, _MUTEX)
+        told, remedy = f"threads waited for locks {100 * total:.0f} % of the time, mostly those named {most}", _PARTS
+    if total < LOCK_WAITING:
+        return None
+    slept = use.switches_per_s.get("voluntary")
+    switches = f"; its threads went to sleep {format_rate(slept)} times a second" if slept else ""
+    return Found(kind=BottleneckKind.LOCKS, sentence=f"the server's {told}{switches}", remedy=remedy)
+
+
+def _waited(use: ResourceUse, opening: str) -> tuple[float, str]:
+    """The share of the time, and the lock or pool with most of it."""
+    shares = {name.removeprefix(opening): share for name, share in use.waits.items() if name.startswith(opening)}
+    return sum(shares.values()), max(shares, key=lambda name: shares[name], default="")

@@ -1,0 +1,166 @@
+"""Which seconds count: when a warm-up may end, what is discarded at the start of a window, and the window that a trial
+would have had on known rates. Pure.
+
+The end of the transient is found by MSER-5 (White 1997; White, Cobb and Spratt 2000): of all starts, the one with the
+most exact mean after it. Refuses to discard a stall, and to leave less than the requested length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from scale_sweep.judge.verdict.steady import Steadiness, look_seconds, steadiness, troubles
+from scale_sweep.judge.verdict.thresholds import (
+    BATCH_S,
+    BATCHES_MIN,
+    CLAIM_LOOKS,
+    LEVEL_LEAST_S,
+    LEVEL_PERCENT,
+    LEVEL_SHARE,
+    MSER_NEAR,
+    STALLED_SHARE,
+    STARTED,
+    STEADY_CV_PERCENT,
+    STEADY_DRIFT_ERRORS,
+    STEADY_DRIFT_PERCENT,
+    STEADY_INTERVALS_MIN,
+)
+
+
+def is_level(rates: Sequence[float]) -> bool:
+    """Whether the last seconds of a warm-up show no change: its last quarter and the quarter before, of three seconds
+    at least, have the same mean within LEVEL_PERCENT, up or down. So a slow approach is compared over longer times than
+    a fast one. No second of the window may be passed: who waits for high seconds in the window selects them. False with
+    fewer than twice LEVEL_LEAST_S, and without any rate."""
+    part = compared_seconds(len(rates))
+    if len(rates) < 2 * part:
+        return False
+    before, after = fmean(rates[-2 * part : -part]), fmean(rates[-part:])
+    return after > 0 and abs(after - before) <= LEVEL_PERCENT / 100 * (after + before) / 2
+
+
+def compared_seconds(seconds: int) -> int:
+    """How many last seconds of a warm-up are compared with as many before them."""
+    return max(LEVEL_LEAST_S, int(LEVEL_SHARE * seconds))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transient:
+    """seconds: to discard at the start of the series. by_start: MSER-5's statistic relative to its value for nothing
+    discarded, by seconds discarded; it covers the whole series. told: whether the smallest value is in the first half,
+    or nearly, so that the series was long enough."""
+
+    seconds: int
+    by_start: tuple[tuple[int, float], ...]
+    told: bool
+
+
+def transient(rates: Sequence[float]) -> Transient | None:
+    """The end of the warm-up by MSER-5, for one value each second; None for a series that is too short, or constant.
+
+    MSER-5 takes means of five seconds and, for each number d of them that is discarded at the start, the squared
+    standard error of the mean of the rest, s²(d) / (n - d). It is smallest at the end of the transient. Chance moves
+    that place within a steady part, so the first start that is nearly as good is taken. A start in the last half of the
+    series is refused: the series is then too short.
+    """
+    batches = [fmean(rates[i : i + BATCH_S]) for i in range(0, len(rates) - BATCH_S + 1, BATCH_S)]
+    if len(batches) < BATCHES_MIN:
+        return None
+    found = [_statistic(batches[d:]) for d in range(len(batches) - 1)]
+    if found[0] <= 0:
+        return None
+    least = min(found[: (len(batches) + 1) // 2])
+    best = next(d for d, value in enumerate(found) if value <= MSER_NEAR * least)
+    return Transient(
+        seconds=best * BATCH_S,
+        by_start=tuple((d * BATCH_S, value / found[0]) for d, value in enumerate(found)),
+        told=least <= MSER_NEAR * min(found[:-2]),  # of the last few batches the statistic is chance
+    )
+
+
+def may_be_discarded(rates: Sequence[float], seconds: int) -> bool:
+    """Whether the first seconds can be a warm-up. After the rate has reached half its median, a second without rows is
+    a stall of the server, which belongs into its number."""
+    usual = median(rates)
+    started = next((i for i, r in enumerate(rates) if r >= STARTED * usual), len(rates))
+    return all(r >= STALLED_SHARE * usual for r in rates[started:seconds])
+
+
+def _statistic(rest: Sequence[float]) -> float:
+    mean = fmean(rest)
+    return sum((b - mean) ** 2 for b in rest) / len(rest) ** 2
+
+
+def is_steady(rates: Sequence[float]) -> bool | None:
+    """Whether it is, by the first version of the rules, which decided what stored runs discarded; None with too few
+    seconds.
+
+    These rules take seconds as independent. The verdict's rules for short windows (rules.py) are stricter.
+    """
+    found = steadiness(rates)
+    if found.cv_percent is None:
+        return None
+    return found.cv_percent <= STEADY_CV_PERCENT and not _has_trend(found)
+
+
+def seconds_to_settle(rates: Sequence[float], least: int) -> int | None:
+    """For a short window: 0 if the whole is steady, or too short to decide. Else the last `least` seconds are judged
+    alone; None if they are not steady either.
+
+    Seconds are discarded only because of a trend: a rate that stopped for a moment has no trend, and keeps that moment.
+    """
+    if is_steady(rates) is not False:
+        return 0
+    if not STEADY_INTERVALS_MIN <= least < len(rates) or not _has_trend(steadiness(rates)):
+        return None
+    return len(rates) - least if is_steady(rates[-least:]) else None
+
+
+def seconds_to_claim(rates: Sequence[float], least: int, look: int = CLAIM_LOOKS) -> int | None:
+    """For a window that carries the claim: 0 if the whole is steady; else the transient's length by MSER-5, if the rest
+    is steady and at least `least` seconds long; else None. least 0: nothing may be discarded."""
+    if not troubles(steadiness(rates), claims=True, look=look):
+        return 0
+    found = transient(rates)
+    if found is None or not least or not 0 < found.seconds <= len(rates) - least:
+        return None
+    if not may_be_discarded(rates, found.seconds):
+        return None
+    return None if troubles(steadiness(rates[found.seconds :]), claims=True, look=look) else found.seconds
+
+
+def _has_trend(found: Steadiness) -> bool:
+    noise = STEADY_DRIFT_ERRORS * (found.drift_error_percent or 0.0)
+    return abs(found.drift_percent or 0.0) > max(STEADY_DRIFT_PERCENT, noise)
+
+
+def claimed(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple[float, int] | None:
+    """Mean rate and seconds of the window that carries the claim; None if none is steady.
+
+    rates: one for each second, from the end of the warm-up on, at least window_max_s. It uses no more than a trial
+    knows: the seconds up to a look. A window ends a second after the look that decides.
+    """
+    looks = look_seconds(duration_s, window_max_s)
+    for k, look in enumerate(looks, 1):
+        if seconds_to_claim(rates[: int(look) - 1], duration_s, k) is not None or k == len(looks):
+            return _judged(rates[: int(look)], duration_s, claims=True)
+    return None
+
+
+def quickly(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple[float, int] | None:
+    """As `claimed`, for a short window (quick), which is checked each second."""
+    for seconds in range(duration_s, window_max_s + 1):
+        found = seconds_to_settle(rates[: seconds - 1], duration_s)
+        kept = rates[found or 0 : seconds - 1]
+        is_enough = found is not None and not troubles(steadiness(kept), claims=False)
+        if is_enough or seconds == window_max_s:
+            return _judged(rates[:seconds], duration_s, claims=False)
+    return None
+
+
+def _judged(seen: Sequence[float], least: int, *, claims: bool) -> tuple[float, int] | None:
+    discarded = (seconds_to_claim if claims else seconds_to_settle)(seen, least)
+    kept = seen[discarded or 0 :]
+    return None if discarded is None or troubles(steadiness(kept), claims=claims) else (fmean(kept), len(kept))

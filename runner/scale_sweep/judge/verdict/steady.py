@@ -1,0 +1,254 @@
+"""Is a rate steady, and is its mean the long-run one? Figures of a rate second by second, and the rules on them. Pure.
+
+Neighbouring seconds are correlated, so a window of 40 s has fewer than 40 independent values. The errors of the mean
+and of the trend allow for that (AR(1): Wilks, "Statistical Methods in the Atmospheric Sciences", 5.2.4). There is one
+set of rules for short windows (quick) and one for windows that carry the claim: the number is within CLAIM_OFF_PERCENT
+of the long-run mean. Refuses to know a trial, and to describe fewer than STEADY_INTERVALS_MIN seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import inf, isfinite, sqrt
+from statistics import NormalDist, fmean, median
+
+from scale_sweep.judge.verdict.thresholds import (
+    ALTERNATION_MAX,
+    BATCH_ERROR,
+    BATCH_S,
+    CLAIM_ALPHA,
+    CLAIM_DRIFT_PERCENT,
+    CLAIM_HALVES_PERCENT,
+    CLAIM_LOOKS,
+    CLAIM_OFF_PERCENT,
+    CORRELATION_BIAS,
+    CORRELATION_MAX,
+    CORRELATION_SLOW,
+    MODES_APART,
+    MODES_GAP_PERCENT,
+    MODES_SECONDS,
+    MODES_SHARE,
+    STALLED_SHARE,
+    STEADY_CV_PERCENT,
+    STEADY_DRIFT_CAP_PERCENT,
+    STEADY_DRIFT_ERRORS,
+    STEADY_DRIFT_PERCENT,
+    STEADY_INTERVALS_MIN,
+    UNCORRELATED,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Steadiness:
+    """The rate inside the window, second by second, in percent of its mean; all None with too few intervals.
+
+    cv: spread. drift: the trend over the window; drift_error: its standard error for independent seconds. correlation:
+    between neighbouring seconds, without the trend, corrected for its bias in short series (not in percent). error: the
+    standard error of the mean with the seconds' correlation. halves: the second half against the first. The last two
+    are None for a window shorter than two batches.
+    """
+
+    intervals: int
+    cv_percent: float | None = None
+    drift_percent: float | None = None
+    drift_error_percent: float | None = None
+    correlation: float | None = None
+    error_percent: float | None = None
+    halves_percent: float | None = None
+
+    @property
+    def trend_error_percent(self) -> float | None:
+        """The standard error of the trend of correlated seconds; at least that of independent ones."""
+        if self.drift_error_percent is None:
+            return None
+        return self.drift_error_percent * sqrt(_inflation(max(0.0, self.correlation or 0.0)))
+
+
+def steadiness(rates: Sequence[float]) -> Steadiness:
+    """Coefficient of variation, ordinary least-squares slope times the window, and the mean's error."""
+    n = len(rates)
+    mean = sum(rates) / n if n else 0.0
+    if n < STEADY_INTERVALS_MIN or mean <= 0:
+        return Steadiness(intervals=n)
+    middle = (n - 1) / 2
+    spread = sum((i - middle) ** 2 for i in range(n))
+    slope = sum((i - middle) * r for i, r in enumerate(rates)) / spread
+    rest = [r - mean - slope * (i - middle) for i, r in enumerate(rates)]
+    variance = sum((r - mean) ** 2 for r in rates) / (n - 1)
+    scale, is_long = 100 * (n - 1) / mean, n >= 2 * BATCH_S
+    first, second = fmean(rates[: n // 2]), fmean(rates[n // 2 :])
+    return Steadiness(
+        intervals=n,
+        cv_percent=100 * sqrt(variance) / mean,
+        drift_percent=scale * slope,
+        drift_error_percent=scale * sqrt(sum(r * r for r in rest) / (n - 2) / spread),
+        correlation=correlation(rest),
+        error_percent=100 * error_of_mean(rates) / mean if is_long else None,
+        halves_percent=100 * (second - first) / mean if is_long else None,
+    )
+
+
+def correlation(rates: Sequence[float]) -> float:
+    """Between neighbouring values, in -ALTERNATION_MAX..CORRELATION_MAX. The estimate from n values is too low by (1 +
+    3 r) / n (Kendall 1954), which is corrected here; otherwise a random walk looks like noise."""
+    n, mean = len(rates), fmean(rates)
+    around = [r - mean for r in rates]
+    whole = sum(a * a for a in around)
+    if whole <= 0 or n <= STEADY_INTERVALS_MIN:
+        return 0.0
+    raw = sum(a * b for a, b in zip(around, around[1:], strict=False)) / whole
+    return max(-ALTERNATION_MAX, min(CORRELATION_MAX, (raw * n + 1) / (n - CORRELATION_BIAS)))
+
+
+def error_of_mean(rates: Sequence[float]) -> float:
+    """The standard error of the mean of correlated values, in their unit. n values count as n (1 - r) / (1 + r).
+
+    If neighbours are not correlated, the error is also computed from means of batches of BATCH_S seconds, and the
+    smaller one counts: the mean of a rapidly alternating rate is more exact than its spread suggests.
+    """
+    n, mean, r = len(rates), fmean(rates), correlation(rates)
+    spread = sqrt(sum((x - mean) ** 2 for x in rates) / (n - 1))
+    known = spread * sqrt(_inflation(r) / n)
+    if r >= UNCORRELATED:
+        return known
+    batches = batch_means(rates)
+    between = sqrt(sum((b - fmean(batches)) ** 2 for b in batches) / (len(batches) - 1) / len(batches))
+    return min(known, BATCH_ERROR * between) if between > 0 else known
+
+
+def batch_means(rates: Sequence[float]) -> list[float]:
+    """Means of successive batches of BATCH_S seconds. Seconds at the start that fill no batch are left out."""
+    first = len(rates) % BATCH_S
+    return [fmean(rates[i : i + BATCH_S]) for i in range(first, len(rates), BATCH_S)]
+
+
+def stalled_percent(rates: Sequence[float]) -> float | None:
+    """The percentage of seconds below a tenth of the median rate; None with too few seconds."""
+    if len(rates) < STEADY_INTERVALS_MIN:
+        return None
+    least = STALLED_SHARE * median(rates)
+    return 100 * sum(rate < least for rate in rates) / len(rates)
+
+
+def _inflation(r: float) -> float:
+    """The number of correlated values that count as one independent one."""
+    return (1 + r) / (1 - r)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Modes:
+    """low, high: mean rates of the two groups, in the unit of the rates. high_share: of the seconds, 0..1."""
+
+    low: float
+    high: float
+    high_share: float
+
+
+def modes(rates: Sequence[float]) -> Modes | None:
+    """The two values between which a rate jumps, or None. Its mean is right then, but no second has it.
+
+    The seconds are split into two groups where the spread inside is smallest (Otsu). They are two modes if Ashman's D
+    says that they are apart.
+    """
+    values = sorted(rates)
+    n = len(values)
+    if n < MODES_SECONDS or values[0] == values[-1]:
+        return None
+    sums, squares = [0.0, *accumulate(values)], [0.0, *accumulate(v * v for v in values)]
+
+    def group(a: int, b: int) -> tuple[float, float]:
+        mean = (sums[b] - sums[a]) / (b - a)
+        return mean, max(0.0, (squares[b] - squares[a]) / (b - a) - mean * mean)
+
+    least = max(2, round(MODES_SHARE * n))
+    at = min(range(least, n - least + 1), key=lambda k: k * group(0, k)[1] + (n - k) * group(k, n)[1])
+    (low, var_low), (high, var_high) = group(0, at), group(at, n)
+    inside = sqrt(var_low + var_high)
+    is_far = high - low > MODES_GAP_PERCENT / 100 * sums[n] / n
+    if not is_far or sqrt(2) * (high - low) <= MODES_APART * inside:
+        return None
+    return Modes(low=low, high=high, high_share=(n - at) / n)
+
+
+def troubles(found: Steadiness, *, claims: bool, look: int = CLAIM_LOOKS) -> tuple[str, ...]:
+    """Reasons against a steady rate; empty if there is none, or if it cannot be decided.
+
+    claims: uses the rules of a window that carries the claim. look: the number of the look; a window that has ended is
+    judged as at the last.
+    """
+    return _of_claim(found, look) if claims else _of_short(found)
+
+
+def _drifts(found: Steadiness) -> bool:
+    """Whether a short window has a trend: above the cap, or large and larger than correlated noise makes one."""
+    drift = abs(found.drift_percent or 0.0)
+    noise = STEADY_DRIFT_ERRORS * (found.trend_error_percent or 0.0)
+    return drift > STEADY_DRIFT_CAP_PERCENT or drift > max(STEADY_DRIFT_PERCENT, noise)
+
+
+def _of_short(found: Steadiness) -> tuple[str, ...]:
+    told = [_drift_words(found)] if _drifts(found) else []
+    if found.cv_percent is not None and found.cv_percent > STEADY_CV_PERCENT:
+        told.append(f"the rate varied by {found.cv_percent:.0f} % from second to second")
+    return tuple(told)
+
+
+def _of_claim(found: Steadiness, look: int) -> tuple[str, ...]:
+    told = [_drift_words(found)] if abs(found.drift_percent or 0.0) > CLAIM_DRIFT_PERCENT else []
+    halves, error = found.halves_percent or 0.0, mean_error_percent(found)
+    if abs(halves) > CLAIM_HALVES_PERCENT:
+        side = "above" if halves > 0 else "below"
+        told.append(f"the second half of the window is {abs(halves):.0f} % {side} the first")
+    if error > error_allowed_percent(look):
+        known = f"known to ± {2 * error:.0f} % only" if isfinite(error) else "not known"
+        varied = f"the mean is {known}: the rate varied by {found.cv_percent or 0.0:.0f} %"
+        told.append(
+            f"{varied}, and slowly, so that the window holds few independent seconds"
+            if (found.correlation or 0.0) > CORRELATION_SLOW
+            else f"{varied} from second to second"
+        )
+    return tuple(told)
+
+
+def mean_error_percent(found: Steadiness) -> float:
+    """Standard error of the mean, percent, with Bessel's correction for the number of independent seconds; 0 where it
+    is not known.
+
+    The figure's error is the spread over √m, where m is the number of independent seconds. But the mean of m values
+    follows their chance, so their variance about it is too small by (m − 1) / m.
+    """
+    spread, error = found.cv_percent or 0.0, found.error_percent or 0.0
+    if error <= 0 or spread <= 0:
+        return 0.0
+    many = (spread / error) ** 2
+    return error * sqrt(many / (many - 1)) if many > 1 else inf
+
+
+def _drift_words(found: Steadiness) -> str:
+    drift = found.drift_percent or 0.0
+    return f"the rate {'fell' if drift < 0 else 'rose'} by {abs(drift):.0f} % over the window"
+
+
+def look_seconds(duration_s: float, window_max_s: float) -> tuple[float, ...]:
+    """The window lengths at which it is checked, in seconds: from the shortest to the longest, evenly."""
+    step = (window_max_s - duration_s) / (CLAIM_LOOKS - 1)
+    return tuple(duration_s + step * k for k in range(CLAIM_LOOKS)) if step > 0 else (duration_s,)
+
+
+def look_at(seconds: float, looks: Sequence[float]) -> int | None:
+    """The number of the look that a window of this length has reached, from 1; None before the first."""
+    return sum(seconds >= look for look in looks) or None
+
+
+def error_allowed_percent(look: int) -> float:
+    """The largest accepted standard error of the mean, percent, at this look (1..CLAIM_LOOKS).
+
+    A test that is repeated five times and stops at the first success is wrong more often than a single test. So the
+    total error is distributed over the looks (alpha spending by a power of the time: Kim and DeMets 1987, rho = 2): the
+    first look must be the most certain, the last may use most. With it, the mean is within CLAIM_OFF_PERCENT except for
+    the look's part of CLAIM_ALPHA.
+    """
+    part = CLAIM_ALPHA * (look**2 - (look - 1) ** 2) / CLAIM_LOOKS**2
+    return CLAIM_OFF_PERCENT / NormalDist().inv_cdf(1 - part / 2)
