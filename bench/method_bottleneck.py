@@ -111,7 +111,7 @@ def judged(truth: Truth, trial: Trial, noise: float, chance: random.Random) -> T
     given = TrialResources(
         cores=trial.cores, quota=False, generator_cpus=4, shared_cpus=(), threads=trial.load.connections
     )
-    verdict = diagnose(Evidence(given=given, measurement=m, window=use, seconds=(use,)), CORES)
+    verdict = diagnose(Evidence(resources=given, measurement=m, window=use, seconds=(use,)), CORES)
     return TrialResult(trial=trial, measurement=m, verdict=verdict)
 
 

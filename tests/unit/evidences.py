@@ -37,7 +37,7 @@ def evidence_of(
         load_disks=m.disks if given.prepared_disks else None,
     )
     return Evidence(
-        given=given,
+        resources=given,
         measurement=m,
         window=window,
         integrity=Integrity(miscounted=miscounted(trial.work, m.rows_acked, m.rows_counted), **integrity),

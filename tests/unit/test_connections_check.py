@@ -33,7 +33,7 @@ GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=1e6, rate_drift_percent=0.
 
 
 def judged(axis=CORES, given=GIVEN, m=GOOD, **use):
-    return diagnose(Evidence(given=given, measurement=m, window=replace(IDLE, **use)), axis)
+    return diagnose(Evidence(resources=given, measurement=m, window=replace(IDLE, **use)), axis)
 
 
 @pytest.mark.parametrize(

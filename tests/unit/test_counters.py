@@ -63,7 +63,7 @@ def test_full_cores_that_always_have_several_misses_under_way_wait_for_memory(se
 
 
 def test_its_number_is_valid_and_says_why_more_cores_do_not_help():
-    verdict = diagnose(Evidence(given=GIVEN, measurement=GOOD, window=used(SYNTHETIC)), CORES)
+    verdict = diagnose(Evidence(resources=GIVEN, measurement=GOOD, window=used(SYNTHETIC)), CORES)
     assert (verdict.kind, verdict.bottleneck.kind) == ("VALID", "MEMORY_BANDWIDTH")
     assert verdict.reasons[0] == (
         "the server used 3.90 of 4 cores (98 %), which waited for memory: 0.50 instructions a cycle, and every 19 cycles "

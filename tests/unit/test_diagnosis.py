@@ -107,7 +107,7 @@ def evidences(draw, whole=True):
     )
     wrong = Integrity(suspicious=("commit failed",) if flaw == "log" else ())
     window = use if flaw != "no window" else None
-    return Evidence(given=what, measurement=m, window=window, seconds=(use,) * 3 if window else (), integrity=wrong)
+    return Evidence(resources=what, measurement=m, window=window, seconds=(use,) * 3 if window else (), integrity=wrong)
 
 
 @SETTINGS
@@ -135,7 +135,7 @@ def test_the_seconds_are_judged_by_the_rules_of_the_window(evidence):
 @given(evidence=evidences())
 def test_a_number_of_cores_that_stands_had_full_cores_or_got_what_was_offered(evidence):
     """From the figures, not from the rules."""
-    use, what = evidence.window, evidence.given
+    use, what = evidence.window, evidence.resources
     if use is None or diagnose(evidence, CORES).kind is not VerdictKind.VALID:
         return
     if what.offered_per_s:
@@ -151,7 +151,7 @@ def test_a_number_of_cores_that_stands_had_full_cores_or_got_what_was_offered(ev
 @SETTINGS
 @given(evidence=evidences())
 def test_a_number_of_disks_that_stands_had_full_disks_or_got_what_was_offered(evidence):
-    use, what = evidence.window, evidence.given
+    use, what = evidence.window, evidence.resources
     if use is None or not what.prepared_disks or diagnose(evidence, DISKS).kind is not VerdictKind.VALID:
         return
     if not what.offered_per_s:
@@ -165,7 +165,7 @@ def test_a_number_of_disks_that_stands_had_full_disks_or_got_what_was_offered(ev
 @given(evidence=evidences())
 def test_a_rule_answers_with_the_kind_that_it_names(evidence):
     for rule in RULES:
-        found = rule.find(evidence.window, evidence.given) if evidence.window else None
+        found = rule.explain(evidence.window, evidence.resources) if evidence.window else None
         assert found is None or found.kind is rule.names
 
 
@@ -365,7 +365,7 @@ FOUR = TrialResources(cores=4.0, quota=False, generator_cpus=2, shared_cpus=(), 
 
 def diagnosed(use, axis, **given_too):
     m = replace(GOOD, disks=use.load_disks or {})
-    verdict = diagnose(Evidence(given=replace(FOUR, **given_too), measurement=m, window=use), axis)
+    verdict = diagnose(Evidence(resources=replace(FOUR, **given_too), measurement=m, window=use), axis)
     return f"{verdict.kind.value} {verdict.bottleneck.kind.value}", verdict.reasons[0], verdict.bottleneck.remedy
 
 
@@ -408,14 +408,14 @@ def test_the_remedy_of_the_axis_goes_before_the_rules_own():
 def test_connections_that_wait_are_named_last_even_where_they_are_swept():
     """All of them wait for a server whose cores are full, too."""
     assert diagnosed(replace(LACKING, in_flight=0.95, server_cores=3.9), CLIENTS)[0] == "VALID SERVER_CPU"
-    verdict = diagnose(Evidence(given=FOUR, measurement=GOOD, window=replace(LACKING, in_flight=0.95)), CLIENTS)
+    verdict = diagnose(Evidence(resources=FOUR, measurement=GOOD, window=replace(LACKING, in_flight=0.95)), CLIENTS)
     assert (verdict.kind, verdict.bottleneck.kind) == (VerdictKind.VALID, BottleneckKind.CONNECTIONS)
     assert not any("waited" in reason for reason in verdict.reasons)
 
 
 def test_what_spoils_a_number_and_what_limited_the_server_are_both_told():
     slow = replace(LACKING, throttled=0.02, hot_thread=("vnode-write", 0.97))
-    verdict = diagnose(Evidence(given=FOUR, measurement=GOOD, window=slow), CORES)
+    verdict = diagnose(Evidence(resources=FOUR, measurement=GOOD, window=slow), CORES)
     assert (verdict.kind, verdict.bottleneck.kind) == (VerdictKind.THROTTLED, BottleneckKind.THROTTLING)
     assert verdict.reasons[1].startswith("the server used 2.00 of 4 cores (50 %): one thread of the server (vnode")
 

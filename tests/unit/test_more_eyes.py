@@ -31,7 +31,7 @@ def kind_of(given=GIVEN, axis=CORES, **use):
 
 def test_a_generator_without_time_left_spoils_a_busy_servers_number_too():
     full = replace(IDLE, server_cores=3.8, generator_cores=2.0)
-    verdict = diagnose(Evidence(given=GIVEN, measurement=GOOD, window=full), CORES)
+    verdict = diagnose(Evidence(resources=GIVEN, measurement=GOOD, window=full), CORES)
     assert (verdict.kind, verdict.bottleneck.kind) == ("GENERATOR_BOUND", "GENERATOR_CPU")
     assert kind_of(server_cores=3.8, generator_cores=1.9) is BottleneckKind.SERVER_CPU
 
@@ -188,7 +188,7 @@ def test_the_longest_stall_of_a_window():
 
 def test_a_stop_of_three_seconds_is_a_stall_and_no_lack_of_connections():
     stopped = replace(IDLE, seconds=8.0, in_flight=0.97, stalled_s=3.0, stalled_cores=0.0, server_cores=1.2)
-    verdict = diagnose(Evidence(given=GIVEN, measurement=GOOD, window=stopped), CORES)
+    verdict = diagnose(Evidence(resources=GIVEN, measurement=GOOD, window=stopped), CORES)
     assert (verdict.kind, verdict.bottleneck.kind) == ("RESOURCE_NOT_SATURATED", "STALL")
     assert "no row was acknowledged for 3.0 s: the server's threads did not run" in verdict.reasons[0]
     assert verdict.once_checked is None
@@ -207,9 +207,9 @@ def test_locks_are_what_the_database_says_of_its_connections():
     found = bottleneck_of(replace(IDLE, **waiting), GIVEN, CORES)
     assert found.kind is BottleneckKind.LOCKS
     assert found.sentence == "the server's connections waited for locks 75 % of the time, mostly tuple"
-    assert diagnose(Evidence(given=GIVEN, measurement=GOOD, window=replace(IDLE, **waiting)), CORES).once_checked == (
-        "SOFTWARE_BOTTLENECK"
-    )
+    assert diagnose(
+        Evidence(resources=GIVEN, measurement=GOOD, window=replace(IDLE, **waiting)), CORES
+    ).once_checked == ("SOFTWARE_BOTTLENECK")
     assert kind_of(in_flight=0.95, waits={"IO: WALSync": 0.8, "": 0.2}) is BottleneckKind.CONNECTIONS
     assert kind_of(in_flight=0.95, waits={"lock: tuple": 0.3, "": 0.7}) is BottleneckKind.CONNECTIONS
     assert kind_of(disk_busy_percent={"d1": 97.0}, waits=LOCKED) is BottleneckKind.DISK
@@ -257,7 +257,9 @@ def test_a_full_network_is_no_lack_of_connections(tmp_path):
     found = bottleneck_of(replace(IDLE, **full), GIVEN, CORES)
     assert found.kind is BottleneckKind.NETWORK
     assert "eth0 received 93 % of its speed" in found.sentence
-    assert diagnose(Evidence(given=GIVEN, measurement=GOOD, window=replace(IDLE, **full)), CORES).once_checked is None
+    assert (
+        diagnose(Evidence(resources=GIVEN, measurement=GOOD, window=replace(IDLE, **full)), CORES).once_checked is None
+    )
     assert kind_of(in_flight=0.95, network={"eth0 received": 0.5}) is BottleneckKind.CONNECTIONS
 
 

@@ -78,7 +78,7 @@ def interval(second, rows, total):
 
 def reasons(series, measurement=DRIFTS):
     full = ResourceUse(seconds=20.0, server_cores=1.0, generator_cores=0.2)
-    seen = Evidence(given=GIVEN, measurement=measurement, window=full, halves=halves_of(*series))
+    seen = Evidence(resources=GIVEN, measurement=measurement, window=full, halves=halves_of(*series))
     return diagnose(seen, load_axis("cores"))
 
 

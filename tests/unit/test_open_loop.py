@@ -19,7 +19,7 @@ GOOD = Measurement(rows=10, window_s=10.0, rows_per_s=20e3)
 
 
 def judged(use=MET, **given):
-    verdict = diagnose(Evidence(given=replace(GIVEN, **given), measurement=GOOD, window=use), CORES)
+    verdict = diagnose(Evidence(resources=replace(GIVEN, **given), measurement=GOOD, window=use), CORES)
     return f"{verdict.kind.value} {verdict.bottleneck.kind.value}", verdict.reasons[0]
 
 

@@ -166,7 +166,7 @@ def judged(*offered: OfferedOperation):
         rate_per_s=3.0, server_cores=1.0, generator_cores=0.1, other_cores=0.0, throttled=0.0, in_flight=0.9
     )
     m = Measurement(requests_per_s=3.0, window_s=10.0)
-    return diagnose(Evidence(given=given, measurement=m, window=use, offered=offered), load_axis("cores"))
+    return diagnose(Evidence(resources=given, measurement=m, window=use, offered=offered), load_axis("cores"))
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ def warmup_words(run: StoredRun) -> list[str]:
     endings = [(r, one) for r in by_run_order(run) if (one := _transient(run, r)) is not None]
     if not endings:
         return []
-    late = [(r, t, begin_s) for r, (t, begin_s) in endings if t.told and t.seconds > begin_s + 1]
-    unknown = [r.trial.trial_id for r, (t, _) in endings if not t.told]
+    late = [(r, t, begin_s) for r, (t, begin_s) in endings if t.is_long_enough and t.seconds > begin_s + 1]
+    unknown = [r.trial.trial_id for r, (t, _) in endings if not t.is_long_enough]
     good = len(endings) - len(late) - len(unknown)
     trials = "trial" if len(endings) == 1 else "trials"
     sentences = [f"{good} of {len(endings)} {trials}: the warm-up had ended when the window began, by MSER-5"]
@@ -134,5 +134,7 @@ def _panel(result: TrialResult, ending: Transient, begin_s: float) -> str:
     dot = f'cx="{frame.x(ending.seconds):.1f}" cy="{frame.y(min(least, _TOP)):.1f}"'
     parts.append(f'<circle {dot} r="3.5" class="valid"/>')
     parts.append(text(right, bottom + 13, f"{last} s", "dim", "end"))
-    parts.append(text(frame.left, bottom + 13, f"ends at {ending.seconds} s" if ending.told else "not settled", "dim"))
+    parts.append(
+        text(frame.left, bottom + 13, f"ends at {ending.seconds} s" if ending.is_long_enough else "not settled", "dim")
+    )
     return drawing(WIDTH, HEIGHT, f"MSER-5 of {result.trial.trial_id}", "".join(parts), "panel")

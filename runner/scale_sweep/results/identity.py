@@ -35,8 +35,8 @@ def commit() -> str:
 @functools.cache
 def code_digest() -> str:
     """SHA-256 over names and contents of the package's Python files, cut to 16 digits."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(PACKAGE.rglob("*.py")):
-        found.update(f"{path.relative_to(PACKAGE)}\0".encode())
-        found.update(hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()[:DIGITS]
+        digest.update(f"{path.relative_to(PACKAGE)}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:DIGITS]

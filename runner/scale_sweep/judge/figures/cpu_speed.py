@@ -1,4 +1,4 @@
-"""How fast the server's CPUs were in a window, and what the rate would have been at an equal speed. Pure.
+"""The speed of the server's CPUs in a window, and the rate at an equal speed. Pure.
 
 The speed counts pieces of the same work for each millisecond of CPU time. Its mean over a time, and not the mean CPU
 time of a piece, is what the rows of that time are proportional to. Refuses a value where the samples do not cover the
@@ -51,10 +51,10 @@ class WorkTotals:
         return speed / pieces if pieces >= _PIECES_MIN and speed > 0 else None
 
     def of_seconds(self, seconds: Sequence[RatedInterval]) -> tuple[float, ...]:
-        """Of each of these whole seconds; empty if one of them has none."""
-        found = [self.speed(one.monotonic_ns - _SECOND_NS, one.monotonic_ns) for one in seconds]
-        known = tuple(speed for speed in found if speed is not None)
-        return known if len(known) == len(found) else ()
+        """The speed in each of these whole seconds; empty if one of them has none."""
+        speeds = [self.speed(one.monotonic_ns - _SECOND_NS, one.monotonic_ns) for one in seconds]
+        known = tuple(speed for speed in speeds if speed is not None)
+        return known if len(known) == len(speeds) else ()
 
 
 def at_equal_speed(rates: Sequence[float], speeds: Sequence[float]) -> list[float]:

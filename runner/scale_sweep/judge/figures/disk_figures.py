@@ -1,4 +1,4 @@
-"""What each disk did in a trial, and its ceiling: rates, shares, stalls. Pure."""
+"""Figures of each disk of a trial, and its ceiling: rates, shares, stalls. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scale_sweep.model import DiskCeiling, DiskFigures, Sample
 
 
 def ceiling_mb_per_s(ceilings: Sequence[DiskCeiling], names: Sequence[str]) -> float | None:
-    """What these disks can write together without a database, in MB/s; None if it was not measured.
+    """The rate that these disks can write together without a database, in MB/s; None if it was not measured.
 
     It is the common measurement of these disks if there is one. Else it is the sum of each alone, but at most their
     parts of the largest common measurement, because disks may share a bottleneck.
@@ -40,12 +40,12 @@ def disk_figures(
     alone = own_ceilings(ceilings)
     written = [d.write_mb_per_s for d in use.disks.values()]
     total = sum(w for w in written if w is not None)
-    found = {}
+    figures = {}
     for name, disk in use.disks.items():
         rate, own = disk.write_mb_per_s, alone.get(name)
         free = [s.disks[name].free_bytes for s in samples if name in s.disks]
         known = [f for f in free if f is not None]
-        found[name] = DiskFigures(
+        figures[name] = DiskFigures(
             write_mb_per_s=rate,
             share_percent=100 * rate / total if rate is not None and total > 0 else None,
             used_percent=100 * rate / own if rate is not None and own else None,
@@ -53,7 +53,7 @@ def disk_figures(
             queue=disk.queue,
             free_gb_min=min(known) / 1e9 if known else None,
         )
-    return found
+    return figures
 
 
 def stalled_s(intervals: Sequence[RatedInterval]) -> float | None:

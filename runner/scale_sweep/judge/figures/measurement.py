@@ -97,7 +97,7 @@ def _reads(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, A
 
 
 def _stored_rows(facts: TrialFacts) -> dict[str, Any]:
-    """What the database counted, and how many rows and tables were compared with those that were sent."""
+    """The rows that the database counted, and how many rows and tables were compared with those that were sent."""
     summed, counted = facts.summed, facts.counted.rows if facts.counted else None
     compared = {} if summed is None else {"rows_compared": summed.rows, "tables_compared": summed.tables_compared}
     return {"rows_counted": counted, **compared}
@@ -214,8 +214,8 @@ def _disks(facts: TrialFacts, whole: WindowUse | None) -> dict[str, Any]:
     return {"disk_ceiling_mb_per_s": ceiling, "disk_used_percent": used, "disks": figures}
 
 
-def _share(cores: float | None, given: float) -> float | None:
-    return 100 * cores / given if cores is not None and given else None
+def _share(cores: float | None, available: float) -> float | None:
+    return 100 * cores / available if cores is not None and available else None
 
 
 def _giga(amount: float | None) -> float | None:

@@ -84,5 +84,5 @@ def _times(latency: Latency | None) -> dict[str, float | None]:
     """Milliseconds by the name of the quantile; empty if there are none."""
     if latency is None:
         return {}
-    found = {name: getattr(latency, f"{name}_us") for name in _QUANTILES}
-    return {name: us / 1000 if us is not None else None for name, us in found.items()}
+    times = {name: getattr(latency, f"{name}_us") for name in _QUANTILES}
+    return {name: us / 1000 if us is not None else None for name, us in times.items()}

@@ -15,7 +15,7 @@ from scale_sweep.experiment.work.sums import wrong_rows
 from scale_sweep.judge.figures.measurement import commits_in_window, measurement
 from scale_sweep.judge.figures.operations import offered_of
 from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
-from scale_sweep.judge.figures.resource_use import given_of, halves_of, second_uses, window_use
+from scale_sweep.judge.figures.resource_use import halves_of, resources_of, second_uses, window_use
 from scale_sweep.judge.figures.trial_facts import TrialFacts, unfinished, whole_intervals
 from scale_sweep.judge.figures.window_bounds import warmup_rates
 from scale_sweep.judge.verdict import LEVEL_PERCENT, Evidence, Integrity, compared_seconds, diagnose, is_level
@@ -28,15 +28,15 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
     Prepared disks are judged over the whole load, everything else over the window.
     """
     answers, in_order = facts.answers, not trial.work.data.disorder
-    s, given = facts.summary, given_of(trial, facts)
+    s, resources = facts.summary, resources_of(trial, facts)
     has_window = s is not None and s.window_end_ns > s.window_start_ns
     rated = rated_intervals(facts.intervals, trial.work)
     inside = whole_intervals(rated, s) if s is not None else []
     window = window_use(trial, facts, s, inside) if s is not None and has_window else None
-    if window is not None and given.prepared_disks:
+    if window is not None and resources.prepared_disks:
         window = replace(window, load_disks=m.disks)
     return Evidence(
-        given=given,
+        resources=resources,
         measurement=m,
         window=window,
         seconds=tuple(second_uses(trial, facts, s, inside)) if s is not None and has_window else (),
@@ -54,7 +54,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         overdue=s.overdue if s is not None and (trial.load.rate or trial.work.paced) else None,
         warmup=_not_level(trial, rated) if has_window else "",
         left_out=facts.summed.note if facts.summed else "",
-        transient=_passed_over(facts, given.unit),
+        transient=_passed_over(facts, resources.unit),
         offered=offered_of(trial, s) if s is not None else (),
         halves=halves_of(facts.samples, inside) if has_window else None,
         claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
@@ -62,8 +62,8 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
 
 
 def _miscounted(trial: Trial, facts: TrialFacts, m: Measurement) -> str:
-    """What the count denies. Of rows that nobody acknowledged it can only deny those that were not sent: what a server
-    refuses may be of an earlier request, so that it may hold the rows of the request that failed."""
+    """The contradiction by the count. Of rows that nobody acknowledged it can only deny those that were not sent: what
+    a server refuses may be of an earlier request, so that it may hold the rows of the request that failed."""
     if m.rows_sent is None:
         return miscounted(trial.work, _kept(trial, facts, m), m.rows_counted)
     s = facts.summary

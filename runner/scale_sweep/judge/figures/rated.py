@@ -1,4 +1,4 @@
-"""What a load counted in each second, in rows and in requests, and which of both is its rate. Pure.
+"""Counts of a load in each second, in rows and in requests, and which of both is its rate. Pure.
 
 The rate counts rows if the load only writes, else requests. An operation with a rate of its own beside others is not
 part of the requests: its rate was offered, and does not show what the server can do. Refuses to change what is
@@ -34,7 +34,7 @@ class RatedInterval:
 
     @property
     def count(self) -> int:
-        """What the rate counts, in `unit`."""
+        """Units of the rate, as `unit` says."""
         return (self.requests if self.unit == "requests" else self.rows) or 0
 
 

@@ -20,7 +20,7 @@ from scale_sweep.judge.verdict import LoadHalf, ResourceUse, TrialResources
 from scale_sweep.model import LoadSummary, Sample, Trial
 
 
-def given_of(trial: Trial, facts: TrialFacts) -> TrialResources:
+def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
     """The resources of server and load generator."""
     placement = trial.placement
     return TrialResources(
@@ -209,16 +209,16 @@ def longest_stall(intervals: Sequence[RatedInterval]) -> Stall | None:
     Intervals are a second long. If the longest response time in the next interval is about as long as the stall, it
     gives the length to the millisecond.
     """
-    found: list[Stall] = []
+    stalls: list[Stall] = []
     at = 0
     while at < len(intervals):
         end = at
         while end < len(intervals) and not intervals[end].count:
             end += 1
         if end > at:
-            found.append(_stall(intervals, at, end))
+            stalls.append(_stall(intervals, at, end))
         at = max(end, at + 1)
-    return max(found, key=lambda stall: stall.end_ns - stall.start_ns, default=None)
+    return max(stalls, key=lambda stall: stall.end_ns - stall.start_ns, default=None)
 
 
 def _stall(intervals: Sequence[RatedInterval], first: int, end: int) -> Stall:

@@ -183,16 +183,16 @@ def _rates(samples: Sequence[Sample], rate: Callable[[Counter], float | None], c
         return lambda sample: getattr(sample, counters).get(name)
 
     names = getattr(samples[-1], counters) if samples else ()
-    found = {name: rate(of(name)) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    rates = {name: rate(of(name)) for name in names}
+    return {name: value for name, value in rates.items() if value is not None}
 
 
 def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
     """Shares of waits. Empty if fewer than two samples have them, or no connection was seen at work."""
-    told = [s.waits_total for s in inside if s.waits_total]
-    if len(told) < 2:
+    waits = [s.waits_total for s in inside if s.waits_total]
+    if len(waits) < 2:
         return {}
-    grown = {name: told[-1][name] - told[0].get(name, 0.0) for name in told[-1]}
+    grown = {name: waits[-1][name] - waits[0].get(name, 0.0) for name in waits[-1]}
     total = sum(grown.values())
     return {name: count / total for name, count in grown.items()} if total > 0 else {}
 

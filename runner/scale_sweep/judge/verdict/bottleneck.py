@@ -13,45 +13,46 @@ from dataclasses import dataclass, replace
 from scale_sweep.base.units import format_rate
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
-from scale_sweep.judge.verdict.rules import RULES, WORDS, Found, Place, Rule, grows, is_met
+from scale_sweep.judge.verdict.rules import RULES, WORDS, BottleneckRule, Explanation, Precedence, grows, is_met
 from scale_sweep.judge.verdict.thresholds import GENERATOR_ROOM, OTHERS_ROOM
 from scale_sweep.model import Bottleneck, BottleneckKind, Standing, VerdictKind
 
 
 @dataclass(frozen=True, kw_only=True)
-class Findings:
-    """overruling: all findings that make the number not the server's, whatever else was full. first: the first of all
-    other rules that explains the figures; UNKNOWN if none does."""
+class Explanations:
+    """overruling: all explanations that make the number not the server's, whatever else was full. first: the first of
+    all other rules that explains the figures; UNKNOWN if none does."""
 
-    overruling: tuple[Found, ...]
-    first: Found
+    overruling: tuple[Explanation, ...]
+    first: Explanation
 
     @property
-    def bottleneck(self) -> Found:
-        """The finding that names the bottleneck."""
+    def bottleneck(self) -> Explanation:
+        """The explanation that names the bottleneck."""
         return self.overruling[0] if self.overruling else self.first
 
 
-def findings(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> Findings:
-    """The rules' findings, in their order for this axis."""
+def explanations_of(use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> Explanations:
+    """The rules' explanations, in their order for this axis."""
     rules = in_order(axis)
-    overruling = (rule.find(use, given) for rule in rules if rule.place is Place.OVERRULES)
-    others = (rule.find(use, given) for rule in rules if rule.place is not Place.OVERRULES)
-    return Findings(
-        overruling=tuple(found for found in overruling if found), first=next(found for found in others if found)
+    overruling = (rule.explain(use, resources) for rule in rules if rule.precedence is Precedence.OVERRULES)
+    others = (rule.explain(use, resources) for rule in rules if rule.precedence is not Precedence.OVERRULES)
+    return Explanations(
+        overruling=tuple(explanation for explanation in overruling if explanation),
+        first=next(explanation for explanation in others if explanation),
     )
 
 
-def in_order(axis: AxisFacts) -> list[Rule]:
-    """The rules that apply on this axis: by place; among used-up resources, the axis' own comes first."""
-    asked = [rule for rule in RULES if rule.only_on is None or is_swept(axis, rule.only_on)]
-    places = list(Place)
+def in_order(axis: AxisFacts) -> list[BottleneckRule]:
+    """The rules that apply on this axis: by precedence; among used-up resources, the axis' own comes first."""
+    applicable = [rule for rule in RULES if rule.only_on is None or is_swept(axis, rule.only_on)]
+    places = list(Precedence)
 
-    def rank(rule: Rule) -> tuple[int, bool]:
-        others = rule.place is Place.USED_UP and not is_swept(axis, rule.only_on or rule.names)
-        return places.index(rule.place), others
+    def rank(rule: BottleneckRule) -> tuple[int, bool]:
+        others = rule.precedence is Precedence.USED_UP and not is_swept(axis, rule.only_on or rule.names)
+        return places.index(rule.precedence), others
 
-    return sorted(asked, key=rank)
+    return sorted(applicable, key=rank)
 
 
 def is_swept(axis: AxisFacts, kind: BottleneckKind) -> bool:
@@ -59,25 +60,27 @@ def is_swept(axis: AxisFacts, kind: BottleneckKind) -> bool:
     return axis.standings[kind].standing is Standing.SWEPT
 
 
-def swept_words(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> str:
-    """How far the resource that the axis varies was used; "" if there is no text for it."""
-    return next((told for kind, words in WORDS.items() if is_swept(axis, kind) and (told := words(use, given))), "")
+def swept_words(use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> str:
+    """The use of the resource that the axis varies, in words; "" if there is no text for it."""
+    return next(
+        (sentence for kind, words in WORDS.items() if is_swept(axis, kind) and (sentence := words(use, resources))), ""
+    )
 
 
-def bottleneck_of(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> Bottleneck:
+def bottleneck_of(use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> Bottleneck:
     """The bottleneck over some time, with the axis' own remedy if it has one."""
-    found = findings(use, given, axis).bottleneck
-    remedy = axis.standings[found.kind].remedy or found.remedy
-    return Bottleneck(kind=found.kind, sentence=found.sentence, remedy=remedy)
+    explanation = explanations_of(use, resources, axis).bottleneck
+    remedy = axis.standings[explanation.kind].remedy or explanation.remedy
+    return Bottleneck(kind=explanation.kind, sentence=explanation.sentence, remedy=remedy)
 
 
 def attribute(
-    window: ResourceUse, seconds: Sequence[ResourceUse], given: TrialResources, axis: AxisFacts
+    window: ResourceUse, seconds: Sequence[ResourceUse], resources: TrialResources, axis: AxisFacts
 ) -> Bottleneck:
     """The bottleneck over the window, with each kind's share of its seconds."""
-    counts = Counter(bottleneck_of(second, given, axis).kind.value for second in seconds)
+    counts = Counter(bottleneck_of(second, resources, axis).kind.value for second in seconds)
     shares = {kind: 100 * count / len(seconds) for kind, count in counts.most_common()}
-    return replace(bottleneck_of(window, given, axis), shares=shares)
+    return replace(bottleneck_of(window, resources, axis), shares=shares)
 
 
 # The verdict on a bottleneck that is neither swept nor inside the server. An open loop whose rate was met is judged by
@@ -99,51 +102,51 @@ def verdict_of(kind: BottleneckKind, axis: AxisFacts) -> VerdictKind:
     return axis.own_verdict if standing is Standing.OWN else EXTERNAL[kind]
 
 
-def may_be_internal(kind: BottleneckKind, use: ResourceUse, given: TrialResources, axis: AxisFacts) -> bool:
+def may_be_internal(kind: BottleneckKind, use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> bool:
     """Whether this bottleneck may mean that the server itself leaves idle what the axis gives it.
 
     Too few connections look the same; only a trial with more of them decides. An unexplained bottleneck counts only if
     the load generator and the machine had idle CPU time. An open loop whose rate was met does not count.
     """
     is_own = axis.standings[kind].standing is Standing.OWN
-    if not is_own or axis.own_verdict is not VerdictKind.RESOURCE_NOT_SATURATED or given.offered_per_s:
+    if not is_own or axis.own_verdict is not VerdictKind.RESOURCE_NOT_SATURATED or resources.offered_per_s:
         return False
-    return kind is not BottleneckKind.UNKNOWN or _has_room(use, given)
+    return kind is not BottleneckKind.UNKNOWN or _has_room(use, resources)
 
 
-def _has_room(use: ResourceUse, given: TrialResources) -> bool:
+def _has_room(use: ResourceUse, resources: TrialResources) -> bool:
     """Whether the load generator and the machine had idle CPU time, as far as that was read."""
     if use.generator_cores is None or use.server_cores is None or use.other_cores is None:
         return False
-    lacks = given.cores - use.server_cores
-    return use.generator_cores <= GENERATOR_ROOM * given.generator_cpus and use.taken_cores <= OTHERS_ROOM * lacks
+    lacks = resources.cores - use.server_cores
+    return use.generator_cores <= GENERATOR_ROOM * resources.generator_cpus and use.taken_cores <= OTHERS_ROOM * lacks
 
 
-def judge_standing(use: ResourceUse, given: TrialResources, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...]]:
+def judge_standing(use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...]]:
     """The verdict of the window's bottleneck, with its reasons.
 
     An open loop below its offered rate is OFFERED_NOT_MET whatever the cause; the bottleneck names the cause.
     """
-    if is_met(use, given) is False:
-        offered, achieved = format_rate(given.offered_per_s), format_rate(use.rate_per_s)
-        grown = f", and the backlog grew by {format_rate(use.backlog_per_s)} {given.unit}"
-        backlog = grown if grows(use, given) else ""
-        return VerdictKind.OFFERED_NOT_MET, (f"{offered} {given.unit} offered, {achieved} achieved{backlog}",)
-    found = findings(use, given, axis)
-    kind = verdict_of(found.bottleneck.kind, axis)
-    told = [found.bottleneck] if kind is VerdictKind.VALID else list(found.overruling)
-    if kind is not VerdictKind.VALID and (not told or found.first.kind is not BottleneckKind.UNKNOWN):
-        told.append(found.first)
-    return kind, tuple(dict.fromkeys(reason for each in told for reason in _reasons(each, use, given, axis)))
+    if is_met(use, resources) is False:
+        offered, achieved = format_rate(resources.offered_per_s), format_rate(use.rate_per_s)
+        grown = f", and the backlog grew by {format_rate(use.backlog_per_s)} {resources.unit}"
+        backlog = grown if grows(use, resources) else ""
+        return VerdictKind.OFFERED_NOT_MET, (f"{offered} {resources.unit} offered, {achieved} achieved{backlog}",)
+    explanations = explanations_of(use, resources, axis)
+    kind = verdict_of(explanations.bottleneck.kind, axis)
+    named = [explanations.bottleneck] if kind is VerdictKind.VALID else list(explanations.overruling)
+    if kind is not VerdictKind.VALID and (not named or explanations.first.kind is not BottleneckKind.UNKNOWN):
+        named.append(explanations.first)
+    return kind, tuple(dict.fromkeys(reason for each in named for reason in _reasons(each, use, resources, axis)))
 
 
-def _reasons(found: Found, use: ResourceUse, given: TrialResources, axis: AxisFacts) -> tuple[str, ...]:
+def _reasons(explanation: Explanation, use: ResourceUse, resources: TrialResources, axis: AxisFacts) -> tuple[str, ...]:
     """One sentence with the use of the axis' own resource and what prevented more."""
-    if verdict_of(found.kind, axis) is VerdictKind.VALID and not found.noted:
+    if verdict_of(explanation.kind, axis) is VerdictKind.VALID and not explanation.noted:
         return ()
-    used, opening = swept_words(use, given, axis), axis.standings[found.kind].reason
+    used, opening = swept_words(use, resources, axis), axis.standings[explanation.kind].reason
     if opening:
-        return tuple(told for told in (f"{opening}: {found.sentence}", used) if told)
-    if found.reason or not used or found.sentence.startswith(used):
-        return (found.reason or found.sentence,)
-    return (f"{used}{found.link}{found.sentence}",)
+        return tuple(sentence for sentence in (f"{opening}: {explanation.sentence}", used) if sentence)
+    if explanation.reason or not used or explanation.sentence.startswith(used):
+        return (explanation.reason or explanation.sentence,)
+    return (f"{used}{explanation.link}{explanation.sentence}",)

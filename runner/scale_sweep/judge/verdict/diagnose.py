@@ -21,22 +21,22 @@ from scale_sweep.model import Bottleneck, Measurement, Verdict, VerdictKind, is_
 
 def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:
     """Each fault with its verdict, the worst first; empty if the number is right."""
-    m, told = evidence.measurement, evidence.integrity
-    found = [(VerdictKind.LOST_ROWS, reason) for reason in (told.miscounted, *told.gaps) if reason]
-    found += [(VerdictKind.WRONG_ROWS, reason) for reason in told.wrong_rows]
-    found += [(VerdictKind.WRONG_ANSWER, reason) for reason in told.wrong_answers]
-    found += [(VerdictKind.ERRORS, reason) for reason in (*told.mismatches, *told.suspicious)]
+    m, integrity = evidence.measurement, evidence.integrity
+    faults = [(VerdictKind.LOST_ROWS, reason) for reason in (integrity.miscounted, *integrity.gaps) if reason]
+    faults += [(VerdictKind.WRONG_ROWS, reason) for reason in integrity.wrong_rows]
+    faults += [(VerdictKind.WRONG_ANSWER, reason) for reason in integrity.wrong_answers]
+    faults += [(VerdictKind.ERRORS, reason) for reason in (*integrity.mismatches, *integrity.suspicious)]
     if m.errors:
-        found.append((VerdictKind.ERRORS, f"{m.errors:,} of {m.requests or 0:,} requests failed"))
+        faults.append((VerdictKind.ERRORS, f"{m.errors:,} of {m.requests or 0:,} requests failed"))
     if not (m.rows or m.requests_per_s) or evidence.window is None:
-        found.append((VerdictKind.ERRORS, f"no {evidence.given.done} inside the window"))
-    return found + [(VerdictKind.ERRORS, reason) for reason in _beyond(evidence)]
+        faults.append((VerdictKind.ERRORS, f"no {evidence.resources.done} inside the window"))
+    return faults + [(VerdictKind.ERRORS, reason) for reason in _beyond(evidence)]
 
 
 def _beyond(evidence: Evidence) -> list[str]:
     disks = evidence.measurement.disks
     beyond = [name for name, disk in disks.items() if (disk.used_percent or 0.0) > DISK_BEYOND_PERCENT]
-    if not evidence.given.prepared_disks or not beyond:
+    if not evidence.resources.prepared_disks or not beyond:
         return []
     return [f"{' and '.join(beyond)} wrote far more than its own ceiling ({uses(disks)}): was its limit lifted?"]
 
@@ -51,9 +51,9 @@ def steadiness_of(evidence: Evidence) -> tuple[str, ...]:
     if m.rows_sent is not None and m.rate_drift_percent is None:
         too_short = f"the window of {m.window_s or 0:.3g} s is too short for a method without answers"
         return (f"{too_short}: its rate may be that of the network's buffers",)
-    found = troubles(_figures(m), claims=evidence.claims)
-    named = new_pages(evidence) if found else ""
-    return (named, *found) if named else found
+    reasons = troubles(_figures(m), claims=evidence.claims)
+    named = new_pages(evidence) if reasons else ""
+    return (named, *reasons) if named else reasons
 
 
 def _figures(m: Measurement) -> Steadiness:
@@ -70,52 +70,52 @@ def _figures(m: Measurement) -> Steadiness:
 
 def cautions(evidence: Evidence) -> tuple[str, ...]:
     """Cautions about a steady rate: buffers that were not emptied, two values instead of one, dearer pages."""
-    m, told = evidence.measurement, []
+    m, sentences = evidence.measurement, []
     if is_buffered(evidence.commits_in_window):
         cycles = "only one" if evidence.commits_in_window else "no full"
-        told.append(f"{cycles} commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
+        sentences.append(f"{cycles} commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
     if m.rate_low is not None and m.rate_high is not None:
-        told.append(
-            f"the rate jumped between {format_rate(m.rate_low)} and {format_rate(m.rate_high)} {evidence.given.unit}: "
-            "their mean is right, and no second has it"
+        sentences.append(
+            f"the rate jumped between {format_rate(m.rate_low)} and {format_rate(m.rate_high)} "
+            f"{evidence.resources.unit}: their mean is right, and no second has it"
         )
     if m.steady_at_equal_speed:
-        told.append(
+        sentences.append(
             "the rate followed the speed of the CPUs, which other machines changed (by "
             f"{m.cpu_speed_cv_percent or 0:.0f} % from second to second); at an equal speed it was steady"
         )
     named = new_pages(evidence)
     if named and named not in steadiness_of(evidence):
-        told.append(named)
-    return tuple(told)
+        sentences.append(named)
+    return tuple(sentences)
 
 
 def caveats(evidence: Evidence) -> tuple[str, ...]:
     """Sentences for the end of the reasons."""
-    m, told = evidence.measurement, [*cautions(evidence)]
+    m, sentences = evidence.measurement, [*cautions(evidence)]
     if m.rows_sent is not None:
-        told.append(
+        sentences.append(
             "the method has no answers, so no row was acknowledged and there are no response times: of "
             f"{m.rows_sent:,} rows sent the database counted {m.rows_counted or 0:,}, and the rate is of those"
         )
     if evidence.left_out:
-        told.append(evidence.left_out)
+        sentences.append(evidence.left_out)
     if evidence.overdue:
-        told.append(f"{evidence.overdue:,} requests that were due had no answer when the window ended")
+        sentences.append(f"{evidence.overdue:,} requests that were due had no answer when the window ended")
     if evidence.warmup:
-        told.append(evidence.warmup)
+        sentences.append(evidence.warmup)
     if evidence.transient:
-        told.append(evidence.transient)
+        sentences.append(evidence.transient)
     if m.rate_drift_percent is None and (m.rows or m.requests_per_s):
-        told.append("the window is too short to show whether the rate was steady")
+        sentences.append("the window is too short to show whether the rate was steady")
     if m.stalled_percent:
-        told.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")
+        sentences.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")
     of_all = m.server_cpu_cores or 0.0
     if m.busiest_thread and m.busiest_thread_cores is not None and m.busiest_thread_cores < BUSIEST_NAMED * of_all:
-        told.append(f"the server's busiest threads were {m.busiest_thread}: {m.busiest_thread_cores:.2f} cores")
+        sentences.append(f"the server's busiest threads were {m.busiest_thread}: {m.busiest_thread_cores:.2f} cores")
     if m.missed_ticks:
-        told.append(f"{m.missed_ticks} samples were missed")
-    return tuple(told)
+        sentences.append(f"{m.missed_ticks} samples were missed")
+    return tuple(sentences)
 
 
 def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
@@ -132,10 +132,10 @@ def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
     internal = VerdictKind.UNSTEADY if unsteady else VerdictKind.SOFTWARE_BOTTLENECK
     noted = standing is VerdictKind.VALID  # its reasons then decide nothing
     steps = (*(kind for kind, _ in wrong), standing, *(VerdictKind.UNSTEADY for _ in unsteady))
-    found = (*unsteady, *reasons) if noted else (*reasons, *unsteady)
+    ordered = (*unsteady, *reasons) if noted else (*reasons, *unsteady)
     return Verdict(
         kind=next((kind for kind in steps if kind is not VerdictKind.VALID), VerdictKind.VALID),
-        reasons=(*(reason for _, reason in wrong), *found, *caveats(evidence)),
+        reasons=(*(reason for _, reason in wrong), *ordered, *caveats(evidence)),
         bottleneck=bottleneck,
         once_checked=internal if not wrong and _may_be_internal(evidence, axis, bottleneck) else None,
     )
@@ -143,15 +143,15 @@ def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:
 
 def _may_be_internal(evidence: Evidence, axis: AxisFacts, bottleneck: Bottleneck | None) -> bool:
     """Whether the server left idle what the level gives, for a reason that may be inside it."""
-    window, given = evidence.window, evidence.given
-    return window is not None and bottleneck is not None and may_be_internal(bottleneck.kind, window, given, axis)
+    window, resources = evidence.window, evidence.resources
+    return window is not None and bottleneck is not None and may_be_internal(bottleneck.kind, window, resources, axis)
 
 
 def _bottleneck(evidence: Evidence, axis: AxisFacts) -> tuple[VerdictKind, tuple[str, ...], Bottleneck | None]:
-    window, given = evidence.window, evidence.given
+    window, resources = evidence.window, evidence.resources
     if window is None:  # without one, the number is already wrong
         return VerdictKind.VALID, (), None
-    standing, reasons = judge_standing(window, given, axis)
-    if told := unmet(evidence.offered):  # whatever the cause, which the bottleneck names
-        standing, reasons = VerdictKind.OFFERED_NOT_MET, (*told, *reasons)
-    return standing, reasons, attribute(window, evidence.seconds, given, axis)
+    standing, reasons = judge_standing(window, resources, axis)
+    if unmet_rates := unmet(evidence.offered):  # whatever the cause, which the bottleneck names
+        standing, reasons = VerdictKind.OFFERED_NOT_MET, (*unmet_rates, *reasons)
+    return standing, reasons, attribute(window, evidence.seconds, resources, axis)

@@ -158,7 +158,7 @@ class Evidence:
     sent, and why; "" if all were. halves: of the window; None where the server's system time and
     page faults were not counted."""
 
-    given: TrialResources
+    resources: TrialResources
     measurement: Measurement
     window: ResourceUse | None
     seconds: tuple[ResourceUse, ...] = ()

@@ -42,19 +42,19 @@ def is_level(rates: Sequence[float]) -> bool:
 
 
 def compared_seconds(seconds: int) -> int:
-    """How many last seconds of a warm-up are compared with as many before them."""
+    """The number of last seconds of a warm-up that are compared with as many before them."""
     return max(LEVEL_LEAST_S, int(LEVEL_SHARE * seconds))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Transient:
     """seconds: to discard at the start of the series. by_start: MSER-5's statistic relative to its value for nothing
-    discarded, by seconds discarded; it covers the whole series. told: whether the smallest value is in the first half,
-    or nearly, so that the series was long enough."""
+    discarded, by seconds discarded; it covers the whole series. is_long_enough: whether the smallest value is in the
+    first half, or nearly, so that the series was long enough."""
 
     seconds: int
     by_start: tuple[tuple[int, float], ...]
-    told: bool
+    is_long_enough: bool
 
 
 def transient(rates: Sequence[float]) -> Transient | None:
@@ -68,15 +68,15 @@ def transient(rates: Sequence[float]) -> Transient | None:
     batches = [fmean(rates[i : i + BATCH_S]) for i in range(0, len(rates) - BATCH_S + 1, BATCH_S)]
     if len(batches) < BATCHES_MIN:
         return None
-    found = [_statistic(batches[d:]) for d in range(len(batches) - 1)]
-    if found[0] <= 0:
+    statistics = [_statistic(batches[d:]) for d in range(len(batches) - 1)]
+    if statistics[0] <= 0:
         return None
-    least = min(found[: (len(batches) + 1) // 2])
-    best = next(d for d, value in enumerate(found) if value <= MSER_NEAR * least)
+    least = min(statistics[: (len(batches) + 1) // 2])
+    best = next(d for d, value in enumerate(statistics) if value <= MSER_NEAR * least)
     return Transient(
         seconds=best * BATCH_S,
-        by_start=tuple((d * BATCH_S, value / found[0]) for d, value in enumerate(found)),
-        told=least <= MSER_NEAR * min(found[:-2]),  # of the last few batches the statistic is chance
+        by_start=tuple((d * BATCH_S, value / statistics[0]) for d, value in enumerate(statistics)),
+        is_long_enough=least <= MSER_NEAR * min(statistics[:-2]),  # of the last few batches the statistic is chance
     )
 
 
@@ -99,10 +99,10 @@ def is_steady(rates: Sequence[float]) -> bool | None:
 
     These rules take seconds as independent. The verdict's rules for short windows (rules.py) are stricter.
     """
-    found = steadiness(rates)
-    if found.cv_percent is None:
+    figures = steadiness(rates)
+    if figures.cv_percent is None:
         return None
-    return found.cv_percent <= STEADY_CV_PERCENT and not _has_trend(found)
+    return figures.cv_percent <= STEADY_CV_PERCENT and not _has_trend(figures)
 
 
 def seconds_to_settle(rates: Sequence[float], least: int) -> int | None:
@@ -123,17 +123,17 @@ def seconds_to_claim(rates: Sequence[float], least: int, look: int = CLAIM_LOOKS
     is steady and at least `least` seconds long; else None. least 0: nothing may be discarded."""
     if not troubles(steadiness(rates), claims=True, look=look):
         return 0
-    found = transient(rates)
-    if found is None or not least or not 0 < found.seconds <= len(rates) - least:
+    end = transient(rates)
+    if end is None or not least or not 0 < end.seconds <= len(rates) - least:
         return None
-    if not may_be_discarded(rates, found.seconds):
+    if not may_be_discarded(rates, end.seconds):
         return None
-    return None if troubles(steadiness(rates[found.seconds :]), claims=True, look=look) else found.seconds
+    return None if troubles(steadiness(rates[end.seconds :]), claims=True, look=look) else end.seconds
 
 
-def _has_trend(found: Steadiness) -> bool:
-    noise = STEADY_DRIFT_ERRORS * (found.drift_error_percent or 0.0)
-    return abs(found.drift_percent or 0.0) > max(STEADY_DRIFT_PERCENT, noise)
+def _has_trend(figures: Steadiness) -> bool:
+    noise = STEADY_DRIFT_ERRORS * (figures.drift_error_percent or 0.0)
+    return abs(figures.drift_percent or 0.0) > max(STEADY_DRIFT_PERCENT, noise)
 
 
 def claimed(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple[float, int] | None:
@@ -152,9 +152,9 @@ def claimed(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple
 def quickly(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple[float, int] | None:
     """As `claimed`, for a short window (quick), which is checked each second."""
     for seconds in range(duration_s, window_max_s + 1):
-        found = seconds_to_settle(rates[: seconds - 1], duration_s)
-        kept = rates[found or 0 : seconds - 1]
-        is_enough = found is not None and not troubles(steadiness(kept), claims=False)
+        discarded = seconds_to_settle(rates[: seconds - 1], duration_s)
+        kept = rates[discarded or 0 : seconds - 1]
+        is_enough = discarded is not None and not troubles(steadiness(kept), claims=False)
         if is_enough or seconds == window_max_s:
             return _judged(rates[:seconds], duration_s, claims=False)
     return None

@@ -4,6 +4,6 @@ Refuses to write a file (the store does), and to invent values: what was not mea
 """
 
 from scale_sweep.results.formats.encode import as_csv, as_json, as_parquet
-from scale_sweep.results.formats.tables import WHATS, Cell, Columns, Kind, columns_of
+from scale_sweep.results.formats.tables import WHATS, Cell, Kind, TypedTable, columns_of
 
-__all__ = ["WHATS", "Cell", "Columns", "Kind", "as_csv", "as_json", "as_parquet", "columns_of"]
+__all__ = ["WHATS", "Cell", "TypedTable", "Kind", "as_csv", "as_json", "as_parquet", "columns_of"]

@@ -7,10 +7,10 @@ import io
 import json
 
 from scale_sweep.base.extras import require_extra
-from scale_sweep.results.formats.tables import Columns
+from scale_sweep.results.formats.tables import TypedTable
 
 
-def as_csv(columns: Columns) -> bytes:
+def as_csv(columns: TypedTable) -> bytes:
     """A header and a line for each row, in UTF-8. A value that was not measured is empty."""
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
@@ -19,13 +19,13 @@ def as_csv(columns: Columns) -> bytes:
     return text.getvalue().encode()
 
 
-def as_json(columns: Columns) -> bytes:
+def as_json(columns: TypedTable) -> bytes:
     """A list of objects. A value that was not measured is null."""
     rows = [dict(zip(columns.kinds, row, strict=True)) for row in columns.rows]
     return (json.dumps(rows, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
 
-def as_parquet(columns: Columns) -> bytes:
+def as_parquet(columns: TypedTable) -> bytes:
     """One row group, zstd; int64, double and string columns. The run's name is in the file's metadata.
 
     Raises UsageError if pyarrow is not installed.

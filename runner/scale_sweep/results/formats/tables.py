@@ -22,7 +22,7 @@ _INTEGERS = {"order", "replicate", "disks"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Columns:
+class TypedTable:
     """kinds: by column, in order. rows: cells in the order of kinds; None means "not measured"."""
 
     run: str
@@ -31,22 +31,22 @@ class Columns:
     rows: Sequence[tuple[Cell, ...]]
 
 
-def columns_of(run: StoredRun, what: str) -> Columns:
+def columns_of(run: StoredRun, what: str) -> TypedTable:
     """The columns of a table, one of WHATS. Raises KeyError for any other name."""
     return WHATS[what](run)
 
 
-def _points(run: StoredRun) -> Columns:
+def _points(run: StoredRun) -> TypedTable:
     kinds = {name: _kind(name, run.plan.sweep.axis) for name in point_columns(run.plan)}
     ordered = sorted(run.results, key=lambda r: (r.trial.level, r.trial.replicate))
     rows = [point_row(run.plan, result) for result in ordered]
     cells = [tuple(_cell(row.get(name), kind) for name, kind in kinds.items()) for row in rows]
-    return Columns(run=_name(run), what="points", kinds=kinds, rows=cells)
+    return TypedTable(run=_name(run), what="points", kinds=kinds, rows=cells)
 
 
-def _timeseries(run: StoredRun) -> Columns:
+def _timeseries(run: StoredRun) -> TypedTable:
     kinds: dict[str, Kind] = {"trial_id": "text", "t_s": "number", **dict.fromkeys(SERIES_COLUMNS, "number")}
-    return Columns(run=_name(run), what="timeseries", kinds=kinds, rows=list(_ticks(run)))
+    return TypedTable(run=_name(run), what="timeseries", kinds=kinds, rows=list(_ticks(run)))
 
 
 def _ticks(run: StoredRun) -> Iterator[tuple[Cell, ...]]:
@@ -59,15 +59,15 @@ def _ticks(run: StoredRun) -> Iterator[tuple[Cell, ...]]:
             yield (trial_id, t_s, *(_cell(values.get(name), "number") for name in SERIES_COLUMNS))
 
 
-WHATS: Mapping[str, Callable[[StoredRun], Columns]] = {"points": _points, "timeseries": _timeseries}
+WHATS: Mapping[str, Callable[[StoredRun], TypedTable]] = {"points": _points, "timeseries": _timeseries}
 
 
 def _kind(column: str, axis: str) -> Kind:
     """The type of a column of points.csv. axis: the name of the level's own column."""
-    said = str(Measurement.__annotations__.get(column) or DiskFigures.__annotations__.get(column[3:], ""))
-    if column in _NUMBERS or said.startswith("float"):
+    annotation = str(Measurement.__annotations__.get(column) or DiskFigures.__annotations__.get(column[3:], ""))
+    if column in _NUMBERS or annotation.startswith("float"):
         return "number"
-    if column in _INTEGERS or said.startswith("int"):
+    if column in _INTEGERS or annotation.startswith("int"):
         return "integer"
     return "number" if column == axis else "text"
 

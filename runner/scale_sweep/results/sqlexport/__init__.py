@@ -5,6 +5,6 @@ a password: it comes from the environment.
 """
 
 from scale_sweep.results.sqlexport.tables import SqlTable, tables_of
-from scale_sweep.results.sqlexport.write import PASSWORD_VARIABLE, Written, write
+from scale_sweep.results.sqlexport.write import PASSWORD_VARIABLE, ExportedTables, write
 
-__all__ = ["PASSWORD_VARIABLE", "SqlTable", "Written", "tables_of", "write"]
+__all__ = ["PASSWORD_VARIABLE", "SqlTable", "ExportedTables", "tables_of", "write"]

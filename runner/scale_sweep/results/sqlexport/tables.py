@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scale_sweep.model import StoredRun
-from scale_sweep.results.formats import Cell, Columns, Kind, columns_of
+from scale_sweep.results.formats import Cell, Kind, TypedTable, columns_of
 
 RUN = "run"
 _RUN_KINDS: Mapping[str, Kind] = {
@@ -51,7 +51,7 @@ def tables_of(run: StoredRun) -> tuple[SqlTable, ...]:
     )
 
 
-def _of_run(name: str, keys: tuple[str, ...], columns: Columns) -> SqlTable:
+def _of_run(name: str, keys: tuple[str, ...], columns: TypedTable) -> SqlTable:
     rows = [(columns.run, *row) for row in columns.rows]
     return SqlTable(name=name, keys=keys, kinds={RUN: "text", **columns.kinds}, rows=rows)
 

@@ -31,14 +31,14 @@ _PREFERRED = {"postgresql": "postgresql+psycopg", "mysql": "mysql+pymysql", "mar
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class ExportedTables:
     """where: the URL without a password. rows: by table."""
 
     where: str
     rows: Mapping[str, int]
 
 
-def write(run: str, tables: Sequence[SqlTable], url: str, password: str = "") -> Written:
+def write(run: str, tables: Sequence[SqlTable], url: str, password: str = "") -> ExportedTables:
     """Writes the tables of one run, by its name. url: of SQLAlchemy, without a password.
 
     Raises UsageError for a URL that cannot be used or if the extra [sql] is missing, StoreError for an error of the
@@ -51,7 +51,7 @@ def write(run: str, tables: Sequence[SqlTable], url: str, password: str = "") ->
             for table in tables:
                 _replace(connection, defined[table.name], run, table)
     engine.dispose()
-    return Written(where=str(engine.url), rows={table.name: len(table.rows) for table in tables})
+    return ExportedTables(where=str(engine.url), rows={table.name: len(table.rows) for table in tables})
 
 
 def _engine(url: str, password: str) -> sqlalchemy.Engine:

@@ -20,7 +20,8 @@ _CONVERTER = cattrs.Converter(forbid_extra_keys=False)
 
 
 def _whole(value: Any, _: type) -> int:
-    """Of a number, or of a text, as keys of JSON are. int(True) is 1, and int(1.5) too: neither was written as such."""
+    """The whole number of a value, or of a text, as keys of JSON are. int(True) is 1, and int(1.5) too: neither was
+    written as such."""
     if isinstance(value, bool) or isinstance(value, float) and not value.is_integer():
         raise ValueError(f"{value} is not a whole number")
     return int(value)

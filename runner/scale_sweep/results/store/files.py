@@ -31,9 +31,9 @@ class RunFiles:
         A missing folder has none. Raises OSError.
         """
         names = stored.names_of(self.path, folder)
-        found = [name for name in names if name not in self._digests and not name.endswith(stored.WAITING)]
-        self._digests |= {name: stored.digest_of(self.path, name) for name in found}
-        return bool(found)
+        unlisted = [name for name in names if name not in self._digests and not name.endswith(stored.WAITING)]
+        self._digests |= {name: stored.digest_of(self.path, name) for name in unlisted}
+        return bool(unlisted)
 
     def forget(self, prefix: str) -> None:
         """Drops the digests of files that will be removed."""

@@ -101,7 +101,7 @@ def status_of(path: Path, manifest: Mapping[str, Any]) -> str:
 
 
 def record() -> dict[str, Any]:
-    """What the manifest says about the process that writes."""
+    """The entry of the manifest about the process that writes."""
     return asdict(this_writer())
 
 
@@ -147,8 +147,8 @@ def _locker(fd: int) -> int:
         rows = [line.split() for line in _LOCKS.read_text().splitlines()]
     except OSError:
         return 0
-    found = [row[4] for row in rows if len(row) > 5 and row[1] == "FLOCK" and row[5].endswith(inode)]
-    return next((int(pid) for pid in found if pid.isdigit()), 0)
+    pids = [row[4] for row in rows if len(row) > 5 and row[1] == "FLOCK" and row[5].endswith(inode)]
+    return next((int(pid) for pid in pids if pid.isdigit()), 0)
 
 
 def _recorded(path: Path) -> Writer | None:
@@ -161,7 +161,7 @@ def _recorded(path: Path) -> Writer | None:
 
 def _manifest(path: Path) -> Mapping[str, Any]:
     try:
-        found = strict.loads(read_text(path, MANIFEST))
+        manifest = strict.loads(read_text(path, MANIFEST))
     except (StoreError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return manifest if isinstance(manifest, dict) else {}

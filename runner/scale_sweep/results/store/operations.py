@@ -60,5 +60,5 @@ def operations_text(results: Iterable[TrialResult]) -> str:
 
 def _parameters(work: Work, name: str) -> str:
     """Those that the sweep gives the operation: span=1h devices=3."""
-    given = next((one.parameters for one in work.operations if one.name == name), {})
-    return " ".join(f"{key}={value}" for key, value in given.items())
+    parameters = next((one.parameters for one in work.operations if one.name == name), {})
+    return " ".join(f"{key}={value}" for key, value in parameters.items())

@@ -36,13 +36,13 @@ def find_run(results: Path, name: str) -> Path:
     runs = run_paths(results)
     if name == "last" and runs:
         return runs[-1]
-    found = [path for path in runs if name in path.name]
-    if len(found) == 1:
-        return found[0]
+    matching = [path for path in runs if name in path.name]
+    if len(matching) == 1:
+        return matching[0]
     raise UsageError(
         f"no run {name!r} in {results}"
-        if not found
-        else f"{name!r} fits {len(found)} runs in {results}: {', '.join(p.name for p in found[:5])}",
+        if not matching
+        else f"{name!r} fits {len(matching)} runs in {results}: {', '.join(p.name for p in matching[:5])}",
         remedy="scale list shows the runs; `last` is the newest",
     )
 

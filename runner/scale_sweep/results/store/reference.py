@@ -36,10 +36,10 @@ def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
 def find_reference(name: str) -> Path:
     """The path of an included table by its name, else the given path."""
     places = [folder / f"{name}.csv" for folder in (SHIPPED, CHECKOUT)]
-    found = next((p for p in (*places, Path(name)) if os.path.isfile(p)), None)
-    if found is None:
+    table = next((p for p in (*places, Path(name)) if os.path.isfile(p)), None)
+    if table is None:
         shipped = sorted({p.stem for folder in (SHIPPED, CHECKOUT) for p in folder.glob("*.csv")})
         raise UsageError(
             f"--reference: no table {name!r}", remedy=f"included are {', '.join(shipped)}; or give a CSV file"
         )
-    return found
+    return table

@@ -42,10 +42,10 @@ def read_sums(run: Path) -> dict[str, str] | None:
         return None
     except UnicodeDecodeError as error:
         raise StoreError(f"{run / NAME} cannot be read: {error}") from None
-    found = {}
+    digests = {}
     for number, line in enumerate(text.splitlines(), start=1):
         parts = _LINE.fullmatch(line)
         if parts is None or ".." in Path(parts[2]).parts or Path(parts[2]).is_absolute():
             raise StoreError(f"{run / NAME}, line {number}: not a checksum of a file of this run")
-        found[parts[2]] = parts[1]
-    return found
+        digests[parts[2]] = parts[1]
+    return digests

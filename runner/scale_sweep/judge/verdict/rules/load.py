@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from scale_sweep.base.units import format_rate
 from scale_sweep.judge.verdict.evidence import OfferedOperation, ResourceUse, TrialResources
-from scale_sweep.judge.verdict.rules.rule import Found
+from scale_sweep.judge.verdict.rules.rule import Explanation
 from scale_sweep.judge.verdict.thresholds import (
     BACKLOG_GROWS,
     CEILING,
@@ -26,17 +26,18 @@ from scale_sweep.model import BottleneckKind
 _MORE_CPUS = "add a CPU for the load generator (--generator-cpus)"
 
 
-def generator_ceiling(use: ResourceUse, given: TrialResources) -> Found | None:
+def generator_ceiling(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """The rate is near what the load generator makes without a server."""
-    ceiling = given.ceiling_per_s
+    ceiling = resources.ceiling_per_s
     if not ceiling or use.rate_per_s is None or use.rate_per_s <= CEILING * ceiling:
         return None
-    told = f"the load generator alone reaches {format_rate(ceiling)} {given.unit} with these {_counted(given.unit)}"
-    return Found(
+    unit = resources.unit
+    sentence = f"the load generator alone reaches {format_rate(ceiling)} {unit} with these {_counted(unit)}"
+    return Explanation(
         kind=BottleneckKind.GENERATOR_CEILING,
-        sentence=told,
+        sentence=sentence,
         remedy="give the load generator more CPUs (--generator-cpus) and connections (--connections)",
-        reason=f"{told}; {format_rate(use.rate_per_s)} is too near to that",
+        reason=f"{sentence}; {format_rate(use.rate_per_s)} is too near to that",
     )
 
 
@@ -45,80 +46,81 @@ def _counted(unit: str) -> str:
     return unit.partition("/")[0]
 
 
-def _or_method(given: TrialResources) -> str:
+def _or_method(resources: TrialResources) -> str:
     """The other remedy of a load that writes. A method does not change the CPU time of a read."""
-    return ", or a --method that needs less CPU" if given.counts_rows else ""
+    return ", or a --method that needs less CPU" if resources.counts_rows else ""
 
 
-def generator_spent(use: ResourceUse, given: TrialResources) -> Found | None:
+def generator_spent(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """The load generator's own CPUs had no idle time: it could not ask for more, whatever the server used."""
-    if use.generator_cores is None or use.server_cores is None or not given.generator_cpus or given.shared_cpus:
+    if use.generator_cores is None or use.server_cores is None or not resources.generator_cpus or resources.shared_cpus:
         return None
-    share = use.generator_cores / given.generator_cpus
+    share = use.generator_cores / resources.generator_cpus
     if share < GENERATOR_SPENT:
         return None
-    return Found(
+    return Explanation(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
-        remedy=_MORE_CPUS + _or_method(given),
+        remedy=_MORE_CPUS + _or_method(resources),
         link=" while ",
     )
 
 
-def hot_generator_thread(use: ResourceUse, given: TrialResources) -> Found | None:
+def hot_generator_thread(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """One thread of the load generator had no idle time while its other CPUs had: every row passes through that
     thread."""
     if use.hot_generator_thread is None or use.hot_generator_thread[1] < GENERATOR_HOT_CORES:
         return None
     name, cores = use.hot_generator_thread
-    return Found(
+    return Explanation(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"one thread of the load generator ({name}) was {100 * cores:.0f} % busy",
-        remedy="more --connections" + _or_method(given),
+        remedy="more --connections" + _or_method(resources),
         link=" while ",
     )
 
 
-def generator_cpu(use: ResourceUse, given: TrialResources) -> Found | None:
+def generator_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """The load generator used up its own CPUs while the server had idle cores."""
-    if use.generator_cores is None or not given.generator_cpus or given.shared_cpus:
+    if use.generator_cores is None or not resources.generator_cpus or resources.shared_cpus:
         return None
-    share = use.generator_cores / given.generator_cpus
+    share = use.generator_cores / resources.generator_cpus
     if share < GENERATOR_FULL:
         return None
-    return Found(
+    return Explanation(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
-        remedy=_MORE_CPUS + _or_method(given),
+        remedy=_MORE_CPUS + _or_method(resources),
         link=" while ",
     )
 
 
-def busy_workers(use: ResourceUse, given: TrialResources) -> Found | None:
+def busy_workers(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Each of the load generator's threads did its own work nearly all the time: none could send more."""
     if use.workers_busy is None or use.workers_busy < WORKERS_BUSY:
         return None
-    many = f"the load generator's {given.threads} threads" if given.threads > 1 else "the load generator's one thread"
-    return Found(
+    threads = f"{resources.threads} threads" if resources.threads > 1 else "one thread"
+    return Explanation(
         kind=BottleneckKind.GENERATOR_CPU,
-        sentence=f"{many} worked themselves {100 * use.workers_busy:.0f} % of the time, client library included",
-        remedy="more --connections on more CPUs (--generator-cpus)" + _or_method(given),
+        sentence=f"the load generator's {threads} worked themselves {100 * use.workers_busy:.0f} % of the time, client "
+        "library included",
+        remedy="more --connections on more CPUs (--generator-cpus)" + _or_method(resources),
         link=" while ",
     )
 
 
-def is_met(use: ResourceUse, given: TrialResources) -> bool | None:
+def is_met(use: ResourceUse, resources: TrialResources) -> bool | None:
     """Whether it was. None in a closed loop, and if the rate is not known. With a growing backlog it was not."""
-    if not given.offered_per_s or use.rate_per_s is None:
+    if not resources.offered_per_s or use.rate_per_s is None:
         return None
-    return use.rate_per_s >= OFFERED_MET * given.offered_per_s and not grows(use, given)
+    return use.rate_per_s >= OFFERED_MET * resources.offered_per_s and not grows(use, resources)
 
 
-def grows(use: ResourceUse, given: TrialResources) -> bool:
+def grows(use: ResourceUse, resources: TrialResources) -> bool:
     """Whether the backlog (due and unanswered) grew over the window by more than chance."""
-    if use.backlog_per_s is None or not given.offered_per_s:
+    if use.backlog_per_s is None or not resources.offered_per_s:
         return False
-    return use.backlog_per_s >= BACKLOG_GROWS * given.offered_per_s
+    return use.backlog_per_s >= BACKLOG_GROWS * resources.offered_per_s
 
 
 def unmet(offered: Sequence[OfferedOperation]) -> tuple[str, ...]:
@@ -140,12 +142,12 @@ def _by_chance(one: OfferedOperation) -> float:
     return missing * one.units_of_request / one.seconds
 
 
-def offered_rate(use: ResourceUse, given: TrialResources) -> Found | None:
+def offered_rate(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """The offered rate was met: no more was asked for."""
-    if not is_met(use, given):
+    if not is_met(use, resources):
         return None
-    return Found(
+    return Explanation(
         kind=BottleneckKind.OFFERED_RATE,
-        sentence=f"{format_rate(given.offered_per_s)} {given.unit} were offered, and no more",
+        sentence=f"{format_rate(resources.offered_per_s)} {resources.unit} were offered, and no more",
         remedy="raise --rate, or leave it out",
     )

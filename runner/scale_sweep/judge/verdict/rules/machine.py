@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
 from scale_sweep.judge.verdict.rules.disks import held_up
-from scale_sweep.judge.verdict.rules.rule import Found
+from scale_sweep.judge.verdict.rules.rule import Explanation
 from scale_sweep.judge.verdict.thresholds import (
     CPU_WAITING_PERCENT,
     IN_FLIGHT,
@@ -23,21 +23,21 @@ from scale_sweep.judge.verdict.thresholds import (
 from scale_sweep.model import BottleneckKind
 
 
-def few_connections(use: ResourceUse, given: TrialResources) -> Found | None:
+def few_connections(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Fewer requests were in flight than the server has cores, and all of them waited for answers."""
-    return connections(use, given) if given.threads < given.cores else None
+    return connections(use, resources) if resources.threads < resources.cores else None
 
 
-def connections(use: ResourceUse, given: TrialResources) -> Found | None:
+def connections(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """All requests in flight waited for answers, and neither server nor load generator was busy: latency, not
     resources."""
     if use.in_flight is None or use.in_flight < IN_FLIGHT:
         return None
-    many = f"all {given.threads} connections" if given.threads > 1 else "the one connection"
-    return Found(
+    many = f"all {resources.threads} connections" if resources.threads > 1 else "the one connection"
+    return Explanation(
         kind=BottleneckKind.CONNECTIONS,
         sentence=f"{many} waited for an answer {100 * use.in_flight:.0f} % of the time",
-        remedy="more --connections" + (", or larger requests (--rows-per-request)" if given.counts_rows else ""),
+        remedy="more --connections" + (", or larger requests (--rows-per-request)" if resources.counts_rows else ""),
     )
 
 
@@ -46,65 +46,65 @@ def is_stalled(use: ResourceUse) -> bool:
     return use.stalled_s is not None and use.stalled_s >= max(STALL_S, STALL_SHARE * use.seconds)
 
 
-def stall(use: ResourceUse, given: TrialResources) -> Found | None:
+def stall(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """For a large part of the window nothing was acknowledged, and neither a disk nor memory explains that."""
     if not is_stalled(use):
         return None
-    if held_up(use, given) or memory(use, given):
+    if held_up(use, resources) or memory(use, resources):
         return None
     idle = use.stalled_cores is not None and use.stalled_cores < OTHERS_CORES
     did = "the server's threads did not run" if idle else "the server's threads ran without answering"
-    told = f"no {given.done} for {use.stalled_s:.1f} s"
-    return Found(
+    sentence = f"no {resources.done} for {use.stalled_s:.1f} s"
+    return Explanation(
         kind=BottleneckKind.STALL,
-        sentence=told if use.stalled_cores is None else f"{told}: {did}",
+        sentence=sentence if use.stalled_cores is None else f"{sentence}: {did}",
         remedy="see the server's log and the machine at that time; a longer window, if the server pauses by itself",
     )
 
 
-def memory(use: ResourceUse, given: TrialResources) -> Found | None:
+def memory(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Tasks waited for memory: reclaim or swap."""
     if use.memory_waiting_percent is None or use.memory_waiting_percent < MEMORY_WAITING_PERCENT:
         return None
-    return Found(
+    return Explanation(
         kind=BottleneckKind.MEMORY,
         sentence=f"something waited for memory {use.memory_waiting_percent:.0f} % of the time",
         remedy="raise --memory, or smaller buffers (--knob)",
     )
 
 
-def unknown(use: ResourceUse, given: TrialResources) -> Found | None:
+def unknown(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Nothing explains the figures. This rule always answers, so that there always is an answer."""
-    return Found(kind=BottleneckKind.UNKNOWN, sentence="nothing that was measured explains it")
+    return Explanation(kind=BottleneckKind.UNKNOWN, sentence="nothing that was measured explains it")
 
 
 STOP_THEM = "stop them, or measure on a machine of its own"
 
 
-def hypervisor(use: ResourceUse, given: TrialResources) -> Found | None:
+def hypervisor(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Steal time explains it, more than other programs do."""
     stolen = use.stolen_cores or 0.0
-    if not _explained_by_others(use, given) or stolen <= (use.other_cores or 0.0):
+    if not _explained_by_others(use, resources) or stolen <= (use.other_cores or 0.0):
         return None
-    return Found(
+    return Explanation(
         kind=BottleneckKind.HYPERVISOR,
         sentence=f"the hypervisor took {stolen:.2f} cores from this machine (steal time)",
         remedy="another time, or a machine with CPUs of its own",
     )
 
 
-def other_processes(use: ResourceUse, given: TrialResources) -> Found | None:
+def other_processes(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Other programs of this machine explain it."""
-    if not _explained_by_others(use, given):
+    if not _explained_by_others(use, resources):
         return None
-    return Found(
+    return Explanation(
         kind=BottleneckKind.OTHER_PROCESSES,
         sentence=f"other processes on this machine used {use.other_cores or 0.0:.2f} cores",
         remedy=STOP_THEM,
     )
 
 
-def crowded_out(use: ResourceUse, given: TrialResources) -> Found | None:
+def crowded_out(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """In a stall other programs had the CPUs, and the server ran: it waited for a CPU, which looks like a pause.
 
     A server that did not run at all in some second was stopped or asleep, whoever else used the machine.
@@ -115,30 +115,30 @@ def crowded_out(use: ResourceUse, given: TrialResources) -> Found | None:
     if (
         (use.stalled_cores_min or 0.0) < RAN_CORES
         or waiting < CPU_WAITING_PERCENT
-        or others < OTHERS_EXPLAIN * (given.cores - cores)
+        or others < OTHERS_EXPLAIN * (resources.cores - cores)
     ):
         return None
-    return Found(
+    return Explanation(
         kind=BottleneckKind.OTHER_PROCESSES,
-        sentence=f"other processes on this machine used {others:.2f} cores while no {given.done} for "
+        sentence=f"other processes on this machine used {others:.2f} cores while no {resources.done} for "
         f"{use.stalled_s:.1f} s, and programs waited for a CPU {waiting:.0f} % of that time",
         remedy=STOP_THEM,
     )
 
 
-def _explained_by_others(use: ResourceUse, given: TrialResources) -> bool:
+def _explained_by_others(use: ResourceUse, resources: TrialResources) -> bool:
     if use.server_cores is None or max(use.other_cores or 0.0, use.stolen_cores or 0.0) < OTHERS_CORES:
         return False
-    lacks = given.cores - use.server_cores - (use.generator_cores or 0.0 if given.shared_cpus else 0.0)
+    lacks = resources.cores - use.server_cores - (use.generator_cores or 0.0 if resources.shared_cpus else 0.0)
     return use.taken_cores >= OTHERS_EXPLAIN * lacks
 
 
-def network(use: ResourceUse, given: TrialResources) -> Found | None:
+def network(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """An interface moved nearly as much as it can, in one direction."""
     name = max(use.network, key=lambda one: use.network[one], default="")
     if not name or use.network[name] < NETWORK_FULL:
         return None
-    return Found(
+    return Explanation(
         kind=BottleneckKind.NETWORK,
         sentence=f"the network interface was full: {name} {100 * use.network[name]:.0f} % of its speed",
         remedy="a faster network, smaller rows, or the load generator on the server's machine",

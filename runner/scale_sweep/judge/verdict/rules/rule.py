@@ -1,4 +1,4 @@
-"""A rule: a small function with the kind that it names, and its place in the order. Data only."""
+"""A rule: a small function with the kind that it names, and its precedence. Data only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scale_sweep.model import BottleneckKind
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class Explanation:
     """A rule's answer: the figures as a sentence, and what to change.
 
     link: joins the sentence to the use of the axis' own resource, in a verdict's reason. reason: the complete reason,
@@ -26,7 +26,7 @@ class Found:
     noted: bool = False
 
 
-class Place(StrEnum):
+class Precedence(StrEnum):
     """OVERRULES: the number is not the level's, whatever else was full. USED_UP: a given resource was used up; of
     these, the one that the axis varies is checked first, because if two are full the level's is the answer. EXPLAINS:
     why nothing that was given was used up."""
@@ -37,11 +37,11 @@ class Place(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
-    """find: the answer for a window or a second, or None. names: the only kind of its answers. only_on: the rule
+class BottleneckRule:
+    """explain: the answer for a window or a second, or None. names: the only kind of its answers. only_on: the rule
     applies only if the axis sweeps this kind; None: always."""
 
     names: BottleneckKind
-    place: Place
-    find: Callable[[ResourceUse, TrialResources], Found | None]
+    precedence: Precedence
+    explain: Callable[[ResourceUse, TrialResources], Explanation | None]
     only_on: BottleneckKind | None = None
