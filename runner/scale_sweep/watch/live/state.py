@@ -231,7 +231,7 @@ class DiskRates:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResourceUse:
+class RunningUse:
     """Cores used by server and by load generator, and each disk's rates; None until there are two samples."""
 
     server_cores: float | None = None
@@ -239,12 +239,12 @@ class ResourceUse:
     disks: Mapping[str, DiskRates] = field(default_factory=dict)
 
 
-def rates(running: Running) -> ResourceUse:
+def rates(running: Running) -> RunningUse:
     old, new = running.before, running.sample
     if old is None or new is None or new.monotonic_ns <= old.monotonic_ns:
-        return ResourceUse()
+        return RunningUse()
     seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
-    return ResourceUse(
+    return RunningUse(
         server_cores=_rate(old.server.cpu_s_total, new.server.cpu_s_total, seconds),
         generator_cores=_rate(old.generator.cpu_s_total, new.generator.cpu_s_total, seconds),
         disks={name: _disk(old.disks[name], disk, seconds) for name, disk in new.disks.items() if name in old.disks},
