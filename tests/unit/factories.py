@@ -104,7 +104,7 @@ def reading(run: StoredRun, *others: Operation, **figures: float | None) -> Stor
     """The run as if its load were queries, with as many requests as it had rows. others: operations beside them.
     figures: of each measurement; without any, no rows."""
     operations = (Operation(name="range", unit="requests"), *others)
-    own = {"rows_per_s": 0.0, "durable_rows_per_s": None, "disk_bytes_per_row": None} | figures
+    own = {"rows_per_s": None, "durable_rows_per_s": None, "disk_bytes_per_row": None} | figures
 
     def works(item):
         return replace(item, work=replace(item.work, operations=operations))

@@ -17,6 +17,7 @@ from scale_sweep.report.documents import documents
 from scale_sweep.report.series import pick, runs_of
 from scale_sweep.report.svg import SHAPES, ticks
 from scale_sweep.report.table import ordinal, short
+from tests.unit.factories import reading
 from tests.unit.observing import fit_curve
 from tests.unit.synthetic_run import mixed_run, on_shared_cpus, synthetic_run, synthetic_sweep
 from tests.unit.test_ab import plan_of, run_of
@@ -190,6 +191,15 @@ def test_reference_starts_at_the_first_level_in_common():
     assert table is not None
     by_level = {row[0]: row for row in table.rows}
     assert by_level["2"][3:7] == ("1.00", "1.00", "100", "100")
+
+
+def test_reference_of_another_rate_is_refused():
+    run = reading(synthetic_run((1, 2), 1))
+    assert reference_table(run, reference()) is None, "published rows are beside no requests"
+    published = [{"cores": "1", "rows_per_s": "7", "requests_per_s": "500"}]
+    table = reference_table(run, published)
+    assert table is not None and table.rows[0][1] == "500"
+    assert table.headers[1:3] == ("Published requests/s", "Ours requests/s")
 
 
 def test_reference_of_another_axis_is_refused():

@@ -12,7 +12,7 @@ Spread = Literal["replicates", "common", "seconds", "sessions", "blocks"]
 class PointRatio:
     """One point of both runs. ratio is B's rate over A's (geometric means of the VALID trials).
 
-    rows_per_s_a, rows_per_s_b: in the comparison's unit (requests/s where the load reads).
+    rate_a, rate_b: in the comparison's unit (requests/s where the load reads).
     low, high: the 95 % interval of this point alone. p_value: of no difference; p_holm: the same, for all points
     together. smallest_percent: the difference that this many trials would show four times in five, among so many
     points. spread: the source of the noise. missing: why there is no ratio; then the figures are None. own_spread: this
@@ -23,8 +23,8 @@ class PointRatio:
     variant: str
     trials_a: int
     trials_b: int
-    rows_per_s_a: float | None = None
-    rows_per_s_b: float | None = None
+    rate_a: float | None = None
+    rate_b: float | None = None
     ratio: float | None = None
     low: float | None = None
     high: float | None = None

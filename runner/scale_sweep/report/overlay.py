@@ -93,8 +93,8 @@ def _row(p: PointRatio, name: str) -> tuple[str, ...]:
     called = "" if not p.differs else "slower" if p.ratio < 1 else "faster"
     return (
         name,
-        rate(p.rows_per_s_a),
-        rate(p.rows_per_s_b),
+        rate(p.rate_a),
+        rate(p.rate_b),
         f"{p.ratio:.3f}",
         f"{p.low:.3f}..{p.high:.3f}" if known else ABSENT,
         _p(p.p_holm),

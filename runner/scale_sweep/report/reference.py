@@ -21,11 +21,11 @@ PUBLISHED_KNOBS = ("vgroups", "partitions", "write_threads", "commit_threads")  
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceRate:
-    """Our or the published rate at one level. disk: text, because a range may be published. valid: the rate is from
-    VALID trials."""
+    """Our or the published rate at one level, in what the run's rate counts. disk: text, because a range may be
+    published. valid: the rate is from VALID trials."""
 
     level: float
-    rows_per_s: float | None
+    rate: float | None
     cpu_percent: float | None
     disk: str = ABSENT
     valid: bool = True
@@ -43,8 +43,8 @@ class ReferenceComparison:
     def speedups(self, *, ours: bool) -> dict[float, float]:
         """The rate over that of the base level, in units of the base level: 1 at the base."""
         sides, base = (self.ours, self.base_ours) if ours else (self.published, self.base_published)
-        first = sides[base].rows_per_s if base is not None else None
-        return {n: s.rows_per_s / first for n, s in sides.items() if s.rows_per_s and first}
+        first = sides[base].rate if base is not None else None
+        return {n: s.rate / first for n, s in sides.items() if s.rate and first}
 
 
 def _number(text: object) -> float | None:
@@ -61,27 +61,27 @@ def _disk(row: Mapping[str, str]) -> str:
 
 
 def compare(run: StoredRun, reference: Reference) -> ReferenceComparison | None:
-    """Our and the published rates; None if the published table has no such axis or no rate."""
-    axis = axis_facts(run)
+    """Our and the published rates; None if the published table has no such axis, or no rate of what the run counts."""
+    axis, column = axis_facts(run), run.plan.sweep.work.rate_column
     published = {}
     for row in rows_of(run, reference):
-        level, rows_per_s = _number(row.get(axis.name)), _number(row.get("rows_per_s"))
-        if level is not None and rows_per_s is not None:
+        level, value = _number(row.get(axis.name)), _number(row.get(column))
+        if level is not None and value is not None:
             cpu = _number(row.get("cpu_percent"))
-            published[level] = ReferenceRate(level=level, rows_per_s=rows_per_s, cpu_percent=cpu, disk=_disk(row))
+            published[level] = ReferenceRate(level=level, rate=value, cpu_percent=cpu, disk=_disk(row))
     ours = {}
     for level in levels_of(run):
         trials, valid = at_level(run, level)
         ours[level] = ReferenceRate(
             level=level,
-            rows_per_s=mean(getattr(r.measurement, fitted_rate(run).field) for r in trials),
+            rate=mean(getattr(r.measurement, fitted_rate(run).field) for r in trials),
             cpu_percent=mean(r.measurement.server_cpu_percent for r in trials),
             disk=short(mean(disk_mb_per_s(axis, r.measurement) for r in trials)),
             valid=valid,
         )
     if not published:
         return None
-    rated = sorted(n for n, s in ours.items() if s.rows_per_s)
+    rated = sorted(n for n, s in ours.items() if s.rate)
     common = [n for n in rated if n in published]
     good = [n for n in common if ours[n].valid] or common
     return ReferenceComparison(
@@ -112,8 +112,8 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
         rows.append(
             (
                 format_number(level) + (MARK if o and not o.valid else ""),
-                rate(p.rows_per_s if p else None),
-                rate(o.rows_per_s if o else None),
+                rate(p.rate if p else None),
+                rate(o.rate if o else None),
                 fixed(theirs.get(level), 2),
                 fixed(mine.get(level), 2),
                 fixed(_efficiency(theirs, level, both.base_published)),
@@ -126,8 +126,8 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
         )
     headers = (
         axis_name(run),
-        "Published rows/s",
-        "Ours rows/s",
+        f"Published {run.plan.sweep.work.rate_words}",
+        f"Ours {run.plan.sweep.work.rate_words}",
         "Published speedup",
         "Ours speedup",
         "Published efficiency (%)",

@@ -80,8 +80,8 @@ def plain(point: PointLogs) -> PointRatio:
         variant=point.variant,
         trials_a=len(point.a),
         trials_b=len(point.b),
-        rows_per_s_a=rate_a,
-        rows_per_s_b=rate_b,
+        rate_a=rate_a,
+        rate_b=rate_b,
         ratio=rate_b / rate_a,
     )
 
@@ -96,8 +96,8 @@ def overall_row(points: Sequence[PointLogs]) -> PointRatio | None:
         variant="",
         trials_a=sum(len(p.a) for p in points),
         trials_b=sum(len(p.b) for p in points),
-        rows_per_s_a=rate_a,
-        rows_per_s_b=rate_b,
+        rate_a=rate_a,
+        rate_b=rate_b,
         ratio=rate_b / rate_a,
     )
 

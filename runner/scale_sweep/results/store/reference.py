@@ -14,6 +14,7 @@ from scale_sweep.experiment.axes import AXES
 SHIPPED = Path(__file__).resolve().parents[2] / "references"
 CHECKOUT = Path(__file__).resolve().parents[4] / "results" / "reference"
 BYTES_MAX = 1 << 20
+_RATES = {"rows_per_s", "requests_per_s"}
 
 
 def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
@@ -28,8 +29,8 @@ def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"--reference: {path} cannot be read: {error}") from None
-    if not rows or not set(AXES.names()) & set(rows[0]) or "rows_per_s" not in rows[0]:
-        raise UsageError(f"--reference: {path} needs the columns cores (or disks) and rows_per_s")
+    if not rows or not set(AXES.names()) & set(rows[0]) or not _RATES & set(rows[0]):
+        raise UsageError(f"--reference: {path} needs the columns cores (or disks) and rows_per_s (or requests_per_s)")
     return rows
 
 
