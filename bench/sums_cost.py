@@ -23,7 +23,7 @@ import psutil
 
 sys.path += [str(Path(__file__).parents[1] / folder) for folder in ("runner", "")]
 from scale_sweep.base.units import parse_count
-from scale_sweep.measure.trial import summed
+from scale_sweep.measure.trial import stored_rows
 from scale_sweep.server.targets import Address, load_target
 from tests.integration.real_server import with_rows
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
@@ -96,10 +96,10 @@ def main() -> None:
     print(HEAD + "\n" + "|---" * 9 + "|", flush=True)
     for target in given.targets:
         for is_whole in (True, False):
-            least = summed.LEAST_S
-            summed.LEAST_S = 1e9 if is_whole else least
+            least = stored_rows.LEAST_S
+            stored_rows.LEAST_S = 1e9 if is_whole else least
             print(line(target, given.columns, int(parse_count(given.rows)), is_whole=is_whole), flush=True)
-            summed.LEAST_S = least
+            stored_rows.LEAST_S = least
 
 
 if __name__ == "__main__":

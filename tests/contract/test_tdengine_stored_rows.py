@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from scale_sweep.measure.trial import summed as summed_trial
+from scale_sweep.measure.trial import stored_rows as summed_trial
 from scale_sweep.model import Event, VerdictKind
 from scale_sweep.server.targets.tdengine.tdengine_session import TdengineSession
 from tests.contract.tdengine_contract import HOME, NEEDS_SERVER

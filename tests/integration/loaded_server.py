@@ -18,7 +18,7 @@ from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import Asked
 from scale_sweep.loadgen.rows import rows_of, tables_of
 from scale_sweep.loadgen.spec import preload_of, spec_text, told_texts, trial_spec
-from scale_sweep.measure.trial.within import Within
+from scale_sweep.measure.trial.answers import Within
 from scale_sweep.model import Drawn
 from scale_sweep.server.targets import Session, Target
 from tests.integration.real_server import RealServer, real_server

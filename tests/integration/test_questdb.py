@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scale_sweep.measure.trial import summed as summed_trial
-from scale_sweep.measure.trial.placed import check_placement
+from scale_sweep.measure.trial import stored_rows as summed_trial
+from scale_sweep.measure.trial.disks import check_placement
 from scale_sweep.model import Event, VerdictKind
 from scale_sweep.server.targets.questdb.questdb_session import QuestdbSession
 from tests.integration.changing import changed_in_the_load, once_stored

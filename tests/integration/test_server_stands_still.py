@@ -59,9 +59,9 @@ def shorter(monkeypatch):
     """The same bounds, for somebody who waits. A stopped server hears no SIGQUIT, so its time to end passes in vain."""
     server = PostgresTarget.server
     monkeypatch.setattr(PostgresTarget, "server", lambda *args: replace(server(*args), stop_timeout_s=3.0))
-    monkeypatch.setattr("scale_sweep.measure.trial.asking.SILENT_S", SILENT_S)
-    monkeypatch.setattr("scale_sweep.measure.trial.asking.LOOK_S", 0.2)
-    monkeypatch.setattr("scale_sweep.measure.trial.asking.SILENT_BYTES_PER_S", 1e12)  # others write to this disk
+    monkeypatch.setattr("scale_sweep.measure.trial.waiting.SILENT_S", SILENT_S)
+    monkeypatch.setattr("scale_sweep.measure.trial.waiting.WORK_LOOK_S", 0.2)
+    monkeypatch.setattr("scale_sweep.measure.trial.waiting.SILENT_BYTES_PER_S", 1e12)  # others write to this disk
     monkeypatch.setattr("scale_sweep.measure.trial.loading.COMMITS_S", 1.0)
 
 
@@ -83,9 +83,9 @@ def test_a_stopped_server_aborts_the_trial_and_is_named(folder, phase, question)
 
 
 def test_a_question_has_a_limit_also_where_the_server_is_busy(folder, monkeypatch):
-    monkeypatch.setattr("scale_sweep.measure.trial.asking.SILENT_S", 600.0)
-    monkeypatch.setattr("scale_sweep.measure.trial.asking.FLUSH_LEAST_S", 2.0)
-    monkeypatch.setattr("scale_sweep.measure.trial.asking.FLUSH_BYTES_PER_S", 1e12)
+    monkeypatch.setattr("scale_sweep.measure.trial.waiting.SILENT_S", 600.0)
+    monkeypatch.setattr("scale_sweep.measure.trial.waiting.FLUSH_LEAST_S", 2.0)
+    monkeypatch.setattr("scale_sweep.measure.trial.waiting.FLUSH_BYTES_PER_S", 1e12)
     events, went_on_s = run_and_stop_at(trial_order(folder, "postgres"), "flush")
     assert result_of(events).verdict.reasons[0] == "PostgreSQL did not answer CHECKPOINT within 2 s"
     assert went_on_s < 2 + ENDING_S

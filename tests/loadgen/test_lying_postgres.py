@@ -19,7 +19,7 @@ from scale_sweep.loadgen.content import content_of
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import Asked, parse_line
 from scale_sweep.loadgen.rows import rows_of
-from scale_sweep.measure.trial.within import Within
+from scale_sweep.measure.trial.answers import Within
 from scale_sweep.model import Drawn, Operation, Query, Work, Workload
 from scale_sweep.server.targets.handed import in_ms
 

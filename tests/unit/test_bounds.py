@@ -27,11 +27,12 @@ from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.machine.disks import device, sets, stripe
-from scale_sweep.measure.trial import asking, placed
-from scale_sweep.measure.trial.asking import asked
+from scale_sweep.measure.trial import disks as trial_disks
+from scale_sweep.measure.trial import waiting
+from scale_sweep.measure.trial.disks import sync_disks
 from scale_sweep.measure.trial.loading import limit_s
-from scale_sweep.measure.trial.placed import sync_disks
 from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.measure.trial.waiting import asked
 from scale_sweep.model import DiskSource
 from scale_sweep.results.sqlexport import tables_of, write
 from scale_sweep.server.targets import Address, Session
@@ -126,9 +127,9 @@ def unbounded(path: Path) -> Iterator[str]:
     for name, line in endless(tree):
         if (path.name, name) not in BOUNDED_OTHERWISE:
             yield f"line {line}: {name} needs a deadline"
-    if "trial" in path.parts:
+    if "measure" in path.parts:
         for name, line in unbounded_questions(tree):
-            yield f"line {line}: {name} is asked past scale_sweep/measure/trial/asking.py"
+            yield f"line {line}: {name} is asked past scale_sweep/measure/trial/waiting.py"
 
 
 @pytest.mark.parametrize(
@@ -187,7 +188,7 @@ class Still:
     def __init__(self, monkeypatch, *, works):
         clock = time.monotonic if works else lambda: 7.0
         sample = type("Sample", (), {"cpu_s_total": property(lambda self: clock())})
-        monkeypatch.setattr(asking, "subject_reader", lambda accounting: sample)
+        monkeypatch.setattr(waiting, "subject_reader", lambda accounting: sample)
 
     def accounting(self):
         return None
@@ -208,8 +209,8 @@ def ask_for_ever(at, words):
 
 
 def test_a_server_that_does_nothing_is_given_up_before_the_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(asking, "SILENT_S", 1.0)
-    monkeypatch.setattr(asking, "LOOK_S", 0.1)
+    monkeypatch.setattr(waiting, "SILENT_S", 1.0)
+    monkeypatch.setattr(waiting, "WORK_LOOK_S", 0.1)
     at, begun = reached(tmp_path, monkeypatch, works=False), time.monotonic()
     with pytest.raises(TargetError, match=r"Example did not answer FLUSH within \d s, in which it used no CPU"):
         asked(at, ask_for_ever(at, "FLUSH"), 15.0)
@@ -217,8 +218,8 @@ def test_a_server_that_does_nothing_is_given_up_before_the_limit(tmp_path, monke
 
 
 def test_a_server_that_works_is_waited_for_until_the_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(asking, "SILENT_S", 0.5)
-    monkeypatch.setattr(asking, "LOOK_S", 0.1)
+    monkeypatch.setattr(waiting, "SILENT_S", 0.5)
+    monkeypatch.setattr(waiting, "WORK_LOOK_S", 0.1)
     at, begun = reached(tmp_path, monkeypatch, works=True), time.monotonic()
     with pytest.raises(TargetError, match=r"Example did not answer flush within 2 s$"):
         asked(at, ask_for_ever(at, ""), 2.0)
@@ -240,7 +241,7 @@ def test_a_request_to_end_is_heard_while_an_answer_is_waited_for(tmp_path, monke
 
 
 def test_a_disk_that_does_not_sync_is_named(monkeypatch):
-    monkeypatch.setattr(placed, "_sync", lambda disk: time.sleep(10 if disk.name == "d2" else 0))
+    monkeypatch.setattr(trial_disks, "_sync", lambda disk: time.sleep(10 if disk.name == "d2" else 0))
     disks = [disk(name, f"/{name}") for name in ("d1", "d2")]
     begun = time.monotonic()
     with pytest.raises(LoadError, match=r"disk d2 \(/d2\) did not finish syncing within 1 s"):

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from scale_sweep.base.errors import ProvisionError, TargetError
-from scale_sweep.measure.trial import causes
-from scale_sweep.measure.trial.causes import with_cause
+from scale_sweep.measure.trial import waiting
+from scale_sweep.measure.trial.waiting import with_cause
 from scale_sweep.server.runtimes.cgroup import Group, limit_memory
 from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, read_out_of_memory
 
@@ -41,7 +41,7 @@ def test_a_server_that_dies_is_the_cause_and_its_last_words_say_why():
 
 
 def test_a_server_that_lives_is_not_the_cause(monkeypatch):
-    monkeypatch.setattr(causes, "ENDING_S", 0.1)
+    monkeypatch.setattr(waiting, "ENDING_S", 0.1)
     assert with_cause(CLOSED, Server(1_000), ORDER) is CLOSED
 
 

@@ -10,7 +10,7 @@ from scale_sweep.analysis.connections_check import checks, sentences, with_check
 from scale_sweep.analysis.observations import observations
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
-from scale_sweep.measure.executing.campaign import run_campaign
+from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.model import (
     Bottleneck,
     BottleneckKind,

@@ -13,10 +13,10 @@ from scale_sweep.base.interrupts import Stop
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.machine.sampling.subjects import NOTHING
 from scale_sweep.machine.state import read_records, record_of, save
-from scale_sweep.measure.executing.data_stage import data_of_run
-from scale_sweep.measure.trial import rest
-from scale_sweep.measure.trial.data_set import copied, kept_before
+from scale_sweep.measure.executing.run_setup import data_of_run
+from scale_sweep.measure.trial import waiting
 from scale_sweep.measure.trial.order import DataSet
+from scale_sweep.measure.trial.preload import copied, kept_before
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.model import Plan, Preloaded
 from scale_sweep.plan.data_sets import bytes_needed, data_key, makers
@@ -231,15 +231,15 @@ def test_a_copy_that_has_no_space_is_refused_in_one_sentence(tmp_path):
 
 def test_a_server_is_at_rest_when_it_uses_no_cpu_and_is_not_waited_for_for_ever(monkeypatch):
     looks = iter(count())
-    monkeypatch.setattr(rest, "subject_reader", lambda accounting: lambda: replace(NOTHING, cpu_s_total=next(used)))
+    monkeypatch.setattr(waiting, "subject_reader", lambda accounting: lambda: replace(NOTHING, cpu_s_total=next(used)))
     server = Reached(server=NoServer(), address=Address(host="", port=0, secret=""), session=None)
     used = (float(min(look, 9)) for look in looks)
-    assert rest.idle_cores(server, Stop(), 60.0, 0.001) == 0.0
+    assert waiting.idle_cores(server, Stop(), 60.0, 0.001) == 0.0
     assert next(looks) == 12  # ten with work, then two without
     used = (float(look) for look in count())
-    assert rest.idle_cores(server, Stop(), 0.05, 0.001) > rest.IDLE_CORES
+    assert waiting.idle_cores(server, Stop(), 0.05, 0.001) > waiting.IDLE_CORES
     used = (None for _ in count())
-    assert rest.idle_cores(server, Stop()) is None
+    assert waiting.idle_cores(server, Stop()) is None
 
 
 def notes_of(*trials):

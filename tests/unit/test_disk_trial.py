@@ -10,7 +10,7 @@ from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.judge.verdict import diagnose
-from scale_sweep.measure.trial.placed import bytes_at_rest, check_placement, refuse_full, sync_disks
+from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement, refuse_full, sync_disks
 from scale_sweep.model import (
     DataDisk,
     DiskCeiling,

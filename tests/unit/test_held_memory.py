@@ -12,7 +12,7 @@ import pytest
 from scale_sweep.machine.host import hold_pages
 from scale_sweep.machine.host.held_memory import HeldMemory
 from scale_sweep.machine.host.hold_pages import AHEAD_BYTES, PIECE_BYTES, Holder
-from scale_sweep.measure.executing.memory_stage import memory_of_run
+from scale_sweep.measure.executing.run_setup import memory_of_run
 from tests.unit.factories import make_trial
 
 GB = 2**30

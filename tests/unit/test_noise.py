@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scale_sweep.analysis.noise import intervals
 from scale_sweep.analysis.noise.spread import ratio_of, student
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.measure.executing.campaign import run_campaign
+from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.model import PlanGrew, StoredRun, TrialFinished, VerdictKind
 from scale_sweep.plan import planner_of, with_block
 from scale_sweep.report.conditions import conditions

@@ -14,7 +14,7 @@ import pytest
 from scale_sweep.base.errors import LoadError, ProvisionError
 from scale_sweep.machine.disks import removal, sets, stripe
 from scale_sweep.machine.disks.playbook import playbook_path, search_path, variables
-from scale_sweep.measure.trial.placed import check_placement, refuse_full
+from scale_sweep.measure.trial.disks import check_placement, refuse_full
 from scale_sweep.model import DataDisk, DiskSource, Site
 from scale_sweep.server.targets import Part
 from scale_sweep.server.targets.tdengine import placement

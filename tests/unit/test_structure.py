@@ -100,8 +100,8 @@ ALLOWED = {
     },
     "measure.executing": {
         "base.errors", "base.interrupts", "base.units", "model", "machine.disks", "machine.host", "machine.state",
-        "experiment.work", "loadgen", "server.targets", "results.identity", "results.store", "report", "plan",
-        "measure.trial",
+        "experiment.work", "loadgen", "server.runtimes", "server.targets", "results.identity", "results.store",
+        "report", "plan", "measure.trial",
     },
     "measure.observing": {
         "base.errors", "base.interrupts", "model", "machine.sampling", "sweep", "judge.figures", "results.identity",

@@ -8,8 +8,16 @@ import pytest
 
 from scale_sweep.experiment.work.sums import ALL, figures_of
 from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
-from scale_sweep.measure.trial.portions import NAMED_MAX, Comparison, fits_together, next_tables
-from scale_sweep.measure.trial.summed import SHARE, _comparison, _left_out, _tables_max
+from scale_sweep.measure.trial.stored_rows import (
+    NAMED_MAX,
+    SHARE,
+    Comparison,
+    _comparison,
+    _left_out,
+    _tables_max,
+    fits_together,
+    next_tables,
+)
 from scale_sweep.model import RowsSummed, TableSums
 from scale_sweep.results.store.stored import bytes_max
 from scale_sweep.server.targets import load_facts

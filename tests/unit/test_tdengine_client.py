@@ -7,9 +7,9 @@ import psutil
 import pytest
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.measure.trial import asking
-from scale_sweep.measure.trial.asking import asked
+from scale_sweep.measure.trial import waiting
 from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.measure.trial.waiting import asked
 from scale_sweep.server.targets import Address, Surroundings, load_target
 from scale_sweep.server.targets.tdengine import client, config, count
 from scale_sweep.server.targets.tdengine.client import names_that_do_not_resolve, too_few_vnodes
@@ -78,8 +78,8 @@ def test_a_question_that_is_given_up_leaves_no_process(tmp_path, monkeypatch):
     program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 60\n")
     program.chmod(0o755)
     monkeypatch.setenv("SCALE_LOADGEN", str(program))
-    monkeypatch.setattr(asking, "SILENT_S", 1.0)
-    monkeypatch.setattr(asking, "LOOK_S", 0.1)
+    monkeypatch.setattr(waiting, "SILENT_S", 1.0)
+    monkeypatch.setattr(waiting, "WORK_LOOK_S", 0.1)
     address = Address(host="127.0.0.1", port=1, secret="")
     session = TDENGINE.session(trial(), address)
     at = Reached(server=Still(monkeypatch, works=False), address=address, session=session, who="TDengine")

@@ -17,8 +17,7 @@ from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.split import split_spec
 from scale_sweep.measure.executing.execute import server_facts
-from scale_sweep.measure.trial.clock import LOCAL
-from scale_sweep.measure.trial.loading import Loading
+from scale_sweep.measure.trial.loading import LOCAL, Loading
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.measure.trial.stages import Aborted, Ended, Loaded, SchemaMade, Verified

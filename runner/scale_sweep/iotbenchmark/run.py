@@ -25,7 +25,10 @@ from scale_sweep.iotbenchmark.stored import store_config
 from scale_sweep.loadgen.features import kept_by
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.watched import Every, LoadEnd, watch
-from scale_sweep.measure.trial.asking import (
+from scale_sweep.measure.trial.loads import load_of
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.measure.trial.waiting import (
     DROP_S,
     SCHEMA_S,
     TABLES_S,
@@ -34,11 +37,8 @@ from scale_sweep.measure.trial.asking import (
     count_s,
     flush_s,
     until_ready,
+    wait_for,
 )
-from scale_sweep.measure.trial.loads import load_of
-from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.measure.trial.provision import Reached
-from scale_sweep.measure.trial.waiting import wait_for
 from scale_sweep.model import Interval, ServerOrder, ServerSpec, SiteRequest
 from scale_sweep.results.sqlexport import PASSWORD_VARIABLE
 from scale_sweep.server.runtimes import load_runtime

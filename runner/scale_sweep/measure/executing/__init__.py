@@ -4,9 +4,7 @@
 ends no process.
 """
 
-from scale_sweep.measure.executing.campaign import Sink
-from scale_sweep.measure.executing.execute import execute
+from scale_sweep.measure.executing.execute import Sink, execute, report
 from scale_sweep.measure.executing.orders import Execution
-from scale_sweep.measure.executing.reporting import report
 
 __all__ = ["Execution", "Sink", "execute", "report"]

@@ -1,25 +1,44 @@
-"""Runs a plan: ceilings → disks → campaign → fit → report. Stores every step."""
+"""Runs a plan: ceilings → disks → trials → fit → report. Stores every step. `report` fits and reports again on request.
+
+Block after block of the planner runs, each trial that is not done, in order; its events go to every sink. Refuses to
+choose, to plan and to judge.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.base.interrupts import Stop, current
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.state import make_ready
-from scale_sweep.measure.executing.campaign import Sink, TrialRunner, dispatch, run_campaign
 from scale_sweep.measure.executing.ceilings import Ceilings
-from scale_sweep.measure.executing.data_stage import data_of_run
-from scale_sweep.measure.executing.disk_stage import Say, disks_of_run, placement_of
-from scale_sweep.measure.executing.memory_stage import memory_of_run
 from scale_sweep.measure.executing.orders import Execution, Orders
-from scale_sweep.measure.executing.reporting import report
+from scale_sweep.measure.executing.run_setup import Say, data_of_run, disks_of_run, memory_of_run, placement_of
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import CeilingsMeasured, Event, Plan, StoredRun, Trial, TrialResult
-from scale_sweep.plan import planner_of
+from scale_sweep.model import (
+    CeilingsMeasured,
+    Event,
+    Plan,
+    PlanGrew,
+    StoredRun,
+    Trial,
+    TrialFinished,
+    TrialResult,
+    TrialStarted,
+)
+from scale_sweep.plan import Planner, planner_of, with_block
+from scale_sweep.report.documents import documents
+from scale_sweep.results.identity import identity
+from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.reference import read_reference
 from scale_sweep.results.store.writer import RunWriter
+
+Sink = Callable[[Event], None]
+TrialRunner = Callable[[Trial], Generator[Event, None, None]]
 
 
 def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say: Say) -> StoredRun:
@@ -82,3 +101,65 @@ def server_facts(results: Sequence[TrialResult]) -> dict[str, str]:
     first = said[0] if said else {}
     alike = {name: value for name, value in first.items() if all(s.get(name) == value for s in said)}
     return {"version": version, **alike}
+
+
+def run_campaign(
+    plan: Plan,
+    planner: Planner,
+    run_trial: TrialRunner,
+    sinks: Sequence[Sink],
+    done: Sequence[TrialResult] = (),
+    say: Callable[[str], None] = lambda sentence: None,
+) -> None:
+    """Runs block after block until the planner has none. plan: the plan at the start. done: the results so far.
+
+    An exception (Ctrl-C, a full disk) closes the trial's generator, which cleans up.
+    """
+    results, told = list(done), ""
+    while True:
+        block = planner.next(results)
+        if block.why and block.why != told:
+            say(block.why)
+            told = block.why
+        if not block.trials:
+            return
+        grown = with_block(plan, block)
+        if grown is not plan:
+            plan = grown
+            dispatch(PlanGrew(plan=plan), sinks)
+        for trial in block.trials:
+            results += _run(plan, trial, run_trial, sinks)
+
+
+def _run(plan: Plan, trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]) -> list[TrialResult]:
+    """The trial's results, from its events."""
+    place = next(at for at, t in enumerate(plan.trials, start=1) if t.trial_id == trial.trial_id)
+    started = TrialStarted(
+        trial=trial, position=place, total=len(plan.trials), unix_s=time.time(), monotonic_ns=time.monotonic_ns()
+    )
+    dispatch(started, sinks)
+    found: list[TrialResult] = []
+    with closing(run_trial(trial)) as events:
+        for event in events:
+            dispatch(event, sinks)
+            if isinstance(event, TrialFinished):
+                found.append(event.result)
+    return found
+
+
+def dispatch(event: Event, sinks: Sequence[Sink]) -> None:
+    """Passes the event to every sink, in order."""
+    for sink in sinks:
+        sink(event)
+
+
+def report(writer: RunWriter) -> StoredRun:
+    """Fits the stored trials and writes fit.json, report.md and report.html. Raises StoreError."""
+    writer.update_manifest(reported_by=identity())
+    run = read_run(writer.path)
+    made = documents(run, read_reference(run.plan.sweep.reference))
+    for name, fit in made.fits.items():
+        writer.write_fit(fit, name)
+    for name, text in made.pages.items():
+        writer.write_report(name, text)
+    return made.run

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.measure.executing.ceilings import Ceilings
-from scale_sweep.measure.executing.disk_stage import PreparedDisks
+from scale_sweep.measure.executing.run_setup import PreparedDisks
 from scale_sweep.measure.trial.order import DataSet, TrialOrder
 from scale_sweep.model import DataDisk, Plan, Trial
 

@@ -1,20 +1,23 @@
-"""Checks the answers. Before the window, each operation is asked with its own draws, and its complete answers are
-compared with those computed from the load generator's rows. Answers within the load are compared by within.py.
+"""Checks the answers of the database against those computed from the load generator's rows: before the window each
+operation with its own draws; then those that came while the load ran, by their number of rows, and by their content if
+it is known.
 
-Refuses to judge a text of the user: its right answer is unknown. Its requests are counted all the same.
+Refuses to judge a text of the user, whose right answer is unknown, and content that the writes of the load change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
-from scale_sweep.experiment.work import queries_of
+from scale_sweep.experiment.work import queries_of, ranked
 from scale_sweep.experiment.work.answers import (
     Stretch,
     difference,
     draws,
+    grows,
+    is_nothing,
     known_answer,
     only,
     stretches,
@@ -26,10 +29,9 @@ from scale_sweep.experiment.work.filters import counted
 from scale_sweep.loadgen.content import content_of
 from scale_sweep.loadgen.protocol import Asked
 from scale_sweep.loadgen.rows import Tables, rows_of, tables_of
-from scale_sweep.measure.trial.asking import asked
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
-from scale_sweep.measure.trial.within import Within, is_compared, numbered
+from scale_sweep.measure.trial.waiting import asked
 from scale_sweep.model import AnswersChecked, Cells, Drawn, Query, Work
 
 TIMES = 20  # queries of each operation at least, enough to find a wrong text
@@ -242,3 +244,49 @@ def _of(drawn: Drawn, names: Sequence[str]) -> str:
         groups = sorted(set(drawn.groups))
         return f"of {len(drawn.devices)} devices in groups {groups[0]} to {groups[-1]}"
     return f"of device {devices} from {drawn.from_ms} to {drawn.to_ms} ms{value}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Within:
+    """An answer, and the right one to its draw. came: the rows of its content; None if it is not compared. names: of
+    the tables. written: rows that the load sent, which an answer may contain."""
+
+    query: Query
+    answer: Asked
+    right: Right
+    came: Sequence[Cells] | None
+    names: Sequence[str]
+    written: int
+
+    def wrong(self) -> str:
+        """What is wrong, in a few words; "" if nothing is."""
+        more = self.right.optional_rows + (self.written if grows(self.query) else 0)
+        least = ranked.rows_of(self.query, self.right) - self.right.optional_rows
+        if not 0 <= self.answer.rows - least <= more and not is_nothing(self.query, self.right):
+            return f"{self.answer.rows:,} rows came while the load ran, {_right_count(least, more)}"
+        if self.came is None:
+            return ""
+        why = difference(self.query, self.right, numbered(self.query, self.came, self.names))
+        return f"{why} (while the load ran)" if why else ""
+
+
+def is_compared(query: Query, answer: Asked, *, has_writes: bool) -> bool:
+    """Whether the content is known and no write of the load may change it. has_writes: the load sends rows."""
+    return bool(answer.content) and (query.when != "always" or not has_writes)
+
+
+def numbered(query: Query, came: Sequence[Cells], names: Sequence[str]) -> Sequence[Cells]:
+    """The rows with the numbers of their devices in place of the names, if they tell the device; with the values of a
+    tag as texts."""
+    place = query.keys - 1
+    if query.each_tag:
+        return [(*row[:place], str(row[place]), *row[place + 1 :]) for row in came]
+    if not query.tells_device:
+        return came
+    numbers = {text: number for number, text in enumerate(names)}
+    return [(*row[:place], numbers.get(str(row[place]), row[place]), *row[place + 1 :]) for row in came]
+
+
+def _right_count(least: int, more: int) -> str:
+    """The right number of rows: more of them may come where the load writes, and where rows are optional."""
+    return f"{least:,} to {least + more:,} are right" if more else f"{least:,} are right"

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import queue
+import time
 from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass
 
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.base.interrupts import Stop, deferred
@@ -19,13 +21,11 @@ from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.loadgen.stopped import GeneratorStopped
 from scale_sweep.machine.sampling import Sampler, lock_waits
-from scale_sweep.measure.trial.asking import asked, flush_s
-from scale_sweep.measure.trial.clock import Clock
+from scale_sweep.measure.trial.disks import SYNC_S, refuse_full, sync_disks
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.measure.trial.placed import SYNC_S, refuse_full, sync_disks
 from scale_sweep.measure.trial.provision import Reached, prove_pinning
 from scale_sweep.measure.trial.stages import Loaded
-from scale_sweep.measure.trial.waiting import answer_within
+from scale_sweep.measure.trial.waiting import answer_within, asked, flush_s
 from scale_sweep.model import (
     Accounting,
     Event,
@@ -45,6 +45,24 @@ COMMITS_S = 30.0
 LATE = "deadline"  # the load generator's code for requests without an answer in time
 ROWS_PER_S_SLOWEST = 500.0
 BYTES_PER_S_SLOWEST = 5e5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clock:
+    """offset_ns: added to convert a time to the collector's clock. error_ns: the greatest error of that offset.
+
+    Both are 0 if the trial runs on the collector's machine.
+    """
+
+    offset_ns: int = 0
+    error_ns: int = 0
+
+    def now_ns(self) -> int:
+        """The current time in nanoseconds, on the clock of the load's lines and of the samples."""
+        return time.monotonic_ns()
+
+
+LOCAL = Clock()
 
 
 class Loading:

@@ -1,31 +1,58 @@
-"""Loads the rows that a trial's reads find. They are at rest and counted before the measurement, outside of its
-rate."""
+"""The rows that the reads of a trial find: loaded, at rest and counted before the measurement, outside of its rate.
+
+Trials that find the same rows share a data set: it is loaded once, kept as the directory of a server that was ended the
+clean way, and copied for each trial, which may write to its copy. The directory is marked as the run's, so that
+`scale clean` removes it when the run was killed. Its own name identifies its content, so that a resumed run finds it.
+Then the data are in memory as the trial asks: unchanged, all read before, or taken out of the page cache. For cold data
+the server is ended, the pages of its files are dropped, and it is started again, so that neither it nor the kernel
+remembers them. Refuses to use a directory that is not complete, and to call data cold that stay in memory.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from scale_sweep.base.errors import LoadError
-from scale_sweep.base.interrupts import Stop
+from scale_sweep.base.errors import LoadError, ProvisionError, ScaleError
+from scale_sweep.base.interrupts import Stop, deferred, undone
+from scale_sweep.base.units import format_bytes
 from scale_sweep.experiment.work import row_logical_bytes
 from scale_sweep.loadgen.features import kept_by
 from scale_sweep.loadgen.spec import preload_of, trial_spec
-from scale_sweep.measure.trial.asking import asked, count_s, flush_s
+from scale_sweep.machine.state import directory_at, read_own, read_record, record_of, remove_recorded, save, write_own
+from scale_sweep.measure.trial.disks import bytes_at_rest, sync_disks
 from scale_sweep.measure.trial.loads import load_of
-from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.measure.trial.placed import bytes_at_rest
-from scale_sweep.measure.trial.provision import Reached
-from scale_sweep.measure.trial.rest import idle_cores
-from scale_sweep.measure.trial.waiting import answer_within
-from scale_sweep.model import Preloaded
-from scale_sweep.server.targets import Facts
+from scale_sweep.measure.trial.order import DataSet, TrialOrder
+from scale_sweep.measure.trial.provision import Files, Provisioned, Reached, provision, reached_by, started_again
+from scale_sweep.measure.trial.waiting import (
+    answer_within,
+    asked,
+    closed_at_last,
+    count_s,
+    flush_s,
+    idle_cores,
+    wait_for_schema,
+    wait_until_ready,
+    with_cause,
+)
+from scale_sweep.model import Preloaded, ServerOrder, Site
+from scale_sweep.server.runtimes import Runtime, load_runtime
+from scale_sweep.server.runtimes.copying import can_reflink, copy_tree
+from scale_sweep.server.runtimes.local import CONSOLE
+from scale_sweep.server.runtimes.page_cache import drop_files, read_files, resident_percent
+from scale_sweep.server.targets import Facts, load_target
 
 LEAST_S = 300.0
 ROWS_PER_S_SLOWEST = 2000.0
 SIZE_S = 10.0
+_COMPLETE = "prepared.json"
+COLD_PERCENT_MAX = 10.0  # what a server that starts reads of a small data set
+WARM_PERCENT_LEAST = 90.0
 
 
 def preload(order: TrialOrder, reached: Reached, facts: Facts, stop: Stop) -> Preloaded:
@@ -68,3 +95,175 @@ def _sizes(reached: Reached, log_folders: Sequence[str]) -> tuple[int | None, in
         answer_within(SIZE_S, lambda: bytes_at_rest(folders)),
         answer_within(SIZE_S, lambda: bytes_at_rest(logs)) if logs else None,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A complete data set. folder: of its files, of so many bytes. port, secret: they are in the files."""
+
+    folder: Path
+    port: int
+    secret: str
+    bytes_total: int
+    preloaded: Preloaded
+
+
+def kept_before(order: TrialOrder, data: DataSet) -> Kept | None:
+    """The data set where this run has it already, also before it was resumed; ours from now on.
+
+    A directory of that name is believed only if a record says that a run of this user made it.
+    """
+    folder, record = _folder(order, data), read_record(data.name)
+    if record is None or directory_at(str(folder)) not in record.directories:
+        return None
+    try:
+        said = json.loads(read_own(folder / _COMPLETE))
+        found = Kept(**{**said, "folder": folder, "preloaded": Preloaded(**said["preloaded"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    _mark(folder)
+    return found
+
+
+def make(order: TrialOrder, data: DataSet, stop: Stop) -> Kept:
+    """Starts a server, loads the rows, waits until it is at rest and ends it. Raises ScaleError, Stopped."""
+    order = replace(order, trial=data.maker, data=None)
+    target, subject = load_target(data.maker.subject.target), data.maker.subject
+    with undone() as cleanup:
+        started = provision(order, target, load_runtime(subject.runtime), data.name, cleanup)
+        reached = reached_by(target, order.trial, started)
+        try:
+            with closed_at_last(reached):
+                wait_until_ready(reached, order.trial.placement, target.facts.ready_s, stop)
+                wait_for_schema(reached, stop)
+                there = preload(order, reached, target.facts, stop)
+            end_cleanly(reached, there)
+        except ScaleError as error:
+            raise with_cause(error, started.server, order) from error
+        return _keep(started, _folder(order, data), there)
+
+
+def end_cleanly(reached: Reached, there: Preloaded) -> None:
+    """Ends the server so that another can start on its files. Raises ProvisionError where it had to be killed."""
+    limit = flush_s(there.data_bytes or 0)
+    if not reached.server.shut_down(limit):
+        raise ProvisionError(
+            f"{reached.who} did not end by itself within {limit:.0f} s after its rows were loaded, so no server can be "
+            "started on its files",
+            remedy="see the server's log; is its disk slow?",
+        )
+
+
+def forget_logs(order: ServerOrder) -> None:
+    """Removes the logs of a server that has ended: a line about its end says nothing of the next server's load."""
+    for path in (Path(order.site.data_dir) / CONSOLE, *map(Path, order.spec.log_paths)):
+        path.unlink(missing_ok=True)
+
+
+def copied(order: TrialOrder, kept: Kept, told: Callable[[Preloaded], None]) -> Files:
+    """The files for one trial. `told` is called with what was copied, after the copy."""
+
+    def fill(site: Site) -> None:
+        begun, target = time.monotonic(), Path(site.data_dir)
+        _refuse_full(order, kept, target)
+        way = copy_tree(kept.folder, target)
+        (target / _COMPLETE).unlink()
+        sync_disks(order.disks, flush_s(kept.bytes_total))  # nothing is left to be written while the load runs
+        if order.trial.resources.memory_bytes:
+            drop_files([site.data_dir])  # what the server then reads counts as its own memory
+        told(replace(kept.preloaded, copied=way, copied_s=time.monotonic() - begun))
+
+    return Files(port=kept.port, secret=kept.secret, fill=fill)
+
+
+def prove_rows(reached: Reached, rows: int) -> None:
+    """Raises LoadError where the copy does not hold the rows, by the database's own count."""
+    counted = asked(reached, reached.session.count, count_s(rows))
+    if counted is not None and (counted.rows != rows or counted.gaps):
+        gaps = f" ({'; '.join(counted.gaps)})" if counted.gaps else ""
+        raise LoadError(f"the copy of the data holds {counted.rows:,} rows, {rows:,} were loaded{gaps}")
+
+
+def remove(name: str) -> None:
+    """Removes a data set, if it is there."""
+    remove_recorded(name)
+
+
+def _folder(order: TrialOrder, data: DataSet) -> Path:
+    return Path(order.data_dir) / data.name
+
+
+def _mark(folder: Path) -> None:
+    save(record_of(folder.name, (str(folder),), kind="data"))
+
+
+def _keep(started: Provisioned, folder: Path, there: Preloaded) -> Kept:
+    """The directory of the server under its name, by a rename: complete at once, or not there."""
+    site = Path(started.order.site.data_dir)
+    forget_logs(started.order)
+    kept = Kept(
+        folder=folder,
+        port=started.address.port,
+        secret=started.address.secret,
+        bytes_total=bytes_at_rest((str(site),)) or 0,
+        preloaded=there,
+    )
+    said = {**asdict(kept), "folder": str(folder)}
+    with deferred():
+        try:
+            write_own(site / _COMPLETE, json.dumps(said))  # the secret is in it
+            remove(folder.name)
+            moved = directory_at(str(folder), now_at=str(site))
+            save(replace(record_of(folder.name, (), kind="data"), directories=(moved,)))
+            os.rename(site, folder)
+        except OSError as error:
+            raise ProvisionError(f"the data set {folder} cannot be kept: {error.strerror}") from None
+    return kept
+
+
+def _refuse_full(order: TrialOrder, kept: Kept, target: Path) -> None:
+    space = os.statvfs(target)
+    free, least = space.f_bavail * space.f_frsize, order.disk_free_min_bytes
+    if free >= kept.bytes_total + least or can_reflink(target):
+        return
+    raise ProvisionError(
+        f"{target.parent} has {format_bytes(free)} free; the copy of the data for a trial takes "
+        f"{format_bytes(kept.bytes_total)}, and {format_bytes(least)} are to stay free",
+        remedy="free some space, choose another disk with --data-dir, or lower --preload",
+    )
+
+
+def cooled(
+    started: Provisioned, reached: Reached, there: Preloaded, runtime: Runtime, cleanup: ExitStack
+) -> Provisioned:
+    """The server started again, on files that were not in memory. Raises ProvisionError, Stopped."""
+    end_cleanly(reached, there)
+    forget_logs(started.order)
+    folders = _folders(reached)
+    drop_files(folders)
+    left = resident_percent(folders)
+    if left is None or left > COLD_PERCENT_MAX:
+        share = "how much is not known" if left is None else f"{left:.0f} % of them"
+        raise ProvisionError(
+            f"the data are not cold: their files in {folders[0]} stay in memory ({share})",
+            remedy="--data-dir DIR on a disk, or --cache as-is",
+        )
+    return started_again(started, runtime, cleanup)
+
+
+def warmed(reached: Reached) -> str:
+    """Reads the data's files once. Returns why they are not all in memory, for people; "" when they are."""
+    count = read_files(_folders(reached))
+    found = cached_percent(reached)
+    if found is None or found >= WARM_PERCENT_LEAST:
+        return ""
+    return f"only {found:.0f} % of the {count / 1e9:.3g} GB of data stay in the page cache after they were read"
+
+
+def cached_percent(reached: Reached) -> float | None:
+    """Of the pages of the server's files, those in memory now; None where they cannot be seen."""
+    return resident_percent(_folders(reached))
+
+
+def _folders(reached: Reached) -> list[str]:
+    return [path for path in (reached.address.data_dir, *reached.address.disks) if path]

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.units import format_cpus
+from scale_sweep.measure.trial.disks import data_paths
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.measure.trial.placed import data_paths
 from scale_sweep.model import Placement, ServerOrder, Site, SiteRequest, Trial
 from scale_sweep.server.runtimes import Runtime, Server
 from scale_sweep.server.runtimes.local import remove_directories

@@ -23,17 +23,21 @@ from scale_sweep.loadgen.features import kept_by
 from scale_sweep.loadgen.groups import group_specs, specs_text
 from scale_sweep.loadgen.spec import told_texts, trial_spec
 from scale_sweep.measure.trial.answers import checked_before, checked_within
-from scale_sweep.measure.trial.asking import ANSWER_S, DROP_S, asked, closed_at_last, count_s
-from scale_sweep.measure.trial.begun import wait_for_schema, wait_until_ready
-from scale_sweep.measure.trial.cached import cached_percent, cooled, warmed
-from scale_sweep.measure.trial.causes import killed_for_memory, with_cause
-from scale_sweep.measure.trial.clock import LOCAL, Clock
-from scale_sweep.measure.trial.data_set import Kept, copied, kept_before, make, prove_rows
-from scale_sweep.measure.trial.loading import Loading
-from scale_sweep.measure.trial.loads import load_of
+from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement
+from scale_sweep.measure.trial.loading import LOCAL, Clock, Loading
+from scale_sweep.measure.trial.loads import load_of, trace_folder, traced
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.measure.trial.placed import bytes_at_rest, check_placement
-from scale_sweep.measure.trial.preload import preload
+from scale_sweep.measure.trial.preload import (
+    Kept,
+    cached_percent,
+    cooled,
+    copied,
+    kept_before,
+    make,
+    preload,
+    prove_rows,
+    warmed,
+)
 from scale_sweep.measure.trial.provision import Provisioned, Reached, provision, reached_by
 from scale_sweep.measure.trial.stages import (
     Aborted,
@@ -46,9 +50,20 @@ from scale_sweep.measure.trial.stages import (
     Verified,
     with_stage,
 )
-from scale_sweep.measure.trial.summed import rows_summed
-from scale_sweep.measure.trial.traced import trace_folder, traced
-from scale_sweep.measure.trial.waiting import LOG_LINES, answer_within
+from scale_sweep.measure.trial.stored_rows import rows_summed
+from scale_sweep.measure.trial.waiting import (
+    ANSWER_S,
+    DROP_S,
+    LOG_LINES,
+    answer_within,
+    asked,
+    closed_at_last,
+    count_s,
+    killed_for_memory,
+    wait_for_schema,
+    wait_until_ready,
+    with_cause,
+)
 from scale_sweep.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, Preloaded, TrialFinished, TrialResult
 from scale_sweep.server.runtimes import Server, load_runtime
 from scale_sweep.server.targets import load_target

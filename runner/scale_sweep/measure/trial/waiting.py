@@ -1,23 +1,55 @@
-"""Waits for a server: until it answers, or until its schema exists. If the server ends, the error has its last log
-lines."""
+"""Waits for the server of a trial, with a limit for every wait: for an answer, until it is ready, until its schema
+exists, until it is idle. The error names the request and who did not answer, or why the server ended.
+
+Two limits apply to a request, and the first that passes ends the wait: its own, and SILENT_S without a sign of work. A
+server that was stopped, or that waits for ever, uses no CPU and writes nothing; one that flushes to a slow disk does. A
+request that was given up continues in its own thread, ignored, until the server is ended with the trial. A process that
+its session started for it is ended at once. Refuses to wait for ever.
+"""
 
 from __future__ import annotations
 
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
-from scale_sweep.base.errors import ProvisionError
-from scale_sweep.base.interrupts import Stop, current
+from scale_sweep.base.errors import LoadError, ProvisionError, ScaleError, TargetError
+from scale_sweep.base.interrupts import Stop, current, deferred
+from scale_sweep.machine.sampling import machine
+from scale_sweep.machine.sampling.subjects import subject_reader
+from scale_sweep.measure.trial.disks import full_disk
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.provision import Reached, prove_pinning
+from scale_sweep.model import DataDisk, Placement
 from scale_sweep.server.runtimes import Server
+from scale_sweep.server.runtimes.out_of_memory import out_of_memory_words
 
 READY_S = 60.0
 LOG_LINES = 40
 LOOK_S = 0.1
 T = TypeVar("T")
+SILENT_S = 60.0
+SILENT_BYTES_PER_S = 1e5  # written to the same disk by others at rest: logs and journals
+WORK_LOOK_S = 1.0
+ANSWER_S = 120.0  # version, settings, places: small answers, possibly from a server that is still starting
+SCHEMA_S = 300.0  # 1,024 partitions with their indexes
+TABLES_S = 900.0  # a million tables, made one by one
+DROP_S = 120.0
+CLOSE_S = 10.0
+FLUSH_LEAST_S = 120.0
+FLUSH_BYTES_PER_S = 5e5  # of the values: ten times as much on a disk of 5 MB/s, with indexes and a log
+COUNT_LEAST_S = 120.0
+COUNT_ROWS_PER_S = 1e5
+IDLE_CORES = 0.25  # a merge takes a whole thread; a Java server at rest takes less
+IDLE_LOOK_S = 1.0
+IDLE_WITHIN_S = 300.0
+FULL_S = 10.0  # to look how full the disks are
+ENDING_S = 1.0  # a server that dies closes its connections before it is gone
 
 
 def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop, within_s: float = READY_S) -> None:
@@ -75,3 +107,138 @@ def last_words(server: Server) -> str:
     """The end of its log on one line."""
     lines = [line for line in server.log_tail(LOG_LINES).splitlines() if line.strip()]
     return " | ".join(lines[-3:]) or "it said nothing"
+
+
+def flush_s(data_bytes: float) -> float:
+    """The limit for a flush of this many bytes of values, in seconds."""
+    return FLUSH_LEAST_S + data_bytes / FLUSH_BYTES_PER_S
+
+
+def count_s(rows: int) -> float:
+    """The limit for counting, in seconds."""
+    return COUNT_LEAST_S + rows / COUNT_ROWS_PER_S
+
+
+def asked(reached: Reached, question: Callable[[], T], limit_s: float, disks: Sequence[DataDisk] = ()) -> T:
+    """The session's method's result or error. Raises TargetError after limit_s, or SILENT_S without work; Stopped.
+
+    disks: where the server writes, as signs of work.
+    """
+    session = reached.session
+    session.asking, session.deadline_s = "", time.monotonic() + limit_s
+    work = _Activity(reached, disks)
+    answer = None
+    try:
+        answer = answered(limit_s, question, lambda: work.silent_s() <= SILENT_S)
+    finally:
+        if answer is None:
+            session.give_up()
+    if answer is not None:
+        return answer.value
+    what = session.asking or (question.func if isinstance(question, partial) else question).__name__
+    words = f"{reached.who} did not answer {what} within {work.waited_s():.0f} s"
+    raise TargetError(
+        words + (", in which it used no CPU and wrote next to nothing" if work.silent_s() > SILENT_S else ""),
+        remedy="see the server's log; was it stopped, or does its disk hang?",
+    )
+
+
+def until_ready(reached: Reached, pending: Callable[[], str]) -> Callable[[], str]:
+    """The question whether something exists already, each time with the deadline of a starting server."""
+    return lambda: asked(reached, pending, READY_S)
+
+
+@contextmanager
+def closed_at_last(reached: Reached) -> Iterator[None]:
+    """Closes the session at the end of the block. A session that cannot be closed is abandoned."""
+    try:
+        yield
+    finally:
+        with deferred() as hurry:
+            answered(CLOSE_S, reached.session.close, lambda: not hurry())
+
+
+class _Activity:
+    """Measures since when a server has done nothing. It looks at most once a second."""
+
+    def __init__(self, reached: Reached, disks: Sequence[DataDisk]) -> None:
+        self._disks = tuple(disks)
+        self._read = subject_reader(reached.server.accounting())
+        self._begun = self._looked = self._worked = time.monotonic()
+        self._cpu_s, self._written = self._now()
+
+    def waited_s(self) -> float:
+        """Seconds since the question."""
+        return time.monotonic() - self._begun
+
+    def silent_s(self) -> float:
+        """Seconds without work; 0 if its CPU time cannot be read."""
+        now = time.monotonic()
+        if now - self._looked >= WORK_LOOK_S:
+            self._looked = now
+            cpu_s, written = self._now()
+            noise = SILENT_BYTES_PER_S * (now - self._worked)
+            if cpu_s is None or cpu_s != self._cpu_s or written - self._written > noise:
+                self._worked, self._cpu_s, self._written = now, cpu_s, written
+        return self._looked - self._worked
+
+    def _now(self) -> tuple[float | None, int]:
+        samples = machine.disk_samples(self._disks).values()
+        return self._read().cpu_s_total, sum(sample.written_bytes_total or 0 for sample in samples)
+
+
+def wait_until_ready(reached: Reached, placement: Placement, within_s: float, stop: Stop) -> None:
+    """Raises ProvisionError, also where it is not on its CPUs, and Stopped."""
+    pending = until_ready(reached, reached.session.not_ready)
+    wait_for(reached.server, pending, "the server was not ready", stop, within_s)
+    prove_pinning(reached.server, placement)
+
+
+def wait_for_schema(reached: Reached, stop: Stop) -> None:
+    """Makes it, unless the files of the server hold it; then its tables likewise. Raises TargetError, Stopped."""
+    session, is_there = reached.session, reached.address.holds_data
+    if not is_there:
+        asked(reached, session.create_schema, SCHEMA_S)
+    wait_for(reached.server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
+    if not is_there:
+        asked(reached, session.create_tables, TABLES_S)
+
+
+def idle_cores(
+    reached: Reached, stop: Stop, within_s: float = IDLE_WITHIN_S, look_s: float = IDLE_LOOK_S
+) -> float | None:
+    """Cores that the server used in the last look; returns when they are under IDLE_CORES, at most after within_s.
+
+    None if its CPU time cannot be read. Raises Stopped.
+    """
+    read, deadline = subject_reader(reached.server.accounting()), time.monotonic() + within_s
+    while True:
+        before, begun = read().cpu_s_total, time.monotonic()
+        stop.sleep(look_s)
+        after, ended = read().cpu_s_total, time.monotonic()
+        if before is None or after is None:
+            return None
+        used = (after - before) / (ended - begun)
+        if used < IDLE_CORES or ended > deadline:
+            return used
+
+
+def with_cause(error: ScaleError, server: Server, order: TrialOrder) -> ScaleError:
+    """The error to report in place of this one."""
+    if killed := killed_for_memory(server, order):
+        return ProvisionError(f"{killed} ({error.message})")
+    if not isinstance(error, (LoadError, TargetError)):
+        return error
+    if full := answer_within(FULL_S, lambda: full_disk(order.disks, order.disk_free_min_bytes)) or "":
+        return error if "about to fill" in error.message else LoadError(f"{full} ({error.message})")
+    deadline = time.monotonic() + ENDING_S
+    while server.alive() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    if not server.alive():
+        return ProvisionError(f"the server ended during the trial: {last_words(server)} ({error.message})")
+    return error
+
+
+def killed_for_memory(server: Server, order: TrialOrder) -> str:
+    """That the kernel killed processes of the server for want of memory, at which level; "" if it did not."""
+    return out_of_memory_words(server.out_of_memory(), order.trial.resources.memory_bytes, order.level_words)

@@ -1,9 +1,10 @@
-"""Takes samples until the time is over or somebody stops it, and writes them as they come.
+"""Samples a machine without any load: the files of a trial, events for the same sinks.
 
     manifest.json      what was watched, from when to when; status running, done or interrupted
     trials/observe/    samples.jsonl, a sample a line; series.csv
     timeseries.csv     a row a second
 A kill loses the last line at most. Keeps the samples in memory as well, for the series: about 3 MB an hour at 1 Hz.
+Refuses to start or stop a server, and to judge what it saw.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
-from scale_sweep.base.errors import StoreError
+import psutil
+
+from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.machine.sampling import Sampler
@@ -26,18 +29,26 @@ from scale_sweep.model import (
     DataDisk,
     Event,
     PhaseEntered,
+    Placement,
     Plan,
     Sample,
     SamplerCost,
     SampleTaken,
+    Subject,
+    Trial,
     TrialStarted,
+    on_cores,
 )
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.texts import TIMESERIES_HEADER, samples_text, series_text, timeseries_part
+from scale_sweep.sweep.resolve import resolve_sweep
 
+__all__ = ["Observation", "Watched", "accounting_of", "plan_of", "record"]
 LOOK_S = 0.1
 FOREVER_S = 10 * 365 * 86_400.0
 _GIGA = 1e9
+TRIAL = "observe"
+PID_MAX = 2**22  # of Linux
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,3 +205,50 @@ def _summed(folder: Path, samples: Sequence[Sample], cost: SamplerCost, *, inter
         sampler_cpu_percent=100 * cost.cpu_s / cost.wall_s if cost.wall_s > 0 else None,
         missed_ticks=cost.missed_ticks,
     )
+
+
+def accounting_of(pids: Sequence[int], ports: Sequence[int]) -> Accounting | None:
+    """Of the processes and all that they start; None where none is named: then only the machine is watched.
+
+    Raises UsageError for a process that is not there, and for a port where nobody whom we may see listens.
+    """
+    found = list(pids)
+    for pid in pids:
+        if not 0 < pid <= PID_MAX or not psutil.pid_exists(pid):
+            raise UsageError(f"--pid {pid}: there is no such process")
+    for port in ports:
+        found += _listeners(port)
+    return Accounting(kind="processes", root_pids=tuple(dict.fromkeys(found))) if found else None
+
+
+def _listeners(port: int) -> list[int]:
+    try:
+        connections = psutil.net_connections("tcp")
+    except psutil.AccessDenied:
+        connections = []
+    here = [c for c in connections if c.status == psutil.CONN_LISTEN and c.laddr.port == port]
+    pids = sorted({c.pid for c in here if c.pid})
+    if not pids:
+        who = "who listens there belongs to another user" if here else "nobody listens there"
+        raise UsageError(f"--port {port}: {who}", remedy="give --pid, or run as root")
+    return pids
+
+
+def plan_of(cpus: Sequence[int], seconds: float) -> Plan:
+    """One trial without a load, on all of the machine, as the exporter shows trials."""
+    sweep = resolve_sweep("cpu", {"target.name": "null", "axis.cores": str(len(cpus))})
+    placement = Placement(server_cpus=tuple(cpus), generator_cpus=())
+    trial = Trial(
+        trial_id=TRIAL,
+        point_id=TRIAL,
+        order=1,
+        level=len(cpus),
+        replicate=1,
+        resources=on_cores(len(cpus), placement),
+        work=sweep.work,
+        load=sweep.load,
+        subject=Subject(target=sweep.target, runtime="endpoint", method=""),
+        knobs={},
+        seed=0,
+    )
+    return Plan(sweep=sweep, trials=(trial,), confounds=(), notes=(), seconds_estimated=seconds)

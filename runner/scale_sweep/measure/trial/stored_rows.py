@@ -1,13 +1,18 @@
-"""Compares the stored rows with those that were sent: the database's sums of each table with the load generator's.
+"""Compares the stored rows with those that were sent: the database's sums of each table with the load generator's, in
+portions that fit into a share of the trial's time.
 
-Refuses to guess which rows are stored: after a failed request nobody knows, and then nothing is compared.
+How fast a database adds its rows is an estimate until the first portion is compared, which is small. What follows it is
+as much as fits, at the speed of what was compared. Refuses to leave out the first table, however long it takes, and to
+guess which rows are stored: after a failed request nobody knows, and then nothing is compared.
 """
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -15,10 +20,9 @@ from scale_sweep.experiment.work import stores
 from scale_sweep.experiment.work.sums import UNREADABLE, Right, figures_of, right_figures, steps_ns, table_sums
 from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.sums import TableRun, sums_of
-from scale_sweep.measure.trial.asking import asked, count_s
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.measure.trial.portions import Comparison, fits_together, next_tables, seconds
 from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.measure.trial.waiting import asked, count_s
 from scale_sweep.model import Counted, LoadSummary, RowsSummed, TableSums, Trial
 from scale_sweep.server.targets import Facts
 
@@ -29,6 +33,11 @@ SHARE = 0.1  # of the time since the trial began; what would take longer is left
 LEAST_S = 2.0
 NAMES_S = 300.0
 TOGETHER = ""  # the name of all tables together
+NAMED_MAX = 200  # tables: a database adds up all of its rows for a question about more
+FIRST_SHARE = 0.1  # of the time is for the first portion, by the estimate
+SAFE_SHARE = 0.7  # of the time that is left is for each later one
+LEAST_SHARE = 0.1  # of the time: where less is left, nothing more is compared
+FIXED_S = 0.2  # that the first portion may take besides its rows
 
 
 def rows_summed(
@@ -153,3 +162,52 @@ def _left_out(comparison: Comparison, done: int, spent_s: float, *, is_together:
         f"the rows of {done:,} of {held:,} tables were compared: those of all would take about {all_s:.0f} s, "
         f"which is more than {SHARE:.0%} of the trial"
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What may be compared.
+
+    order: the tables to compare one by one, as they are drawn. rows: of each table of the load. has_more: tables that
+    are not in the order have rows, so that all tables together are compared last. rows_per_s: the estimate. most_s: the
+    time for all of it.
+    """
+
+    order: Sequence[int]
+    rows: Sequence[int]
+    has_more: bool
+    rows_per_s: float
+    most_s: float
+
+
+def next_tables(comparison: Comparison, done: int, spent_s: float) -> Sequence[int]:
+    """The tables to compare next, after the first ones of the order (done) in spent_s; empty if no more fit."""
+    rest = comparison.order[done:]
+    usable_s = _usable_s(comparison, done, spent_s)
+    held = sum(comparison.rows[table] for table in rest) if len(rest) <= NAMED_MAX else sum(comparison.rows)
+    if seconds(comparison, held, done, spent_s) <= usable_s:
+        return rest
+    sums = itertools.accumulate(comparison.rows[table] for table in rest[:NAMED_MAX])
+    fit = sum(seconds(comparison, so_far, done, spent_s) <= usable_s for so_far in sums)
+    return rest[: fit if done else max(1, fit)]
+
+
+def fits_together(comparison: Comparison, done: int, spent_s: float) -> bool:
+    """Whether all tables together are compared too, after the first ones of the order (done) in spent_s."""
+    if not comparison.has_more or done < len(comparison.order):
+        return False
+    return seconds(comparison, sum(comparison.rows), done, spent_s) <= _usable_s(comparison, done, spent_s)
+
+
+def seconds(comparison: Comparison, rows: int, done: int, spent_s: float) -> float:
+    """How long a comparison of so many rows takes: by the estimate, or longer if that of the first ones did."""
+    estimated_s = sum(comparison.rows[table] for table in comparison.order[:done]) / comparison.rows_per_s
+    slower = max(1.0, spent_s / (estimated_s + FIXED_S)) if done else 1.0
+    return rows / comparison.rows_per_s * slower
+
+
+def _usable_s(comparison: Comparison, done: int, spent_s: float) -> float:
+    if not done:
+        return FIRST_SHARE * comparison.most_s
+    left_s = comparison.most_s - spent_s
+    return SAFE_SHARE * left_s if left_s > LEAST_SHARE * comparison.most_s else 0.0

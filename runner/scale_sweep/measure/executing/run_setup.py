@@ -1,0 +1,176 @@
+"""Sets up what the trials of a run share, and removes it at the end: its disks, its data sets, and the memory that is
+held for the server.
+
+A sweep of cores has one disk, the one that holds the data directory; nothing is made or measured then. Whether a server
+supports several data directories is tried once: with one on each disk, a database is created, and the place of every
+part is read back. A data set is loaded by the first trial that needs it, so that what goes wrong is that trial's
+verdict, and the next one tries again. Refuses to trust a version or an edition, and to decide how much memory is held.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.base.errors import PreflightError, ScaleError
+from scale_sweep.base.interrupts import Stop
+from scale_sweep.machine.host import data_disk, disk_of, memory_disk
+from scale_sweep.machine.host.held_memory import HeldMemory
+from scale_sweep.measure.trial.disks import check_placement
+from scale_sweep.measure.trial.order import DataSet, TrialOrder
+from scale_sweep.measure.trial.preload import remove
+from scale_sweep.measure.trial.provision import provision, reached_by
+from scale_sweep.measure.trial.waiting import ANSWER_S, SCHEMA_S, asked, closed_at_last, until_ready, wait_for
+from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding, Plan, Trial
+from scale_sweep.plan.data_sets import data_key, makers
+from scale_sweep.server.runtimes import load_runtime
+from scale_sweep.server.targets import load_facts, load_target
+
+BLOCK_BYTES = 64 * 2**10
+Say = Callable[[str], None]
+_ENOUGH = 0.95  # of what was wanted
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedDisks:
+    """The disks of a run, in the order of the axis, and fio's measurements of them."""
+
+    disks: tuple[DataDisk, ...]
+    ceilings: tuple[DiskCeiling, ...] = ()
+    shared: Finding | None = None
+
+    def manifest(self) -> dict[str, Any]:
+        """The disks' part of the manifest."""
+        return {
+            "data_disks": [asdict(disk) for disk in self.disks],
+            "disk_ceilings": [asdict(ceiling) for ceiling in self.ceilings],
+            "disks_share_a_bottleneck": self.shared is not None,
+        }
+
+
+@contextlib.contextmanager
+def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[PreparedDisks]:
+    """Prepares the disks for the trials and always removes them afterwards. Raises PreflightError or ProvisionError."""
+    sweep = plan.sweep
+    if sweep.disks is None:
+        disk = disk_of(data_dir)
+        found = data_disk(disk) if disk else memory_disk(data_dir)
+        yield PreparedDisks(disks=(found,) if found else ())
+        return
+    # a sweep of cores does not need it
+    from scale_sweep.machine.disks import measure_ceilings, prepared, shares_bottleneck
+
+    count = max(trial.resources.disks for trial in plan.trials)
+    say(f"making {count} disks ready")
+    with prepared(sweep.disks, count, run_id, data_dir) as disks:
+        say("measuring the disks' own ceilings (fio: each alone, then all together)")
+        ceilings = measure_ceilings(disks, CEILING_S, BLOCK_BYTES)
+        stage = PreparedDisks(disks=disks, ceilings=ceilings, shared=shares_bottleneck(ceilings))
+        for sentence in ceiling_sentences(stage):
+            say(sentence)
+        yield stage
+
+
+def ceiling_sentences(stage: PreparedDisks) -> list[str]:
+    """fio's results in sentences, with a warning if the disks share a bottleneck."""
+    said = [f"{' + '.join(c.disks)}: {c.write_mb_per_s:.1f} MB/s sequential writes" for c in stage.ceilings]
+    if stage.shared is not None:
+        said.append(f"{stage.shared.sentence}: {stage.shared.remedy}")
+    return said
+
+
+def placement_of(plan: Plan, order: Callable[[Trial, str], TrialOrder], stop: Stop, say: Say) -> tuple[str, str]:
+    """How the data is spread over the disks, and why. Tiers are tried once on the server itself.
+
+    order: makes the order of a trial with a placement. Raises PreflightError if the user asked for tiers and the server
+    does not support them; Stopped.
+    """
+    asked = plan.sweep.disk_placement
+    most: Trial = max(plan.trials, key=lambda t: t.resources.disks)
+    if not most.resources.disks:
+        return asked, ""
+    facts = load_facts(most.subject.target)
+    can = facts.disk_placements
+    chosen, why = asked, f"{asked}, as asked"
+    if asked == "stripe":
+        why = "stripe, as asked: one RAID-0 array (md) over the disks of each level"
+    if asked == "auto":
+        chosen, why = can[-1], f"{can[-1]}: the only way of {facts.name}"
+    if asked in ("auto", "tiers") and "tiers" in can and most.disks > 1:
+        say("checking whether the server supports several data directories")
+        honoured, seen = supports_tiers(order(most, "tiers"), stop)
+        if asked == "tiers" and not honoured:
+            raise PreflightError(f"--disk-placement tiers: {seen}", remedy="--disk-placement spread")
+        chosen = "tiers" if honoured else "spread"
+        why = f"{chosen}: {seen}"
+    say(f"disk placement {why}")
+    return chosen, why
+
+
+def supports_tiers(order: TrialOrder, stop: Stop) -> tuple[bool, str]:
+    """Whether every disk of the trial got parts of a database, and what was seen. Leaves nothing.
+
+    Raises Stopped.
+    """
+    try:
+        with stop.here(), ExitStack() as cleanup:
+            counts = _try(replace(order, disk_placement="tiers"), stop, cleanup)
+    except ScaleError as error:
+        return False, f"the server did not show that it supports several data directories: {error.message}"
+    told = f"several data directories: they got {', '.join(map(str, counts))} parts of the database"
+    if len(counts) == len(order.disks) and all(counts):
+        return True, f"the server supports {told}"
+    return False, f"the server does not support {told}"
+
+
+def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:
+    subject = order.trial.subject
+    target = load_target(subject.target)
+    reached = reached_by(target, order.trial, provision(order, target, load_runtime(subject.runtime), "probe", cleanup))
+    server, address, session = reached.server, reached.address, reached.session
+    with closed_at_last(reached):
+        wait_for(server, until_ready(reached, session.not_ready), "the server was not ready", stop)
+        asked(reached, session.create_schema, SCHEMA_S)
+        wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
+        told = check_placement(asked(reached, session.parts, ANSWER_S), order.disks, address.disks)
+    return [int(n) for n in told.get("parts_per_disk", "").split(",") if n]
+
+
+@contextlib.contextmanager
+def data_of_run(plan: Plan, run_id: str) -> Iterator[Callable[[Trial], DataSet | None]]:
+    """Says of each trial which data set it gets a copy of, None: it loads its own rows. All are removed at the end."""
+    by_key = makers(plan.trials)
+
+    def name_of(key: str) -> str:
+        return f"{run_id[-6:]}-data-{key}"
+
+    def data_set(trial: Trial) -> DataSet | None:
+        key = data_key(trial)
+        return DataSet(name=name_of(key), maker=by_key.setdefault(key, trial)) if key else None
+
+    try:
+        yield data_set
+    finally:
+        for key in by_key:
+            remove(name_of(key))
+
+
+@contextlib.contextmanager
+def memory_of_run(wanted_bytes: int, cpus: Sequence[int], say: Say) -> Iterator[Callable[[Trial], None]]:
+    """Yields what to call before each trial. wanted_bytes: what a trial may use; 0: nothing is held. cpus: where the
+    work of holding is done."""
+    if not wanted_bytes:
+        yield lambda trial: None
+        return
+    say(f"holding {wanted_bytes / 1e9:.1f} GB of memory for the server")
+    with HeldMemory(wanted_bytes, cpus) as held:
+
+        def before_trial(trial: Trial) -> None:
+            if (bytes_held := held.take()) < _ENOUGH * wanted_bytes:
+                say(f"only {bytes_held / 1e9:.1f} GB of memory are held: pages beyond that are dear")
+
+        yield before_trial
