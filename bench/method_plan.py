@@ -22,8 +22,7 @@ sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "runner"))
 
 from scale_sweep.analysis.noise.spread import smallest_of, student  # noqa: E402
-from scale_sweep.plan.power import AssumedNoise, blocks_for, replicates_for  # noqa: E402
-from scale_sweep.plan.prediction import prediction_percent  # noqa: E402
+from scale_sweep.plan.power import AssumedNoise, blocks_for, prediction_percent, replicates_for  # noqa: E402
 
 SEED = 20260812
 PLANS = ((2, 3), (4, 3), (8, 2), (8, 3), (8, 5), (12, 3))

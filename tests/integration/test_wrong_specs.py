@@ -10,8 +10,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen import checked
 from scale_sweep.model import Plan
 from scale_sweep.plan import complete, make_plan
-from scale_sweep.plan.preparing.choice import Choice
-from scale_sweep.plan.preparing.requested import subject_key
+from scale_sweep.plan.preparing.choice import Choice, subject_key
 from scale_sweep.plan.preparing.specs import refuse_wrong_specs
 from scale_sweep.server.targets import all_facts, load_facts, load_target
 from tests.integration.cli import run

@@ -17,7 +17,7 @@ from scale_sweep.cli import app
 from scale_sweep.cli.arguments import MORE_BLOCKS, judged
 from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.plan import PlannedArm, plan_arms, plan_sentence
-from scale_sweep.plan.abba import abba
+from scale_sweep.plan.make import abba
 from scale_sweep.report.documents import documents
 from scale_sweep.sweep.ab import as_one, flags_of, together, variants_of
 from scale_sweep.sweep.vary import VARIANT

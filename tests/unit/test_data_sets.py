@@ -20,8 +20,8 @@ from scale_sweep.measure.trial.preload import copied, kept_before
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.model import Plan, Preloaded
 from scale_sweep.plan.data_sets import bytes_needed, data_key, makers
-from scale_sweep.plan.preparing import preloaded
-from scale_sweep.plan.words import notes
+from scale_sweep.plan.notes import notes
+from scale_sweep.plan.preparing import findings
 from scale_sweep.server.runtimes import page_cache
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from scale_sweep.server.runtimes.copying import copy_tree
@@ -91,22 +91,22 @@ def test_space_for_every_data_set_and_a_copy_is_looked_for_before_anything_start
     assert 100_000 * 20 < each < 100_000 * 1000
     assert bytes_needed([one, one, other]) == 3 * each
     reserve = plan(one).sweep.disk_free_min_bytes
-    assert preloaded.space(plan(one), 2 * each + reserve) == []
-    (found,) = preloaded.space(plan(one), 2 * each + reserve - 1)
+    assert findings.rows_space(plan(one), 2 * each + reserve) == []
+    (found,) = findings.rows_space(plan(one), 2 * each + reserve - 1)
     assert found.blocking
     assert "the rows of --preload take about" in found.sentence
-    assert preloaded.space(plan(make_trial()), reserve) == []
+    assert findings.rows_space(plan(make_trial()), reserve) == []
 
 
 def test_cold_data_need_rows_a_disk_and_a_server_that_starts_again():
-    assert preloaded.cold(plan(trial()), in_memory=True) == []
+    assert findings.cold_data(plan(trial()), in_memory=True) == []
     ok = trial(flags={"method__cache": "cold"})
-    assert preloaded.cold(plan(ok), in_memory=False) == []
+    assert findings.cold_data(plan(ok), in_memory=False) == []
     for wrong, in_memory, words in (
         (ok, True, "data in memory are never cold"),
         (trial("opentsdb", flags={"method__cache": "cold"}), False, "cannot be started again"),
     ):
-        (found,) = preloaded.cold(plan(wrong), in_memory=in_memory)
+        (found,) = findings.cold_data(plan(wrong), in_memory=in_memory)
         assert found.blocking
         assert words in found.sentence
     with pytest.raises(UsageError, match="--cache cold: no rows are there before the load"):

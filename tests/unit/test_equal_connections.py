@@ -4,7 +4,7 @@ import pytest
 
 from scale_sweep.plan import complete
 from scale_sweep.plan.arms import Arm
-from scale_sweep.plan.connections import with_equal_connections
+from scale_sweep.plan.complete import with_equal_connections
 from scale_sweep.plan.make import plan_arms
 from scale_sweep.server.targets import load_facts
 from scale_sweep.sweep.resolve import resolve_sweep

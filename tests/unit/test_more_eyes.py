@@ -16,7 +16,7 @@ from scale_sweep.machine.sampling.sampler import Sampler
 from scale_sweep.machine.sampling.threads import ThreadReader
 from scale_sweep.machine.sampling.waits import WaitReader
 from scale_sweep.model import BottleneckKind, DiskSample, Placement, Sample, SubjectSample
-from scale_sweep.plan.preparing import machine as preparing
+from scale_sweep.plan.preparing import machine_findings as preparing
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_trial
 from tests.unit.test_attribution import CORES, GIVEN, IDLE

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from scale_sweep.analysis.observations import observations
-from scale_sweep.plan.preparing import machine
+from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.report.flame import flame_svg, grown, profile_html, tree
 from scale_sweep.server.runtimes.stacks import StackRecorder, fold, profile_obstacle
 from tests.unit.factories import make_result
@@ -63,9 +63,9 @@ def test_the_lowest_and_the_highest_level_are_profiled_after_all_else_and_not_fi
 
 def test_a_machine_without_perf_is_one_message_with_the_command_that_installs_it(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
-    (finding,) = machine.profiling(wanted=True)
+    (finding,) = machine_findings.profiling(wanted=True)
     assert finding.blocking and "no program perf" in finding.sentence and finding.remedy == "apt-get install linux-perf"
-    assert machine.profiling(wanted=False) == []
+    assert machine_findings.profiling(wanted=False) == []
 
 
 def test_a_frame_is_as_wide_as_its_share_and_a_name_is_no_markup():

@@ -11,7 +11,7 @@ from scale_sweep.machine.state import folder, read_records
 from scale_sweep.measure.executing.run_setup import disks_of_run
 from scale_sweep.measure.trial.disks import full_disk, refuse_full
 from scale_sweep.model import DiskSample, Sample, SubjectSample
-from scale_sweep.plan.preparing import machine
+from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from scale_sweep.server.runtimes.ram_dir import mounted, unmount
 from scale_sweep.sweep.resolve import resolve_sweep
@@ -58,9 +58,9 @@ def test_who_may_not_mount_gets_a_directory_on_the_tmpfs_that_is_there(tmp_path,
 
 
 def test_more_memory_than_there_is_is_refused_before_anything_starts(tmp_path):
-    blocking = machine.in_memory(RamDirectory(path=tmp_path / "x", size_bytes=2**50, is_mounted=True))
+    blocking = machine_findings.in_memory(RamDirectory(path=tmp_path / "x", size_bytes=2**50, is_mounted=True))
     assert blocking[0].blocking and "asked for, the machine's memory has" in blocking[0].sentence
-    said = machine.in_memory(RamDirectory(path=tmp_path / "x", size_bytes=256 * MIB, is_mounted=True))
+    said = machine_findings.in_memory(RamDirectory(path=tmp_path / "x", size_bytes=256 * MIB, is_mounted=True))
     assert not said[0].blocking and "256MiB is mounted at" in said[0].sentence
 
 

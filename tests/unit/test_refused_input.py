@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.plan.columns import column_mistakes
+from scale_sweep.plan.complete import column_mistakes
 from scale_sweep.server.targets import all_facts
 from tests.unit.factories import make_sweep
 from tests.unit.whole_commands import Ended, run

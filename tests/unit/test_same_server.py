@@ -7,7 +7,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import TrialFinished
-from scale_sweep.plan.preparing.ab import prepare_ab
+from scale_sweep.plan.preparing.prepared import prepare_ab
 from scale_sweep.plan.preparing.same_server import RefusesSameServer
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.ab import flags_of, together

@@ -13,7 +13,7 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.cli import doctor
 from scale_sweep.model import ServerSpec
 from scale_sweep.plan.preparing import choose
-from scale_sweep.plan.preparing.server import without_root
+from scale_sweep.plan.preparing.server_findings import without_root
 from scale_sweep.server.runtimes import server_user as module
 from scale_sweep.server.runtimes.local import lay_out, open_log, tail
 from scale_sweep.server.runtimes.server_user import as_user, privileges, refuse_unexecutable, rights_of, server_user
@@ -161,7 +161,7 @@ def test_a_target_that_needs_root_gives_its_reason_and_none_of_ours_does(monkeyp
 
 def test_root_that_cannot_become_another_user_is_refused_before_the_start(monkeypatch, tmp_path):
     chosen = choose(replace(make_sweep(), target="postgres", runtime="process"))
-    monkeypatch.setattr("scale_sweep.plan.preparing.server.why_stuck", lambda: "setpriv: setresuid failed")
+    monkeypatch.setattr("scale_sweep.plan.preparing.server_findings.why_stuck", lambda: "setpriv: setresuid failed")
     (finding,) = without_root(chosen, replace(make_host(), is_root=True), tmp_path)
     assert finding.blocking and "setresuid failed" in finding.sentence
 

@@ -12,7 +12,7 @@ from scale_sweep.judge.figures.window_bounds import warmup_is_enough
 from scale_sweep.judge.verdict import is_level
 from scale_sweep.model import Interval
 from scale_sweep.plan.complete import complete
-from scale_sweep.plan.words import warmup_seconds, warmup_words
+from scale_sweep.plan.summary import warmup_seconds, warmup_words
 from scale_sweep.server.targets import load_facts
 from tests.unit.factories import as_rated, make_sweep, make_trial
 from tests.unit.test_loadgen import summary

@@ -1,5 +1,5 @@
 """`scale ab`: two variants in one run, in turn. Wiring only; see scale_sweep/sweep/ab.py and
-scale_sweep/plan/abba.py."""
+scale_sweep/plan/make.py."""
 
 from __future__ import annotations
 

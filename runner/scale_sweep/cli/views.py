@@ -18,7 +18,7 @@ from scale_sweep.experiment.axes import axis_of
 from scale_sweep.experiment.setting.readers import rule_text
 from scale_sweep.model import Plan, StoredRun, Sweep, Trial, rate_per_cpu_s
 from scale_sweep.plan import power_of
-from scale_sweep.plan.words import warmup_words
+from scale_sweep.plan.summary import warmup_words
 from scale_sweep.report import rows_for_console
 from scale_sweep.report.bottlenecks import remedies
 from scale_sweep.report.documents import comparison_table, labels_of, only

@@ -1,22 +1,21 @@
 """Sweep → Plan, and which trials come next: their order, CPUs and knobs. Pure and seeded.
 
-`make` plans. `extra` adds trials that are not points of the curve (drift checks, ablation trials). `planner` defines
-what a planner is, `fixed`, `until` and `quick` are the planners, and `check` adds trials to those of any planner.
+`complete` adds what the target decides, `make` plans, `notes` and `summary` put a plan into words, `power` estimates
+what it can show. `planner` defines planners, `replicates` has those that add replicates, and `extra_trials` adds trials
+that are not points of the curve.
 """
 
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import Plan, VerdictKind
 from scale_sweep.plan.arms import Arm as PlannedArm
-from scale_sweep.plan.check import WithConnectionsCheck
 from scale_sweep.plan.complete import complete, left_out
-from scale_sweep.plan.fixed import FixedPlan
+from scale_sweep.plan.extra_trials import WithConnectionsCheck
 from scale_sweep.plan.make import make_plan, plan_arms
-from scale_sweep.plan.planner import Block, Bound, Planner, with_block
+from scale_sweep.plan.planner import Block, Bound, FixedPlan, Planner, with_block
 from scale_sweep.plan.power import power_of, power_sentence
-from scale_sweep.plan.quick import WithinTime, is_by_time
+from scale_sweep.plan.replicates import UntilInterval, WithinTime, is_by_time
 from scale_sweep.plan.resources import with_constants
-from scale_sweep.plan.until import UntilInterval
-from scale_sweep.plan.words import bound_sentence, plan_sentence
+from scale_sweep.plan.summary import bound_sentence, plan_sentence
 
 __all__ = [
     "Block",

@@ -1,23 +1,27 @@
 """Completes a sweep with what only its target decides: method, knobs, rows in a request. Pure.
 
-Refuses what the target does not have, by flag.
+Databases that are compared get the same number of connections where no number was asked for: the greatest of their own
+defaults, which are twice the cores, or as many as the parts. Refuses by flag what the target does not have, and columns
+and tags that it cannot have side by side.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from scale_sweep.base.errors import CannotAsk, UsageError
 from scale_sweep.base.nearest import not_one_of
 from scale_sweep.experiment.axes import load_axis
+from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s, queries_of
-from scale_sweep.model import DEFAULTS, LOADING, Load, Rule, Sweep
-from scale_sweep.plan.columns import column_mistakes
-from scale_sweep.plan.knobs import granted_knobs
-from scale_sweep.plan.named import knob_mistakes, with_own_names
+from scale_sweep.model import DEFAULTS, LOADING, KnobRole, Load, Piece, Rule, Sweep, Workload
+from scale_sweep.plan.knobs import granted_knobs, knob_mistakes, with_own_names
 from scale_sweep.plan.resources import AmountsByLevel, amounts_by_level, resource_range
-from scale_sweep.server.targets import Facts, columns_of
+from scale_sweep.server.targets import Facts, Knob, columns_of
 from scale_sweep.sweep.vary import check_variants
+
+Asked = tuple[Sweep, Facts]
 
 
 def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sweep:
@@ -132,3 +136,58 @@ def _disk_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
 def _wal_disk(sweep: Sweep, facts: Facts) -> str:
     chosen = sweep.wal_disk == "auto" and sweep.disks is not None and facts.wal_disks
     return facts.wal_disks[0] if chosen else sweep.wal_disk
+
+
+def with_equal_connections(completed: Mapping[str, Sweep], asked: Mapping[str, Asked]) -> dict[str, Sweep]:
+    """The completed sweeps, by server, with the same number of connections. asked: the sweep before it was completed,
+    and the facts of its target, by server."""
+    free = {
+        key: knob
+        for key, (sweep, facts) in asked.items()
+        if (knob := _knob_of(facts)) is not None and not _is_given(sweep, facts, knob)
+    }
+    if len({facts.name for _, facts in asked.values()}) < 2 or not free:
+        return dict(completed)
+    most = max(_number(completed[key], knob) for key, knob in free.items())
+    rule = Rule(pieces=(Piece(first=None, last=None, value=str(most)),))
+    return {
+        key: replace(sweep, knobs={**sweep.knobs, free[key].name: rule}) if key in free else sweep
+        for key, sweep in completed.items()
+    }
+
+
+def _knob_of(facts: Facts) -> Knob | None:
+    """The knob that sets the number of connections."""
+    return next((knob for knob in facts.knobs if knob.role is KnobRole.CONNECTIONS), None)
+
+
+def _is_given(sweep: Sweep, facts: Facts, knob: Knob) -> bool:
+    return any(facts.knob_named(name) is knob for name in (*sweep.knobs, *sweep.vary))
+
+
+def _number(sweep: Sweep, knob: Knob) -> int:
+    """Its default, which is constant along the axis."""
+    return int(rule_value(sweep.knobs[knob.name], sweep.levels[0]) or 0)
+
+
+def column_mistakes(data: Workload, facts: Facts) -> list[str]:
+    """Each mistake by its flag. Upper and lower case are one name, as in most databases."""
+    columns = [(name, "--columns") for name in map(_name, data.columns)]
+    tags = [(name, "--tag-columns") for name in map(_name, data.tags)] if facts.stores_tags else []
+    own = {name.lower(): name for name in facts.own_columns}
+    seen: dict[str, str] = {}
+    found = []
+    for name, flag in (*columns, *tags):
+        low = name.lower()
+        if low in own:
+            found.append(
+                f"{flag}: {name!r} is the name of a column that {facts.title} tables have already ({own[low]})"
+            )
+        elif low in seen:
+            found.append(f"{flag}: {name!r} is there twice; columns and tags are named apart, also in lower case")
+        seen[low] = name
+    return found
+
+
+def _name(column: str) -> str:
+    return column.partition(":")[0]

@@ -1,16 +1,76 @@
-"""A trial with the knobs of its point, and with the load that follows from them. Pure."""
+"""Knobs of a plan: under the target's own names, granted by a level, and as the load that follows from them. Pure.
+
+A knob may be given by a role, or by another database's name: `--partitions 4` and `--vgroups 4` are the same for a
+database whose partitions are vgroups. Refuses a knob that the target does not have, and one that is given twice.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from scale_sweep.experiment.axes import axis_of
-from scale_sweep.model import CLIENTS, Amounts, KnobColumn, KnobRole, Sweep, Trial
+from scale_sweep.model import CLIENTS, Amounts, KnobColumn, KnobRole, Origin, Sweep, Trial
 from scale_sweep.plan.resources import AmountsByLevel
+from scale_sweep.server.targets import Facts
+from scale_sweep.sweep.knob_settings import KNOB_NAMES
+from scale_sweep.sweep.vary import is_knob
 
+_RANK = ("default", "host", "file", "flag")
 COUNT = re.compile(r"[0-9]{1,9}")
+
+
+def knob_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
+    """Knobs that the target does not have, or that are given under two names, each by its flag."""
+    found = []
+    for name in (*sweep.knobs, *_varied(sweep)):
+        if facts.knob_named(name) is None and (name in KNOB_NAMES or not facts.any_knob):
+            has = ", ".join(_dashed(knob.name) for knob in facts.role_knobs)
+            found.append(f"--{_dashed(name)}: {facts.name} has no knob {name}; it has {has}")
+    for names in (list(sweep.knobs), _varied(sweep)):
+        for own, given in _by_own_name(names, facts).items():
+            ranks = [_RANK.index(_origin(sweep, name)) for name in given]
+            if ranks.count(max(ranks)) > 1:
+                flags = " and ".join(f"--{_dashed(name)}" for name in given)
+                found.append(f"{flags}: both are {own} of {facts.name}; give one")
+    return found
+
+
+def with_own_names(sweep: Sweep, facts: Facts) -> Sweep:
+    """The sweep with every knob under the target's own name. A flag replaces a value of a file."""
+    origin: dict[str, Origin] = dict(sweep.origin)
+    knobs = {}
+    for own, given in _by_own_name(sweep.knobs, facts).items():
+        name = max(given, key=lambda one: _RANK.index(_origin(sweep, one)))
+        knobs[own] = sweep.knobs[name]
+        if own != name:
+            origin[f"knobs.{own}"] = _origin(sweep, name)
+    own_names = {name: own for own, given in _by_own_name(_varied(sweep), facts).items() for name in given}
+    vary = {own_names.get(name, name): values for name, values in sweep.vary.items()}
+    return replace(sweep, knobs=knobs, vary=vary, origin=origin)
+
+
+def _by_own_name(names: Iterable[str], facts: Facts) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        knob = facts.knob_named(name)
+        found.setdefault(knob.name if knob else name, []).append(name)
+    return found
+
+
+def _origin(sweep: Sweep, name: str) -> Origin:
+    """Where a knob was given: by its own setting, else by --knob."""
+    own = sweep.origin.get(f"knobs.{name}", "default")
+    return own if own != "default" else sweep.origin.get("knobs.other", "default")
+
+
+def _varied(sweep: Sweep) -> list[str]:
+    return [name for name in sweep.vary if is_knob(name)]
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
 
 
 def with_knobs(trial: Trial, knobs: Mapping[str, str], declared: Sequence[KnobColumn]) -> Trial:

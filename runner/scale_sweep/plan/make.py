@@ -1,15 +1,17 @@
-"""Sweep → Plan: trials, their order, CPUs and knobs. Starts nothing.
+"""Sweep → Plan: trials, their order, CPUs and knobs. Pure and seeded.
 
 Replicates are interleaved: each block holds every point (level and subject) once, in a seeded random order, so that
-drift of the machine does not look like scaling. Trial ids are stable: `cores-4-r2` is the same trial in every run of
-the sweep. Refuses to guess a knob: every knob has a value at every level, or the plan is a UsageError.
+drift of the machine does not look like scaling. The two variants of `scale ab` run in blocks of A B B A or B A A B at
+each level: a drift that is linear in time has the same weight for both variants of a block. The variant that begins is
+drawn for each block, so that neither gains from being first. Trial ids are stable: `cores-4-r2` is the same trial in
+every run of the sweep. Refuses to guess a knob: every knob has a value at every level, or the plan is a UsageError.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_number
@@ -18,15 +20,15 @@ from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s
 from scale_sweep.machine.host import Host
 from scale_sweep.model import KnobColumn, Load, Plan, Resources, Sweep, Trial, Work
-from scale_sweep.plan.abba import TRIALS_OF_A_VARIANT, abba
 from scale_sweep.plan.arms import Arm, arms_of
-from scale_sweep.plan.cpus import cpu_confounds, cpu_notes
 from scale_sweep.plan.data_sets import makers
-from scale_sweep.plan.extra import ablation, boundaries, drift_check_of, profiled
+from scale_sweep.plan.extra_trials import ablation, boundaries, drift_check_of, profiled
 from scale_sweep.plan.knobs import COUNT, granted_knobs, knobs_of_level, with_knobs
-from scale_sweep.plan.quick import replicates_in_time, with_replicates
+from scale_sweep.plan.notes import confounds, cpu_confounds, cpu_notes, notes
+from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT
+from scale_sweep.plan.replicates import replicates_in_time, with_replicates
 from scale_sweep.plan.resources import resources_by_level, with_constants
-from scale_sweep.plan.words import confounds, notes, preload_seconds, seconds
+from scale_sweep.plan.summary import preload_seconds, seconds
 from scale_sweep.server.targets import Facts, columns_of
 from scale_sweep.sweep.bounds import refuse_too_many
 from scale_sweep.sweep.vary import slug
@@ -207,3 +209,25 @@ def _ablations(
         for trial in block
         if trial.level == after and trial.variant == arm.variant
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """One trial: its level, which variant (0: A, 1: B), its replicate and block, both counted from 1."""
+
+    level: float
+    variant: int
+    replicate: int
+    block: int
+
+
+def abba(levels: Sequence[float], blocks: int, seed: int) -> Iterator[Place]:
+    """All trials in order. Every block number occurs once at each level."""
+    chance = random.Random(seed)
+    for block in range(1, blocks + 1):
+        shuffled = list(levels)
+        chance.shuffle(shuffled)
+        for level in shuffled:
+            first = chance.randrange(2)
+            for at, variant in enumerate((first, 1 - first, 1 - first, first)):
+                yield Place(level=level, variant=variant, replicate=TRIALS_OF_A_VARIANT * block - (at < 2), block=block)

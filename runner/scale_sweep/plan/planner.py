@@ -1,4 +1,5 @@
-"""A planner gives the next block of trials from the results so far. Pure and seeded.
+"""A planner gives the next block of trials from the results so far. The fixed one adds nothing: block after block as
+planned, the drift checks last. Pure and seeded.
 
 The same results give the same block, so a run is resumed by asking from the beginning. Refuses to keep anything between
 two calls.
@@ -11,7 +12,9 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from scale_sweep.model import Plan, Trial, TrialResult
-from scale_sweep.plan.extra import LAST
+
+LAST = ("drift_check", "profile")  # roles that come after everything else
+TRIALS_OF_A_VARIANT = 2  # in a block
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,3 +85,23 @@ def following_of(last: Trial) -> Trial:
     """The replicate after a point's last one."""
     number = last.replicate + 1
     return replace(last, trial_id=f"{last.point_id}-r{number}", replicate=number, block=number)
+
+
+class FixedPlan:
+    """A planner that adds nothing."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    def next(self, done: Sequence[TrialResult]) -> Block:
+        """The trials of the first unfinished block that are not done."""
+        left = left_of(self._plan.trials, done)
+        return Block(trials=tuple(t for t in left if _block(t) == _block(left[0]))) if left else Block(trials=())
+
+    def bound(self) -> Bound:
+        """All planned trials."""
+        return Bound(trials=len(self._plan.trials), seconds=self._plan.seconds_estimated)
+
+
+def _block(trial: Trial) -> tuple[bool, int]:
+    return trial.role == "drift_check", trial.block

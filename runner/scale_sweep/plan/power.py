@@ -1,25 +1,33 @@
-"""What a plan can show: the smallest difference, the intervals of a level and of a prediction, and needed replicates.
+"""The power of a plan: the smallest difference, the intervals of a level and of a prediction, and needed replicates.
 
 The noise of a trial is assumed: from an earlier run, or a guess. Formulas: Student's t and the usual normal-theory
-sample size of two means; for a prediction see prediction.py. Refuses a statement about one replicate, which shows no
-noise.
+sample size of two means. A prediction's interval covers several models, so no formula gives its width: runs of the plan
+are simulated, with a curve that is slightly contended, and fitted. Refuses a statement about one replicate, which shows
+no noise, and a width if the fit would not answer in most runs.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
 from scale_sweep.analysis.noise.spread import DIFFERENCE_MAX_PERCENT, smallest_of, student
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_number
 from scale_sweep.model import Plan
-from scale_sweep.plan.abba import TRIALS_OF_A_VARIANT
-from scale_sweep.plan.prediction import prediction_percent
+from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT
 
 GUESS_PERCENT = 3.0
 REPLICATES_MAX = 100
 REACH = 2.0  # the predicted level, as a multiple of the last one
+CONTENTION = 0.03  # of the simulated curve
+DRAWS = 9
+_SAMPLES = 200  # of each fit's bootstrap
+_SEED = 20260812
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,3 +137,28 @@ def power_sentence(plan: Plan, power: Power) -> str:
         low, high = power.prediction_percent
         said.append(f"a rate predicted for {at} {plan.sweep.axis} to about {low:.0f}..{high:+.0f} %")
     return f"{given} {', '.join(said)}"
+
+
+def prediction_percent(
+    levels: Sequence[float], replicates: int, std: float, at: float, *, draws: int = DRAWS, seed: int = _SEED
+) -> tuple[float, float] | None:
+    """The ends of the fit's 95 % interval of X(at), in percent of the predicted rate; the median over simulated runs.
+
+    std: of one trial's ln X. None if most fits have no model or no interval.
+    """
+    chance, unit = np.random.default_rng(seed), min(*levels, 1.0)
+    ends = []
+    for _ in range(draws):
+        drawn = [
+            (level, level / (1 + CONTENTION * (level / unit - 1)) * math.exp(error))
+            for level in sorted(set(levels))
+            for error in chance.normal(0, std, replicates)
+        ]
+        fit = fit_rows(drawn, Terms(axis="levels"), questions=FitQuestions(predict=(at,)), samples=_SAMPLES)
+        found = fit.predictions[0]
+        if found.rate and found.low is not None and found.high is not None:
+            ends.append((100 * (found.low / found.rate - 1), 100 * (found.high / found.rate - 1)))
+    if 2 * len(ends) <= draws:
+        return None
+    low, high = np.median(np.array(ends), axis=0)
+    return float(low), float(high)

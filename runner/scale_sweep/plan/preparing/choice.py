@@ -1,20 +1,102 @@
-"""`auto`: the best target and runtime on this machine, with the reason in one sentence.
+"""Chooses a server for every combination of a sweep: the best target and runtime on this machine where `auto` leaves it
+open, with the reason in one sentence.
 
 Targets are tried in the order of their ranks, each with its runtimes, best first. One that exists but cannot be used is
-skipped. If the user named one that does not exist, the error says what to install.
+skipped. If the user named one that does not exist, the error says what to install. Refuses requests that contradict
+each other, and a runtime that cannot give a server the quantities of the axes; names no axis and no runtime.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from scale_sweep.base.errors import PreflightError, UsageError
-from scale_sweep.model import ServerSource
-from scale_sweep.plan.preparing.requested import ANY, RequestedServer, refuse_two_places
+from scale_sweep.experiment.axes import Axis, axis_of
+from scale_sweep.model import GIVEN_BY_THE_LOAD, MEMORY, ServerSource, Sweep
 from scale_sweep.server.runtimes import RUNTIMES, load_runtime
 from scale_sweep.server.runtimes.capabilities import Capabilities
 from scale_sweep.server.targets import Facts, Installation, Target, all_facts, load_facts, load_target
+from scale_sweep.sweep.vary import SUBJECT_FIELDS, variants
+
+ANY = "auto"
+
+
+class RequestedServer(Protocol):
+    """A database, its runtime, and its version or build. "auto" and "" leave the choice open."""
+
+    @property
+    def target(self) -> str: ...
+    @property
+    def runtime(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def image(self) -> str: ...
+    @property
+    def home(self) -> str: ...
+    @property
+    def endpoint(self) -> str: ...
+
+
+def subject_key(asked: RequestedServer) -> str:
+    """Equal for trials that are measured on the same server."""
+    return "|".join(getattr(asked, name) for name in SUBJECT_FIELDS)
+
+
+def source_of(runtime: str) -> ServerSource | None:
+    """What a runtime starts its server from; None for `auto`. Raises UsageError for an unknown runtime."""
+    return None if runtime == ANY else load_runtime(runtime).CAN.source
+
+
+def refuse_two_places(asked: RequestedServer) -> None:
+    """Raises UsageError if more than one source of the server is given: endpoint, image, installation.
+
+    With --endpoint, --home is the directory of the client library.
+    """
+    wanted = source_of(asked.runtime)
+    runs = bool(asked.endpoint) or wanted is ServerSource.ENDPOINT
+    given = {
+        ServerSource.ENDPOINT: "--endpoint" if asked.endpoint else "",
+        ServerSource.IMAGE: "--image" if asked.image else "",
+        ServerSource.INSTALLATION: "--home" if asked.home and not runs else "",
+    }
+    flags = [flag or (f"--runtime {asked.runtime}" if source is wanted else "") for source, flag in given.items()]
+    flags = [flag for flag in flags if flag]
+    if len(flags) > 1:
+        raise UsageError(
+            f"{' and '.join(flags)}: a server either runs already, or is in an image, or is installed",
+            remedy="leave out one of the two",
+        )
+    if wanted is ServerSource.ENDPOINT and not asked.endpoint:
+        raise UsageError(f"--runtime {asked.runtime}: where does the server run?", remedy="give --endpoint HOST:PORT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arm:
+    """One combination. sweep: with its server in place of `auto`, and of the varied values only its own."""
+
+    variant: Mapping[str, str]
+    sweep: Sweep
+    choice: Choice
+
+
+def arms_of(sweep: Sweep) -> tuple[Arm, ...]:
+    """All combinations in the order of the variants. Each distinct server is searched once. Raises as `choose` does."""
+    choices: dict[str, Choice] = {}
+    found = []
+    for variant in variants(sweep):
+        said: dict[str, Any] = {name: variant[name] for name in SUBJECT_FIELDS if name in variant}
+        asked = replace(sweep, **said)
+        key = subject_key(asked)
+        if key not in choices:
+            choices[key] = choose(asked)
+        choice = choices[key]
+        chosen = replace(asked, target=choice.facts.name, runtime=choice.runtime, image=choice.image, home=choice.home)
+        found.append(Arm(variant=variant, sweep=chosen, choice=choice))
+    return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,3 +232,37 @@ def _remedy(asked: RequestedServer) -> str:
     if obstacle is None:
         return "; ".join(installs)
     return "; ".join([obstacle.remedy, *(installs if obstacle.installing_helps else [])])
+
+
+def refuse_unable(sweep: Sweep, choice: Choice) -> None:
+    """Raises UsageError for a quantity that neither the runtime nor the load generator gives."""
+    constants = [(axis_of(name), (level,)) for name, level in sweep.constants.items()]
+    for axis, levels in [(axis_of(sweep.axis), sweep.levels), *constants]:
+        is_fixed = len(levels) == 1 and axis.facts.one_without != ""
+        lacking = _lacking(axis, levels[0], choice)
+        if lacking and not is_fixed:
+            raise UsageError(
+                f"{_where(sweep, choice)}: {_why_not(choice, lacking)}, so its {axis.facts.name} cannot be swept",
+                remedy=axis.facts.one_without or f"let the sweep start the server: --runtime {_able(choice, lacking)}",
+            )
+    if sweep.memory_bytes is not None and MEMORY not in choice.can.gives:
+        raise UsageError(f"--memory: {_why_not(choice, MEMORY)}", remedy="leave it out")
+
+
+def _lacking(axis: Axis, level: float, choice: Choice) -> str:
+    """The first granted quantity that nothing gives; "" if there is none."""
+    given = choice.can.gives | GIVEN_BY_THE_LOAD
+    return next((quantity for quantity in axis.amounts(level) if quantity not in given), "")
+
+
+def _where(sweep: Sweep, choice: Choice) -> str:
+    return "--endpoint" if sweep.endpoint else f"--runtime {choice.runtime}"
+
+
+def _why_not(choice: Choice, quantity: str) -> str:
+    return choice.can.why_not.get(quantity, f"{choice.runtime} gives a server no {quantity}")
+
+
+def _able(choice: Choice, quantity: str) -> str:
+    names = [name for name in RUNTIMES.names() if name in runtimes_of(choice.facts)]
+    return " or ".join(name for name in names if quantity in load_runtime(name).CAN.gives)

@@ -10,10 +10,10 @@ from scale_sweep.experiment.axes import axis_of
 from scale_sweep.machine.host import Host
 from scale_sweep.machine.host.ram import RamDirectory
 from scale_sweep.model import Finding, Plan, Trial
-from scale_sweep.plan.preparing import machine, preloaded, server
-from scale_sweep.plan.preparing.choice import Choice
-from scale_sweep.plan.preparing.requested import subject_key
-from scale_sweep.server.targets import Surroundings
+from scale_sweep.plan.data_sets import bytes_needed
+from scale_sweep.plan.preparing import machine_findings, server_findings
+from scale_sweep.plan.preparing.choice import Choice, subject_key
+from scale_sweep.server.targets import Surroundings, load_facts
 
 
 def preflight(
@@ -26,7 +26,7 @@ def preflight(
     data_dir = data.path if isinstance(data, RamDirectory) else data
     around = Surroundings(
         memory_bytes=host.memory_bytes,
-        free_bytes=data.size_bytes if isinstance(data, RamDirectory) else machine.free(data_dir),
+        free_bytes=data.size_bytes if isinstance(data, RamDirectory) else machine_findings.free(data_dir),
         explicit=frozenset(key for key, origin in plan.sweep.origin.items() if origin in ("flag", "file")),
     )
     trials: dict[str, list[Trial]] = {}
@@ -34,33 +34,37 @@ def preflight(
         trials.setdefault(subject_key(trial.subject), []).append(trial)
     subjects = [(choices[key], of_subject) for key, of_subject in trials.items()]
     found = [
-        *machine.writable("--results", results),
-        *machine.trusted(data_dir),
-        *machine.writable("--data-dir", data_dir),
-        *(machine.in_memory(data) if isinstance(data, RamDirectory) else machine.on_disk(plan.sweep.data_dir, data)),
-        *preloaded.space(plan, around.free_bytes),
-        *preloaded.cold(plan, in_memory=isinstance(data, RamDirectory)),
-        *(f for choice, _ in subjects for f in server.without_root(choice, host, data_dir)),
-        *machine.few_open_files(plan.trials),
-        *machine.port_free(plan.sweep.port),
-        *machine.profiling(plan.sweep.profile),
-        *machine.interfaces(plan.sweep.network_bits_per_s),
+        *machine_findings.writable("--results", results),
+        *machine_findings.trusted(data_dir),
+        *machine_findings.writable("--data-dir", data_dir),
+        *(
+            machine_findings.in_memory(data)
+            if isinstance(data, RamDirectory)
+            else machine_findings.on_disk(plan.sweep.data_dir, data)
+        ),
+        *rows_space(plan, around.free_bytes),
+        *cold_data(plan, in_memory=isinstance(data, RamDirectory)),
+        *(f for choice, _ in subjects for f in server_findings.without_root(choice, host, data_dir)),
+        *machine_findings.few_open_files(plan.trials),
+        *machine_findings.port_free(plan.sweep.port),
+        *machine_findings.profiling(plan.sweep.profile),
+        *machine_findings.interfaces(plan.sweep.network_bits_per_s),
         *(f for choice, of_subject in subjects for f in _of_server(choice, of_subject)),
-        *machine.idle(host),
+        *machine_findings.idle(host),
         *_of_plan(plan),
         *_unequal_runtimes(plan),
         *_disks(plan, data_dir),
         *axis_of(plan.sweep.axis).findings(plan),
-        *(f for choice, of_subject in subjects for f in server.refused(choice, of_subject, around)),
+        *(f for choice, of_subject in subjects for f in server_findings.refused(choice, of_subject, around)),
     ]
     return tuple(sorted(dict.fromkeys(found), key=lambda f: not f.blocking))
 
 
 def _of_server(choice: Choice, trials: list[Trial]) -> Iterator[Finding]:
-    yield from server.endpoint(choice, trials)
-    yield from server.client(choice)
-    yield from server.uncorrupted(choice, trials)
-    yield from server.installed(choice, trials)
+    yield from server_findings.endpoint(choice, trials)
+    yield from server_findings.client(choice)
+    yield from server_findings.uncorrupted(choice, trials)
+    yield from server_findings.installed(choice, trials)
 
 
 def refuse_blocking(findings: tuple[Finding, ...]) -> None:
@@ -105,3 +109,31 @@ def _of_plan(plan: Plan) -> list[Finding]:
         )
         for c in plan.confounds
     ]
+
+
+def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
+    """Whether the data sets, a copy for a trial and the reserve fit on the disk."""
+    needed, reserve = bytes_needed(plan.trials), plan.sweep.disk_free_min_bytes
+    if needed + reserve <= free_bytes:
+        return []
+    sentence = (
+        f"the rows of --preload take about {needed / 1e6:,.0f} MB, with the copy for a trial, and "
+        f"{reserve / 1e6:,.0f} MB must stay free; {free_bytes / 1e6:,.0f} MB are free"
+    )
+    remedy = "free some space, choose another disk with --data-dir, or lower --preload"
+    return [Finding(blocking=True, subject="--data-dir", sentence=sentence, remedy=remedy)]
+
+
+def cold_data(plan: Plan, *, in_memory: bool) -> list[Finding]:
+    """What prevents that the data of a trial are cold."""
+    found = []
+    for subject in {t.subject.server: t.subject for t in plan.trials if t.work.cache == "cold"}.values():
+        facts = load_facts(subject.target)
+        if subject.endpoint:
+            found.append("a server that already runs is not started again")
+        elif not facts.keeps_data:
+            found.append(f"{facts.title} cannot be started again on its own files yet")
+        elif in_memory:
+            found.append("data in memory are never cold")
+    remedy = "--cache as-is, or a --data-dir on a disk" if in_memory else "--cache as-is"
+    return [Finding(blocking=True, subject="--cache", sentence=sentence, remedy=remedy) for sentence in found]

@@ -1,4 +1,6 @@
-"""Plans a sweep, or a stored run, for this machine, with the findings before anything starts."""
+"""Plans a sweep, two as the variants of `scale ab`, or a stored run, for this machine, with the findings before
+anything starts. Refuses to start anything.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from scale_sweep.base.errors import PreflightError
+from scale_sweep.base.errors import PreflightError, StoreError
 from scale_sweep.base.extras import require_extra
 from scale_sweep.machine.host import Host, read_host
 from scale_sweep.machine.host.cpu_work import ESTIMATES_SPEED, speed_now
@@ -16,7 +18,7 @@ from scale_sweep.machine.host.ram import RamDirectory, is_ram, ram_directory, wi
 from scale_sweep.machine.state import folder_path
 from scale_sweep.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
 from scale_sweep.plan import PlannedArm, complete, left_out, make_plan, plan_arms, with_constants
-from scale_sweep.plan.connections import with_equal_connections
+from scale_sweep.plan.complete import with_equal_connections
 from scale_sweep.plan.new_pages import (
     ENOUGH_BYTES,
     equal_rows_sentence,
@@ -26,17 +28,28 @@ from scale_sweep.plan.new_pages import (
     trial_bytes,
     with_equal_rows,
 )
-from scale_sweep.plan.power import GUESS, AssumedNoise, replicates_for
-from scale_sweep.plan.preparing import machine
-from scale_sweep.plan.preparing.able import refuse_unable
-from scale_sweep.plan.preparing.arms import Arm, arms_of
-from scale_sweep.plan.preparing.choice import Choice, choose
+from scale_sweep.plan.power import GUESS, AssumedNoise, blocks_for, replicates_for
+from scale_sweep.plan.preparing import machine_findings
+from scale_sweep.plan.preparing.choice import (
+    Arm,
+    Choice,
+    RequestedServer,
+    arms_of,
+    choose,
+    refuse_unable,
+    source_of,
+    subject_key,
+)
 from scale_sweep.plan.preparing.findings import preflight
-from scale_sweep.plan.preparing.noise import assumed_noise
-from scale_sweep.plan.preparing.requested import RequestedServer, source_of, subject_key
+from scale_sweep.plan.preparing.same_server import refuse_same_server
 from scale_sweep.plan.preparing.specs import refuse_wrong_specs
+from scale_sweep.results.store.reader import read_fit, read_manifest, run_paths
 from scale_sweep.results.store.reference import read_reference
-from scale_sweep.sweep.vary import as_varied
+from scale_sweep.results.store.stored import FIT
+from scale_sweep.sweep.ab import as_one, variants_of, words
+from scale_sweep.sweep.vary import VARIANT, as_varied
+
+LOOKED_AT = 30  # runs, the newest first
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +199,7 @@ def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Pa
         data_dir=data_dir,
         results=results,
         ram=ram,
-        findings=(*preflight(plan, host, choices, ram or data_dir, results), *machine.dear_pages(pages, held)),
+        findings=(*preflight(plan, host, choices, ram or data_dir, results), *machine_findings.dear_pages(pages, held)),
         new_pages=pages,
         held_bytes=held,
     )
@@ -195,3 +208,53 @@ def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Pa
 def default_data_dir() -> Path:
     """The folder for data in this user's state: on a disk, because TMPDIR may be in memory."""
     return folder_path("data")
+
+
+def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
+    """Chooses servers, plans and checks; starts nothing. Raises UsageError or PreflightError."""
+    host = read_host()
+    noise = assumed_noise(results, host, arms_of(a)[0].choice.facts.name)
+    if a.detect_percent is not None:
+        blocks = blocks_for(a.detect_percent, len(a.levels), noise)
+    sides = tuple(replace(one, data_dir=with_size(one.data_dir)) for one in variants_of(a, b, blocks))
+    seeded = with_order_seed(sides[0])
+    planned, choices = [], {}
+    for name, sweep in zip(seeded.variants_ab, sides, strict=True):
+        arm = arms_of(replace(sweep, order_seed=seeded.order_seed))[0]
+        refuse_unable(arm.sweep, arm.choice)
+        choices[subject_key(arm.sweep)] = arm.choice
+        own = complete(with_constants(arm.sweep, host), arm.choice.facts, host.memory_bytes)
+        planned.append(PlannedArm(variant={VARIANT: name}, sweep=own, facts=arm.choice.facts))
+    about = words(planned[0].sweep, planned[1].sweep)  # with their targets' defaults
+    plan = plan_arms(as_one(replace(planned[0].sweep, variants_ab=about)), host, planned)
+    if _plain(a) != _plain(b):
+        refuse_same_server(plan, choices)
+    refuse_wrong_specs(plan, choices)
+    pages = pages_of(plan)
+    return replace(looked_at(with_held_memory(plan, pages), choices, host, results, pages), noise=noise)
+
+
+def _plain(sweep: Sweep) -> Sweep:
+    """The sweep without where its settings come from."""
+    return replace(sweep, origin={})
+
+
+def assumed_noise(results: Path, host: Host, target: str) -> AssumedNoise:
+    """The noise floor of the newest run of this machine and target that has one."""
+    for path in list(reversed(run_paths(results)))[:LOOKED_AT]:
+        try:
+            percent = _noise(path, host, target)
+        except (StoreError, OSError, ValueError):
+            continue
+        if percent:
+            return AssumedNoise(percent=percent, source=f"that of {path.name}")
+    return GUESS
+
+
+def _noise(path: Path, host: Host, target: str) -> float | None:
+    manifest = read_manifest(path)
+    of, sweep = manifest.get("host") or {}, manifest.get("sweep") or {}
+    if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model or sweep.get("target") != target:
+        return None
+    found = read_fit(path, FIT).get("noise_percent")
+    return float(found) if found else None

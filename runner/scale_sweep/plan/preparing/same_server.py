@@ -13,8 +13,7 @@ from dataclasses import replace
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.same_value import are_same_values, is_same_value
 from scale_sweep.model import Event, Plan, Trial, TrialFinished
-from scale_sweep.plan.preparing.choice import Choice
-from scale_sweep.plan.preparing.requested import subject_key
+from scale_sweep.plan.preparing.choice import Choice, subject_key
 from scale_sweep.sweep.vary import VARIANT
 
 _REMEDY = "give B a setting that A has not; without --a, --b and a second sweep, the noise is measured"

@@ -16,8 +16,7 @@ from scale_sweep.loadgen.features import Features, features_of, kept_with
 from scale_sweep.loadgen.groups import group_specs
 from scale_sweep.loadgen.spec import preload_of
 from scale_sweep.model import CLIENTS, Plan, Trial
-from scale_sweep.plan.preparing.choice import Choice
-from scale_sweep.plan.preparing.requested import subject_key
+from scale_sweep.plan.preparing.choice import Choice, subject_key
 from scale_sweep.server.targets import Target
 from scale_sweep.server.targets.planned import planned_spec
 from scale_sweep.sweep.settings import SETTINGS

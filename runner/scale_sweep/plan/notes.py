@@ -1,0 +1,195 @@
+"""The confounds and notes of a plan: what moves along the axis besides the level, and what a plan cannot avoid. Pure.
+
+Knobs that move by a rule; CPUs of the levels that differ in SMT siblings, NUMA nodes or shared cores; methods without
+answers; the effect of --equal-durability; rows before the load. Refuses nothing: if a machine offers no better CPUs,
+the plan names what changes with the level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+
+from scale_sweep.base.units import format_cpus, format_levels, format_number
+from scale_sweep.model import Confound, Placement, Sweep, Trial
+from scale_sweep.plan.data_sets import data_key, makers
+from scale_sweep.server.targets import Facts
+
+Count = Callable[[Placement], int]
+
+
+def confounds(
+    sweep: Sweep, knobs: Sequence[Mapping[float, Mapping[str, str]]], granted: Set[str]
+) -> tuple[Confound, ...]:
+    """Every knob that moves along the axis by a rule. knobs: by level, of each subject. granted: knobs that the level
+    itself sets, which are what is swept."""
+    found: dict[str, Confound] = {}
+    for by_level in knobs:
+        names = dict.fromkeys(name for at_level in by_level.values() for name in at_level)
+        for name in (n for n in names if n not in granted):
+            values = tuple(by_level[level].get(name, "") for level in sweep.levels)
+            if len(set(values)) > 1:
+                found.setdefault(name, _confound(sweep, name, values))
+    return tuple(found.values())
+
+
+def _confound(sweep: Sweep, name: str, values: tuple[str, ...]) -> Confound:
+    steps = ", ".join(f"{v} at {format_number(n)}" for n, v in zip(sweep.levels, values, strict=True))
+    return Confound(
+        knob=name,
+        values=values,
+        sentence=f"{name} moves with the {sweep.axis} ({steps}): the curve shows both, not the {sweep.axis} alone",
+    )
+
+
+def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) -> tuple[str, ...]:
+    """What the plan could not avoid, as sentences. facts_of: each target's, by its name."""
+    found = unanswered(trials, facts_of) + durability(sweep, trials, facts_of)
+    for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
+        cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))
+        found.append(
+            f"at {format_levels(cores)} cores the load generator shares CPU {format_cpus(cpus)} with the server: "
+            "this machine has too few for both"
+        )
+    in_a_row = sorted({t.work.data.requests_per_table for t in trials} - {1})
+    if in_a_row:
+        numbers = " or ".join(f"{number:,}" for number in in_a_row)
+        found.append(f"{numbers} requests of a table come before the next table's: tables are not written in turn")
+    if sweep.ablation and not any(t.role == "ablation" for t in trials):
+        found.append("--ablation: no knob moves along the axis, so there is nothing to split")
+    if sweep.data_dir.startswith("ram:"):
+        size = sweep.data_dir.partition(":")[2]
+        found.append(
+            f"the data is in memory (--data-dir ram, {size} at most): the rates do not contain the cost of a disk, "
+            "and the data uses the server's memory"
+        )
+    found += _rows_before(trials)
+    if sweep.replicates < 2 and sweep.until_ci_percent is None:
+        found.append("one replicate: the noise cannot be distinguished from the scaling")
+    return tuple(found)
+
+
+def _rows_before(trials: Sequence[Trial]) -> list[str]:
+    """How the rows of --preload are loaded, and what of them is in memory; empty without them."""
+    works = {t.work.preload_rows: t.work for t in trials if t.work.preload_rows}
+    if not works:
+        return []
+    rows = " or ".join(f"{count:,}" for count in sorted(works))
+    sets, alone = len(makers(trials)), any(not data_key(t) for t in trials)
+    each = "every trial loads them" if alone else "every trial gets a copy of the files"
+    once = (
+        f"they are loaded {'once' if sets == 1 else f'{sets} times, once for each kind of files'}, and " if sets else ""
+    )
+    cache = {"warm": ", and reads all of them before its load", "cold": ", none of which is in memory"}
+    caches = sorted({t.work.cache for t in trials})
+    after = "".join(cache.get(one, "") for one in caches) if len(caches) == 1 else ""
+    return [f"--preload: {rows} rows are there before each load; {once}{each}{after}"]
+
+
+def unanswered(trials: Sequence[Trial], facts_of: Mapping[str, Facts]) -> list[str]:
+    """A sentence for each target and method without answers. facts_of: each target's, by its name."""
+    used = sorted({(t.subject.target, t.subject.method) for t in trials}, key=lambda u: list(facts_of).index(u[0]))
+    return [
+        f"{name}: the method {method} has no answers: there are no response times, rows are those that the database "
+        "counts at the end, and a request that was lost is not noticed before"
+        for name, method in used
+        if method in facts_of[name].unanswered
+    ]
+
+
+def durability(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) -> list[str]:
+    """What --equal-durability comes to, for each target."""
+    if not sweep.equal_durability:
+        return []
+    found = []
+    for name, facts in facts_of.items():
+        mine = [t for t in trials if t.subject.target == name]
+        found.append(f"equal durability: {name} {_durability_of(facts, mine)}")
+    return found
+
+
+def _durability_of(facts: Facts, trials: Sequence[Trial]) -> str:
+    if any(t.subject.method in facts.unanswered for t in trials):
+        return "acknowledges nothing by this method, so nothing is set"
+    if facts.fsynced is None:
+        return f"has no setting for it: when it answers, rows are {facts.acknowledged}"
+    if any(t.subject.endpoint for t in trials):
+        return "is a server that runs already, whose settings stay as they are"
+    other = {k: v for t in trials for k, v in t.knobs.items() if k in facts.fsynced and v != facts.fsynced[k]}
+    if other:
+        return f"keeps {', '.join(f'{k}={v}' for k, v in other.items())}, as asked"
+    how = ", ".join(f"{k}={v}" for k, v in facts.fsynced.items()) or "its default"
+    return f"answers when rows are fsynced ({how})"
+
+
+def cpu_confounds(sweep: Sweep, trials: Sequence[Trial]) -> tuple[Confound, ...]:
+    """One confound for each property of the CPUs that is not the same at every level."""
+    at = {trial.level: trial.placement for trial in sorted(trials, key=lambda t: t.level)}
+    found = (_smt(sweep, at), _siblings(sweep, at), _nodes(sweep, at))
+    return tuple(confound for confound in found if confound is not None)
+
+
+def cpu_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
+    """SMT siblings of the server's CPUs that the load generator has at every level. This is not a confound."""
+    at = {trial.level: trial.placement for trial in trials}
+    found = {placement.sibling_cpus for placement in at.values()}
+    if len(found) != 1 or not (cpus := found.pop()):
+        return ()
+    return (f"the load generator's CPU {format_cpus(cpus)} is an SMT sibling of the server's: they share a core",)
+
+
+def _smt(sweep: Sweep, at: Mapping[float, Placement]) -> Confound | None:
+    moved = _moved(at, lambda p: len(p.smt_cpus))
+    if not moved:
+        return None
+    values, levels = moved
+    last = at[levels[-1]]
+    return Confound(
+        knob="SMT within the server",
+        values=values,
+        sentence=f"at {format_levels(levels)} {sweep.axis} the server has SMT siblings of its own cores "
+        f"({format_cpus(last.smt_cpus)} at {format_number(levels[-1])}): from there on a step of the curve is less "
+        "than a core",
+        remedy=_up_to(sweep, at, levels, "whole cores"),
+    )
+
+
+def _siblings(sweep: Sweep, at: Mapping[float, Placement]) -> Confound | None:
+    moved = _moved(at, lambda p: len(p.sibling_cpus))
+    if not moved:
+        return None
+    values, levels = moved
+    cpus = at[levels[-1]].sibling_cpus
+    return Confound(
+        knob="SMT between server and load generator",
+        values=values,
+        sentence=f"at {format_levels(levels)} {sweep.axis} the load generator's CPU {format_cpus(cpus)} is an SMT "
+        "sibling of the server's: both are slower there than at the other levels",
+        remedy=_up_to(sweep, at, levels, "separate cores for server and load generator"),
+    )
+
+
+def _nodes(sweep: Sweep, at: Mapping[float, Placement]) -> Confound | None:
+    moved = _moved(at, lambda p: max(0, len(p.nodes) - 1))
+    if not moved:
+        return None
+    values, levels = moved
+    return Confound(
+        knob="the server's NUMA spread",
+        values=values,
+        sentence=f"at {format_levels(levels)} {sweep.axis} the server's CPUs are on {len(at[levels[-1]].nodes)} NUMA "
+        "nodes: part of its memory is remote there",
+        remedy=_up_to(sweep, at, levels, "one node"),
+    )
+
+
+def _moved(at: Mapping[float, Placement], count: Count) -> tuple[tuple[str, ...], tuple[float, ...]] | None:
+    """The count at each level, and the levels that have one; None if it is the same at all levels."""
+    counts = {level: count(placement) for level, placement in at.items()}
+    if len(set(counts.values())) < 2:
+        return None
+    return tuple(map(str, counts.values())), tuple(level for level, n in counts.items() if n)
+
+
+def _up_to(sweep: Sweep, at: Mapping[float, Placement], levels: Sequence[float], what: str) -> str:
+    before = [level for level in at if level < levels[0]]
+    return f"{format_levels(tuple(before))} {sweep.axis} have {what}" if before else ""
