@@ -10,7 +10,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen import checked
 from scale_sweep.model import Plan
 from scale_sweep.plan import complete, make_plan
-from scale_sweep.plan.preparing.choice import Choice, subject_key
+from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
 from scale_sweep.plan.preparing.specs import refuse_wrong_specs
 from scale_sweep.server.targets import all_facts, load_facts, load_target
 from tests.integration.cli import run
@@ -50,11 +50,11 @@ def test_a_plan_and_a_sweep_refuse_what_the_load_would(tmp_path, words, says):
     assert not (tmp_path / "results").exists()
 
 
-def planned(target: str, method: str, **flags: str) -> tuple[Plan, dict[str, Choice]]:
+def planned(target: str, method: str, **flags: str) -> tuple[Plan, dict[str, ServerChoice]]:
     facts = load_facts(target)
     sweep = replace(make_sweep(load__method=method, **flags), target=target, runtime="process")
     plan = make_plan(complete(sweep, facts), make_host(), facts)
-    choice = Choice(target=load_target(target), runtime="process", image="", home="", version="", sentence="")
+    choice = ServerChoice(target=load_target(target), runtime="process", image="", home="", version="", sentence="")
     return plan, {subject_key(trial.subject): choice for trial in plan.trials}
 
 

@@ -32,7 +32,7 @@ from scale_sweep.measure.trial import waiting
 from scale_sweep.measure.trial.disks import sync_disks
 from scale_sweep.measure.trial.loading import limit_s
 from scale_sweep.measure.trial.provision import Reached
-from scale_sweep.measure.trial.waiting import asked
+from scale_sweep.measure.trial.waiting import ask
 from scale_sweep.model import DiskSource
 from scale_sweep.results.sqlexport import tables_of, write
 from scale_sweep.server.targets import Address, Session
@@ -107,7 +107,7 @@ def _endless(call: ast.Call) -> str:
 
 
 def unbounded_questions(tree: ast.AST) -> list[tuple[str, int]]:
-    """Calls of a session's methods that ask the server, past `asked`."""
+    """Calls of a session's methods that ask the server, past `ask`."""
     found = []
     for call in ast.walk(tree):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in QUESTIONS:
@@ -213,7 +213,7 @@ def test_a_server_that_does_nothing_is_given_up_before_the_limit(tmp_path, monke
     monkeypatch.setattr(waiting, "WORK_LOOK_S", 0.1)
     at, begun = reached(tmp_path, monkeypatch, works=False), time.monotonic()
     with pytest.raises(TargetError, match=r"Example did not answer FLUSH within \d s, in which it used no CPU"):
-        asked(at, ask_for_ever(at, "FLUSH"), 15.0)
+        ask(at, ask_for_ever(at, "FLUSH"), 15.0)
     assert time.monotonic() - begun < 12
 
 
@@ -222,21 +222,21 @@ def test_a_server_that_works_is_waited_for_until_the_limit(tmp_path, monkeypatch
     monkeypatch.setattr(waiting, "WORK_LOOK_S", 0.1)
     at, begun = reached(tmp_path, monkeypatch, works=True), time.monotonic()
     with pytest.raises(TargetError, match=r"Example did not answer flush within 2 s$"):
-        asked(at, ask_for_ever(at, ""), 2.0)
+        ask(at, ask_for_ever(at, ""), 2.0)
     assert 1.9 < time.monotonic() - begun < 15
 
 
 def test_a_session_knows_when_it_will_be_given_up(tmp_path, monkeypatch):
     at = reached(tmp_path, monkeypatch, works=True)
     assert at.session.left_s(120.0) == 120.0
-    assert 3.0 < asked(at, lambda: at.session.left_s(120.0), 5.0) <= 5.0
+    assert 3.0 < ask(at, lambda: at.session.left_s(120.0), 5.0) <= 5.0
 
 
 def test_a_request_to_end_is_heard_while_an_answer_is_waited_for(tmp_path, monkeypatch):
     at, stop, begun = reached(tmp_path, monkeypatch, works=True), Stop(), time.monotonic()
     threading.Timer(0.5, stop.request).start()
     with stop.here(), pytest.raises(Stopped):
-        asked(at, ask_for_ever(at, ""), 15.0)
+        ask(at, ask_for_ever(at, ""), 15.0)
     assert time.monotonic() - begun < 12
 
 

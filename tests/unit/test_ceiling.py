@@ -93,7 +93,7 @@ def test_a_driver_that_cannot_separate_has_none_and_that_is_told(monkeypatch):
     ceilings = Ceilings("/nowhere", {trial.subject.server: ""})
     ceilings.measure([trial, replace(trial, seed=trial.seed + 1)])
     assert ceilings.of(trial) is None
-    (why,) = ceilings.told().values()
+    (why,) = ceilings.described().values()
     assert "threads' own CPU" in why
 
 
@@ -122,5 +122,5 @@ def test_reads_of_every_target_have_none_and_that_is_told(target, workload):
     ceilings = Ceilings(loadgen_path(), {trial.subject.server: ""})
     ceilings.measure([trial])
     assert ceilings.of(trial) is None
-    (why,) = ceilings.told().values()
+    (why,) = ceilings.described().values()
     assert why.startswith("none for reads: ")

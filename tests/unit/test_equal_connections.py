@@ -3,7 +3,7 @@
 import pytest
 
 from scale_sweep.plan import complete
-from scale_sweep.plan.arms import Arm
+from scale_sweep.plan.arms import PlannedArm
 from scale_sweep.plan.complete import with_equal_connections
 from scale_sweep.plan.make import plan_arms
 from scale_sweep.server.targets import load_facts
@@ -21,7 +21,7 @@ def planned(names, **flags):
         asked[name] = (sweep, load_facts(name))
     completed = {name: complete(sweep, facts) for name, (sweep, facts) in asked.items()}
     equal = with_equal_connections(completed, asked)
-    arms = [Arm(variant={"target": name}, sweep=equal[name], facts=asked[name][1]) for name in names]
+    arms = [PlannedArm(variant={"target": name}, sweep=equal[name], facts=asked[name][1]) for name in names]
     return plan_arms(arms[0].sweep, make_host(16), arms)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.plan import complete
-from scale_sweep.plan.arms import Arm
+from scale_sweep.plan.arms import PlannedArm
 from scale_sweep.plan.make import plan_arms
 from scale_sweep.server.targets import TARGETS, load_facts
 from tests.unit.factories import make_sweep
@@ -19,7 +19,7 @@ def plan_of(*names, **flags):
     for name in names:
         sweep = replace(make_sweep(**flags), target=name, runtime="process", vary={"target": names})
         facts = load_facts(name)
-        arms.append(Arm(variant={"target": name}, sweep=complete(sweep, facts), facts=facts))
+        arms.append(PlannedArm(variant={"target": name}, sweep=complete(sweep, facts), facts=facts))
     return plan_arms(arms[0].sweep, make_host(), arms)
 
 

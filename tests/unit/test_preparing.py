@@ -8,7 +8,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.axes import Axis, load_axis
 from scale_sweep.model import ServerSource
 from scale_sweep.plan.preparing import choose
-from scale_sweep.plan.preparing.choice import arms_of, refuse_unable, runtimes_of, subject_key
+from scale_sweep.plan.preparing.choice import chosen_arms, refuse_unable, runtimes_of, subject_key
 from scale_sweep.plan.preparing.prepared import with_order_seed
 from scale_sweep.plan.preparing.server_findings import client, without_root
 from scale_sweep.server.runtimes import RUNTIMES, load_runtime
@@ -57,7 +57,7 @@ def test_what_a_runtime_needs_follows_from_what_it_can():
 
 
 def test_each_arm_gets_the_server_that_it_asks_for_and_each_server_is_looked_for_once():
-    arms = arms_of(replace(make_sweep(vary=["target=postgres,null", "connections=1,2"]), runtime="auto"))
+    arms = chosen_arms(replace(make_sweep(vary=["target=postgres,null", "connections=1,2"]), runtime="auto"))
     assert [arm.sweep.target for arm in arms] == ["postgres", "postgres", "null", "null"]
     assert {arm.choice.runtime for arm in arms} == {"process"}
     assert arms[0].choice is arms[1].choice and arms[2].choice is arms[3].choice
@@ -67,7 +67,7 @@ def test_each_arm_gets_the_server_that_it_asks_for_and_each_server_is_looked_for
 
 def test_an_arm_that_cannot_be_had_is_refused_like_a_sweep():
     with pytest.raises(UsageError, match="'oracle' is not one of auto"):
-        arms_of(make_sweep(vary=["target=postgres,oracle"]))
+        chosen_arms(make_sweep(vary=["target=postgres,oracle"]))
 
 
 def test_an_image_is_refused_where_none_can_be_run():

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from scale_sweep.model import Operation, StoredRun, VerdictKind
 from scale_sweep.plan import complete
-from scale_sweep.plan.arms import Arm
+from scale_sweep.plan.arms import PlannedArm
 from scale_sweep.plan.make import plan_arms
 from scale_sweep.report import subjects
 from scale_sweep.report.documents import documents
@@ -27,7 +27,7 @@ def several(names=NAMES):
     for name in names:
         sweep = replace(make_sweep(cores="1,2"), target=name, runtime="process", vary={"target": names})
         facts = load_facts(name)
-        arms.append(Arm(variant={"target": name}, sweep=complete(sweep, facts), facts=facts))
+        arms.append(PlannedArm(variant={"target": name}, sweep=complete(sweep, facts), facts=facts))
     return plan_arms(arms[0].sweep, make_host(), arms)
 
 

@@ -11,7 +11,7 @@ from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
 from scale_sweep.measure.trial.stored_rows import (
     NAMED_MAX,
     SHARE,
-    Comparison,
+    ComparisonPlan,
     _comparison,
     _left_out,
     _tables_max,
@@ -36,7 +36,7 @@ def comparison_of(columns: int, held: int, rows: int = 10, spent_s: float = HOUR
     return _comparison(replace(trial, work=work), FACTS, each, spent_s, _tables_max(figures)), figures
 
 
-def portions(comparison: Comparison, slower: float, fixed_s: float = 0.0) -> tuple[list[int], bool, float]:
+def portions(comparison: ComparisonPlan, slower: float, fixed_s: float = 0.0) -> tuple[list[int], bool, float]:
     """How many tables each portion has, whether all together are compared too, and the seconds of all of it. The
     database is so many times slower than estimated, and takes fixed_s for each question."""
     sizes: list[int] = []

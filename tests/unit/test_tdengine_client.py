@@ -9,7 +9,7 @@ import pytest
 from scale_sweep.base.errors import TargetError
 from scale_sweep.measure.trial import waiting
 from scale_sweep.measure.trial.provision import Reached
-from scale_sweep.measure.trial.waiting import asked
+from scale_sweep.measure.trial.waiting import ask
 from scale_sweep.server.targets import Address, Surroundings, load_target
 from scale_sweep.server.targets.tdengine import client, config, count
 from scale_sweep.server.targets.tdengine.client import names_that_do_not_resolve, too_few_vnodes
@@ -84,7 +84,7 @@ def test_a_question_that_is_given_up_leaves_no_process(tmp_path, monkeypatch):
     session = TDENGINE.session(trial(), address)
     at = Reached(server=Still(monkeypatch, works=False), address=address, session=session, who="TDengine")
     with pytest.raises(TargetError, match=r"TDengine did not answer SELECT SERVER_VERSION\(\)"):
-        asked(at, session.version, 50.0)
+        ask(at, session.version, 50.0)
     pid, deadline = int((tmp_path / "pid").read_text()), time.monotonic() + 10
     while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
         assert time.monotonic() < deadline, "it still runs"

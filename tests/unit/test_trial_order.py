@@ -20,7 +20,7 @@ from scale_sweep.measure.executing.execute import server_facts
 from scale_sweep.measure.trial.loading import LOCAL, Loading
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.measure.trial.stages import Aborted, Ended, Loaded, SchemaMade, Verified
+from scale_sweep.measure.trial.stages import Aborted, Ended, LoadSeen, SchemaMade, Verified
 from scale_sweep.measure.trial.waiting import answer_within
 from scale_sweep.model import Interval, IntervalSeen, PhaseEntered, SampleTaken, VerdictKind
 from scale_sweep.server.targets import Address
@@ -68,7 +68,7 @@ def test_the_same_events_in_a_thread_and_in_another_process(folder):
 
 def test_every_field_of_a_stage_is_a_fact():
     facts = {f.name for f in fields(TrialFacts)}
-    for stage in (SchemaMade, Loaded, Verified, Ended, Aborted):
+    for stage in (SchemaMade, LoadSeen, Verified, Ended, Aborted):
         assert {f.name for f in fields(stage)} <= facts
 
 

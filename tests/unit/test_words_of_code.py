@@ -14,7 +14,8 @@ from tests.offenders import assert_none
 ROOT = Path(__file__).resolve().parents[2]
 # The folders that are clean; below `runner/scale_sweep` and `loadgen` all will be.
 CLEAN = tuple(
-    f"runner/scale_sweep/{name}" for name in ("analysis", "cli", "judge", "report", "results", "verify", "watch")
+    f"runner/scale_sweep/{name}"
+    for name in ("analysis", "cli", "judge", "measure", "plan", "report", "results", "verify", "watch")
 )
 EMPTY_NAMES = {"told", "said", "asked", "found", "given"}
 EMPTY_STARTS = {"what", "whose", "of"}

@@ -20,8 +20,8 @@ from scale_sweep.measure import executing
 from scale_sweep.measure.executing import Execution, Sink, report
 from scale_sweep.model import StoredRun, Sweep
 from scale_sweep.plan.preparing import (
-    Choice,
     Prepared,
+    ServerChoice,
     default_data_dir,
     prepare,
     prepare_ab,
@@ -140,7 +140,7 @@ def _execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: 
     return executing.execute(execution, writer, (*sinks, checks), say)
 
 
-def client_home(choice: Choice) -> str:
+def client_home(choice: ServerChoice) -> str:
     """The directory of the load generator's client library: the server's own, or one copied out of its image."""
     if choice.can.has_images and choice.target.facts.image_library:
         copy_out = load_runtime(choice.runtime).copy_out

@@ -17,7 +17,7 @@ from scale_sweep.cli.arguments import JSON, from_flags
 
 if TYPE_CHECKING:
     from scale_sweep.machine.host import Disk
-    from scale_sweep.measure.observing import Observation
+    from scale_sweep.measure.observing import Observed
     from scale_sweep.model import DataDisk
 
 
@@ -126,7 +126,7 @@ def _metrics(name: str, plan: Any, port: int, stack: ExitStack) -> Any:
     return exporter
 
 
-def _show(seen: Observation, as_json: bool) -> None:
+def _show(seen: Observed, as_json: bool) -> None:
     from scale_sweep.cli import console
 
     if as_json:
@@ -137,6 +137,6 @@ def _show(seen: Observation, as_json: bool) -> None:
     console.show_line(seen.path)
 
 
-def _figures(seen: Observation) -> list[tuple[str, float | None]]:
+def _figures(seen: Observed) -> list[tuple[str, float | None]]:
     left_out = ("path", "samples", "seconds", "interrupted")
     return [(name, value) for name, value in asdict(seen).items() if name not in left_out]

@@ -32,7 +32,7 @@ from scale_sweep.measure.trial.waiting import (
     DROP_S,
     SCHEMA_S,
     TABLES_S,
-    asked,
+    ask,
     closed_at_last,
     count_s,
     flush_s,
@@ -160,13 +160,13 @@ def _schema(job: IotJob, reached: Reached, stop: Stop) -> float:
     session = reached.session
     if job.drops:
         with contextlib.suppress(TargetError):
-            asked(reached, session.drop_schema, DROP_S)
+            ask(reached, session.drop_schema, DROP_S)
     begun = time.monotonic()
     if not job.creates:
         return 0.0
     while True:
         try:
-            asked(reached, session.create_schema, SCHEMA_S)
+            ask(reached, session.create_schema, SCHEMA_S)
             break
         except TargetError:
             if not job.drops and _is_there(job, reached):
@@ -175,21 +175,21 @@ def _schema(job: IotJob, reached: Reached, stop: Stop) -> float:
                 raise
         stop.sleep(PAUSE_S)
     wait_for(reached.server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
-    asked(reached, session.create_tables, TABLES_S)
+    ask(reached, session.create_tables, TABLES_S)
     return time.monotonic() - begun
 
 
 def _is_there(job: IotJob, reached: Reached) -> bool:
     """Whether an earlier load left its tables."""
     try:
-        return asked(reached, reached.session.count, count_s(job.rows_expected * job.work.data.tables)) is not None
+        return ask(reached, reached.session.count, count_s(job.rows_expected * job.work.data.tables)) is not None
     except TargetError:
         return False
 
 
 def _present(job: IotJob, reached: Reached) -> int:
     """Rows of each device, for a load that only reads. Raises TargetError if there are none."""
-    counted = asked(reached, reached.session.count, count_s(job.rows_expected * job.work.data.tables))
+    counted = ask(reached, reached.session.count, count_s(job.rows_expected * job.work.data.tables))
     each = job.rows_expected if counted is None else counted.rows // job.work.data.tables
     if each == 0:
         raise TargetError(
@@ -220,8 +220,8 @@ def _count(job: IotJob, reached: Reached, acknowledged: int, load: LoadHandle, s
     if not (job.writes and job.drops):
         return None, ""
     try:
-        asked(reached, reached.session.flush, flush_s(acknowledged * row_logical_bytes(job.work)))
-        counted = asked(reached, reached.session.count, count_s(acknowledged))
+        ask(reached, reached.session.flush, flush_s(acknowledged * row_logical_bytes(job.work)))
+        counted = ask(reached, reached.session.count, count_s(acknowledged))
     except TargetError as error:
         say(f"rows are not counted: {error.message}")
         return None, ""

@@ -43,7 +43,7 @@ from scale_sweep.results.identity import identity
 from scale_sweep.results.store.texts import TIMESERIES_HEADER, samples_text, series_text, timeseries_part
 from scale_sweep.sweep.resolve import resolve_sweep
 
-__all__ = ["Observation", "Watched", "accounting_of", "plan_of", "record"]
+__all__ = ["Observed", "Watched", "accounting_of", "plan_of", "record"]
 LOOK_S = 0.1
 FOREVER_S = 10 * 365 * 86_400.0
 _GIGA = 1e9
@@ -52,8 +52,8 @@ PID_MAX = 2**22  # of Linux
 
 
 @dataclass(frozen=True, kw_only=True)
-class Observation:
-    """What was seen. seconds: between the first sample and the last. Figures are means, None where not known."""
+class Observed:
+    """The figures of an observation: means, None where not known. seconds: between the first sample and the last."""
 
     path: str
     samples: int
@@ -72,8 +72,8 @@ class Observation:
 
 @dataclass(frozen=True, kw_only=True)
 class Watched:
-    """What is watched: hz times a second, for so many seconds. seconds 0: until it is stopped. server: None for the
-    machine alone."""
+    """The subject of an observation, sampled hz times a second. seconds: 0 means until it is stopped. server: None for
+    the machine alone."""
 
     plan: Plan
     server: Accounting | None
@@ -84,7 +84,7 @@ class Watched:
 
 def record(
     folder: Path, watched: Watched, sinks: Sequence[Callable[[Event], None]], stop: Stop, facts: Mapping[str, Any]
-) -> Observation:
+) -> Observed:
     """Writes into a new folder. Raises StoreError where it cannot be written."""
     server = watched.server
     writer = _Writer(folder, facts)
@@ -153,7 +153,7 @@ class _Writer:
         except OSError as error:
             raise self._refused(error) from None
 
-    def finish(self, cost: SamplerCost, *, interrupted: bool) -> Observation:
+    def finish(self, cost: SamplerCost, *, interrupted: bool) -> Observed:
         """The series, the manifest, and the outcome. Raises StoreError."""
         seen = _summed(self._folder, self._samples, cost, interrupted=interrupted)
         try:
@@ -183,14 +183,14 @@ def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
-def _summed(folder: Path, samples: Sequence[Sample], cost: SamplerCost, *, interrupted: bool) -> Observation:
+def _summed(folder: Path, samples: Sequence[Sample], cost: SamplerCost, *, interrupted: bool) -> Observed:
     start, end = (samples[0].monotonic_ns, samples[-1].monotonic_ns) if samples else (0, 0)
     use = measure_window(samples, start, end)
     seconds = (end - start) / 1e9
     busy = [s.host_cpu_busy_s_total for s in (samples[0], samples[-1])] if samples else []
     known = [b for b in busy if b is not None]
     used, free = use.memory_used_bytes_max, use.memory_available_bytes_min
-    return Observation(
+    return Observed(
         path=str(folder),
         samples=len(samples),
         seconds=seconds,
@@ -208,17 +208,17 @@ def _summed(folder: Path, samples: Sequence[Sample], cost: SamplerCost, *, inter
 
 
 def accounting_of(pids: Sequence[int], ports: Sequence[int]) -> Accounting | None:
-    """Of the processes and all that they start; None where none is named: then only the machine is watched.
+    """The accounting of the processes and all that they start; None where none is named: only the machine is watched.
 
     Raises UsageError for a process that is not there, and for a port where nobody whom we may see listens.
     """
-    found = list(pids)
+    watched = list(pids)
     for pid in pids:
         if not 0 < pid <= PID_MAX or not psutil.pid_exists(pid):
             raise UsageError(f"--pid {pid}: there is no such process")
     for port in ports:
-        found += _listeners(port)
-    return Accounting(kind="processes", root_pids=tuple(dict.fromkeys(found))) if found else None
+        watched += _listeners(port)
+    return Accounting(kind="processes", root_pids=tuple(dict.fromkeys(watched))) if watched else None
 
 
 def _listeners(port: int) -> list[int]:

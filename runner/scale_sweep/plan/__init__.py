@@ -7,7 +7,7 @@ that are not points of the curve.
 
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import Plan, VerdictKind
-from scale_sweep.plan.arms import Arm as PlannedArm
+from scale_sweep.plan.arms import PlannedArm
 from scale_sweep.plan.complete import complete, left_out
 from scale_sweep.plan.extra_trials import WithConnectionsCheck
 from scale_sweep.plan.make import make_plan, plan_arms

@@ -13,7 +13,7 @@ from scale_sweep.sweep.vary import as_varied, is_knob, variants
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arm:
+class PlannedArm:
     """One subject. sweep: of this combination, completed by its target. variant: its values of --vary."""
 
     variant: Mapping[str, str]
@@ -47,6 +47,6 @@ class Arm:
         return {(knob.name if (knob := declared[name]) else name): value for name, value in varied.items()}
 
 
-def arms_of(sweep: Sweep, facts: Facts) -> tuple[Arm, ...]:
+def planned_arms(sweep: Sweep, facts: Facts) -> tuple[PlannedArm, ...]:
     """The combinations of a completed sweep of one target."""
-    return tuple(Arm(variant=v, sweep=as_varied(sweep, v), facts=facts) for v in variants(sweep))
+    return tuple(PlannedArm(variant=v, sweep=as_varied(sweep, v), facts=facts) for v in variants(sweep))

@@ -21,7 +21,7 @@ from scale_sweep.plan.resources import AmountsByLevel, amounts_by_level, resourc
 from scale_sweep.server.targets import Facts, Knob, columns_of
 from scale_sweep.sweep.vary import check_variants
 
-Asked = tuple[Sweep, Facts]
+Requested = tuple[Sweep, Facts]
 
 
 def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sweep:
@@ -85,20 +85,20 @@ def _fsynced(sweep: Sweep, facts: Facts) -> dict[str, Rule]:
 
 
 def leaves_out(sweep: Sweep) -> bool:
-    """Whether operations that a target cannot express are left out for it: those of a named workload, which the user
-    did not name one by one."""
+    """True if operations that a target cannot express are left out: those of a named workload, which the user did not
+    name one by one."""
     return sweep.origin.get("mix") == "default"
 
 
 def unspoken(sweep: Sweep, facts: Facts) -> dict[str, str]:
-    """Why the target cannot express an operation, by the operation's name."""
-    found = {}
+    """The reason why the target cannot express an operation, by the operation's name."""
+    reasons = {}
     for name, query in queries_of(sweep.work).items():
         try:
             facts.rendered(query, sweep.work.data, sweep.method or facts.methods[0])
         except CannotAsk as error:
-            found[name] = error.message
-    return found
+            reasons[name] = error.message
+    return reasons
 
 
 def left_out(sweep: Sweep, facts: Facts) -> str:
@@ -109,8 +109,8 @@ def left_out(sweep: Sweep, facts: Facts) -> str:
     by_reason: dict[str, list[str]] = {}
     for name, why in reasons.items():
         by_reason.setdefault(why, []).append(name)
-    told = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
-    return f"{facts.title} is not asked {told}; compare the response times of each operation, not the rates of mixes"
+    which = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
+    return f"{facts.title} is not asked {which}; compare the response times of each operation, not the rates of mixes"
 
 
 def _granted_mistakes(sweep: Sweep, granted: AmountsByLevel, facts: Facts) -> list[str]:
@@ -124,13 +124,13 @@ def _disk_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
         return []
     if not facts.disk_placements:
         return [f"--disks: {facts.name} cannot be spread over disks"]
-    found = []
+    mistakes = []
     if sweep.disk_placement not in ("auto", "stripe", *facts.disk_placements):
         has = ", ".join((*facts.disk_placements, "stripe"))
-        found.append(f"--disk-placement: {facts.name} has no {sweep.disk_placement}; it has {has}")
+        mistakes.append(f"--disk-placement: {facts.name} has no {sweep.disk_placement}; it has {has}")
     if sweep.wal_disk not in ("auto", *facts.wal_disks):
-        found.append(f"--wal-disk: {facts.name} keeps its log {' or '.join(facts.wal_disks)}, not {sweep.wal_disk}")
-    return found
+        mistakes.append(f"--wal-disk: {facts.name} keeps its log {' or '.join(facts.wal_disks)}, not {sweep.wal_disk}")
+    return mistakes
 
 
 def _wal_disk(sweep: Sweep, facts: Facts) -> str:
@@ -138,15 +138,15 @@ def _wal_disk(sweep: Sweep, facts: Facts) -> str:
     return facts.wal_disks[0] if chosen else sweep.wal_disk
 
 
-def with_equal_connections(completed: Mapping[str, Sweep], asked: Mapping[str, Asked]) -> dict[str, Sweep]:
-    """The completed sweeps, by server, with the same number of connections. asked: the sweep before it was completed,
-    and the facts of its target, by server."""
+def with_equal_connections(completed: Mapping[str, Sweep], requested: Mapping[str, Requested]) -> dict[str, Sweep]:
+    """The completed sweeps, by server, with the same number of connections. requested: the sweep before it was
+    completed, and the facts of its target, by server."""
     free = {
         key: knob
-        for key, (sweep, facts) in asked.items()
+        for key, (sweep, facts) in requested.items()
         if (knob := _knob_of(facts)) is not None and not _is_given(sweep, facts, knob)
     }
-    if len({facts.name for _, facts in asked.values()}) < 2 or not free:
+    if len({facts.name for _, facts in requested.values()}) < 2 or not free:
         return dict(completed)
     most = max(_number(completed[key], knob) for key, knob in free.items())
     rule = Rule(pieces=(Piece(first=None, last=None, value=str(most)),))
@@ -176,17 +176,17 @@ def column_mistakes(data: Workload, facts: Facts) -> list[str]:
     tags = [(name, "--tag-columns") for name in map(_name, data.tags)] if facts.stores_tags else []
     own = {name.lower(): name for name in facts.own_columns}
     seen: dict[str, str] = {}
-    found = []
+    mistakes = []
     for name, flag in (*columns, *tags):
         low = name.lower()
         if low in own:
-            found.append(
+            mistakes.append(
                 f"{flag}: {name!r} is the name of a column that {facts.title} tables have already ({own[low]})"
             )
         elif low in seen:
-            found.append(f"{flag}: {name!r} is there twice; columns and tags are named apart, also in lower case")
+            mistakes.append(f"{flag}: {name!r} is there twice; columns and tags are named apart, also in lower case")
         seen[low] = name
-    return found
+    return mistakes
 
 
 def _name(column: str) -> str:

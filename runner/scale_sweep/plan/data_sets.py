@@ -1,4 +1,4 @@
-"""Which trials find the same rows before their load: those share one prepared data directory. Pure.
+"""Data sets: trials with the same rows before their load share one prepared data directory. Pure.
 
 Refuses what cannot be shared: rows on prepared disks, whose number is the level, rows in a server that runs already,
 and those of a target whose files are not known to survive a copy.
@@ -37,14 +37,14 @@ def data_key(trial: Trial) -> str:
 
 
 def makers(trials: Iterable[Trial]) -> dict[str, Trial]:
-    """Of each data set the trial on whose server it is loaded: one with the most cores and connections, so that neither
+    """The trial on whose server each data set is loaded: one with the most cores and connections, so that neither
     the order of the trials nor a low level decides how long it takes."""
-    found: dict[str, Trial] = {}
+    chosen: dict[str, Trial] = {}
     for trial in trials:
         key = data_key(trial)
-        if key and (key not in found or _means(trial) > _means(found[key])):
-            found[key] = trial
-    return found
+        if key and (key not in chosen or _means(trial) > _means(chosen[key])):
+            chosen[key] = trial
+    return chosen
 
 
 def _means(trial: Trial) -> tuple[float, int]:
@@ -52,7 +52,7 @@ def _means(trial: Trial) -> tuple[float, int]:
 
 
 def bytes_needed(trials: Iterable[Trial]) -> int:
-    """Of disk space, roughly: every data set, and a copy of the largest one for the trial that runs."""
+    """An estimate of the disk space: every data set, and a copy of the largest one for the trial that runs."""
     sizes = [_bytes(trial) for trial in makers(trials).values()]
     return sum(sizes) + max(sizes, default=0)
 

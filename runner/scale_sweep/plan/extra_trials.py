@@ -90,8 +90,8 @@ class WithConnectionsCheck:
 
 
 def _checks(done: Sequence[TrialResult], declared: Sequence[KnobColumn]) -> list[Trial]:
-    found = sorted((r.trial for r in done if r.trial.role == "point" and _may_be_internal(r)), key=lambda t: -t.order)
-    points = {trial.point_id: trial for trial in found}
+    limited = sorted((r.trial for r in done if r.trial.role == "point" and _may_be_internal(r)), key=lambda t: -t.order)
+    points = {trial.point_id: trial for trial in limited}
     body = sum(r.trial.role not in (*LAST, "check") for r in done)
     made: list[Trial] = []
     for trial in sorted(points.values(), key=lambda t: (t.level, t.point_id)):

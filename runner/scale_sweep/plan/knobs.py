@@ -23,44 +23,44 @@ COUNT = re.compile(r"[0-9]{1,9}")
 
 def knob_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
     """Knobs that the target does not have, or that are given under two names, each by its flag."""
-    found = []
+    mistakes = []
     for name in (*sweep.knobs, *_varied(sweep)):
         if facts.knob_named(name) is None and (name in KNOB_NAMES or not facts.any_knob):
             has = ", ".join(_dashed(knob.name) for knob in facts.role_knobs)
-            found.append(f"--{_dashed(name)}: {facts.name} has no knob {name}; it has {has}")
+            mistakes.append(f"--{_dashed(name)}: {facts.name} has no knob {name}; it has {has}")
     for names in (list(sweep.knobs), _varied(sweep)):
-        for own, given in _by_own_name(names, facts).items():
-            ranks = [_RANK.index(_origin(sweep, name)) for name in given]
+        for own, aliases in _by_own_name(names, facts).items():
+            ranks = [_RANK.index(_origin(sweep, name)) for name in aliases]
             if ranks.count(max(ranks)) > 1:
-                flags = " and ".join(f"--{_dashed(name)}" for name in given)
-                found.append(f"{flags}: both are {own} of {facts.name}; give one")
-    return found
+                flags = " and ".join(f"--{_dashed(name)}" for name in aliases)
+                mistakes.append(f"{flags}: both are {own} of {facts.name}; give one")
+    return mistakes
 
 
 def with_own_names(sweep: Sweep, facts: Facts) -> Sweep:
     """The sweep with every knob under the target's own name. A flag replaces a value of a file."""
     origin: dict[str, Origin] = dict(sweep.origin)
     knobs = {}
-    for own, given in _by_own_name(sweep.knobs, facts).items():
-        name = max(given, key=lambda one: _RANK.index(_origin(sweep, one)))
+    for own, aliases in _by_own_name(sweep.knobs, facts).items():
+        name = max(aliases, key=lambda one: _RANK.index(_origin(sweep, one)))
         knobs[own] = sweep.knobs[name]
         if own != name:
             origin[f"knobs.{own}"] = _origin(sweep, name)
-    own_names = {name: own for own, given in _by_own_name(_varied(sweep), facts).items() for name in given}
+    own_names = {name: own for own, aliases in _by_own_name(_varied(sweep), facts).items() for name in aliases}
     vary = {own_names.get(name, name): values for name, values in sweep.vary.items()}
     return replace(sweep, knobs=knobs, vary=vary, origin=origin)
 
 
 def _by_own_name(names: Iterable[str], facts: Facts) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    aliases: dict[str, list[str]] = {}
     for name in names:
         knob = facts.knob_named(name)
-        found.setdefault(knob.name if knob else name, []).append(name)
-    return found
+        aliases.setdefault(knob.name if knob else name, []).append(name)
+    return aliases
 
 
 def _origin(sweep: Sweep, name: str) -> Origin:
-    """Where a knob was given: by its own setting, else by --knob."""
+    """The origin of a knob: of its own setting, else of --knob."""
     own = sweep.origin.get(f"knobs.{name}", "default")
     return own if own != "default" else sweep.origin.get("knobs.other", "default")
 

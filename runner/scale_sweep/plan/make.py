@@ -20,7 +20,7 @@ from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s
 from scale_sweep.machine.host import Host
 from scale_sweep.model import KnobColumn, Load, Plan, Resources, Sweep, Trial, Work
-from scale_sweep.plan.arms import Arm, arms_of
+from scale_sweep.plan.arms import PlannedArm, planned_arms
 from scale_sweep.plan.data_sets import makers
 from scale_sweep.plan.extra_trials import ablation, boundaries, drift_check_of, profiled
 from scale_sweep.plan.knobs import COUNT, granted_knobs, knobs_of_level, with_knobs
@@ -40,10 +40,10 @@ ResourcesByLevel = Mapping[float, Resources]
 def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
     """All trials of a completed sweep of one target. Raises UsageError for more cores than the machine has, or for a
     rule with a gap."""
-    return plan_arms(sweep, host, arms_of(sweep, facts))
+    return plan_arms(sweep, host, planned_arms(sweep, facts))
 
 
-def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
+def plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
     """All trials of several subjects, each of which is in every block; with fewer blocks where those of --quick would
     take too long. Raises UsageError likewise."""
     plan = _plan_arms(sweep, host, arms)
@@ -54,7 +54,7 @@ def plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
     return _plan_arms(with_replicates(sweep, count), host, fewer)
 
 
-def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
+def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
     sweep = with_constants(_named_after_all(sweep, arms), host)
     arms = [replace(arm, sweep=with_constants(arm.sweep, host)) for arm in arms]
     refuse_too_many(
@@ -84,7 +84,7 @@ def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[Arm]) -> Plan:
     )
 
 
-def _named_after_all(sweep: Sweep, arms: Sequence[Arm]) -> Sweep:
+def _named_after_all(sweep: Sweep, arms: Sequence[PlannedArm]) -> Sweep:
     """The sweep with the names of all its subjects' targets, runtimes and methods, for people."""
     if len({arm.subject.target for arm in arms}) < 2:
         return sweep
@@ -100,7 +100,7 @@ def _named_after_all(sweep: Sweep, arms: Sequence[Arm]) -> Sweep:
 def _trials(
     sweep: Sweep,
     resources: Sequence[ResourcesByLevel],
-    arms: Sequence[Arm],
+    arms: Sequence[PlannedArm],
     knobs: Sequence[KnobsByLevel],
     declared: Sequence[KnobColumn],
 ) -> list[Trial]:
@@ -122,22 +122,22 @@ def _trials(
 def _in_blocks(
     sweep: Sweep,
     resources: Sequence[ResourcesByLevel],
-    arms: Sequence[Arm],
+    arms: Sequence[PlannedArm],
     knobs: Sequence[KnobsByLevel],
     declared: Sequence[KnobColumn],
 ) -> list[Trial]:
     """Two variants in ABBA blocks."""
     places = abba(sweep.levels, sweep.replicates // TRIALS_OF_A_VARIANT, sweep.seed_of_order)
-    found: list[Trial] = []
+    trials: list[Trial] = []
     for p in places:
         at_level, own_knobs = resources[p.variant][p.level], knobs[p.variant][p.level]
         trial = _trial(arms[p.variant], at_level, p.level, p.replicate, own_knobs, declared)
-        found.append(replace(trial, block=p.block, order=len(found)))
-    return found
+        trials.append(replace(trial, block=p.block, order=len(trials)))
+    return trials
 
 
-def _knobs_at(arm: Arm, level: float, declared: Sequence[KnobColumn]) -> dict[str, str]:
-    found = {}
+def _knobs_at(arm: PlannedArm, level: float, declared: Sequence[KnobColumn]) -> dict[str, str]:
+    values = {}
     for name, rule in arm.sweep.knobs.items():
         value = rule_value(rule, level)
         if value is None:
@@ -145,16 +145,16 @@ def _knobs_at(arm: Arm, level: float, declared: Sequence[KnobColumn]) -> dict[st
                 f"--{name.replace('_', '-')}: the rule says nothing for {format_number(level)} {arm.sweep.axis}",
                 remedy="cover every level, like '1..4=4,5..=12'",
             )
-        found[name] = value
-    for name in (knob.name for knob in arm.facts.knobs if knob.kind == "count" and knob.name in found):
-        if not COUNT.fullmatch(found[name]) or int(found[name]) < 1:
-            raise UsageError(f"--{name.replace('_', '-')}: {found[name]!r} is not a whole number above 0")
+        values[name] = value
+    for name in (knob.name for knob in arm.facts.knobs if knob.kind == "count" and knob.name in values):
+        if not COUNT.fullmatch(values[name]) or int(values[name]) < 1:
+            raise UsageError(f"--{name.replace('_', '-')}: {values[name]!r} is not a whole number above 0")
     own = [column for column in declared if arm.facts.knob_named(column.name)]
-    return {**found, **knobs_of_level(arm.sweep, level, arm.granted[level], own)}
+    return {**values, **knobs_of_level(arm.sweep, level, arm.granted[level], own)}
 
 
 def _trial(
-    arm: Arm,
+    arm: PlannedArm,
     resources: Resources,
     level: float,
     replicate: int,
@@ -197,11 +197,11 @@ def _load(load: Load, work: Work, level: float, cores: float) -> Load:
 def _ablations(
     sweep: Sweep,
     block: Sequence[Trial],
-    arms: Sequence[Arm],
+    arms: Sequence[PlannedArm],
     knobs: Sequence[KnobsByLevel],
     declared: Sequence[KnobColumn],
 ) -> list[Trial]:
-    """Where a knob moves: the level after the move, with the knobs of the level before it."""
+    """A trial for each move of a knob: the level after it, with the knobs of the level before it."""
     return [
         ablation(trial, before, by_level[before], arm.knobs, declared)
         for arm, by_level in zip(arms, knobs, strict=True)
@@ -212,7 +212,7 @@ def _ablations(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class TrialPlace:
     """One trial: its level, which variant (0: A, 1: B), its replicate and block, both counted from 1."""
 
     level: float
@@ -221,7 +221,7 @@ class Place:
     block: int
 
 
-def abba(levels: Sequence[float], blocks: int, seed: int) -> Iterator[Place]:
+def abba(levels: Sequence[float], blocks: int, seed: int) -> Iterator[TrialPlace]:
     """All trials in order. Every block number occurs once at each level."""
     chance = random.Random(seed)
     for block in range(1, blocks + 1):
@@ -230,4 +230,6 @@ def abba(levels: Sequence[float], blocks: int, seed: int) -> Iterator[Place]:
         for level in shuffled:
             first = chance.randrange(2)
             for at, variant in enumerate((first, 1 - first, 1 - first, first)):
-                yield Place(level=level, variant=variant, replicate=TRIALS_OF_A_VARIANT * block - (at < 2), block=block)
+                yield TrialPlace(
+                    level=level, variant=variant, replicate=TRIALS_OF_A_VARIANT * block - (at < 2), block=block
+                )

@@ -1,4 +1,4 @@
-"""How much memory a trial's server may touch for the first time: the log and data that it writes, in the page cache or
+"""The memory that a trial's server may touch for the first time: the log and data that it writes, in the page cache or
 in memory. An upper estimate. Pure.
 
 Where pages become dear within a trial of --quick, the level with more cores alone would pay for them. All levels then
@@ -59,7 +59,7 @@ def _may_hold(pages: NewPages) -> int:
 
 
 def held_sentence(held: int, pages: NewPages) -> str:
-    """What is done about dear pages."""
+    """A sentence about memory that is held because pages are dear."""
     return (
         f"scale holds {held / 1e9:.1f} GB of memory and frees it as the server writes, because {pages.sentence}: "
         "the rates do not contain the cost of dear pages"
@@ -109,5 +109,5 @@ def with_equal_rows(sweep: Sweep, rows: int) -> Sweep:
 
 
 def equal_rows_sentence(rows: int, pages: NewPages) -> str:
-    """Why all levels write the same rows."""
+    """The reason why all levels write the same rows."""
     return f"all levels write {rows / 1e6:g} M rows, because {pages.sentence}"

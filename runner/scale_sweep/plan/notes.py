@@ -22,14 +22,14 @@ def confounds(
 ) -> tuple[Confound, ...]:
     """Every knob that moves along the axis by a rule. knobs: by level, of each subject. granted: knobs that the level
     itself sets, which are what is swept."""
-    found: dict[str, Confound] = {}
+    by_knob: dict[str, Confound] = {}
     for by_level in knobs:
         names = dict.fromkeys(name for at_level in by_level.values() for name in at_level)
         for name in (n for n in names if n not in granted):
             values = tuple(by_level[level].get(name, "") for level in sweep.levels)
             if len(set(values)) > 1:
-                found.setdefault(name, _confound(sweep, name, values))
-    return tuple(found.values())
+                by_knob.setdefault(name, _confound(sweep, name, values))
+    return tuple(by_knob.values())
 
 
 def _confound(sweep: Sweep, name: str, values: tuple[str, ...]) -> Confound:
@@ -42,34 +42,34 @@ def _confound(sweep: Sweep, name: str, values: tuple[str, ...]) -> Confound:
 
 
 def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) -> tuple[str, ...]:
-    """What the plan could not avoid, as sentences. facts_of: each target's, by its name."""
-    found = unanswered(trials, facts_of) + durability(sweep, trials, facts_of)
+    """Sentences about what the plan could not avoid. facts_of: each target's, by its name."""
+    sentences = unanswered(trials, facts_of) + durability(sweep, trials, facts_of)
     for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
         cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))
-        found.append(
+        sentences.append(
             f"at {format_levels(cores)} cores the load generator shares CPU {format_cpus(cpus)} with the server: "
             "this machine has too few for both"
         )
     in_a_row = sorted({t.work.data.requests_per_table for t in trials} - {1})
     if in_a_row:
         numbers = " or ".join(f"{number:,}" for number in in_a_row)
-        found.append(f"{numbers} requests of a table come before the next table's: tables are not written in turn")
+        sentences.append(f"{numbers} requests of a table come before the next table's: tables are not written in turn")
     if sweep.ablation and not any(t.role == "ablation" for t in trials):
-        found.append("--ablation: no knob moves along the axis, so there is nothing to split")
+        sentences.append("--ablation: no knob moves along the axis, so there is nothing to split")
     if sweep.data_dir.startswith("ram:"):
         size = sweep.data_dir.partition(":")[2]
-        found.append(
+        sentences.append(
             f"the data is in memory (--data-dir ram, {size} at most): the rates do not contain the cost of a disk, "
             "and the data uses the server's memory"
         )
-    found += _rows_before(trials)
+    sentences += _rows_before(trials)
     if sweep.replicates < 2 and sweep.until_ci_percent is None:
-        found.append("one replicate: the noise cannot be distinguished from the scaling")
-    return tuple(found)
+        sentences.append("one replicate: the noise cannot be distinguished from the scaling")
+    return tuple(sentences)
 
 
 def _rows_before(trials: Sequence[Trial]) -> list[str]:
-    """How the rows of --preload are loaded, and what of them is in memory; empty without them."""
+    """A sentence about the loading of the --preload rows, and about their cache; empty without them."""
     works = {t.work.preload_rows: t.work for t in trials if t.work.preload_rows}
     if not works:
         return []
@@ -97,14 +97,14 @@ def unanswered(trials: Sequence[Trial], facts_of: Mapping[str, Facts]) -> list[s
 
 
 def durability(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) -> list[str]:
-    """What --equal-durability comes to, for each target."""
+    """Sentences about the effect of --equal-durability on each target."""
     if not sweep.equal_durability:
         return []
-    found = []
+    sentences = []
     for name, facts in facts_of.items():
         mine = [t for t in trials if t.subject.target == name]
-        found.append(f"equal durability: {name} {_durability_of(facts, mine)}")
-    return found
+        sentences.append(f"equal durability: {name} {_durability_of(facts, mine)}")
+    return sentences
 
 
 def _durability_of(facts: Facts, trials: Sequence[Trial]) -> str:
@@ -124,15 +124,15 @@ def _durability_of(facts: Facts, trials: Sequence[Trial]) -> str:
 def cpu_confounds(sweep: Sweep, trials: Sequence[Trial]) -> tuple[Confound, ...]:
     """One confound for each property of the CPUs that is not the same at every level."""
     at = {trial.level: trial.placement for trial in sorted(trials, key=lambda t: t.level)}
-    found = (_smt(sweep, at), _siblings(sweep, at), _nodes(sweep, at))
-    return tuple(confound for confound in found if confound is not None)
+    candidates = (_smt(sweep, at), _siblings(sweep, at), _nodes(sweep, at))
+    return tuple(confound for confound in candidates if confound is not None)
 
 
 def cpu_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
     """SMT siblings of the server's CPUs that the load generator has at every level. This is not a confound."""
     at = {trial.level: trial.placement for trial in trials}
-    found = {placement.sibling_cpus for placement in at.values()}
-    if len(found) != 1 or not (cpus := found.pop()):
+    siblings = {placement.sibling_cpus for placement in at.values()}
+    if len(siblings) != 1 or not (cpus := siblings.pop()):
         return ()
     return (f"the load generator's CPU {format_cpus(cpus)} is an SMT sibling of the server's: they share a core",)
 

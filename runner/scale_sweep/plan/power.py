@@ -43,7 +43,7 @@ GUESS = AssumedNoise(percent=GUESS_PERCENT, source="assumed: no earlier run of i
 
 @dataclass(frozen=True, kw_only=True)
 class Power:
-    """What the plan can show at this noise. smallest_percent: the difference of two levels (of `scale ab`: of B and A
+    """The power of a plan at this noise. smallest_percent: the difference of two levels (of `scale ab`: of B and A
     at a level) that is found four times in five at 5 %. level_percent: half of the 95 % interval of a level's mean.
     prediction_percent: both ends of the 95 % interval of the rate at predicted_level, relative to the rate; None if
     there are too few levels or replicates."""
@@ -121,22 +121,22 @@ def _seen(percent: float, between: str) -> str:
 
 
 def power_sentence(plan: Plan, power: Power) -> str:
-    """What the plan can show, in one line."""
-    given = f"at a noise of {power.noise.percent:.1f} % ({power.noise.source})"
+    """The power of a plan in one line."""
+    premise = f"at a noise of {power.noise.percent:.1f} % ({power.noise.source})"
     if plan.sweep.variants_ab:
         if power.smallest_percent is None:
             return "one block shows no noise of its own: no difference can be tested"
-        return f"{given} {_seen(power.smallest_percent, 'A and B')}"
+        return f"{premise} {_seen(power.smallest_percent, 'A and B')}"
     if power.level_percent is None:
         return "one replicate shows no noise of its own: no difference can be tested"
-    said = [f"a level's mean is known to ± {power.level_percent:.1f} %"]
+    parts = [f"a level's mean is known to ± {power.level_percent:.1f} %"]
     if power.smallest_percent is not None:
-        said.insert(0, _seen(power.smallest_percent, "two levels"))
+        parts.insert(0, _seen(power.smallest_percent, "two levels"))
     if power.prediction_percent is not None and power.predicted_level is not None:
         at = format_number(power.predicted_level)
         low, high = power.prediction_percent
-        said.append(f"a rate predicted for {at} {plan.sweep.axis} to about {low:.0f}..{high:+.0f} %")
-    return f"{given} {', '.join(said)}"
+        parts.append(f"a rate predicted for {at} {plan.sweep.axis} to about {low:.0f}..{high:+.0f} %")
+    return f"{premise} {', '.join(parts)}"
 
 
 def prediction_percent(
@@ -155,9 +155,9 @@ def prediction_percent(
             for error in chance.normal(0, std, replicates)
         ]
         fit = fit_rows(drawn, Terms(axis="levels"), questions=FitQuestions(predict=(at,)), samples=_SAMPLES)
-        found = fit.predictions[0]
-        if found.rate and found.low is not None and found.high is not None:
-            ends.append((100 * (found.low / found.rate - 1), 100 * (found.high / found.rate - 1)))
+        prediction = fit.predictions[0]
+        if prediction.rate and prediction.low is not None and prediction.high is not None:
+            ends.append((100 * (prediction.low / prediction.rate - 1), 100 * (prediction.high / prediction.rate - 1)))
     if 2 * len(ends) <= draws:
         return None
     low, high = np.median(np.array(ends), axis=0)

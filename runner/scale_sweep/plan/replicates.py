@@ -51,7 +51,7 @@ def with_replicates(sweep: Sweep, count: int) -> Sweep:
 
 
 def is_by_time(sweep: Sweep) -> bool:
-    """Whether the time decides how many replicates there are."""
+    """True if the time decides the number of replicates."""
     return sweep.origin.get("method.replicates") == BY_TIME
 
 
@@ -134,8 +134,8 @@ class UntilInterval:
         assert wanted is not None
         ids = {trial.trial_id for trial in body}
         results = [_once_checked(r) for r in done if r.trial.trial_id in ids]
-        found = intervals(rates_of(observations(results, self._rate)))
-        wide = [i for i in found if i.half_percent is None or i.half_percent > wanted]
+        level_intervals = intervals(rates_of(observations(results, self._rate)))
+        wide = [i for i in level_intervals if i.half_percent is None or i.half_percent > wanted]
         if not wide:
             return _Step(trials=(), why=f"every interval is within ± {wanted:g} %: enough replicates")
         still = f"intervals still wider than ± {wanted:g} % ({', '.join(map(_words, wide))})"

@@ -40,7 +40,7 @@ def preload_seconds(trial: Trial, facts: Facts) -> float:
 
 
 def plan_sentence(plan: Plan) -> str:
-    """What will happen, in one line."""
+    """The plan in one line: trials, levels, target, duration."""
     sweep = plan.sweep
     many = f" × {len(variants(sweep))} variants" if sweep.vary else ""
     ablations = sum(t.role == "ablation" for t in plan.trials)
@@ -61,7 +61,7 @@ def plan_sentence(plan: Plan) -> str:
 
 
 def bound_sentence(plan: Plan, bound: Bound) -> str:
-    """How much the plan may grow; "" if it does not grow."""
+    """The most trials that the plan may grow to, in one line; "" if it does not grow."""
     if bound.trials <= len(plan.trials):
         return ""
     grows = ["replicates until the intervals are narrow"] if plan.sweep.until_ci_percent is not None else []

@@ -30,7 +30,7 @@ class Ceilings:
         """The ceiling in rows/s; None if there is no such ceiling, or it was not measured."""
         return self._rates.get(self._key(trial))
 
-    def told(self) -> dict[str, float | str]:
+    def described(self) -> dict[str, float | str]:
         """Each ceiling for people: the rate, or why there is none."""
         return {_words(key): rate if rate is not None else key.means.value for key, rate in self._rates.items()}
 

@@ -50,7 +50,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     say("measuring the load generator's own ceiling (same requests, same CPUs, no server)")
     ceilings = Ceilings(program, execution.client_homes)
     ceilings.measure(plan.trials)
-    writer.update_manifest(ceiling_rows_per_s=ceilings.told())
+    writer.update_manifest(ceiling_rows_per_s=ceilings.described())
     make_ready(execution.data_dir)
     stop = current()
     try:
@@ -79,7 +79,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
 
 
 def _last_cpus(plan: Plan) -> tuple[int, ...]:
-    """Where the load generator runs: its CPUs are the server's only if there are no others."""
+    """The CPUs of the load generator, which are the server's only if there are no others."""
     return next((t.placement.generator_cpus for t in plan.trials if t.placement.generator_cpus), ())
 
 
@@ -97,9 +97,9 @@ def _runner(
 def server_facts(results: Sequence[TrialResult]) -> dict[str, str]:
     """The server's version and what its runtime reported, if it is the same in every trial. For the manifest."""
     version = next((r.effective["server_version"] for r in results if "server_version" in r.effective), "")
-    said = [r.server for r in results if r.server]
-    first = said[0] if said else {}
-    alike = {name: value for name, value in first.items() if all(s.get(name) == value for s in said)}
+    reported = [r.server for r in results if r.server]
+    first = reported[0] if reported else {}
+    alike = {name: value for name, value in first.items() if all(s.get(name) == value for s in reported)}
     return {"version": version, **alike}
 
 
@@ -115,12 +115,12 @@ def run_campaign(
 
     An exception (Ctrl-C, a full disk) closes the trial's generator, which cleans up.
     """
-    results, told = list(done), ""
+    results, last_why = list(done), ""
     while True:
         block = planner.next(results)
-        if block.why and block.why != told:
+        if block.why and block.why != last_why:
             say(block.why)
-            told = block.why
+            last_why = block.why
         if not block.trials:
             return
         grown = with_block(plan, block)
@@ -138,13 +138,13 @@ def _run(plan: Plan, trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]
         trial=trial, position=place, total=len(plan.trials), unix_s=time.time(), monotonic_ns=time.monotonic_ns()
     )
     dispatch(started, sinks)
-    found: list[TrialResult] = []
+    finished: list[TrialResult] = []
     with closing(run_trial(trial)) as events:
         for event in events:
             dispatch(event, sinks)
             if isinstance(event, TrialFinished):
-                found.append(event.result)
-    return found
+                finished.append(event.result)
+    return finished
 
 
 def dispatch(event: Event, sinks: Sequence[Sink]) -> None:

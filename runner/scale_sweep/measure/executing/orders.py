@@ -14,7 +14,7 @@ from scale_sweep.model import DataDisk, Plan, Trial
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """What to run, and where its files are. Target, runtime and installation are those of each trial's subject.
+    """The plan to run, and the places of its files. Each trial's subject has its target, runtime and installation.
 
     client_homes: where the load generator finds the client library, by `Subject.server`. held_bytes: of memory that is
     held for the server.
@@ -28,8 +28,8 @@ class Execution:
 
 @dataclass(frozen=True, kw_only=True)
 class Orders:
-    """What all orders of one run share. ceilings: of the load generator. data: the rows that a trial shares with
-    others."""
+    """The values that all orders of one run share. ceilings: of the load generator. data: the rows that a trial shares
+    with others."""
 
     execution: Execution
     run_id: str
@@ -71,9 +71,9 @@ class Orders:
         """
         if not trial.resources.disks:
             return self.stage.disks
-        given = self.stage.disks[: trial.resources.disks]
+        disks = self.stage.disks[: trial.resources.disks]
         if disk_placement != "stripe":
-            return given
+            return disks
         from scale_sweep.machine.disks import restripe  # a sweep without disks does not need it
 
-        return restripe(self.run_id, given)
+        return restripe(self.run_id, disks)

@@ -24,7 +24,7 @@ from scale_sweep.measure.trial.disks import check_placement
 from scale_sweep.measure.trial.order import DataSet, TrialOrder
 from scale_sweep.measure.trial.preload import remove
 from scale_sweep.measure.trial.provision import provision, reached_by
-from scale_sweep.measure.trial.waiting import ANSWER_S, SCHEMA_S, asked, closed_at_last, until_ready, wait_for
+from scale_sweep.measure.trial.waiting import ANSWER_S, SCHEMA_S, ask, closed_at_last, until_ready, wait_for
 from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding, Plan, Trial
 from scale_sweep.plan.data_sets import data_key, makers
 from scale_sweep.server.runtimes import load_runtime
@@ -58,8 +58,8 @@ def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[
     sweep = plan.sweep
     if sweep.disks is None:
         disk = disk_of(data_dir)
-        found = data_disk(disk) if disk else memory_disk(data_dir)
-        yield PreparedDisks(disks=(found,) if found else ())
+        only_disk = data_disk(disk) if disk else memory_disk(data_dir)
+        yield PreparedDisks(disks=(only_disk,) if only_disk else ())
         return
     # a sweep of cores does not need it
     from scale_sweep.machine.disks import measure_ceilings, prepared, shares_bottleneck
@@ -77,33 +77,33 @@ def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[
 
 def ceiling_sentences(stage: PreparedDisks) -> list[str]:
     """fio's results in sentences, with a warning if the disks share a bottleneck."""
-    said = [f"{' + '.join(c.disks)}: {c.write_mb_per_s:.1f} MB/s sequential writes" for c in stage.ceilings]
+    sentences = [f"{' + '.join(c.disks)}: {c.write_mb_per_s:.1f} MB/s sequential writes" for c in stage.ceilings]
     if stage.shared is not None:
-        said.append(f"{stage.shared.sentence}: {stage.shared.remedy}")
-    return said
+        sentences.append(f"{stage.shared.sentence}: {stage.shared.remedy}")
+    return sentences
 
 
 def placement_of(plan: Plan, order: Callable[[Trial, str], TrialOrder], stop: Stop, say: Say) -> tuple[str, str]:
-    """How the data is spread over the disks, and why. Tiers are tried once on the server itself.
+    """The way in which data is spread over the disks, and the reason. Tiers are tried once on the server itself.
 
     order: makes the order of a trial with a placement. Raises PreflightError if the user asked for tiers and the server
     does not support them; Stopped.
     """
-    asked = plan.sweep.disk_placement
+    requested = plan.sweep.disk_placement
     most: Trial = max(plan.trials, key=lambda t: t.resources.disks)
     if not most.resources.disks:
-        return asked, ""
+        return requested, ""
     facts = load_facts(most.subject.target)
     can = facts.disk_placements
-    chosen, why = asked, f"{asked}, as asked"
-    if asked == "stripe":
+    chosen, why = requested, f"{requested}, as asked"
+    if requested == "stripe":
         why = "stripe, as asked: one RAID-0 array (md) over the disks of each level"
-    if asked == "auto":
+    if requested == "auto":
         chosen, why = can[-1], f"{can[-1]}: the only way of {facts.name}"
-    if asked in ("auto", "tiers") and "tiers" in can and most.disks > 1:
+    if requested in ("auto", "tiers") and "tiers" in can and most.disks > 1:
         say("checking whether the server supports several data directories")
         honoured, seen = supports_tiers(order(most, "tiers"), stop)
-        if asked == "tiers" and not honoured:
+        if requested == "tiers" and not honoured:
             raise PreflightError(f"--disk-placement tiers: {seen}", remedy="--disk-placement spread")
         chosen = "tiers" if honoured else "spread"
         why = f"{chosen}: {seen}"
@@ -112,7 +112,7 @@ def placement_of(plan: Plan, order: Callable[[Trial, str], TrialOrder], stop: St
 
 
 def supports_tiers(order: TrialOrder, stop: Stop) -> tuple[bool, str]:
-    """Whether every disk of the trial got parts of a database, and what was seen. Leaves nothing.
+    """True if every disk of the trial got parts of a database; and the observation in words. Leaves nothing.
 
     Raises Stopped.
     """
@@ -121,10 +121,10 @@ def supports_tiers(order: TrialOrder, stop: Stop) -> tuple[bool, str]:
             counts = _try(replace(order, disk_placement="tiers"), stop, cleanup)
     except ScaleError as error:
         return False, f"the server did not show that it supports several data directories: {error.message}"
-    told = f"several data directories: they got {', '.join(map(str, counts))} parts of the database"
+    observed = f"several data directories: they got {', '.join(map(str, counts))} parts of the database"
     if len(counts) == len(order.disks) and all(counts):
-        return True, f"the server supports {told}"
-    return False, f"the server does not support {told}"
+        return True, f"the server supports {observed}"
+    return False, f"the server does not support {observed}"
 
 
 def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:
@@ -134,15 +134,16 @@ def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:
     server, address, session = reached.server, reached.address, reached.session
     with closed_at_last(reached):
         wait_for(server, until_ready(reached, session.not_ready), "the server was not ready", stop)
-        asked(reached, session.create_schema, SCHEMA_S)
+        ask(reached, session.create_schema, SCHEMA_S)
         wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
-        told = check_placement(asked(reached, session.parts, ANSWER_S), order.disks, address.disks)
-    return [int(n) for n in told.get("parts_per_disk", "").split(",") if n]
+        placed = check_placement(ask(reached, session.parts, ANSWER_S), order.disks, address.disks)
+    return [int(n) for n in placed.get("parts_per_disk", "").split(",") if n]
 
 
 @contextlib.contextmanager
 def data_of_run(plan: Plan, run_id: str) -> Iterator[Callable[[Trial], DataSet | None]]:
-    """Says of each trial which data set it gets a copy of, None: it loads its own rows. All are removed at the end."""
+    """Yields a function: the data set that a trial gets a copy of, None if it loads its own rows. Removes all at the
+    end."""
     by_key = makers(plan.trials)
 
     def name_of(key: str) -> str:
@@ -161,8 +162,8 @@ def data_of_run(plan: Plan, run_id: str) -> Iterator[Callable[[Trial], DataSet |
 
 @contextlib.contextmanager
 def memory_of_run(wanted_bytes: int, cpus: Sequence[int], say: Say) -> Iterator[Callable[[Trial], None]]:
-    """Yields what to call before each trial. wanted_bytes: what a trial may use; 0: nothing is held. cpus: where the
-    work of holding is done."""
+    """Yields a function to call before each trial. wanted_bytes: the most that a trial may use; 0: nothing is held.
+    cpus: those that do the work of holding."""
     if not wanted_bytes:
         yield lambda trial: None
         return

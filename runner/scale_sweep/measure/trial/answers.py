@@ -31,7 +31,7 @@ from scale_sweep.loadgen.protocol import Asked
 from scale_sweep.loadgen.rows import Tables, rows_of, tables_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
-from scale_sweep.measure.trial.waiting import asked
+from scale_sweep.measure.trial.waiting import ask
 from scale_sweep.model import AnswersChecked, Cells, Drawn, Query, Work
 
 TIMES = 20  # queries of each operation at least, enough to find a wrong text
@@ -52,15 +52,15 @@ def checked_before(
     queries = {name: query for name, query in queries_of(work).items() if not query.text}
     if not queries:
         return ()
-    tables = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
-    found, made = [], _Made(order.program, spec)
+    tables = ask(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
+    checks, made = [], _Made(order.program, spec)
     times = _times(queries.values(), work)
     place = order.trial.order * times * sum(query.devices for query in queries.values())
     for name, query in queries.items():
         all_drawn = [_resolved(query, one, tables) for one in draws(query, work, times, order.trial.seed, place)]
         place += times * query.devices
         drawn = _affordable(query, work, all_drawn)
-        came = asked(reached, _question(reached, texts[name], drawn, tables.names), ASK_S)
+        came = ask(reached, _question(reached, texts[name], drawn, tables.names), ASK_S)
         right, (tested_rows, passed_rows) = _right(made, query, work, drawn)
         wrong = [
             _sentence(name, one, answer, rows, tables.names, query)
@@ -70,7 +70,7 @@ def checked_before(
         known = [one for one, answer in zip(drawn, right, strict=True) if answer is not None]
         devices = as_text(device for one in known for device in one.devices)
         some = tuple(filter(None, wrong))[:WRONG_MAX]
-        found.append(
+        checks.append(
             AnswersChecked(
                 operation=name,
                 whole=len(known),
@@ -80,11 +80,11 @@ def checked_before(
                 passed_rows=passed_rows,
             )
         )
-    return tuple(found)
+    return tuple(checks)
 
 
 def _times(queries: Iterable[Query], work: Work) -> int:
-    """How often each operation is asked, so that all of them together ask for every device, or as many as they may."""
+    """The number of queries of each operation, so that all together query every device, TIMES_MAX at most."""
     devices = sum(query.devices for query in queries)
     return min(TIMES_MAX, max(TIMES, -(-work.data.tables // devices))) if devices else TIMES
 
@@ -103,7 +103,7 @@ def checked_within(
     work, known = order.trial.work, {one.operation: one for one in before}
     queries = queries_of(work)
     has_writes = len(queries) < len(work.operations)
-    tables = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
+    tables = ask(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
     made = _Made(order.program, spec)
     for name, one in known.items():
         query = queries[name]
@@ -156,10 +156,12 @@ def _handed(
         return f"an answer that came while the load ran cannot be read: {error}"
 
 
-def _spread(query: Query, work: Work, told: list[tuple[Asked, Drawn]]) -> list[tuple[Asked, Drawn]]:
-    """As many of the answers as can be checked, spread over the load."""
-    step = -(-len(told) // COUNTED_MAX) or 1
-    while len(chosen := told[::step]) > 1 and len(_affordable(query, work, [one for _, one in chosen])) < len(chosen):
+def _spread(query: Query, work: Work, reported: list[tuple[Asked, Drawn]]) -> list[tuple[Asked, Drawn]]:
+    """The answers to check: as many as are affordable, spread over the load."""
+    step = -(-len(reported) // COUNTED_MAX) or 1
+    while len(chosen := reported[::step]) > 1 and len(_affordable(query, work, [one for _, one in chosen])) < len(
+        chosen
+    ):
         step *= 2
     return chosen
 
@@ -201,7 +203,7 @@ class _Made:
         self._rows: dict[Stretch, TableRows] = {}
 
     def rows(self, wanted: Sequence[Stretch]) -> Mapping[Stretch, TableRows]:
-        """Of each stretch. Raises LoadError."""
+        """The rows of each stretch. Raises LoadError."""
         if sum(count for _, _, count in {*self._rows, *wanted}) > ROWS_MAX:
             self._rows.clear()
         missing = [stretch for stretch in dict.fromkeys(wanted) if stretch not in self._rows]
@@ -259,7 +261,7 @@ class Within:
     written: int
 
     def wrong(self) -> str:
-        """What is wrong, in a few words; "" if nothing is."""
+        """The difference in a few words; "" if the answer is right."""
         more = self.right.optional_rows + (self.written if grows(self.query) else 0)
         least = ranked.rows_of(self.query, self.right) - self.right.optional_rows
         if not 0 <= self.answer.rows - least <= more and not is_nothing(self.query, self.right):
@@ -271,7 +273,7 @@ class Within:
 
 
 def is_compared(query: Query, answer: Asked, *, has_writes: bool) -> bool:
-    """Whether the content is known and no write of the load may change it. has_writes: the load sends rows."""
+    """True if the content is known and no write of the load may change it. has_writes: the load sends rows."""
     return bool(answer.content) and (query.when != "always" or not has_writes)
 
 

@@ -24,7 +24,7 @@ SYNC_S = 600.0  # of data in the page cache, from others and from the trial befo
 
 
 def data_paths(disks: Sequence[DataDisk]) -> list[str]:
-    """Where data can be: one path for each disk, or one for all if they are striped."""
+    """The paths for data: one for each disk, or one for all if they are striped."""
     return list(dict.fromkeys(disk.path for disk in disks))
 
 
@@ -73,7 +73,7 @@ def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) 
     for name, disk in sample.disks.items():
         if disk.free_bytes is not None and disk.free_bytes < free_min_bytes:
             raise LoadError(
-                f"{_told(name, disks)} is about to fill: {disk.free_bytes / 1e6:.0f} MB free, "
+                f"{_disk_words(name, disks)} is about to fill: {disk.free_bytes / 1e6:.0f} MB free, "
                 f"{free_min_bytes / 1e6:.0f} MB is the least",
                 remedy="larger disks, fewer rows or a shorter window; --disk-free-min sets the least",
             )
@@ -85,11 +85,11 @@ def full_disk(disks: Sequence[DataDisk], free_min_bytes: int) -> str:
         space = os.statvfs(disk.path)
         free = space.f_bavail * space.f_frsize
         if free < free_min_bytes:
-            return f"{_told(disk.name, disks)} is full: {free / 1e6:.0f} MB free"
+            return f"{_disk_words(disk.name, disks)} is full: {free / 1e6:.0f} MB free"
     return ""
 
 
-def _told(name: str, disks: Sequence[DataDisk]) -> str:
+def _disk_words(name: str, disks: Sequence[DataDisk]) -> str:
     """The disk for people, with what to request if it is in memory."""
     disk = next((disk for disk in disks if disk.name == name), None)
     if disk is not None and disk.kind == "ram":
@@ -106,14 +106,14 @@ def _together(name: str, disks: Sequence[DataDisk]) -> str:
 def bytes_at_rest(folders: Sequence[str]) -> int | None:
     """The size of the files below these directories on their disks, each file once. None if there is nothing to read,
     as for a server that is not ours."""
-    found: dict[tuple[int, int], int] = {}
+    sizes: dict[tuple[int, int], int] = {}
     for folder in filter(None, folders):
         for path in below(folder):
             with contextlib.suppress(OSError):  # it was removed already
                 seen = path.lstat()
                 if stat.S_ISREG(seen.st_mode):
-                    found[seen.st_dev, seen.st_ino] = seen.st_blocks * 512
-    return sum(found.values()) if found else None
+                    sizes[seen.st_dev, seen.st_ino] = seen.st_blocks * 512
+    return sum(sizes.values()) if sizes else None
 
 
 def check_placement(parts: Sequence[Part], disks: Sequence[DataDisk], folders: Sequence[str]) -> Mapping[str, str]:

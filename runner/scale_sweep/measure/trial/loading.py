@@ -24,8 +24,8 @@ from scale_sweep.machine.sampling import Sampler, lock_waits
 from scale_sweep.measure.trial.disks import SYNC_S, refuse_full, sync_disks
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached, prove_pinning
-from scale_sweep.measure.trial.stages import Loaded
-from scale_sweep.measure.trial.waiting import answer_within, asked, flush_s
+from scale_sweep.measure.trial.stages import LoadSeen
+from scale_sweep.measure.trial.waiting import answer_within, ask, flush_s
 from scale_sweep.model import (
     Accounting,
     Event,
@@ -114,9 +114,9 @@ class Loading:
             raise failure
         self._refuse_full(new)
 
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadSeen:
         """Everything seen so far."""
-        return Loaded(
+        return LoadSeen(
             load_start_ns=self._load_start_ns,
             measure_start_ns=self._measure_start_ns,
             flush_end_ns=self._flush_end_ns,
@@ -193,8 +193,8 @@ class Loading:
         summary = self._load.summary()
         if summary is None:
             raise LoadError("the load generator ended without a summary")
-        if told := unfinished(summary):
-            raise LoadError(told, remedy="find out who sent the load generator a signal")
+        if message := unfinished(summary):
+            raise LoadError(message, remedy="find out who sent the load generator a signal")
         if not self._is_looked_at:
             self._look_at_the_end()
 
@@ -238,7 +238,7 @@ class Loading:
         summary = self._load.summary()
         limit = flush_s((summary.rows_acked if summary else 0) * logical_bytes(self._order.trial.work))
         self._sync(limit)
-        asked(self._reached, self._session.flush, limit, self._order.disks)
+        ask(self._reached, self._session.flush, limit, self._order.disks)
         self._sync(limit)
         self._flush_end_ns = self._clock.now_ns()
 
@@ -260,7 +260,7 @@ class Loading:
 
 
 def _worked_cpus(trial: Trial) -> tuple[int, ...]:
-    """Whose speed is measured: the server's CPUs, if it runs on this machine."""
+    """The CPUs whose speed is measured: the server's, if it runs on this machine."""
     return () if trial.subject.endpoint else trial.placement.server_cpus
 
 

@@ -31,7 +31,7 @@ from scale_sweep.measure.trial.order import DataSet, TrialOrder
 from scale_sweep.measure.trial.provision import Files, Provisioned, Reached, provision, reached_by, started_again
 from scale_sweep.measure.trial.waiting import (
     answer_within,
-    asked,
+    ask,
     closed_at_last,
     count_s,
     flush_s,
@@ -73,12 +73,12 @@ def preload(order: TrialOrder, reached: Reached, facts: Facts, stop: Stop) -> Pr
     summary = load.summary()
     acknowledged = summary.rows_acked if summary else 0
     if acknowledged != work.preload_rows:
-        told = "; ".join(f"{trouble.code}: {trouble.message}" for trouble in load.troubles)
+        troubles = "; ".join(f"{trouble.code}: {trouble.message}" for trouble in load.troubles)
         some = f"{acknowledged:,} of {work.preload_rows:,} rows"
-        raise LoadError(f"{some} were loaded before the reads: {told or 'no word'}")
-    asked(reached, reached.session.settle, flush_s(work.preload_rows * row_logical_bytes(work)), order.disks)
+        raise LoadError(f"{some} were loaded before the reads: {troubles or 'no word'}")
+    ask(reached, reached.session.settle, flush_s(work.preload_rows * row_logical_bytes(work)), order.disks)
     used = idle_cores(reached, stop) if reached.address.is_ours else None
-    counted = asked(reached, reached.session.count, count_s(work.preload_rows))
+    counted = ask(reached, reached.session.count, count_s(work.preload_rows))
     if counted is not None and counted.rows != work.preload_rows:
         raise LoadError(f"{work.preload_rows:,} rows were loaded before the reads, the server counts {counted.rows:,}")
     after = _sizes(reached, facts.log_folders)
@@ -117,12 +117,12 @@ def kept_before(order: TrialOrder, data: DataSet) -> Kept | None:
     if record is None or directory_at(str(folder)) not in record.directories:
         return None
     try:
-        said = json.loads(read_own(folder / _COMPLETE))
-        found = Kept(**{**said, "folder": folder, "preloaded": Preloaded(**said["preloaded"])})
+        stored = json.loads(read_own(folder / _COMPLETE))
+        kept = Kept(**{**stored, "folder": folder, "preloaded": Preloaded(**stored["preloaded"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
     _mark(folder)
-    return found
+    return kept
 
 
 def make(order: TrialOrder, data: DataSet, stop: Stop) -> Kept:
@@ -160,8 +160,8 @@ def forget_logs(order: ServerOrder) -> None:
         path.unlink(missing_ok=True)
 
 
-def copied(order: TrialOrder, kept: Kept, told: Callable[[Preloaded], None]) -> Files:
-    """The files for one trial. `told` is called with what was copied, after the copy."""
+def copied(order: TrialOrder, kept: Kept, report: Callable[[Preloaded], None]) -> Files:
+    """The files for one trial. report: called with the copied rows, after the copy."""
 
     def fill(site: Site) -> None:
         begun, target = time.monotonic(), Path(site.data_dir)
@@ -171,14 +171,14 @@ def copied(order: TrialOrder, kept: Kept, told: Callable[[Preloaded], None]) -> 
         sync_disks(order.disks, flush_s(kept.bytes_total))  # nothing is left to be written while the load runs
         if order.trial.resources.memory_bytes:
             drop_files([site.data_dir])  # what the server then reads counts as its own memory
-        told(replace(kept.preloaded, copied=way, copied_s=time.monotonic() - begun))
+        report(replace(kept.preloaded, copied=way, copied_s=time.monotonic() - begun))
 
     return Files(port=kept.port, secret=kept.secret, fill=fill)
 
 
 def prove_rows(reached: Reached, rows: int) -> None:
     """Raises LoadError where the copy does not hold the rows, by the database's own count."""
-    counted = asked(reached, reached.session.count, count_s(rows))
+    counted = ask(reached, reached.session.count, count_s(rows))
     if counted is not None and (counted.rows != rows or counted.gaps):
         gaps = f" ({'; '.join(counted.gaps)})" if counted.gaps else ""
         raise LoadError(f"the copy of the data holds {counted.rows:,} rows, {rows:,} were loaded{gaps}")
@@ -208,10 +208,10 @@ def _keep(started: Provisioned, folder: Path, there: Preloaded) -> Kept:
         bytes_total=bytes_at_rest((str(site),)) or 0,
         preloaded=there,
     )
-    said = {**asdict(kept), "folder": str(folder)}
+    stored = {**asdict(kept), "folder": str(folder)}
     with deferred():
         try:
-            write_own(site / _COMPLETE, json.dumps(said))  # the secret is in it
+            write_own(site / _COMPLETE, json.dumps(stored))  # the secret is in it
             remove(folder.name)
             moved = directory_at(str(folder), now_at=str(site))
             save(replace(record_of(folder.name, (), kind="data"), directories=(moved,)))
@@ -252,16 +252,16 @@ def cooled(
 
 
 def warmed(reached: Reached) -> str:
-    """Reads the data's files once. Returns why they are not all in memory, for people; "" when they are."""
+    """Reads the data's files once. Returns a sentence if they do not all stay in memory, else ""."""
     count = read_files(_folders(reached))
-    found = cached_percent(reached)
-    if found is None or found >= WARM_PERCENT_LEAST:
+    percent = cached_percent(reached)
+    if percent is None or percent >= WARM_PERCENT_LEAST:
         return ""
-    return f"only {found:.0f} % of the {count / 1e9:.3g} GB of data stay in the page cache after they were read"
+    return f"only {percent:.0f} % of the {count / 1e9:.3g} GB of data stay in the page cache after they were read"
 
 
 def cached_percent(reached: Reached) -> float | None:
-    """Of the pages of the server's files, those in memory now; None where they cannot be seen."""
+    """The share of the pages of the server's files that is in memory now; None where this cannot be read."""
     return resident_percent(_folders(reached))
 
 

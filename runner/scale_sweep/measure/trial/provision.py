@@ -82,7 +82,7 @@ def provision(
     if files:
         files.fill(site)
         spec = replace(spec, setup=())
-    asked = ServerOrder(
+    server_order = ServerOrder(
         spec=spec,
         site=site,
         resources=trial.resources,
@@ -90,7 +90,7 @@ def provision(
         trial_id=name,
         level=order.level_words,
     )
-    server = runtime.start(asked, cleanup)
+    server = runtime.start(server_order, cleanup)
     address = Address(
         host=server.host,
         port=server.port,
@@ -102,7 +102,7 @@ def provision(
         disk_placement=site.disk_placement,
         holds_data=files is not None,
     )
-    return Provisioned(server=server, address=address, order=asked)
+    return Provisioned(server=server, address=address, order=server_order)
 
 
 def reached_by(target: Target, trial: Trial, started: Provisioned) -> Reached:

@@ -41,9 +41,9 @@ from scale_sweep.measure.trial.preload import (
 from scale_sweep.measure.trial.provision import Provisioned, Reached, provision, reached_by
 from scale_sweep.measure.trial.stages import (
     Aborted,
-    Answered,
-    Compared,
+    AnswersCompared,
     Ended,
+    RowsCompared,
     RowsThere,
     SchemaMade,
     StageResult,
@@ -56,7 +56,7 @@ from scale_sweep.measure.trial.waiting import (
     DROP_S,
     LOG_LINES,
     answer_within,
-    asked,
+    ask,
     closed_at_last,
     count_s,
     killed_for_memory,
@@ -83,7 +83,7 @@ def run_trial(order: TrialOrder, stop: Stop, clock: Clock = LOCAL) -> Generator[
 
 
 class _RunningTrial:
-    """What the stages of one trial share. Each stage adds a frozen part to its facts."""
+    """The state that the stages of one trial share. Each stage adds a frozen part to its facts."""
 
     def __init__(self, order: TrialOrder, stop: Stop, clock: Clock) -> None:
         self._order, self._trial, self._stop, self._clock = order, order.trial, stop, clock
@@ -127,7 +127,7 @@ class _RunningTrial:
     def _walk(self) -> Iterator[Event]:
         kept = yield from self._prepared()
         yield self._enter("provision")
-        files = copied(self._order, kept, self._found) if kept else None
+        files = copied(self._order, kept, self._rows_there) if kept else None
         name = self._trial.trial_id
         self._started = provision(self._order, self._target, self._runtime, name, self._cleanup, files)
         try:
@@ -166,7 +166,7 @@ class _RunningTrial:
                 yield from self._measured(again, spec)
 
     def _with_rows(self, reached: Reached, *, is_copy: bool) -> Iterator[Event]:
-        """Until the server has its schema, and the rows that its reads find."""
+        """Waits until the server has its schema, and the rows that its reads find."""
         yield self._enter("ready")
         wait_until_ready(reached, self._trial.placement, self._target.facts.ready_s, self._stop)
         self._server_facts = reached.server.facts()
@@ -178,49 +178,51 @@ class _RunningTrial:
         if is_copy:
             prove_rows(reached, self._trial.work.preload_rows)
         else:
-            self._found(preload(self._order, reached, self._target.facts, self._stop))
+            self._rows_there(preload(self._order, reached, self._target.facts, self._stop))
 
-    def _found(self, there: Preloaded) -> None:
+    def _rows_there(self, there: Preloaded) -> None:
         self._add(RowsThere(preloaded=there))
 
     def _measured(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
         """The load on the rows as they are in memory, and the count afterwards."""
         if (there := self._facts.preloaded) is not None:
-            if self._trial.work.cache == "warm" and (told := warmed(reached)):
-                yield Noted(trial_id=self._trial.trial_id, sentence=told)
-            self._found(replace(there, cached_percent=answer_within(SIZE_S, lambda: cached_percent(reached))))
+            if self._trial.work.cache == "warm" and (note := warmed(reached)):
+                yield Noted(trial_id=self._trial.trial_id, sentence=note)
+            self._rows_there(replace(there, cached_percent=answer_within(SIZE_S, lambda: cached_percent(reached))))
         yield from self._load(reached, spec)
         yield self._enter("verify")
         rows = self._facts.summary.rows_acked if self._facts.summary else 0
         size = answer_within(SIZE_S, lambda: bytes_at_rest((reached.address.data_dir, *reached.address.disks)))
-        self._add(Verified(counted=asked(reached, reached.session.count, count_s(rows)), data_bytes=size))
+        self._add(Verified(counted=ask(reached, reached.session.count, count_s(rows)), data_bytes=size))
         self._add(self._compared(reached, spec))
         if not reached.address.is_ours:
-            asked(reached, reached.session.drop_schema, DROP_S)
+            ask(reached, reached.session.drop_schema, DROP_S)
 
-    def _compared(self, reached: Reached, spec: Mapping[str, str]) -> Compared:
+    def _compared(self, reached: Reached, spec: Mapping[str, str]) -> RowsCompared:
         facts, spent_s = self._facts, time.monotonic() - self._begun
         summary, counted = facts.summary, facts.counted
-        return Compared(summed=rows_summed(self._order, reached, self._target.facts, spec, summary, counted, spent_s))
+        return RowsCompared(
+            summed=rows_summed(self._order, reached, self._target.facts, spec, summary, counted, spent_s)
+        )
 
     def _make_schema(self, reached: Reached) -> SchemaMade:
         session = reached.session
         wait_for_schema(reached, self._stop)
-        placed = check_placement(asked(reached, session.parts, ANSWER_S), self._order.disks, reached.address.disks)
-        version, settings = asked(reached, session.version, ANSWER_S), asked(reached, session.effective, ANSWER_S)
+        placed = check_placement(ask(reached, session.parts, ANSWER_S), self._order.disks, reached.address.disks)
+        version, settings = ask(reached, session.version, ANSWER_S), ask(reached, session.effective, ANSWER_S)
         at_rest = self._target.facts.at_rest if self._trial.work.preload_rows else ""
         effective = {"server_version": version, **settings, **placed, **({"at_rest": at_rest} if at_rest else {})}
         return SchemaMade(effective=effective, mismatches=_mismatches(session.expected(), effective))
 
     def _checked(self, reached: Reached) -> Generator[Event, None, Mapping[str, str]]:
-        """The spec of the load, its texts asked and their answers compared."""
+        """Makes the spec of the load, and compares the answers to its queries. Returns the spec."""
         texts = self._texts()
-        said = trial_spec(self._trial, {**reached.session.load_spec(), **told_texts(texts)})
-        spec = kept_by(self._order.program, said)
+        whole_spec = trial_spec(self._trial, {**reached.session.load_spec(), **told_texts(texts)})
+        spec = kept_by(self._order.program, whole_spec)
         yield self._artifact("spec", specs_text(group_specs(spec, self._trial.work)))
         if texts:
             yield self._enter("check")
-            self._add(Answered(answers=checked_before(self._order, reached, spec, texts)))
+            self._add(AnswersCompared(answers=checked_before(self._order, reached, spec, texts)))
         return spec
 
     def _load(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
@@ -241,15 +243,15 @@ class _RunningTrial:
             within = checked_within(
                 self._order, reached, spec, self._texts(), load.answers, self._facts.answers, written
             )
-            self._add(Answered(answers=within))
+            self._add(AnswersCompared(answers=within))
         if loading.stacks is not None:
             yield self._artifact(FOLDED, loading.stacks.folded)
             if loading.stacks.trouble:
                 yield Noted(trial_id=self._trial.trial_id, sentence=loading.stacks.trouble)
 
     def _ended(self, server: Server) -> Ended:
-        said, killed = server.log_tail(LOG_LINES), killed_for_memory(server, self._order)
-        return Ended(log_tail=said, suspicious=(*filter(None, [killed]), *self._target.suspicious(said)))
+        log_tail, killed = server.log_tail(LOG_LINES), killed_for_memory(server, self._order)
+        return Ended(log_tail=log_tail, suspicious=(*filter(None, [killed]), *self._target.suspicious(log_tail)))
 
     def _texts(self) -> dict[str, str]:
         """The queries rendered in the target's language, by operation."""

@@ -1,4 +1,4 @@
-"""What each stage of a trial found, frozen at the stage's end. Data only.
+"""The results of the stages of a trial, each frozen at the end of its stage. Data only.
 
 The fields are those of TrialFacts, which is assembled from them. A stage that was not reached adds nothing.
 """
@@ -28,14 +28,14 @@ class RowsThere:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answered:
+class AnswersCompared:
     """The comparison of answers with the right ones, so far."""
 
     answers: tuple[AnswersChecked, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
+class LoadSeen:
     """Everything seen during the load, also if it failed. Times are monotonic.
 
     commits_before, commits_after: the server's count at the window's start and end. They are inexact by commits between
@@ -63,7 +63,7 @@ class Verified:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Compared:
+class RowsCompared:
     """The stored rows beside those that were sent; None: not compared."""
 
     summed: RowsSummed | None
@@ -79,12 +79,12 @@ class Ended:
 
 @dataclass(frozen=True, kw_only=True)
 class Aborted:
-    """Why the trial ended early."""
+    """The reason why the trial ended early."""
 
     aborted: str
 
 
-StageResult = SchemaMade | RowsThere | Answered | Loaded | Verified | Compared | Ended | Aborted
+StageResult = SchemaMade | RowsThere | AnswersCompared | LoadSeen | Verified | RowsCompared | Ended | Aborted
 
 
 def with_stage(facts: TrialFacts, stage: StageResult) -> TrialFacts:

@@ -22,7 +22,7 @@ from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.sums import TableRun, sums_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
-from scale_sweep.measure.trial.waiting import asked, count_s
+from scale_sweep.measure.trial.waiting import ask, count_s
 from scale_sweep.model import Counted, LoadSummary, RowsSummed, TableSums, Trial
 from scale_sweep.server.targets import Facts
 
@@ -62,7 +62,7 @@ def rows_summed(
     rows = _rows_by_table(summary.table_rows or (), tables)
     figures = figures_of(trial.work.data, facts.sums)
     comparison = _comparison(trial, facts, rows, spent_s, _tables_max(figures))
-    names = asked(reached, lambda: tables_of(order.program, spec, reached.address.secret), NAMES_S).names
+    names = ask(reached, lambda: tables_of(order.program, spec, reached.address.secret), NAMES_S).names
     limit_s = count_s(sum(rows))
 
     def compared(tables: Sequence[int]) -> Iterator[TableSums]:
@@ -78,16 +78,16 @@ def rows_summed(
         for (table, key), line, group in zip(whose, right, groups, strict=True):
             yield table_sums(table, key, figures, _right(trial, facts, line, group), stored.get(key, {}))
 
-    found: list[TableSums] = []
-    while some := next_tables(comparison, len(found), time.monotonic() - begun):
-        found += compared(some)
-    found.sort(key=lambda one: one.table or 0)
-    took_s, done = time.monotonic() - begun, len(found)
+    results: list[TableSums] = []
+    while some := next_tables(comparison, len(results), time.monotonic() - begun):
+        results += compared(some)
+    results.sort(key=lambda one: one.table or 0)
+    took_s, done = time.monotonic() - begun, len(results)
     if is_together := fits_together(comparison, done, took_s):
-        found += compared(())
+        results += compared(())
     return RowsSummed(
         figures=figures,
-        tables=tuple(found),
+        tables=tuple(results),
         of_tables=tables,
         rows=sum(rows) if is_together else sum(rows[table] for table in comparison.order[:done]),
         note=_left_out(comparison, done, took_s, is_together=is_together),
@@ -101,7 +101,7 @@ def _stored(
     """The database's sums, by key. From an answer that holds something else, no figure is a number."""
 
     try:
-        return asked(reached, partial(reached.session.sums, devices), limit_s)
+        return ask(reached, partial(reached.session.sums, devices), limit_s)
     except (ValueError, TypeError, LookupError, ArithmeticError):
         return {key: dict.fromkeys(figures, UNREADABLE) for key in keys}
 
@@ -112,7 +112,7 @@ def _right(trial: Trial, facts: Facts, line: Mapping[str, Any], group: Sequence[
 
 
 def _unknown(trial: Trial, summary: LoadSummary) -> str:
-    """Why it is not known which rows are stored; "" if it is."""
+    """The reason why the stored rows are not known; "" if they are."""
     work = trial.work
     if not summary.is_answered:
         return "rows are not compared: the method has no answers, so that some may be missing"
@@ -135,13 +135,13 @@ def _tables_max(figures: Sequence[str]) -> int:
     return max(1, FIGURES_MAX // max(1, len(figures)))
 
 
-def _comparison(trial: Trial, facts: Facts, rows: Sequence[int], spent_s: float, tables_max: int) -> Comparison:
-    """What may be compared: all tables one by one, or of very many some that are drawn. tables_max: those whose figures
-    facts.json can keep."""
+def _comparison(trial: Trial, facts: Facts, rows: Sequence[int], spent_s: float, tables_max: int) -> ComparisonPlan:
+    """The plan of the comparison: all tables one by one, or of very many some that are drawn. tables_max: those whose
+    figures facts.json can keep."""
     held = [table for table, count in enumerate(rows) if count]
     has_more = len(held) > min(TABLES_MAX, tables_max)
     some = min(DRAWN, tables_max) if has_more else len(held)
-    return Comparison(
+    return ComparisonPlan(
         order=random.Random(f"{trial.seed} sums").sample(held, some),
         rows=rows,
         has_more=has_more,
@@ -150,8 +150,9 @@ def _comparison(trial: Trial, facts: Facts, rows: Sequence[int], spent_s: float,
     )
 
 
-def _left_out(comparison: Comparison, done: int, spent_s: float, *, is_together: bool) -> str:
-    """What was not compared, after the first tables of the order (done) in spent_s, and why; "" if nothing was."""
+def _left_out(comparison: ComparisonPlan, done: int, spent_s: float, *, is_together: bool) -> str:
+    """A sentence about the rows that were not compared, after the first tables of the order (done) in spent_s; "" if
+    all were."""
     held = sum(map(bool, comparison.rows))
     if is_together:
         return f"{done:,} of {held:,} tables were compared one by one, and all together"
@@ -165,8 +166,8 @@ def _left_out(comparison: Comparison, done: int, spent_s: float, *, is_together:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """What may be compared.
+class ComparisonPlan:
+    """The tables to compare, and the time for that.
 
     order: the tables to compare one by one, as they are drawn. rows: of each table of the load. has_more: tables that
     are not in the order have rows, so that all tables together are compared last. rows_per_s: the estimate. most_s: the
@@ -180,7 +181,7 @@ class Comparison:
     most_s: float
 
 
-def next_tables(comparison: Comparison, done: int, spent_s: float) -> Sequence[int]:
+def next_tables(comparison: ComparisonPlan, done: int, spent_s: float) -> Sequence[int]:
     """The tables to compare next, after the first ones of the order (done) in spent_s; empty if no more fit."""
     rest = comparison.order[done:]
     usable_s = _usable_s(comparison, done, spent_s)
@@ -192,21 +193,21 @@ def next_tables(comparison: Comparison, done: int, spent_s: float) -> Sequence[i
     return rest[: fit if done else max(1, fit)]
 
 
-def fits_together(comparison: Comparison, done: int, spent_s: float) -> bool:
-    """Whether all tables together are compared too, after the first ones of the order (done) in spent_s."""
+def fits_together(comparison: ComparisonPlan, done: int, spent_s: float) -> bool:
+    """True if all tables together are compared too, after the first ones of the order (done) in spent_s."""
     if not comparison.has_more or done < len(comparison.order):
         return False
     return seconds(comparison, sum(comparison.rows), done, spent_s) <= _usable_s(comparison, done, spent_s)
 
 
-def seconds(comparison: Comparison, rows: int, done: int, spent_s: float) -> float:
-    """How long a comparison of so many rows takes: by the estimate, or longer if that of the first ones did."""
+def seconds(comparison: ComparisonPlan, rows: int, done: int, spent_s: float) -> float:
+    """The duration of a comparison of so many rows: by the estimate, or longer if the first ones took longer."""
     estimated_s = sum(comparison.rows[table] for table in comparison.order[:done]) / comparison.rows_per_s
     slower = max(1.0, spent_s / (estimated_s + FIXED_S)) if done else 1.0
     return rows / comparison.rows_per_s * slower
 
 
-def _usable_s(comparison: Comparison, done: int, spent_s: float) -> float:
+def _usable_s(comparison: ComparisonPlan, done: int, spent_s: float) -> float:
     if not done:
         return FIRST_SHARE * comparison.most_s
     left_s = comparison.most_s - spent_s

@@ -32,7 +32,6 @@ from scale_sweep.server.runtimes.out_of_memory import out_of_memory_words
 READY_S = 60.0
 LOG_LINES = 40
 LOOK_S = 0.1
-T = TypeVar("T")
 SILENT_S = 60.0
 SILENT_BYTES_PER_S = 1e5  # written to the same disk by others at rest: logs and journals
 WORK_LOOK_S = 1.0
@@ -50,6 +49,24 @@ IDLE_LOOK_S = 1.0
 IDLE_WITHIN_S = 300.0
 FULL_S = 10.0  # to look how full the disks are
 ENDING_S = 1.0  # a server that dies closes its connections before it is gone
+T = TypeVar("T")
+
+
+def wait_until_ready(reached: Reached, placement: Placement, within_s: float, stop: Stop) -> None:
+    """Waits until the server is ready and on its CPUs. Raises ProvisionError, Stopped."""
+    pending = until_ready(reached, reached.session.not_ready)
+    wait_for(reached.server, pending, "the server was not ready", stop, within_s)
+    prove_pinning(reached.server, placement)
+
+
+def wait_for_schema(reached: Reached, stop: Stop) -> None:
+    """Creates schema and tables, unless the files of the server hold them. Raises TargetError, Stopped."""
+    session, is_there = reached.session, reached.address.holds_data
+    if not is_there:
+        ask(reached, session.create_schema, SCHEMA_S)
+    wait_for(reached.server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
+    if not is_there:
+        ask(reached, session.create_tables, TABLES_S)
 
 
 def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop, within_s: float = READY_S) -> None:
@@ -63,50 +80,52 @@ def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop, 
         stop.sleep(LOOK_S)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answered(Generic[T]):
-    """An answer that came in time; the answer may be None."""
-
-    value: T
+def until_ready(reached: Reached, pending: Callable[[], str]) -> Callable[[], str]:
+    """The request `pending` with the deadline of a starting server."""
+    return lambda: ask(reached, pending, READY_S)
 
 
-def answered(seconds: float, ask: Callable[[], T], go_on: Callable[[], bool] = lambda: True) -> Answered[T] | None:
-    """The result or error of `ask`; None if it takes longer, or if go_on, called ten times a second, returns False.
+def idle_cores(
+    reached: Reached, stop: Stop, within_s: float = IDLE_WITHIN_S, look_s: float = IDLE_LOOK_S
+) -> float | None:
+    """Cores that the server used in the last look; returns when they are under IDLE_CORES, at most after within_s.
 
-    `ask` then continues in its own thread, ignored. Raises Stopped.
+    None if its CPU time cannot be read. Raises Stopped.
     """
-    answers: queue.SimpleQueue[Answered[T] | BaseException] = queue.SimpleQueue()
-
-    def work() -> None:
-        try:
-            answers.put(Answered(value=ask()))
-        except BaseException as error:  # the caller raises it
-            answers.put(error)
-
-    threading.Thread(target=work, name="asker", daemon=True).start()
-    deadline = time.monotonic() + seconds
-    while (left := deadline - time.monotonic()) > 0 and go_on():
-        try:
-            answer = answers.get(timeout=min(left, LOOK_S))
-        except queue.Empty:
-            current().look()
-            continue
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
-    return None
+    read, deadline = subject_reader(reached.server.accounting()), time.monotonic() + within_s
+    while True:
+        before, begun = read().cpu_s_total, time.monotonic()
+        stop.sleep(look_s)
+        after, ended = read().cpu_s_total, time.monotonic()
+        if before is None or after is None:
+            return None
+        used = (after - before) / (ended - begun)
+        if used < IDLE_CORES or ended > deadline:
+            return used
 
 
-def answer_within(seconds: float, ask: Callable[[], T]) -> T | None:
-    """As `answered`, for questions whose answer is never None. None: it took longer."""
-    answer = answered(seconds, ask)
-    return answer.value if answer is not None else None
+def ask(reached: Reached, request: Callable[[], T], limit_s: float, disks: Sequence[DataDisk] = ()) -> T:
+    """The result or error of a session's method. Raises TargetError after limit_s, or SILENT_S without work; Stopped.
 
-
-def last_words(server: Server) -> str:
-    """The end of its log on one line."""
-    lines = [line for line in server.log_tail(LOG_LINES).splitlines() if line.strip()]
-    return " | ".join(lines[-3:]) or "it said nothing"
+    disks: where the server writes, as signs of work.
+    """
+    session = reached.session
+    session.asking, session.deadline_s = "", time.monotonic() + limit_s
+    work = _Activity(reached, disks)
+    answer = None
+    try:
+        answer = answered(limit_s, request, lambda: work.silent_s() <= SILENT_S)
+    finally:
+        if answer is None:
+            session.give_up()
+    if answer is not None:
+        return answer.value
+    what = session.asking or (request.func if isinstance(request, partial) else request).__name__
+    words = f"{reached.who} did not answer {what} within {work.waited_s():.0f} s"
+    raise TargetError(
+        words + (", in which it used no CPU and wrote next to nothing" if work.silent_s() > SILENT_S else ""),
+        remedy="see the server's log; was it stopped, or does its disk hang?",
+    )
 
 
 def flush_s(data_bytes: float) -> float:
@@ -117,35 +136,6 @@ def flush_s(data_bytes: float) -> float:
 def count_s(rows: int) -> float:
     """The limit for counting, in seconds."""
     return COUNT_LEAST_S + rows / COUNT_ROWS_PER_S
-
-
-def asked(reached: Reached, question: Callable[[], T], limit_s: float, disks: Sequence[DataDisk] = ()) -> T:
-    """The session's method's result or error. Raises TargetError after limit_s, or SILENT_S without work; Stopped.
-
-    disks: where the server writes, as signs of work.
-    """
-    session = reached.session
-    session.asking, session.deadline_s = "", time.monotonic() + limit_s
-    work = _Activity(reached, disks)
-    answer = None
-    try:
-        answer = answered(limit_s, question, lambda: work.silent_s() <= SILENT_S)
-    finally:
-        if answer is None:
-            session.give_up()
-    if answer is not None:
-        return answer.value
-    what = session.asking or (question.func if isinstance(question, partial) else question).__name__
-    words = f"{reached.who} did not answer {what} within {work.waited_s():.0f} s"
-    raise TargetError(
-        words + (", in which it used no CPU and wrote next to nothing" if work.silent_s() > SILENT_S else ""),
-        remedy="see the server's log; was it stopped, or does its disk hang?",
-    )
-
-
-def until_ready(reached: Reached, pending: Callable[[], str]) -> Callable[[], str]:
-    """The question whether something exists already, each time with the deadline of a starting server."""
-    return lambda: asked(reached, pending, READY_S)
 
 
 @contextmanager
@@ -168,7 +158,7 @@ class _Activity:
         self._cpu_s, self._written = self._now()
 
     def waited_s(self) -> float:
-        """Seconds since the question."""
+        """Seconds since the request."""
         return time.monotonic() - self._begun
 
     def silent_s(self) -> float:
@@ -187,40 +177,44 @@ class _Activity:
         return self._read().cpu_s_total, sum(sample.written_bytes_total or 0 for sample in samples)
 
 
-def wait_until_ready(reached: Reached, placement: Placement, within_s: float, stop: Stop) -> None:
-    """Raises ProvisionError, also where it is not on its CPUs, and Stopped."""
-    pending = until_ready(reached, reached.session.not_ready)
-    wait_for(reached.server, pending, "the server was not ready", stop, within_s)
-    prove_pinning(reached.server, placement)
+@dataclass(frozen=True, kw_only=True)
+class InTime(Generic[T]):
+    """An answer that came in time; the answer may be None."""
+
+    value: T
 
 
-def wait_for_schema(reached: Reached, stop: Stop) -> None:
-    """Makes it, unless the files of the server hold it; then its tables likewise. Raises TargetError, Stopped."""
-    session, is_there = reached.session, reached.address.holds_data
-    if not is_there:
-        asked(reached, session.create_schema, SCHEMA_S)
-    wait_for(reached.server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
-    if not is_there:
-        asked(reached, session.create_tables, TABLES_S)
+def answered(seconds: float, request: Callable[[], T], go_on: Callable[[], bool] = lambda: True) -> InTime[T] | None:
+    """The result or error of the request; None after so many seconds, or if go_on, called ten times a second, is False.
 
-
-def idle_cores(
-    reached: Reached, stop: Stop, within_s: float = IDLE_WITHIN_S, look_s: float = IDLE_LOOK_S
-) -> float | None:
-    """Cores that the server used in the last look; returns when they are under IDLE_CORES, at most after within_s.
-
-    None if its CPU time cannot be read. Raises Stopped.
+    The request then continues in its own thread, ignored. Raises Stopped.
     """
-    read, deadline = subject_reader(reached.server.accounting()), time.monotonic() + within_s
-    while True:
-        before, begun = read().cpu_s_total, time.monotonic()
-        stop.sleep(look_s)
-        after, ended = read().cpu_s_total, time.monotonic()
-        if before is None or after is None:
-            return None
-        used = (after - before) / (ended - begun)
-        if used < IDLE_CORES or ended > deadline:
-            return used
+    answers: queue.SimpleQueue[InTime[T] | BaseException] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            answers.put(InTime(value=request()))
+        except BaseException as error:  # the caller raises it
+            answers.put(error)
+
+    threading.Thread(target=work, name="asker", daemon=True).start()
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0 and go_on():
+        try:
+            answer = answers.get(timeout=min(left, LOOK_S))
+        except queue.Empty:
+            current().look()
+            continue
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+    return None
+
+
+def answer_within(seconds: float, request: Callable[[], T]) -> T | None:
+    """The answer to a request whose answer is never None; None if it took longer. See `answered`."""
+    answer = answered(seconds, request)
+    return answer.value if answer is not None else None
 
 
 def with_cause(error: ScaleError, server: Server, order: TrialOrder) -> ScaleError:
@@ -240,5 +234,11 @@ def with_cause(error: ScaleError, server: Server, order: TrialOrder) -> ScaleErr
 
 
 def killed_for_memory(server: Server, order: TrialOrder) -> str:
-    """That the kernel killed processes of the server for want of memory, at which level; "" if it did not."""
+    """A sentence if the kernel killed processes of the server for lack of memory, with the level; "" if it did not."""
     return out_of_memory_words(server.out_of_memory(), order.trial.resources.memory_bytes, order.level_words)
+
+
+def last_words(server: Server) -> str:
+    """The end of its log on one line."""
+    lines = [line for line in server.log_tail(LOG_LINES).splitlines() if line.strip()]
+    return " | ".join(lines[-3:]) or "it said nothing"

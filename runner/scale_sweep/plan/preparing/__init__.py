@@ -4,12 +4,12 @@
 reads the machine and checks what is installed. Refuses to start, to make or to change anything.
 """
 
-from scale_sweep.plan.preparing.choice import Choice, choose
+from scale_sweep.plan.preparing.choice import ServerChoice, choose
 from scale_sweep.plan.preparing.findings import preflight, refuse_blocking
 from scale_sweep.plan.preparing.prepared import Prepared, default_data_dir, prepare, prepare_ab, prepare_again
 
 __all__ = [
-    "Choice",
+    "ServerChoice",
     "Prepared",
     "choose",
     "default_data_dir",

@@ -41,66 +41,68 @@ class RequestedServer(Protocol):
     def endpoint(self) -> str: ...
 
 
-def subject_key(asked: RequestedServer) -> str:
+def subject_key(request: RequestedServer) -> str:
     """Equal for trials that are measured on the same server."""
-    return "|".join(getattr(asked, name) for name in SUBJECT_FIELDS)
+    return "|".join(getattr(request, name) for name in SUBJECT_FIELDS)
 
 
 def source_of(runtime: str) -> ServerSource | None:
-    """What a runtime starts its server from; None for `auto`. Raises UsageError for an unknown runtime."""
+    """The source from which a runtime starts its server; None for `auto`. Raises UsageError for an unknown runtime."""
     return None if runtime == ANY else load_runtime(runtime).CAN.source
 
 
-def refuse_two_places(asked: RequestedServer) -> None:
+def refuse_two_places(request: RequestedServer) -> None:
     """Raises UsageError if more than one source of the server is given: endpoint, image, installation.
 
     With --endpoint, --home is the directory of the client library.
     """
-    wanted = source_of(asked.runtime)
-    runs = bool(asked.endpoint) or wanted is ServerSource.ENDPOINT
-    given = {
-        ServerSource.ENDPOINT: "--endpoint" if asked.endpoint else "",
-        ServerSource.IMAGE: "--image" if asked.image else "",
-        ServerSource.INSTALLATION: "--home" if asked.home and not runs else "",
+    wanted = source_of(request.runtime)
+    runs = bool(request.endpoint) or wanted is ServerSource.ENDPOINT
+    flag_of = {
+        ServerSource.ENDPOINT: "--endpoint" if request.endpoint else "",
+        ServerSource.IMAGE: "--image" if request.image else "",
+        ServerSource.INSTALLATION: "--home" if request.home and not runs else "",
     }
-    flags = [flag or (f"--runtime {asked.runtime}" if source is wanted else "") for source, flag in given.items()]
+    flags = [flag or (f"--runtime {request.runtime}" if source is wanted else "") for source, flag in flag_of.items()]
     flags = [flag for flag in flags if flag]
     if len(flags) > 1:
         raise UsageError(
             f"{' and '.join(flags)}: a server either runs already, or is in an image, or is installed",
             remedy="leave out one of the two",
         )
-    if wanted is ServerSource.ENDPOINT and not asked.endpoint:
-        raise UsageError(f"--runtime {asked.runtime}: where does the server run?", remedy="give --endpoint HOST:PORT")
+    if wanted is ServerSource.ENDPOINT and not request.endpoint:
+        raise UsageError(f"--runtime {request.runtime}: where does the server run?", remedy="give --endpoint HOST:PORT")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Arm:
+class ChosenArm:
     """One combination. sweep: with its server in place of `auto`, and of the varied values only its own."""
 
     variant: Mapping[str, str]
     sweep: Sweep
-    choice: Choice
+    choice: ServerChoice
 
 
-def arms_of(sweep: Sweep) -> tuple[Arm, ...]:
+def chosen_arms(sweep: Sweep) -> tuple[ChosenArm, ...]:
     """All combinations in the order of the variants. Each distinct server is searched once. Raises as `choose` does."""
-    choices: dict[str, Choice] = {}
-    found = []
+    choices: dict[str, ServerChoice] = {}
+    arms = []
     for variant in variants(sweep):
-        said: dict[str, Any] = {name: variant[name] for name in SUBJECT_FIELDS if name in variant}
-        asked = replace(sweep, **said)
-        key = subject_key(asked)
+        own_fields: dict[str, Any] = {name: variant[name] for name in SUBJECT_FIELDS if name in variant}
+        request = replace(sweep, **own_fields)
+        key = subject_key(request)
         if key not in choices:
-            choices[key] = choose(asked)
+            choices[key] = choose(request)
         choice = choices[key]
-        chosen = replace(asked, target=choice.facts.name, runtime=choice.runtime, image=choice.image, home=choice.home)
-        found.append(Arm(variant=variant, sweep=chosen, choice=choice))
-    return tuple(found)
+        chosen = replace(
+            request, target=choice.facts.name, runtime=choice.runtime, image=choice.image, home=choice.home
+        )
+        arms.append(ChosenArm(variant=variant, sweep=chosen, choice=choice))
+    return tuple(arms)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class ServerChoice:
     """The choice. home: the server's installation, as the runtime sees it. sentence: what was chosen and why."""
 
     target: Target
@@ -121,27 +123,27 @@ class Choice:
         return load_runtime(self.runtime).CAN
 
 
-def choose(asked: RequestedServer) -> Choice:
+def choose(request: RequestedServer) -> ServerChoice:
     """The first requested server that the machine has.
 
     Raises UsageError for a pair that does not exist, PreflightError with what to install.
     """
-    refuse_two_places(asked)
-    if asked.endpoint and asked.target == ANY:
+    refuse_two_places(request)
+    if request.endpoint and request.target == ANY:
         raise UsageError("--endpoint: which database is it?", remedy="name it with --target")
-    if asked.target != ANY:
-        _refuse_pair(asked, load_facts(asked.target))
-    if asked.home and not os.path.isdir(asked.home):
-        what = "is not a directory" if os.path.exists(asked.home) else "does not exist"
-        raise UsageError(f"--home {asked.home}: {what}", remedy="give the directory of an installed server")
+    if request.target != ANY:
+        _refuse_pair(request, load_facts(request.target))
+    if request.home and not os.path.isdir(request.home):
+        what = "is not a directory" if os.path.exists(request.home) else "does not exist"
+        raise UsageError(f"--home {request.home}: {what}", remedy="give the directory of an installed server")
     missing: list[str] = []
-    for facts, runtime in _candidates(asked):
-        found = _try(asked, facts, runtime)
-        if isinstance(found, Choice):
+    for facts, runtime in _candidates(request):
+        result = _try(request, facts, runtime)
+        if isinstance(result, ServerChoice):
             skipped = f" ({'; '.join(missing)})" if missing else ""
-            return replace(found, sentence=found.sentence + skipped)
-        missing.append(found)
-    raise PreflightError("nothing to measure here: " + "; ".join(dict.fromkeys(missing)), remedy=_remedy(asked))
+            return replace(result, sentence=result.sentence + skipped)
+        missing.append(result)
+    raise PreflightError("nothing to measure here: " + "; ".join(dict.fromkeys(missing)), remedy=_remedy(request))
 
 
 def runtimes_of(facts: Facts) -> tuple[str, ...]:
@@ -150,72 +152,72 @@ def runtimes_of(facts: Facts) -> tuple[str, ...]:
     return tuple(name for source in facts.runs_from for name, offers in by_source.items() if offers is source)
 
 
-def _refuse_pair(asked: RequestedServer, facts: Facts) -> None:
+def _refuse_pair(request: RequestedServer, facts: Facts) -> None:
     runs_as = ", ".join(runtimes_of(facts))
-    if asked.runtime not in (ANY, *runtimes_of(facts)):
-        raise UsageError(f"--runtime: {facts.name} does not run as {asked.runtime}; it runs as {runs_as}")
-    if asked.endpoint and ServerSource.ENDPOINT not in facts.runs_from:
+    if request.runtime not in (ANY, *runtimes_of(facts)):
+        raise UsageError(f"--runtime: {facts.name} does not run as {request.runtime}; it runs as {runs_as}")
+    if request.endpoint and ServerSource.ENDPOINT not in facts.runs_from:
         raise UsageError(
             f"--endpoint: a {facts.name} server that already runs is not swept; {facts.name} runs as {runs_as}",
             remedy="leave out --endpoint: a server is started for each trial",
         )
-    if asked.image and ServerSource.IMAGE not in facts.runs_from:
+    if request.image and ServerSource.IMAGE not in facts.runs_from:
         raise UsageError(
             f"--image: {facts.name} does not run from an image; it runs as {runs_as}", remedy="leave out --image"
         )
 
 
-def _candidates(asked: RequestedServer) -> list[tuple[Facts, str]]:
+def _candidates(request: RequestedServer) -> list[tuple[Facts, str]]:
     ranked = sorted((f for f in all_facts() if f.auto_rank is not None), key=lambda f: f.auto_rank or 0)
-    targets = ranked if asked.target == ANY else [load_facts(asked.target)]
+    targets = ranked if request.target == ANY else [load_facts(request.target)]
     return [
         (facts, name)
         for facts in targets
         for name in runtimes_of(facts)
-        if asked.runtime in (ANY, name) and _fits(asked, load_runtime(name).CAN.source)
+        if request.runtime in (ANY, name) and _fits(request, load_runtime(name).CAN.source)
     ]
 
 
-def _fits(asked: RequestedServer, source: ServerSource) -> bool:
-    if asked.endpoint:
+def _fits(request: RequestedServer, source: ServerSource) -> bool:
+    if request.endpoint:
         return source is ServerSource.ENDPOINT
-    named = {ServerSource.IMAGE: asked.image, ServerSource.INSTALLATION: asked.home}
+    named = {ServerSource.IMAGE: request.image, ServerSource.INSTALLATION: request.home}
     return source in named and not any(named[other] for other in named if other is not source)
 
 
-def _try(asked: RequestedServer, facts: Facts, name: str) -> Choice | str:
+def _try(request: RequestedServer, facts: Facts, name: str) -> ServerChoice | str:
     """The choice, or the reason against it."""
     runtime = load_runtime(name)
     source = runtime.CAN.source
-    image = (asked.image or facts.default_image(asked.version)) if source is ServerSource.IMAGE else ""
+    image = (request.image or facts.default_image(request.version)) if source is ServerSource.IMAGE else ""
     if obstacle := runtime.obstacle(image):
         return obstacle.sentence
-    chosen = Choice(target=load_target(facts.name), runtime=name, image=image, home="", version="", sentence="")
+    chosen = ServerChoice(target=load_target(facts.name), runtime=name, image=image, home="", version="", sentence="")
     if source is ServerSource.IMAGE:
-        sentence = f"{facts.name} {runtime.phrase(image)}, {_how(asked)}"
+        sentence = f"{facts.name} {runtime.phrase(image)}, {_how(request)}"
         return replace(chosen, home=facts.image_home, sentence=sentence)
-    installation = chosen.target.find(asked.home)
+    installation = chosen.target.find(request.home)
     if source is ServerSource.ENDPOINT:
-        home = installation.home if installation else asked.home
-        return replace(chosen, home=home, sentence=f"{facts.name} {runtime.phrase(asked.endpoint)}")
+        home = installation.home if installation else request.home
+        return replace(chosen, home=home, sentence=f"{facts.name} {runtime.phrase(request.endpoint)}")
     if installation is None:
-        return f"no {facts.name} server {f'in {asked.home}' if asked.home else 'on this machine'}"
-    if asked.target == ANY and (why_not := _unusable(chosen.target, installation)):
+        return f"no {facts.name} server {f'in {request.home}' if request.home else 'on this machine'}"
+    if request.target == ANY and (why_not := _unusable(chosen.target, installation)):
         return why_not
-    sentence = f"{facts.name} {installation.version} {runtime.phrase(installation.found)}, {_how(asked)}"
+    sentence = f"{facts.name} {installation.version} {runtime.phrase(installation.found)}, {_how(request)}"
     if facts.remark:
         sentence = f"target {facts.name}, as asked: {facts.remark}"
     return replace(chosen, home=installation.home, version=installation.version, sentence=sentence)
 
 
-def _how(asked: RequestedServer) -> str:
-    if asked.target == ANY:
+def _how(request: RequestedServer) -> str:
+    if request.target == ANY:
         return "the best that this machine offers"
-    return "as asked" if asked.runtime != ANY else "as asked, in the best runtime that this machine offers"
+    return "as asked" if request.runtime != ANY else "as asked, in the best runtime that this machine offers"
 
 
 def _unusable(target: Target, installation: Installation) -> str:
-    """Why `auto` skips an installation. If the user named it, preflight refuses it, with a remedy."""
+    """The reason why `auto` skips an installation. If the user named it, preflight refuses it, with a remedy."""
     where = f"{target.facts.name} in {installation.home} ({installation.found})"
     if not installation.version:
         return f"{where} does not report its version"
@@ -223,18 +225,18 @@ def _unusable(target: Target, installation: Installation) -> str:
     return f"{where}: {blocking[0].subject}: {blocking[0].sentence}" if blocking else ""
 
 
-def _remedy(asked: RequestedServer) -> str:
-    wanted = all_facts() if asked.target == ANY else (load_facts(asked.target),)
+def _remedy(request: RequestedServer) -> str:
+    wanted = all_facts() if request.target == ANY else (load_facts(request.target),)
     installs = [facts.to_install for facts in wanted if facts.to_install]
-    if asked.runtime == ANY:
+    if request.runtime == ANY:
         return "; ".join(installs)
-    obstacle = load_runtime(asked.runtime).obstacle(asked.image or wanted[0].default_image(asked.version))
+    obstacle = load_runtime(request.runtime).obstacle(request.image or wanted[0].default_image(request.version))
     if obstacle is None:
         return "; ".join(installs)
     return "; ".join([obstacle.remedy, *(installs if obstacle.installing_helps else [])])
 
 
-def refuse_unable(sweep: Sweep, choice: Choice) -> None:
+def refuse_unable(sweep: Sweep, choice: ServerChoice) -> None:
     """Raises UsageError for a quantity that neither the runtime nor the load generator gives."""
     constants = [(axis_of(name), (level,)) for name, level in sweep.constants.items()]
     for axis, levels in [(axis_of(sweep.axis), sweep.levels), *constants]:
@@ -249,20 +251,20 @@ def refuse_unable(sweep: Sweep, choice: Choice) -> None:
         raise UsageError(f"--memory: {_why_not(choice, MEMORY)}", remedy="leave it out")
 
 
-def _lacking(axis: Axis, level: float, choice: Choice) -> str:
+def _lacking(axis: Axis, level: float, choice: ServerChoice) -> str:
     """The first granted quantity that nothing gives; "" if there is none."""
-    given = choice.can.gives | GIVEN_BY_THE_LOAD
-    return next((quantity for quantity in axis.amounts(level) if quantity not in given), "")
+    available = choice.can.gives | GIVEN_BY_THE_LOAD
+    return next((quantity for quantity in axis.amounts(level) if quantity not in available), "")
 
 
-def _where(sweep: Sweep, choice: Choice) -> str:
+def _where(sweep: Sweep, choice: ServerChoice) -> str:
     return "--endpoint" if sweep.endpoint else f"--runtime {choice.runtime}"
 
 
-def _why_not(choice: Choice, quantity: str) -> str:
+def _why_not(choice: ServerChoice, quantity: str) -> str:
     return choice.can.why_not.get(quantity, f"{choice.runtime} gives a server no {quantity}")
 
 
-def _able(choice: Choice, quantity: str) -> str:
+def _able(choice: ServerChoice, quantity: str) -> str:
     names = [name for name in RUNTIMES.names() if name in runtimes_of(choice.facts)]
     return " or ".join(name for name in names if quantity in load_runtime(name).CAN.gives)

@@ -12,12 +12,12 @@ from scale_sweep.machine.host.ram import RamDirectory
 from scale_sweep.model import Finding, Plan, Trial
 from scale_sweep.plan.data_sets import bytes_needed
 from scale_sweep.plan.preparing import machine_findings, server_findings
-from scale_sweep.plan.preparing.choice import Choice, subject_key
+from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
 from scale_sweep.server.targets import Surroundings, load_facts
 
 
 def preflight(
-    plan: Plan, host: Host, choices: Mapping[str, Choice], data: Path | RamDirectory, results: Path
+    plan: Plan, host: Host, choices: Mapping[str, ServerChoice], data: Path | RamDirectory, results: Path
 ) -> tuple[Finding, ...]:
     """All findings, blocking ones first, each once. choices: of every subject in the plan, by `subject_key`.
 
@@ -33,7 +33,7 @@ def preflight(
     for trial in plan.trials:
         trials.setdefault(subject_key(trial.subject), []).append(trial)
     subjects = [(choices[key], of_subject) for key, of_subject in trials.items()]
-    found = [
+    findings = [
         *machine_findings.writable("--results", results),
         *machine_findings.trusted(data_dir),
         *machine_findings.writable("--data-dir", data_dir),
@@ -57,10 +57,10 @@ def preflight(
         *axis_of(plan.sweep.axis).findings(plan),
         *(f for choice, of_subject in subjects for f in server_findings.refused(choice, of_subject, around)),
     ]
-    return tuple(sorted(dict.fromkeys(found), key=lambda f: not f.blocking))
+    return tuple(sorted(dict.fromkeys(findings), key=lambda f: not f.blocking))
 
 
-def _of_server(choice: Choice, trials: list[Trial]) -> Iterator[Finding]:
+def _of_server(choice: ServerChoice, trials: list[Trial]) -> Iterator[Finding]:
     yield from server_findings.endpoint(choice, trials)
     yield from server_findings.client(choice)
     yield from server_findings.uncorrupted(choice, trials)
@@ -83,10 +83,10 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
         return []
     from scale_sweep.machine.disks import check_source, check_stripe  # a sweep of cores does not need it
 
-    found = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)
+    findings = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)
     if sweep.disk_placement == "stripe":
-        return [*check_stripe(sweep.disks), *found]
-    return list(found)
+        return [*check_stripe(sweep.disks), *findings]
+    return list(findings)
 
 
 def _unequal_runtimes(plan: Plan) -> list[Finding]:
@@ -112,7 +112,7 @@ def _of_plan(plan: Plan) -> list[Finding]:
 
 
 def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
-    """Whether the data sets, a copy for a trial and the reserve fit on the disk."""
+    """A finding if the data sets, a copy for a trial and the reserve do not fit on the disk."""
     needed, reserve = bytes_needed(plan.trials), plan.sweep.disk_free_min_bytes
     if needed + reserve <= free_bytes:
         return []
@@ -125,15 +125,15 @@ def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
 
 
 def cold_data(plan: Plan, *, in_memory: bool) -> list[Finding]:
-    """What prevents that the data of a trial are cold."""
-    found = []
+    """Findings about whatever prevents that the data of a trial are cold."""
+    reasons = []
     for subject in {t.subject.server: t.subject for t in plan.trials if t.work.cache == "cold"}.values():
         facts = load_facts(subject.target)
         if subject.endpoint:
-            found.append("a server that already runs is not started again")
+            reasons.append("a server that already runs is not started again")
         elif not facts.keeps_data:
-            found.append(f"{facts.title} cannot be started again on its own files yet")
+            reasons.append(f"{facts.title} cannot be started again on its own files yet")
         elif in_memory:
-            found.append("data in memory are never cold")
+            reasons.append("data in memory are never cold")
     remedy = "--cache as-is, or a --data-dir on a disk" if in_memory else "--cache as-is"
-    return [Finding(blocking=True, subject="--cache", sentence=sentence, remedy=remedy) for sentence in found]
+    return [Finding(blocking=True, subject="--cache", sentence=sentence, remedy=remedy) for sentence in reasons]

@@ -1,4 +1,4 @@
-"""What of this machine would stop a sweep or distort its figures: directories, space, port, other programs. Reads
+"""Findings that this machine would stop a sweep or distort its figures: directories, space, port, other programs. Reads
 only."""
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def writable(flag: str, path: Path) -> list[Finding]:
     ]
 
 
-def missing(given: str, data_dir: Path) -> list[Finding]:
+def missing(wanted_dir: str, data_dir: Path) -> list[Finding]:
     """A finding if a given name does not exist, because it may be a typing error. The default directory ("") is made
     silently."""
-    if not given or os.path.exists(data_dir):
+    if not wanted_dir or os.path.exists(data_dir):
         return []
     who = "root" if os.geteuid() == 0 else "this user"
     return [
@@ -62,9 +62,9 @@ def trusted(data_dir: Path) -> list[Finding]:
     return []
 
 
-def on_disk(given: str, data_dir: Path) -> list[Finding]:
-    """Findings about a data directory on a disk. given: --data-dir as the user wrote it."""
-    return [*missing(given, data_dir), *room(data_dir)]
+def on_disk(wanted_dir: str, data_dir: Path) -> list[Finding]:
+    """Findings about a data directory on a disk. wanted_dir: --data-dir as the user wrote it."""
+    return [*missing(wanted_dir, data_dir), *room(data_dir)]
 
 
 def in_memory(directory: RamDirectory) -> list[Finding]:
@@ -120,13 +120,13 @@ def few_open_files(trials: Iterable[Trial]) -> list[Finding]:
 
 def profiling(wanted: bool) -> list[Finding]:
     """A finding if the server's stacks cannot be recorded, and profiling was requested."""
-    found = profile_obstacle() if wanted else None
-    if found is None:
+    obstacle = profile_obstacle() if wanted else None
+    if obstacle is None:
         return []
-    return [Finding(blocking=True, subject="--profile", sentence=found.sentence, remedy=found.remedy)]
+    return [Finding(blocking=True, subject="--profile", sentence=obstacle.sentence, remedy=obstacle.remedy)]
 
 
-def interfaces(said: Iterable[str], net: Path = Path("/sys/class/net")) -> list[Finding]:
+def interfaces(names: Iterable[str], net: Path = Path("/sys/class/net")) -> list[Finding]:
     """A finding for each interface that was given a speed and does not exist."""
     there = sorted(one.name for one in net.iterdir()) if net.is_dir() else []
     return [
@@ -136,7 +136,7 @@ def interfaces(said: Iterable[str], net: Path = Path("/sys/class/net")) -> list[
             sentence=f"this machine has no network interface {name}",
             remedy=f"it has {', '.join(there)}" if there else "leave it out",
         )
-        for name in said
+        for name in names
         if name not in there
     ]
 
@@ -162,8 +162,8 @@ def port_free(port: int | None) -> list[Finding]:
 
 
 def dear_pages(pages: NewPages | None, held_bytes: int) -> list[Finding]:
-    """What a new memory page costs, if it was measured: a server pays it for what it writes, unless its memory is
-    held."""
+    """A finding about the cost of a new memory page, if it was measured: a server pays it for all that it writes,
+    unless its memory is held."""
     if pages is None:
         return []
     remedy = "write less in a trial (--rows): a level that writes more than that looks slower than it is"

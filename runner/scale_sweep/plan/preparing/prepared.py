@@ -31,11 +31,11 @@ from scale_sweep.plan.new_pages import (
 from scale_sweep.plan.power import GUESS, AssumedNoise, blocks_for, replicates_for
 from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.choice import (
-    Arm,
-    Choice,
+    ChosenArm,
     RequestedServer,
-    arms_of,
+    ServerChoice,
     choose,
+    chosen_arms,
     refuse_unable,
     source_of,
     subject_key,
@@ -59,7 +59,7 @@ class Prepared:
     measured. held_bytes: of memory that the run holds for the server."""
 
     plan: Plan
-    choices: Mapping[str, Choice]
+    choices: Mapping[str, ServerChoice]
     host: Host
     data_dir: Path
     results: Path
@@ -70,11 +70,11 @@ class Prepared:
     held_bytes: int = 0
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> ServerChoice:
         """The choice for the only subject; for several, the first one's."""
         return next(iter(self.choices.values()))
 
-    def choice_of(self, subject: RequestedServer) -> Choice:
+    def choice_of(self, subject: RequestedServer) -> ServerChoice:
         """The choice for a trial's subject."""
         return self.choices[subject_key(subject)]
 
@@ -85,7 +85,7 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
     sweep = with_order_seed(sweep)
     sweep = replace(sweep, data_dir=with_size(sweep.data_dir))
     read_reference(sweep.reference)
-    arms = arms_of(sweep)
+    arms = chosen_arms(sweep)
     for arm in arms:
         refuse_unable(arm.sweep, arm.choice)
     noise = assumed_noise(results, host, arms[0].choice.facts.name)
@@ -94,16 +94,16 @@ def prepare(sweep: Sweep, results: Path) -> Prepared:
     plan = _planned(arms, host)
     refuse_wrong_specs(plan, choices)
     pages = pages_of(plan)
-    return replace(looked_at(_in_cheap_pages(plan, pages, arms, host), choices, host, results, pages), noise=noise)
+    return replace(with_findings(_in_cheap_pages(plan, pages, arms, host), choices, host, results, pages), noise=noise)
 
 
 def pages_of(plan: Plan) -> NewPages | None:
-    """What the pages cost that the plan's trials use; None if they use few, or it could not be measured."""
+    """The cost of the pages that the plan's trials use; None if they use few, or it could not be measured."""
     wanted = trial_bytes(plan)
     return measure_new_pages(wanted) if wanted >= ENOUGH_BYTES else None
 
 
-def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[Arm], host: Host) -> Plan:
+def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[ChosenArm], host: Host) -> Plan:
     """The plan, with what is done where memory pages are dear: the same rows at every level, and held memory."""
     if pages is None:
         return plan
@@ -136,7 +136,7 @@ def with_order_seed(sweep: Sweep) -> Sweep:
     return sweep if sweep.order_seed is not None else replace(sweep, order_seed=secrets.randbelow(10**6))
 
 
-def _planned(arms: Sequence[Arm], host: Host) -> Plan:
+def _planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
     """The plan of all combinations. Each one's sweep is completed by its own target; all are in every block."""
     by_server = {subject_key(arm.sweep): arm for arm in arms}
     completed = {
@@ -174,23 +174,25 @@ def prepare_again(stored: StoredRun, results: Path) -> Prepared:
                 remedy="trials of two machines do not make one curve; start a new sweep",
             )
     subjects = {subject_key(trial.subject): trial.subject for trial in stored.plan.trials}
-    choices = {key: choose(_asked_again(subject)) for key, subject in subjects.items()}
+    choices = {key: choose(_request_again(subject)) for key, subject in subjects.items()}
     refuse_wrong_specs(stored.plan, choices)
-    return looked_at(stored.plan, choices, host, results, pages_of(stored.plan))
+    return with_findings(stored.plan, choices, host, results, pages_of(stored.plan))
 
 
-def _asked_again(subject: Subject) -> Subject:
+def _request_again(subject: Subject) -> Subject:
     """The request without the home inside an image, which follows from the image and was not requested."""
     return replace(subject, home="") if source_of(subject.runtime) is ServerSource.IMAGE else subject
 
 
-def looked_at(plan: Plan, choices: Mapping[str, Choice], host: Host, results: Path, pages: NewPages | None) -> Prepared:
+def with_findings(
+    plan: Plan, choices: Mapping[str, ServerChoice], host: Host, results: Path, pages: NewPages | None
+) -> Prepared:
     """The plan with its findings. Raises UsageError if the files of --trace cannot be written."""
     if plan.sweep.load.trace_every:
         require_extra("parquet", "--trace")
-    asked = plan.sweep.data_dir
-    ram = ram_directory(asked, folder_path("ram")) if is_ram(asked) else None
-    data_dir = ram.path if ram else Path(asked) if asked else default_data_dir()
+    wanted_dir = plan.sweep.data_dir
+    ram = ram_directory(wanted_dir, folder_path("ram")) if is_ram(wanted_dir) else None
+    data_dir = ram.path if ram else Path(wanted_dir) if wanted_dir else default_data_dir()
     held = held_bytes(plan, pages)
     return Prepared(
         plan=plan,
@@ -213,14 +215,14 @@ def default_data_dir() -> Path:
 def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
     """Chooses servers, plans and checks; starts nothing. Raises UsageError or PreflightError."""
     host = read_host()
-    noise = assumed_noise(results, host, arms_of(a)[0].choice.facts.name)
+    noise = assumed_noise(results, host, chosen_arms(a)[0].choice.facts.name)
     if a.detect_percent is not None:
         blocks = blocks_for(a.detect_percent, len(a.levels), noise)
     sides = tuple(replace(one, data_dir=with_size(one.data_dir)) for one in variants_of(a, b, blocks))
     seeded = with_order_seed(sides[0])
     planned, choices = [], {}
     for name, sweep in zip(seeded.variants_ab, sides, strict=True):
-        arm = arms_of(replace(sweep, order_seed=seeded.order_seed))[0]
+        arm = chosen_arms(replace(sweep, order_seed=seeded.order_seed))[0]
         refuse_unable(arm.sweep, arm.choice)
         choices[subject_key(arm.sweep)] = arm.choice
         own = complete(with_constants(arm.sweep, host), arm.choice.facts, host.memory_bytes)
@@ -231,7 +233,7 @@ def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
         refuse_same_server(plan, choices)
     refuse_wrong_specs(plan, choices)
     pages = pages_of(plan)
-    return replace(looked_at(with_held_memory(plan, pages), choices, host, results, pages), noise=noise)
+    return replace(with_findings(with_held_memory(plan, pages), choices, host, results, pages), noise=noise)
 
 
 def _plain(sweep: Sweep) -> Sweep:
@@ -256,5 +258,5 @@ def _noise(path: Path, host: Host, target: str) -> float | None:
     of, sweep = manifest.get("host") or {}, manifest.get("sweep") or {}
     if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model or sweep.get("target") != target:
         return None
-    found = read_fit(path, FIT).get("noise_percent")
-    return float(found) if found else None
+    percent = read_fit(path, FIT).get("noise_percent")
+    return float(percent) if percent else None

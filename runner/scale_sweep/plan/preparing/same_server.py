@@ -13,13 +13,13 @@ from dataclasses import replace
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.same_value import are_same_values, is_same_value
 from scale_sweep.model import Event, Plan, Trial, TrialFinished
-from scale_sweep.plan.preparing.choice import Choice, subject_key
+from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
 from scale_sweep.sweep.vary import VARIANT
 
 _REMEDY = "give B a setting that A has not; without --a, --b and a second sweep, the noise is measured"
 
 
-def refuse_same_server(plan: Plan, choices: Mapping[str, Choice]) -> None:
+def refuse_same_server(plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
     """Raises UsageError if both variants of every level have the same settings, the vendors' defaults included."""
     pairs = _pairs(plan)
     if not pairs:
@@ -33,7 +33,7 @@ class RefusesSameServer:
     """A sink of a run's events: raises UsageError when the first trials of both variants have ended, if their servers
     reported one value for every setting in which the plan has the variants differ."""
 
-    def __init__(self, plan: Plan, choices: Mapping[str, Choice]) -> None:
+    def __init__(self, plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
         self._plan, self._reported = plan, dict[str, Mapping[str, str]]()
         self._names = _differing(plan, choices)
 
@@ -46,9 +46,9 @@ class RefusesSameServer:
             return
         a, b = self._reported["A"], self._reported["B"]
         if all(name in a and name in b and is_same_value(a[name], b[name]) for name in self._names):
-            told = ", ".join(f"{name}={a[name]}" for name in sorted(self._names))
+            reported = ", ".join(f"{name}={a[name]}" for name in sorted(self._names))
             raise UsageError(
-                f"A and B are the same server: both reported {told} ({_about(self._plan)})", remedy=_REMEDY
+                f"A and B are the same server: both reported {reported} ({_about(self._plan)})", remedy=_REMEDY
             )
         self._names = frozenset()  # they differ: nothing more to see
 
@@ -63,7 +63,7 @@ def _pairs(plan: Plan) -> list[tuple[Trial, Trial]]:
     return pairs if all(_without_settings(a) == _without_settings(b) for a, b in pairs) else []
 
 
-def _differing(plan: Plan, choices: Mapping[str, Choice]) -> frozenset[str]:
+def _differing(plan: Plan, choices: Mapping[str, ServerChoice]) -> frozenset[str]:
     """The settings that both variants do not have in common, at any level."""
     names: set[str] = set()
     for a, b in _pairs(plan) if plan.sweep.variants_ab else ():
@@ -77,7 +77,7 @@ def _about(plan: Plan) -> str:
 
 
 def _without_settings(trial: Trial) -> Trial:
-    """What a trial has besides its settings and its place in the order."""
+    """The trial without its settings and its place in the order."""
     return replace(
         trial,
         trial_id="",
@@ -91,7 +91,7 @@ def _without_settings(trial: Trial) -> Trial:
     )
 
 
-def _settings(trial: Trial, other: Trial, choices: Mapping[str, Choice]) -> dict[str, str]:
+def _settings(trial: Trial, other: Trial, choices: Mapping[str, ServerChoice]) -> dict[str, str]:
     """Settings that the server starts from. A knob that only `other` has is at the vendor's default, if that is
     known."""
     target = choices[subject_key(trial.subject)].target

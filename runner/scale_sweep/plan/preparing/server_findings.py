@@ -1,4 +1,4 @@
-"""What of one chosen server would stop its trials, from its target and, if the server runs already, from the server.
+"""Findings that one chosen server would stop its trials: of its target and, if the server runs already, of the server.
 
 Refuses to check a container's server or client library, which exist only once the container does.
 """
@@ -12,14 +12,14 @@ from pathlib import Path
 
 from scale_sweep.machine.host import Host
 from scale_sweep.model import Finding, ServerSource, Trial
-from scale_sweep.plan.preparing.choice import Choice
+from scale_sweep.plan.preparing.choice import ServerChoice
 from scale_sweep.server.pinned import corrupt_servers
 from scale_sweep.server.runtimes.local import closed_to_others
 from scale_sweep.server.runtimes.server_user import server_user, why_stuck
 from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address, Surroundings
 
 
-def without_root(choice: Choice, host: Host, data_dir: Path) -> Iterator[Finding]:
+def without_root(choice: ServerChoice, host: Host, data_dir: Path) -> Iterator[Finding]:
     """Findings if `scale` runs as root, and its server cannot run as another user or cannot reach its data then."""
     facts = choice.facts
     if not (host.is_root and choice.can.owns_server):
@@ -46,11 +46,11 @@ def without_root(choice: Choice, host: Host, data_dir: Path) -> Iterator[Finding
         )
 
 
-def _installed_here(choice: Choice) -> bool:
+def _installed_here(choice: ServerChoice) -> bool:
     return choice.can.is_local and choice.can.source is ServerSource.INSTALLATION
 
 
-def endpoint(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
+def endpoint(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding]:
     """Findings if a server that already runs does not answer, refuses the login, or lacks capacity for the trials."""
     address = trials[0].subject.endpoint
     if not address:
@@ -67,17 +67,17 @@ def endpoint(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
         )
         return
     secret = os.environ.get(ENDPOINT_PASSWORD, "")
-    asked = Address(host=host, port=int(port), secret=secret, home=choice.home, is_ours=False)
-    yield from choice.target.check_endpoint(asked, trials)
+    running = Address(host=host, port=int(port), secret=secret, home=choice.home, is_ours=False)
+    yield from choice.target.check_endpoint(running, trials)
 
 
-def client(choice: Choice) -> Iterator[Finding]:
+def client(choice: ServerChoice) -> Iterator[Finding]:
     """Findings about the client library. A container's library is copied out of its image when the run starts."""
     if not (choice.can.has_images and choice.facts.image_library):
         yield from choice.target.check_client(choice.home, choice.version)
 
 
-def uncorrupted(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
+def uncorrupted(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding]:
     """A finding for each installed server whose files are not those that were installed: the chosen one, and those
     that it starts beside itself."""
     if not _installed_here(choice):
@@ -88,7 +88,7 @@ def uncorrupted(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
         yield Finding(blocking=True, subject=wrong.name, sentence=wrong.sentence, remedy=wrong.command)
 
 
-def installed(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
+def installed(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding]:
     """Findings of the installed server about settings. A container's server is checked when it starts."""
     if _installed_here(choice):
         different = {tuple(sorted(trial.knobs.items())): trial for trial in trials}
@@ -96,8 +96,8 @@ def installed(choice: Choice, trials: Sequence[Trial]) -> Iterator[Finding]:
             yield from choice.target.check_installed(choice.home, trial)
 
 
-def refused(choice: Choice, trials: Sequence[Trial], around: Surroundings) -> Iterator[Finding]:
-    """What the server would refuse or silently change, each sentence once."""
+def refused(choice: ServerChoice, trials: Sequence[Trial], around: Surroundings) -> Iterator[Finding]:
+    """Findings about settings that the server would refuse or silently change, each sentence once."""
     seen = set()
     for trial in trials:
         for finding in choice.target.check(trial, around):

@@ -16,7 +16,7 @@ from scale_sweep.loadgen.features import Features, features_of, kept_with
 from scale_sweep.loadgen.groups import group_specs
 from scale_sweep.loadgen.spec import preload_of
 from scale_sweep.model import CLIENTS, Plan, Trial
-from scale_sweep.plan.preparing.choice import Choice, subject_key
+from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
 from scale_sweep.server.targets import Target
 from scale_sweep.server.targets.planned import planned_spec
 from scale_sweep.sweep.settings import SETTINGS
@@ -34,7 +34,7 @@ _OTHER_FLAGS = {
 }
 
 
-def refuse_wrong_specs(plan: Plan, choices: Mapping[str, Choice]) -> None:
+def refuse_wrong_specs(plan: Plan, choices: Mapping[str, ServerChoice]) -> None:
     """Raises UsageError that names the flag of the first mistake. choices: of every subject, by `subject_key`."""
     program = loadgen_path()
     features = features_of(program)
