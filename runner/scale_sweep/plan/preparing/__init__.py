@@ -1,7 +1,9 @@
-"""Before anything starts: which server is measured and where (choice), and what would go wrong (findings).
+"""Before anything starts: which server is measured and where, and what would go wrong.
 
-`prepare` plans a sweep for this machine, `prepare_ab` two as variants of one run, `prepare_again` a stored run's. It
-reads the machine and checks what is installed. Refuses to start, to make or to change anything.
+`prepare` plans a sweep for this machine, `prepare_ab` two as variants of one run, `prepare_again` a stored run's
+(`prepared`). `choice` selects the servers, `specs` and `same_server` refuse plans, and `findings` lists what would go
+wrong: with the machine (`machine_findings`), with a server (`server_findings`), and by the plan. All of it only reads
+the machine. Refuses to start, to make or to change anything.
 """
 
 from scale_sweep.plan.preparing.choice import ServerChoice, choose
