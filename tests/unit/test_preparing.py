@@ -90,7 +90,7 @@ class Network(Axis):
 
 
 def test_a_quantity_that_the_runtime_does_not_give_is_refused_by_its_name(monkeypatch):
-    monkeypatch.setattr("scale_sweep.plan.preparing.able.axis_of", lambda name: Network())
+    monkeypatch.setattr("scale_sweep.plan.preparing.choice.axis_of", lambda name: Network())
     sweep = replace(make_sweep(), target="null")
     with pytest.raises(UsageError, match="--runtime process: process gives a server no network, so its network cannot"):
         refuse_unable(sweep, choose(sweep))
