@@ -1,6 +1,6 @@
 """The project's tests: those for a person who changed something, or all of them as continuous integration runs them.
 
-    python tools/run_tests.py          unit and load generator, in two processes: a line of progress, then failures
+    python tools/run_tests.py          unit and load generator, in three processes: a line of progress, then failures
     python tools/run_tests.py --all    everything
     python tools/run_tests.py ...      pytest with these arguments
 
@@ -36,7 +36,7 @@ sys.path.insert(0, str(ROOT / "runner"))
 from tools import claimed_tests  # noqa: E402
 
 QUICK = ("tests/loadgen", "tests/unit")  # what a person runs
-PROCESSES = 2
+PROCESSES = 3  # a third of their time they wait, for deadlines and for servers
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
 SLOW_DATABASES = ("test_cassandra", "test_iotdb", "test_kairosdb", "test_opentsdb", "test_questdb")
 QUICK_DATABASES = (

@@ -38,3 +38,7 @@ def test_two_processes_run_each_test_once_and_note_how_it_ended(tmp_path):
 
 def test_before_the_tests_are_collected_nothing_is_known(tmp_path):
     assert progress(tmp_path) == Progress(ended=0, failed=0, total=0)
+
+
+def test_what_is_claimed_first_exists():
+    assert all(list(ROOT.glob(f"tests/*/{name}.py")) for name in claimed_tests.LONGEST)
