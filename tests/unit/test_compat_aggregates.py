@@ -1,19 +1,15 @@
 """`-x`: the aggregates after a load, their statements, and the line of each."""
 
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 
-from scale_sweep.base.errors import PreflightError
-from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.taosbenchmark import aggregates
 from scale_sweep.taosbenchmark.aggregates import aggregate_spec, statements
 from scale_sweep.taosbenchmark.job import ScaleOptions
 from scale_sweep.taosbenchmark.run import read_given, read_job
+from tests.unit.null_load import insert_without_server, load, skip_without_loadgen
 from tests.unit.test_compat_options import NOW
-from tests.unit.test_compat_run import PROGRAM, ROOT
 
 # As scripts have it for taosBenchmark 3.3.0.0.
 TOOK = re.compile(r"INFO: (.*) took (\d+\.\d{6}) second\(s\)")
@@ -55,22 +51,12 @@ def test_one_thread_asks_each_once_and_goes_on_after_a_failure():
 
 
 @pytest.mark.parametrize(("options", "lines"), [("-t 2", 16), ("-N -t 3", 8)])
-def test_the_lines_follow_those_of_the_load(tmp_path, options, lines):
-    try:
-        loadgen_path()
-    except PreflightError as error:
-        pytest.skip(error.message)
-    door = "from scale_sweep.taosbenchmark import aggregates\naggregates.door_spec = lambda *given: {'protocol': '1', 'driver': 'null'}\n"
-    done = subprocess.run(
-        [sys.executable, "-c", door + PROGRAM, "load", "-y", "-x", "-n", "10", "-T", "1", *options.split()],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "runner"), "ASKED": str(tmp_path / "asked")},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert len(TOOK.findall(done.stdout)) == len(TOOK.findall((tmp_path / "output.txt").read_text())) == lines
-    assert "Spent " in done.stderr
+def test_the_lines_follow_those_of_the_load(monkeypatch, tmp_path, options, lines):
+    skip_without_loadgen()
+    insert_without_server(monkeypatch.setattr)
+    monkeypatch.setattr(aggregates, "door_spec", lambda *given: {"protocol": "1", "driver": "null"})
+    words = ("-y", "-x", "-n", "10", "-T", "1", *options.split())
+    code, out, err = load(tmp_path, *words, ASKED=str(tmp_path / "asked"))
+    assert code == 0, err
+    assert len(TOOK.findall(out)) == len(TOOK.findall((tmp_path / "output.txt").read_text())) == lines
+    assert "Spent " in err

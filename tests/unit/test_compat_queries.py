@@ -3,19 +3,19 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from scale_sweep.base.errors import PreflightError, UsageError
-from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.base.errors import UsageError
+from scale_sweep.loadgen.statements import Answer
 from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
+from scale_sweep.taosbenchmark.queries import run, spec
 from scale_sweep.taosbenchmark.queries.job import QueryJob
 from scale_sweep.taosbenchmark.queries.spec import specified_loads, subtable_load
 from scale_sweep.taosbenchmark.run import read_given
 from scale_sweep.taosbenchmark.work import read_query_job
+from tests.unit.null_load import load_file, null_key, skip_without_loadgen
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ScaleOptions()
@@ -211,45 +211,24 @@ def test_the_password_is_not_in_words_about_the_job(tmp_path):
     assert "hunter2" not in repr(job) + str(specified_loads(job, OWN, job.specified))
 
 
-PROGRAM = r"""
-import os
-from scale_sweep import cli
-from scale_sweep.taosbenchmark.queries import run, spec
-from scale_sweep.loadgen.statements import Answer
-
-def door(job, own, method):
-    fail = {"null_fail_every": os.environ["FAIL_EVERY"]} if "FAIL_EVERY" in os.environ else {}
-    return {"protocol": "1", "driver": "null", "null_latency_us": "300", **fail}
-
-def statements(program, lines, asked, secret):
-    return [Answer(ok=True, rows=(("t1",), ("t2",), ("t3",)), affected=None, code="", message="")]
-
-spec.door_spec = run.door_spec = door
-run.run_statements = statements
-cli.main()
-"""
-
-
 @pytest.fixture
-def scale_load(tmp_path):
-    try:
-        loadgen_path()
-    except PreflightError as error:
-        pytest.skip(error.message)
+def scale_load(monkeypatch, tmp_path):
+    """Queries go to the null driver, and the tables of a stable are three."""
+    skip_without_loadgen()
 
-    def start(content, *arguments, **environment):
-        (tmp_path / "q.json").write_text(json.dumps(content))
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, "load", "-f", "q.json", *arguments],
-            env=os.environ | {"PYTHONPATH": str(ROOT / "runner")} | environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        return done.returncode, done.stdout, done.stderr
+    def door_spec(job, own, method):
+        return {
+            "protocol": "1",
+            "driver": "null",
+            "null_latency_us": "300",
+            **null_key("null_fail_every", "FAIL_EVERY"),
+        }
 
-    return start
+    tables = Answer(ok=True, rows=(("t1",), ("t2",), ("t3",)), affected=None, code="", message="")
+    for module in (run, spec):
+        monkeypatch.setattr(module, "door_spec", door_spec)
+    monkeypatch.setattr(run, "run_statements", lambda program, lines, asked, secret: [tables])
+    return lambda content, *words, **environment: load_file(tmp_path, content, *words, **environment)
 
 
 def unkept():
@@ -302,27 +281,10 @@ def test_a_failed_query_ends_it_or_is_counted(scale_load):
 @pytest.mark.parametrize("part", ["specified_table_query", "super_table_query"])
 def test_without_libtaos_nothing_is_asked_and_the_message_names_it(tmp_path, part):
     content = {k: v for k, v in unkept().items() if not k.endswith("_query") or k == part}
-    (tmp_path / "q.json").write_text(json.dumps(content))
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from scale_sweep.cli import main\nmain()",
-            "load",
-            "-f",
-            "q.json",
-            "--library",
-            "/no/libtaos",
-        ],
-        env=os.environ | {"PYTHONPATH": str(ROOT / "runner")},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 3, done.stderr
-    assert "/no/libtaos" in done.stderr and "--library" in done.stderr
-    assert "completed total queries" not in done.stdout + done.stderr
+    code, out, err = load_file(tmp_path, content, "--library", "/no/libtaos")
+    assert code == 3, err
+    assert "/no/libtaos" in err and "--library" in err
+    assert "completed total queries" not in out + err
     assert not (tmp_path / "output.txt").exists()
 
 

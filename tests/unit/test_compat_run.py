@@ -12,72 +12,31 @@ from pathlib import Path
 import psutil
 import pytest
 
-from scale_sweep.base.errors import PreflightError
-from scale_sweep.loadgen.binary import loadgen_path
+from tests.unit.null_load import insert_without_server, load, skip_without_loadgen
 from tests.unit.test_compat_output import CREATED, DELAY, SPENT
 
-# The command with a driver that needs no server: SQL is answered here, rows go to `null`.
-PROGRAM = r"""
-import os, sys
-from scale_sweep import cli
-from scale_sweep.taosbenchmark import server, spec
-from scale_sweep.loadgen.statements import Answer
-
-def ask(self, method, statements):
-    open(os.environ["ASKED"], "a").write("".join(s + "\n" for s in statements))
-    shown = {"ins_databases": (("ready", "ms"),), "v1_status": (("leader",),) * 2, "SUM(": ((16, 9),)}
-    return [next((rows for word, rows in shown.items() if word in s), ()) for s in statements]
-
-def names(spec_of):
-    def keep(*given):
-        lines = spec_of(*given)
-        for key in ("host", "port", "user", "library", "database", "table", "table_prefix"):
-            lines.pop(key, None)
-        latency = {"null_latency_us": os.environ["LATENCY_US"]} if "LATENCY_US" in os.environ else {}
-        fail = {"null_fail_every": os.environ["FAIL_EVERY"]} if "FAIL_EVERY" in os.environ else {}
-        return lines | {"driver": "null", "method": "discard"} | latency | fail
-    return keep
-
-server.Server._ask = ask
-server.create_tables = lambda program, lines, secret: None
-spec.load_spec = names(spec.load_spec)
-cli.main()
-"""
 ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = """
+from scale_sweep.cli import main
+from tests.unit.null_load import insert_without_server
+insert_without_server()
+main()
+"""
 
 
 @pytest.fixture(autouse=True)
 def need_load_core():
-    try:
-        loadgen_path()
-    except PreflightError as error:
-        pytest.skip(error.message)
+    skip_without_loadgen()
 
 
 @pytest.fixture
-def scale_load(tmp_path):
-    def start(*arguments, **environment):
-        env = os.environ | {"PYTHONPATH": str(ROOT / "runner"), "ASKED": str(tmp_path / "asked")} | environment
-        return subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "load", *arguments],
-            cwd=tmp_path,
-            env=env,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-
-    return start
-
-
-def finish(process, limit_s=240):
-    out, err = process.communicate(timeout=limit_s)
-    return process.returncode, out, err
+def scale_load(monkeypatch, tmp_path):
+    insert_without_server(monkeypatch.setattr)
+    return lambda *words, **environment: load(tmp_path, *words, ASKED=str(tmp_path / "asked"), **environment)
 
 
 def test_lines_go_to_standard_error_and_to_the_file_json_to_standard_output(scale_load, tmp_path):
-    code, out, err = finish(scale_load("-y", "-t", "10", "-n", "1000", "-T", "2", "-v", "2", "--json", "-p", "hunter2"))
+    code, out, err = scale_load("-y", "-t", "10", "-n", "1000", "-T", "2", "-v", "2", "--json", "-p", "hunter2")
     assert code == 0, err
     load = json.loads(out)["loads"][0]
     assert (load["rows_acked"], load["threads"], load["outcome"], load["tables"]) == (10_000, 2, "ok", 10)
@@ -93,15 +52,15 @@ def test_lines_go_to_standard_error_and_to_the_file_json_to_standard_output(scal
 
 def test_the_file_is_appended_to_and_named_by_o(scale_load, tmp_path):
     (tmp_path / "lines").write_text("before\n")
-    assert finish(scale_load("-y", "-t", "2", "-n", "5", "-T", "1", "-olines"))[0] == 0
+    assert scale_load("-y", "-t", "2", "-n", "5", "-T", "1", "-olines")[0] == 0
     assert (tmp_path / "lines").read_text().startswith("before\n[")
-    code, _, err = finish(scale_load("-y", "-o", "/nonexistent/lines"))
+    code, _, err = scale_load("-y", "-o", "/nonexistent/lines")
     assert code == 6
     assert "-o /nonexistent/lines" in err
 
 
 def test_vgroups_are_chosen_within_the_servers_room(scale_load, tmp_path):
-    code, out, _ = finish(scale_load("-y", "-t", "20", "-n", "5", "--json"))
+    code, out, _ = scale_load("-y", "-t", "20", "-n", "5", "--json")
     assert code == 0
     vgroups = min(os.cpu_count(), 16 - 9)
     assert f"VGROUPS {vgroups} " in (tmp_path / "asked").read_text()
@@ -109,7 +68,7 @@ def test_vgroups_are_chosen_within_the_servers_room(scale_load, tmp_path):
 
 
 def test_supplement_creates_nothing(scale_load, tmp_path):
-    code, _, err = finish(scale_load("-U", "-t", "2", "-n", "5", "-T", "1"))
+    code, _, err = scale_load("-U", "-t", "2", "-n", "5", "-T", "1")
     assert code == 0, err
     assert "CREATE" not in (tmp_path / "asked").read_text()
     assert not CREATED.search(err)
@@ -121,21 +80,30 @@ def loads(process) -> bool:
     return any(sum(p.cpu_times()[:2]) > 0.05 for p in generators)
 
 
-def test_ctrl_c_stops_the_load_and_tells_what_was_done(scale_load, tmp_path):
-    process = scale_load("-y", "-t", "2", "-n", "1000000", "-r", "10", "-T", "2", LATENCY_US="5000")
+def test_ctrl_c_stops_the_load_and_tells_what_was_done(tmp_path):
+    paths = os.pathsep.join((str(ROOT / "runner"), str(ROOT)))
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "load", *"-y -t 2 -n 1000000 -r 10 -T 2".split()],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": paths, "ASKED": str(tmp_path / "asked"), "LATENCY_US": "5000"},
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     deadline = time.monotonic() + 120
     while time.monotonic() < deadline and not loads(process):
         time.sleep(0.05)
     time.sleep(1)
     process.send_signal(signal.SIGINT)
-    code, _, err = finish(process)
-    assert code == 130, err
+    _, err = process.communicate(timeout=240)
+    assert process.returncode == 130, err
     assert 0 < int(SPENT.search(err).group(4)) < 2_000_000
     assert DELAY.search(err)
 
 
 def test_rows_not_acknowledged_are_told_and_fail_the_command(scale_load):
-    code, _, err = finish(scale_load("-y", "-t", "2", "-n", "100", "-r", "10", "-T", "1", FAIL_EVERY="5"))
+    code, _, err = scale_load("-y", "-t", "2", "-n", "100", "-r", "10", "-T", "1", FAIL_EVERY="5")
     assert code == 5
     assert int(SPENT.search(err).group(4)) == 40  # taosBenchmark, too, stops a thread at its first failure
     assert "rows were not acknowledged" in err
@@ -148,20 +116,20 @@ def test_continue_if_fail_goes_on(scale_load, tmp_path):
     content = {"filetype": "insert", "host": "h", "num_of_records_per_req": 10, "thread_count": 1}
     content["databases"] = [{"dbinfo": {"name": "db"}, "super_tables": [table, table | {"name": "u"}]}]
     (tmp_path / "insert.json").write_text(json.dumps(content))
-    code, out, err = finish(scale_load("-f", "insert.json", "-y", "--json", FAIL_EVERY="5"))
+    code, out, err = scale_load("-f", "insert.json", "-y", "--json", FAIL_EVERY="5")
     assert code == 0, err
     assert [m[3] for m in SPENT.findall(err)] == ["160", "160"]
     assert [load["rows_failed"] for load in json.loads(out)["loads"]] == [40, 40]
 
 
 def test_help_version_and_refusals(scale_load):
-    code, out, _ = finish(scale_load("--help"))
+    code, out, _ = scale_load("--help")
     assert code == 0
     assert "Example: scale load -h localhost" in out
     for line in ("-t, --tables N", "-f, --file FILE", "--own-values"):
         assert line in out
-    assert finish(scale_load("-?"))[1] == out
-    assert re.fullmatch(r"scale \S+\n", finish(scale_load("-V"))[1])
-    code, _, err = finish(scale_load("--bogus", "-t", "0"))
+    assert scale_load("-?")[1] == out
+    assert re.fullmatch(r"scale \S+\n", scale_load("-V")[1])
+    code, _, err = scale_load("--bogus", "-t", "0")
     assert code == 2
     assert all(word in err for word in ("--bogus", "-t (--tables)"))

@@ -1,9 +1,7 @@
 """taosBenchmark's subscribe files: no key is dropped in silence, the load generator's specs, and the lines told."""
 
 import json
-import os
 import re
-import subprocess
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -11,14 +9,14 @@ from pathlib import Path
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from scale_sweep.base.errors import PreflightError, UsageError
-from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.base.errors import UsageError
 from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
 from scale_sweep.taosbenchmark.run import read_given
 from scale_sweep.taosbenchmark.subscriptions.delay import measured_delay
 from scale_sweep.taosbenchmark.subscriptions.job import SubscribeJob
 from scale_sweep.taosbenchmark.subscriptions.spec import create_statements, follow_spec
 from scale_sweep.taosbenchmark.work import read_subscribe_job
+from tests.unit.null_load import load_file, skip_without_loadgen
 from tests.unit.test_compat_output import latency
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -186,23 +184,11 @@ def test_refusals_are_collected():
 @pytest.fixture
 def scale_load(tmp_path):
     """With a stub in the place of libtaos."""
-    try:
-        loadgen_path()
-    except PreflightError as error:
-        pytest.skip(error.message)
+    skip_without_loadgen()
 
-    def start(content, *arguments, **environment):
-        (tmp_path / "s.json").write_text(json.dumps(content))
-        words = ["load", "-f", "s.json", "--library", str(library()), *arguments]
-        done = subprocess.run(
-            [sys.executable, "-c", "from scale_sweep.cli import main\nmain()", *words],
-            env=os.environ | {"PYTHONPATH": str(ROOT / "runner"), "STUB_LOG": str(tmp_path / "calls")} | environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        return done.returncode, done.stdout, done.stderr
+    def start(content, *words, **environment):
+        found = ("--library", str(library()), *words)
+        return load_file(tmp_path, content, *found, STUB_LOG=str(tmp_path / "calls"), **environment)
 
     return start
 
