@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.model import VerdictKind
 from scale_sweep.server.targets import load_target
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, with_rows
+from tests.integration.short_trial import one_row_of_each_time_is_kept
 from tests.integration.test_data_sets_on_databases import copies_answer_rightly
-from tests.unit.reading_trials import GROUPED, KINDS, MORE, WRONG, answers_of, grouped_order, reading_order
+from tests.unit.reading_trials import GROUPED, KINDS, MORE, checked, grouped_order, reading_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 HOME = os.environ.get("SCALE_INFLUXDB2_HOME", "")
@@ -89,14 +89,7 @@ def test_its_settings_are_read_back(target, folder):
 
 
 def test_of_rows_with_the_same_time_one_is_kept_and_counted(target, folder, rows):
-    order = {"workload__disorder": "poisson", "workload__disorder_ratio": "50%", "load__warmup": "0s"}
-    delays = {"workload__disorder_lambda": "40", "workload__disorder_max_k": "100"}
-    events = here(with_rows(trial_order(folder, "influxdb2", **order, **delays), rows[1]))
-    facts, result = json.loads(artifact_of(events, "facts.json")), result_of(events)
-    kept = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])["rows_distinct"]
-    assert result.measurement.rows_acked == rows[1]
-    assert facts["counted"]["rows"] == kept == pytest.approx(0.7 * rows[1], rel=0.05)
-    assert result.verdict.kind not in (VerdictKind.LOST_ROWS, VerdictKind.ABORTED, VerdictKind.ERRORS), result.verdict
+    one_row_of_each_time_is_kept("influxdb2", folder, rows[1])
 
 
 def test_reads_are_answered_rightly_beside_writes(target, folder):
@@ -113,12 +106,3 @@ def test_groups_are_answered_rightly(target, folder):
 
 def test_a_copy_of_its_files_answers_rightly(target, folder):
     copies_answer_rightly("influxdb2", folder, 100_000, {})
-
-
-def checked(events):
-    """The result and the answers, all of which are right."""
-    result, answers = result_of(events), answers_of(events)
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
-    assert sum(one["counted"] for one in answers.values()) > 0
-    return result, answers

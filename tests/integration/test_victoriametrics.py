@@ -9,7 +9,7 @@ from scale_sweep.model import VerdictKind
 from scale_sweep.server.targets.victoriametrics import queries
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, required
-from tests.unit.reading_trials import KINDS, MORE, SHAPES, WRONG, answers_of, reading_order, shapes_order
+from tests.unit.reading_trials import KINDS, MORE, SHAPES, WRONG, answers_of, checked, reading_order, shapes_order
 from tests.unit.trial_orders import here, result_of, trial_order
 
 
@@ -113,12 +113,3 @@ def test_bounds_and_groups_are_answered_rightly(target, folder):
     assert result.verdict.kind not in WRONG, result.verdict.reasons
     assert set(answers) == set(SHAPES) - without
     assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
-
-
-def checked(events):
-    """The result and the answers, all of which are right."""
-    result, answers = result_of(events), answers_of(events)
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
-    assert sum(one["counted"] for one in answers.values()) > 0
-    return result, answers

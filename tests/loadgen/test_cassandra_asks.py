@@ -8,23 +8,14 @@ import time
 import pytest
 from answer_digest import digest
 from cql_server import CqlServer
-from third_request import load_fixture, server_fixture
+from third_request import RANGES, load_fixture, server_fixture
 
 TEXT = "SELECT ts, a FROM ks.t WHERE device = {device} AND ts >= {from} AND ts < {to} AND a > {value} ALLOW FILTERING"
-SPEC = {
+SPEC = RANGES | {
     "driver": "cassandra",
-    "host": "127.0.0.1",
-    "tables": 30,
-    "threads": 1,
-    "operations": "range",
     "ask.range.text": TEXT,
-    "ask.range.span_ms": 500,
     "ask.range.value_low": -3,
     "ask.range.value_high": 9,
-    "rows_present": 1000,
-    "step_ms": 10,
-    "check_every": 1,
-    "duration_s": 0.2,
     "table": "ks.t",
 }
 TEXT_T, TIME, INT, FLOAT, DOUBLE, BIGINT, SMALL, TINY, BOOL = 0x0D, 0x0B, 0x09, 0x08, 0x07, 0x02, 0x13, 0x14, 0x04

@@ -8,26 +8,17 @@ import time
 import pytest
 from answer_digest import digest, float32
 from iotdb_server import IotdbServer, field_of, more_answer, status, table_answer
-from third_request import load_fixture, server_fixture
+from third_request import RANGES, load_fixture, server_fixture
 
 TEXT = "SELECT a FROM {device} WHERE time >= {from} AND time < {to} AND a > {value}"
 START = 1_500_000_000_000
-SPEC = {
+SPEC = RANGES | {
     "driver": "iotdb",
-    "host": "127.0.0.1",
     "database": "root.x",
-    "tables": 30,
-    "threads": 1,
-    "operations": "range",
     "ask.range.text": TEXT,
-    "ask.range.span_ms": 500,
     "ask.range.value_low": 3,
     "ask.range.value_high": 9,
     "ask.range.value_step": 0.5,
-    "rows_present": 1000,
-    "step_ms": 10,
-    "check_every": 1,
-    "duration_s": 0.2,
 }
 ONE = table_answer({"a": ("FLOAT", [0.1, None, 2.5])}, [START, START + 1, START + 2])
 

@@ -10,24 +10,15 @@ from urllib.parse import unquote
 import pytest
 from line_server import LineServer
 from loadgen_program import Outcome
-from third_request import server_fixture
+from third_request import RANGES, server_fixture
 
 TEXT = "SELECT a FROM m WHERE d = '{device}' AND e <> '{again}' AND time >= {from}ms AND time < {to}ms AND a > {value}"
-SPEC = {
+SPEC = RANGES | {
     "driver": "lines",
-    "host": "127.0.0.1",
-    "tables": 30,
-    "threads": 1,
-    "operations": "range",
     "ask.range.text": TEXT,
-    "ask.range.span_ms": 500,
     "ask.range.value_low": 3,
     "ask.range.value_high": 9,
     "ask.range.value_step": 1,
-    "rows_present": 1000,
-    "step_ms": 10,
-    "check_every": 1,
-    "duration_s": 0.2,
     "query_path": "/query?db=x&q=",
 }
 PATH = 'query?query=a{{d="{device}"}}&from={from}e-3&to={to}e-3'

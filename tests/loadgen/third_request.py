@@ -1,5 +1,5 @@
 """What the tests of drivers against fake servers share: the fixtures, and what a load reports whose third request goes
-wrong. The load is of 40 rows, 5 in a request, by one thread."""
+wrong: it is of 40 rows, 5 in a request, by one thread."""
 
 from __future__ import annotations
 
@@ -13,6 +13,17 @@ from loadgen_program import Outcome
 from tests.loadgen.listening import FakeServer, Server, closing
 
 Load = Callable[..., Outcome]
+RANGES = {  # a load that asks for ranges of one column, by one thread; its text and its driver are missing
+    "host": "127.0.0.1",
+    "tables": 30,
+    "threads": 1,
+    "operations": "range",
+    "ask.range.span_ms": 500,
+    "rows_present": 1000,
+    "step_ms": 10,
+    "check_every": 1,
+    "duration_s": 0.2,
+}
 
 
 def server_fixture(make: Callable[[], Server]) -> Any:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.model import SEVERAL_FUNCTIONS, ArtifactMade, Event, VerdictKind
+from scale_sweep.model import SEVERAL_FUNCTIONS, ArtifactMade, Event, TrialResult, VerdictKind
 from scale_sweep.model.functions import PERCENTILE
 from scale_sweep.server.targets import load_facts
-from tests.unit.trial_orders import trial_order
+from tests.unit.trial_orders import result_of, trial_order
 
 KINDS = (
     "point",
@@ -166,3 +166,13 @@ def answers_of(events: Iterable[Event]) -> dict[str, dict[str, Any]]:
     """What facts.json says of the answers, by operation."""
     facts = next(json.loads(e.text) for e in events if isinstance(e, ArtifactMade) and e.name == "facts.json")
     return {one["operation"]: one for one in facts["answers"]}
+
+
+def checked(events: Iterable[Event]) -> tuple[TrialResult, dict[str, dict[str, Any]]]:
+    """The result and the answers: 20 of each operation were compared row by row, and all are right."""
+    told = list(events)
+    result, answers = result_of(told), answers_of(told)
+    assert result.verdict.kind not in WRONG, result.verdict.reasons
+    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
+    assert sum(one["counted"] for one in answers.values()) > 0
+    return result, answers
