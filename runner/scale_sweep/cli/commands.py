@@ -103,6 +103,8 @@ def load_command(name: str) -> Any:
     )
     app.callback()(lambda: None)
     import_module(f"scale_sweep.cli.{COMMANDS[name][0]}").register(app)
+    # Each command has a hundred options, so the others of the module are left out.
+    app.registered_commands = [command for command in app.registered_commands if command.name == name]
     return typer.main.get_group(app).commands[name]
 
 

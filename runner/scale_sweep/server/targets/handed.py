@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Query
 from scale_sweep.server.targets.times import exact_ms
+
+if TYPE_CHECKING:
+    from scale_sweep.loadgen.content import Content
 
 NS_PER_MS = 1_000_000
 
