@@ -9,14 +9,16 @@ from __future__ import annotations
 import functools
 import importlib
 from collections.abc import Mapping
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import entry_points
 from typing import Any
 
 
 @functools.cache
-def _entry_points() -> EntryPoints:
-    """Those of all packages of this Python. Reading their files takes as long as importing a large module."""
-    return entry_points()
+def _places_of_others() -> Mapping[str, Mapping[str, str]]:
+    """The objects that all packages of this Python register, by group and name. Read once: that takes as long as
+    importing a large module."""
+    points = entry_points()
+    return {group: {point.name: point.value for point in points.select(group=group)} for group in points.groups}
 
 
 class Registry:
@@ -27,7 +29,7 @@ class Registry:
 
     @functools.cached_property
     def _places(self) -> dict[str, str]:
-        theirs = {point.name: point.value for point in _entry_points().select(group=self._group)}
+        theirs = _places_of_others().get(self._group, {})
         return {**self._ours, **{name: place for name, place in theirs.items() if name not in self._ours}}
 
     def names(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
@@ -16,6 +17,7 @@ from scale_sweep.base.errors import EXIT_SLOWER, UsageError
 from scale_sweep.base.units import parse_levels, parse_percent
 
 if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
+    from scale_sweep.model import DiskSource
     from scale_sweep.model.compared import Comparison
 
 
@@ -95,6 +97,18 @@ def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], 
         except ValueError as error:
             raise UsageError(f"{flag}: {error}") from None
     return questions[0], questions[1]
+
+
+def confirm_format(source: DiskSource, yes: bool) -> None:
+    """Asks before --format deletes what a device holds: only the typed word, or -y, counts as yes. Raises UsageError
+    for any other answer."""
+    if not source.format or yes:
+        return
+    devices = ", ".join(source.devices)
+    question = f"{devices} will be formatted. Type 'format' to go on"
+    if sys.stdin.isatty() and typer.prompt(question, err=True) == "format":
+        return
+    raise UsageError(f"not started: {devices} would be formatted", remedy="type format when asked, or give -y")
 
 
 def from_flags(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_bytes, parse_bytes, parse_count
-from scale_sweep.cli.arguments import from_flags
+from scale_sweep.cli.arguments import confirm_format, from_flags
 
 if TYPE_CHECKING:
     from scale_sweep.model import DataDisk, DiskSource
@@ -64,7 +63,7 @@ def create(request: DisksRequest) -> None:
         raise UsageError(f"--count: {number} of {len(source.devices)} devices named", remedy="as many as are named")
     place = request.base or compose.default_data_dir()
     _warn(disks.check_source(source, number, place))
-    _confirm(source, request.yes)
+    confirm_format(source, request.yes)
     made, disks_made = disks.create(request.name, source, number, place, request.owner)
     if request.as_json:
         console.show_json({"set": asdict(made), "disks": [asdict(d) for d in disks_made]})
@@ -103,16 +102,6 @@ def _warn(findings: Any) -> None:
     from scale_sweep.cli import console
 
     console.show_findings([f for f in findings if not f.blocking])
-
-
-def _confirm(source: DiskSource, yes: bool) -> None:
-    if not source.format or yes:
-        return
-    devices = ", ".join(source.devices)
-    question = f"{devices} will be formatted. Type 'format' to go on"
-    if sys.stdin.isatty() and typer.prompt(question, err=True) == "format":
-        return
-    raise UsageError(f"not started: {devices} would be formatted", remedy="type format when asked, or give -y")
 
 
 def _row(disk: DataDisk) -> list[str]:

@@ -13,7 +13,7 @@ import typer
 
 from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, PreflightError, UsageError
 from scale_sweep.base.units import format_seconds
-from scale_sweep.cli.arguments import NEW_RESULTS, RESULTS, RUN, from_flags
+from scale_sweep.cli.arguments import NEW_RESULTS, RESULTS, RUN, confirm_format, from_flags
 from scale_sweep.cli.options import Flags, with_settings
 from scale_sweep.sweep.axis import commands
 
@@ -177,15 +177,8 @@ def _ask(seconds: float, yes: bool) -> None:
 
 
 def _ask_format(sweep: Sweep, yes: bool) -> None:
-    """Asks before --format deletes what a device holds: only the typed word, or -y, counts as yes."""
-    source = sweep.disks
-    if source is None or source.kind != "device" or not source.format or yes:
-        return
-    devices = ", ".join(source.devices)
-    question = f"{devices} will be formatted. Type 'format' to go on"
-    if sys.stdin.isatty() and typer.prompt(question, err=True) == "format":
-        return
-    raise UsageError(f"not started: {devices} would be formatted", remedy="type format when asked, or give -y")
+    if sweep.disks is not None and sweep.disks.kind == "device":
+        confirm_format(sweep.disks, yes)
 
 
 def _start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None:

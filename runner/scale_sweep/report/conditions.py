@@ -43,6 +43,16 @@ def _means(results: Sequence[TrialResult], read: Read) -> dict[float, float]:
     return {level: sum(v) / len(v) for level, v in sorted(values.items())}
 
 
+def _moves(means: Mapping[float, float], factor: float) -> bool:
+    """Whether the largest mean is that many times the smallest; no where none is known."""
+    return bool(means) and max(means.values()) >= factor * min(means.values())
+
+
+def _listed(means: Mapping[float, float], form: str) -> str:
+    """Each mean with its level. form: a format specification."""
+    return ", ".join(f"{mean:{form}} at {format_number(level)}" for level, mean in means.items())
+
+
 def _shared(results: Sequence[TrialResult], unit: str) -> str:
     shares = _means(results, lambda r: _taken(r) / r.trial.cores)
     on = {level: share for level, share in shares.items() if share > SHARED_CORES_MIN}
@@ -72,23 +82,23 @@ def _stolen(results: Sequence[TrialResult], unit: str) -> str:
 def _moving(who: str, cores: Mapping[float, float], unit: str) -> str:
     if not cores or max(cores.values()) - min(cores.values()) < OTHERS_SHARE:
         return ""
-    by_level = ", ".join(f"{used:.2f} at {format_number(level)}" for level, used in cores.items())
+    by_level = _listed(cores, ".2f")
     return f"{who} CPU that moves with the {unit}: {by_level} cores"
 
 
 def _clock(results: Sequence[TrialResult], unit: str) -> str:
     rates = _means(results, lambda r: r.measurement.server_cpu_mhz)
-    if not rates or max(rates.values()) < CLOCK_FACTOR * min(rates.values()):
+    if not _moves(rates, CLOCK_FACTOR):
         return ""
-    by_level = ", ".join(f"{mhz:.0f} at {format_number(level)}" for level, mhz in rates.items())
+    by_level = _listed(rates, ".0f")
     return f"the clock rate of the server's CPUs moves with the {unit}: {by_level} MHz"
 
 
 def _data(results: Sequence[TrialResult], unit: str) -> str:
     sizes = _means(results, lambda r: r.measurement.data_gb)
-    if not sizes or not max(sizes.values()) or max(sizes.values()) < DATA_FACTOR * min(sizes.values()):
+    if not _moves(sizes, DATA_FACTOR) or not max(sizes.values()):
         return ""
-    by_level = ", ".join(f"{gb:.2g} at {format_number(level)}" for level, gb in sizes.items())
+    by_level = _listed(sizes, ".2g")
     return (
         f"the data at the end of a trial grow with the {unit}: {by_level} GB, so caches and trees differ from level to "
         "level (--rows gives every level the same rows)"
@@ -97,17 +107,17 @@ def _data(results: Sequence[TrialResult], unit: str) -> str:
 
 def _memory(results: Sequence[TrialResult], unit: str) -> str:
     used = _means(results, lambda r: r.measurement.memory_used_gb)
-    if not used or max(used.values()) < MEMORY_FACTOR * min(used.values()):
+    if not _moves(used, MEMORY_FACTOR):
         return ""
-    by_level = ", ".join(f"{gb:.2g} at {format_number(level)}" for level, gb in used.items())
+    by_level = _listed(used, ".2g")
     return f"the server's memory in use moves with the {unit}: {by_level} GB"
 
 
 def _commits(results: Sequence[TrialResult], unit: str) -> str:
     seen = _means(results, lambda r: r.measurement.commits)
-    if not seen or max(seen.values()) < 1 or max(seen.values()) < COMMITS_FACTOR * min(seen.values()):
+    if not _moves(seen, COMMITS_FACTOR) or max(seen.values()) < 1:
         return ""
-    by_level = ", ".join(f"{count:.1f} at {format_number(level)}" for level, count in seen.items())
+    by_level = _listed(seen, ".1f")
     return f"commit cycles under load move with the {unit}: {by_level}"
 
 

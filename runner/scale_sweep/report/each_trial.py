@@ -14,8 +14,8 @@ from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.figures import axis_facts, by_run_order
 from scale_sweep.report.markup import broken, css_of, escape, table_html
 from scale_sweep.report.rows_and_answers import trial_checks_table
-from scale_sweep.report.series import label_of, trial_panels, window_of
-from scale_sweep.report.svg import Frame, drawing, line, text, ticks
+from scale_sweep.report.series import HEIGHT, WIDTH, label_of, panel_frame, trial_panels, window_of
+from scale_sweep.report.svg import drawing, line, text, ticks
 from scale_sweep.report.table import known, ordinal
 
 _NOTE = (
@@ -57,7 +57,6 @@ NOTE = (
     "relative to nothing discarded. It is smallest where the warm-up ends (the dot); the dashed line is where the "
     "window begins. Of the last half it says nothing."
 )
-WIDTH, HEIGHT = 208, 98
 _TOP = 1.2
 _PER_ROW = 4
 
@@ -108,18 +107,7 @@ def _transient(run: StoredRun, result: TrialResult) -> tuple[Transient, float] |
 
 def _panel(result: TrialResult, ending: Transient, begin_s: float) -> str:
     last = ending.by_start[-1][0]
-    frame = Frame(
-        width=WIDTH,
-        height=HEIGHT,
-        left=36,
-        right=6,
-        top=20,
-        bottom=18,
-        x_min=0.0,
-        x_max=float(last),
-        y_min=0.0,
-        y_max=_TOP,
-    )
+    frame = panel_frame(0.0, float(last), _TOP)
     bottom, right = HEIGHT - frame.bottom, WIDTH - frame.right
     parts = [text(2, 11, result.trial.trial_id, "dim")]
     for value in ticks(0.0, 1.0, 2):

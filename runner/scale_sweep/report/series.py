@@ -112,22 +112,27 @@ def _limit_of(result: TrialResult, metric: PanelMetric) -> float | None:
     return cores_given(result) if metric.name == "server_cpu_cores" else None
 
 
-def panel_svg(series: Series, metric: PanelMetric, scale: Scale, window: Window | None, limit: float | None) -> str:
-    """One metric of one trial."""
-    top = scale.y_max[metric.name] * 1.12 or 1.0
-    unit, unit_name = rate_scale(scale.y_max[metric.name], metric.unit) if metric.unit else (1.0, "")
-    frame = Frame(
+def panel_frame(x_min: float, x_max: float, y_max: float) -> Frame:
+    """The frame of a small panel of one trial, from 0 to y_max."""
+    return Frame(
         width=WIDTH,
         height=HEIGHT,
         left=36,
         right=6,
         top=20,
         bottom=18,
-        x_min=scale.t_min,
-        x_max=scale.t_max,
+        x_min=x_min,
+        x_max=x_max,
         y_min=0.0,
-        y_max=top,
+        y_max=y_max,
     )
+
+
+def panel_svg(series: Series, metric: PanelMetric, scale: Scale, window: Window | None, limit: float | None) -> str:
+    """One metric of one trial."""
+    top = scale.y_max[metric.name] * 1.12 or 1.0
+    unit, unit_name = rate_scale(scale.y_max[metric.name], metric.unit) if metric.unit else (1.0, "")
+    frame = panel_frame(scale.t_min, scale.t_max, top)
     bottom = frame.height - frame.bottom
     parts = [text(2, 11, unit_name or metric.title, "dim")]
     if window:

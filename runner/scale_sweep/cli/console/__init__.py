@@ -20,10 +20,7 @@ from rich.table import Table
 
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.base.visible import visible, visible_json
-from scale_sweep.model import (
-    Finding,
-    VerdictKind,
-)
+from scale_sweep.model import Finding
 
 WIDTH_IN_FILES = 200
 NAME_CHARACTERS = 48  # of the longest name that stays on one line
@@ -43,15 +40,6 @@ out = OwnConsole(highlight=False, emoji=False, soft_wrap=True, width=None if sys
 err = OwnConsole(
     stderr=True, highlight=False, emoji=False, soft_wrap=True, width=None if sys.stderr.isatty() else WIDTH_IN_FILES
 )
-_STYLES = {
-    VerdictKind.VALID: "green",
-    VerdictKind.SOFTWARE_BOTTLENECK: "cyan",
-    VerdictKind.ABORTED: "red",
-    VerdictKind.LOST_ROWS: "red",
-    VerdictKind.WRONG_ROWS: "red",
-    VerdictKind.WRONG_ANSWER: "red",
-    VerdictKind.ERRORS: "red",
-}
 
 
 def as_it_is(console: Console, text: str) -> bool:
