@@ -9,7 +9,8 @@ each run.
     python -m venv VENV && VENV/bin/pip install questdb pandas psycopg[binary] influxdb cassandra-driver apache-iotdb
     python bench/client_cost.py DATABASE --python VENV/bin/python --loadgen PATH
 
-`"questdb, pgwire"` is a method of a database; its password is the environment's SCALE_PASSWORD.
+`"questdb, pgwire"` is a method of a database; its password is the environment's SCALE_PASSWORD, which must be set.
+Beside it runs libpq's pipeline mode as well (bare_pipeline.c; needs cc and libpq.so.5); without --python, that alone.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ REFERENCES = {
     "cassandra": ("cassandra-driver, batches of 100",),
     "iotdb": ("apache-iotdb, Tablet", "apache-iotdb, NumpyTablet"),
 }
+PIPELINED = "questdb, pgwire"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,11 +83,30 @@ def theirs(server: RealServer, python: str, name: str) -> Client:
             "start_ms": start_ms,
             "parts": server.trial.load.partitions,
         }
-        told = ",".join(f"{key}={value}" for key, value in work.items())
-        said = last_line(run([python, ROOT / "bench" / "reference_clients.py", name, told]))
-        return Seen(cpu_s=said["cpu_s"], rows_per_s=rows / said["elapsed_s"])
+        items = ",".join(f"{key}={value}" for key, value in work.items())
+        return reported(run([python, ROOT / "bench" / "reference_clients.py", name, items]), rows)
 
     return load
+
+
+def pipelined(server: RealServer, session: Session, folder: Path) -> Client:
+    """bare_pipeline.c, which it compiles. The server has a table for each partition."""
+    program, source = folder / "bare_pipeline", ROOT / "bench" / "bare_pipeline.c"
+    run(["cc", "-std=gnu11", "-O3", source, "-o", program, "-l:libpq.so.5"])
+    host, port = (session.load_spec()[key] for key in ("host", "port"))
+
+    def load(rows: int, start_ms: int) -> Seen:
+        per_request, parts = server.trial.work.data.rows_per_request, server.trial.load.partitions
+        numbers = (rows, DEVICES, per_request, start_ms, parts)
+        return reported(run([program, host, port, *map(str, numbers)]), rows)
+
+    return load
+
+
+def reported(done: Finished, rows: int) -> Seen:
+    """The CPU seconds and the rate of a client that prints `cpu_s` and `elapsed_s`."""
+    figures = last_line(done)
+    return Seen(cpu_s=figures["cpu_s"], rows_per_s=rows / figures["elapsed_s"])
 
 
 def last_line(done: Finished) -> dict:
@@ -93,27 +114,29 @@ def last_line(done: Finished) -> dict:
     return json.loads(done.output.splitlines()[-1])
 
 
-def measure(database: str, python: str, folder: Path, runs: int, rows: int, per_request: int) -> dict[str, list[Seen]]:
-    name, _, method = database.partition(", ")
-    flags = {"workload__tables": str(DEVICES), "workload__rows_per_request": str(per_request)}
+def measure(a: argparse.Namespace, folder: Path) -> dict[str, list[Seen]]:
+    name, _, method = a.database.partition(", ")
+    flags = {"workload__tables": str(DEVICES), "workload__rows_per_request": str(a.per_request)}
     flags |= {"load__method": method} if method else {}
     with real_server(required(name), folder, secret=os.environ.get("SCALE_PASSWORD", ""), **flags) as server:
         session = server.start()
         session.create_schema()
         session.create_tables()
-        clients = {name: theirs(server, python, name) for name in REFERENCES[database]}
+        clients = {name: theirs(server, a.python, name) for name in REFERENCES[a.database]} if a.python else {}
+        if a.database == PIPELINED:
+            clients["libpq, pipeline mode"] = pipelined(server, session, folder)
         clients["scale-loadgen"] = ours(server, session)
         seen: dict[str, list[Seen]] = {name: [] for name in clients}
         start_ms, stored = server.trial.work.data.start_ms, 0
-        for turn in range(runs + 1):  # the first one warms the server, and does not count
+        for turn in range(a.runs + 1):  # the first one warms the server, and does not count
             for name, load in clients.items():
-                found = load(rows, start_ms)
+                cost = load(a.rows, start_ms)
                 start_ms += APART_MS
-                stored += rows
+                stored += a.rows
                 counted = session.count()
                 assert counted and counted.rows == stored, (name, counted, stored)
                 if turn:
-                    seen[name].append(found)
+                    seen[name].append(cost)
         server.end()
     return seen
 
@@ -121,19 +144,19 @@ def measure(database: str, python: str, folder: Path, runs: int, rows: int, per_
 def main() -> None:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("database", choices=REFERENCES)
-    p.add_argument("--python", required=True, help="python of an environment with the reference clients")
+    p.add_argument("--python", help="python of an environment with the reference clients")
     p.add_argument("--loadgen", default=os.environ.get("SCALE_LOADGEN"), help="scale-loadgen")
     p.add_argument("--runs", type=int, default=5, help="alternating runs (default 5)")
     p.add_argument("--rows", type=int, default=200_000, help="rows of a run (default 200000)")
     p.add_argument("--per-request", type=int, default=1000, help="rows of a request (default 1000)")
     arguments = p.parse_args()
+    if not arguments.python and arguments.database != PIPELINED:
+        p.error("--python is needed: where the reference clients are")
     if arguments.loadgen:
         os.environ["SCALE_LOADGEN"] = str(Path(arguments.loadgen).resolve())
     folder = Path(tempfile.mkdtemp(prefix="scale-client-cost-", dir="/var/tmp"))
     try:
-        seen = measure(
-            arguments.database, arguments.python, folder, arguments.runs, arguments.rows, arguments.per_request
-        )
+        seen = measure(arguments, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     millions = arguments.rows / 1e6
