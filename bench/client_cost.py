@@ -49,25 +49,26 @@ PIPELINED = "questdb, pgwire"
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """One run of a client: its CPU seconds and rows a second."""
+    """One run of a client: its CPU seconds, rows a second, and how many rows the database has from it."""
 
     cpu_s: float
     rows_per_s: float
+    stored: int
 
 
 Client = Callable[[int, int], Seen]
 """Loads so many rows from this time on."""
 
 
-def ours(server: RealServer, session: Session) -> Client:
+def ours(server: RealServer, session: Session, sending: str = "real") -> Client:
     def load(rows: int, start_ms: int) -> Seen:
         spec = {**trial_spec(server.trial, session.load_spec()), "threads": "1", "warmup_s": "0", "tags": ""}
         del spec["duration_s"]
-        text = spec_text({**spec, "rows": str(rows), "start_ms": str(start_ms)})
+        text = spec_text({**spec, "rows": str(rows), "start_ms": str(start_ms), "sending": sending})
         done = run([server.program, "load", "-"], text)
         summary = last_line(done)
         assert summary["rows_acked"] == rows, summary
-        return Seen(cpu_s=done.cpu_s, rows_per_s=summary["rows_per_s"])
+        return Seen(cpu_s=done.cpu_s, rows_per_s=summary["rows_per_s"], stored=rows if sending == "real" else 0)
 
     return load
 
@@ -106,7 +107,7 @@ def pipelined(server: RealServer, session: Session, folder: Path) -> Client:
 def reported(done: Finished, rows: int) -> Seen:
     """The CPU seconds and the rate of a client that prints `cpu_s` and `elapsed_s`."""
     figures = last_line(done)
-    return Seen(cpu_s=figures["cpu_s"], rows_per_s=rows / figures["elapsed_s"])
+    return Seen(cpu_s=figures["cpu_s"], rows_per_s=rows / figures["elapsed_s"], stored=rows)
 
 
 def last_line(done: Finished) -> dict:
@@ -125,6 +126,7 @@ def measure(a: argparse.Namespace, folder: Path) -> dict[str, list[Seen]]:
         clients = {name: theirs(server, a.python, name) for name in REFERENCES[a.database]} if a.python else {}
         if a.database == PIPELINED:
             clients["libpq, pipeline mode"] = pipelined(server, session, folder)
+            clients["scale-loadgen, nothing sent"] = ours(server, session, "stubbed")
         clients["scale-loadgen"] = ours(server, session)
         seen: dict[str, list[Seen]] = {name: [] for name in clients}
         start_ms, stored = server.trial.work.data.start_ms, 0
@@ -132,7 +134,7 @@ def measure(a: argparse.Namespace, folder: Path) -> dict[str, list[Seen]]:
             for name, load in clients.items():
                 cost = load(a.rows, start_ms)
                 start_ms += APART_MS
-                stored += a.rows
+                stored += cost.stored
                 counted = session.count()
                 assert counted and counted.rows == stored, (name, counted, stored)
                 if turn:

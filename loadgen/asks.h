@@ -19,7 +19,7 @@ struct ask {
     const char *result; /* where its answers are kept; NULL: they are counted only */
     enum nothing nothing;
     struct marks marks;
-    uint64_t stream; /* of its draws: another one for each name */
+    uint64_t stream; /* hash of the operation's name: its draws differ from those of other names */
     int64_t first, step; /* units of the precision: `from` is first + n * step, n < choices */
     uint64_t choices;
     int64_t span;
@@ -27,7 +27,7 @@ struct ask {
     double value_low, value_high, value_step; /* step 0: any value between the two */
 };
 
-struct drawn { /* of one request; parameters point into it, so it stays where it is */
+struct drawn { /* parameters of one request; they point into this struct, so it must not move */
     uint32_t device_count;
     uint32_t devices[PARAMETERS_MAX];
     int64_t from, to, until; /* `at` is `from` */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-struct key_pair { /* of one stream: a column of a table, or the like */
+struct key_pair { /* keys of one stream, such as a column of a table */
     uint32_t a, b;
 };
 

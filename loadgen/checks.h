@@ -17,7 +17,7 @@
 
 struct worker;
 
-struct checks { /* of one worker; the arrays are by operation */
+struct checks { /* state of one worker; the arrays are by operation */
     uint64_t begun_cpu_ns[OPERATIONS_MAX]; /* CPU time of the thread before its last one; 0: none */
     uint64_t look_ns[OPERATIONS_MAX]; /* when the CPU time is looked at again, and not before */
 };

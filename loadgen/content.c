@@ -6,7 +6,7 @@
 
 enum {
     PART_BYTES = 1 << 20,
-    CONTENT_BYTES_MAX = 1 << 28 /* of one answer: as many as http.c takes */
+    CONTENT_BYTES_MAX = 1 << 28 /* per answer; http.c takes no longer one */
 };
 
 static void on_column(void *context, const char *name)

@@ -7,10 +7,10 @@
 #include "drivers/driver.h"
 #include "json.h"
 
-struct content { /* of the answer at hand; empty until its first row */
+struct content { /* the current answer; empty until its first row */
     struct json part; /* what is not yet in a `content` event */
-    uint64_t bytes;   /* of the parts before it */
-    uint64_t request; /* of the worker: the number of the answer's request */
+    uint64_t bytes;   /* bytes of the earlier parts */
+    uint64_t request; /* number of the answer's request, within its worker */
     uint32_t worker, parts;
     bool is_in_row;
     bool is_body; /* the text of the server, in place of rows */

@@ -14,7 +14,7 @@ struct counters {
     _Alignas(LINE_PAIR_BYTES) counter rows_acked;
     counter rows_window;
     counter rows_failed;
-    counter rows_sent; /* of requests begun; an attempt more counts none */
+    counter rows_sent; /* rows of requests that have begun; a retry adds none */
     counter requests;
     counter errors;
     counter retries;
@@ -24,7 +24,7 @@ struct counters {
     counter waiting_since_ns; /* open loop: intended start of the oldest request not answered */
     counter is_in_flight;     /* 1 while a request is with the driver */
     counter answered_late;    /* open loop: answers to what was sent before the window's end */
-    counter cpu_ns;           /* of the thread, once it has ended */
+    counter cpu_ns;           /* CPU time of the thread, set when it has ended */
     counter done;             /* 1 when the worker has ended: published */
 };
 

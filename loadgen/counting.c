@@ -9,7 +9,7 @@ static void count_acked(struct worker *w, uint64_t rows, bool in_window)
     const struct slice *const slices = w->batch.slices;
     const uint32_t count = w->batch.slice_count;
     uint32_t partition = count ? partition_of[slices[0].table] : 0;
-    uint64_t sum = 0; /* of the slices of one partition that follow each other */
+    uint64_t sum = 0; /* rows of successive slices of one partition */
     counter_add(&w->counters.rows_acked, rows);
     if (in_window)
         counter_add(&w->counters.rows_window, rows);

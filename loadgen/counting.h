@@ -5,7 +5,7 @@
 
 #include "worker.h"
 
-/* Of the request at hand. */
+/* The tally of the current request's operation. */
 static inline struct tally *counting_tally(const struct worker *w)
 {
     return &w->tallies[w->operation];

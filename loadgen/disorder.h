@@ -15,11 +15,12 @@ enum { DELAYS_MAX = 2048 };
 struct disorder {
     bool is_placed;     /* rows take places of others */
     bool is_repeating;  /* and two rows may take the same one */
-    uint32_t threshold; /* of 2^32: how many rows are late */
+    uint32_t threshold; /* rows that are late, in units of 1 / 2^32 */
     uint64_t first;     /* the first row that may move */
     uint64_t batch, shift; /* rows of a batch, and by how many it is turned; 0: not by batches */
     uint32_t delay_count;
-    uint32_t limits[DELAYS_MAX]; /* of 2^32, ascending: a delay is the first whose limit is above */
+    uint32_t limits[DELAYS_MAX]; /* ascending, in units of 1 / 2^32: a delay is the first whose
+                                    limit is above */
     uint32_t delays[DELAYS_MAX]; /* in rows */
 };
 

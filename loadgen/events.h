@@ -11,7 +11,7 @@
 struct interval_operation {
     const char *name;
     uint64_t requests;
-    uint64_t p99_ns; /* of the response times; 0: too few requests to say */
+    uint64_t p99_ns; /* response time; 0: too few requests */
 };
 
 struct interval {
@@ -23,7 +23,7 @@ struct interval {
     struct interval_operation operations[OPERATIONS_MAX];
     bool is_open_loop;
     double backlog_rows;
-    double cpu_s; /* of this process */
+    double cpu_s; /* CPU time of this process */
     const struct histogram *response, *service;
 };
 

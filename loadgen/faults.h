@@ -19,7 +19,7 @@ struct fault_count {
 struct fault_book {
     pthread_mutex_t lock;
     uint32_t kinds;
-    uint64_t others; /* of kinds beyond the most that are kept */
+    uint64_t others; /* kinds beyond those that are kept */
     struct fault_count counts[FAULT_KINDS_MAX];
 };
 

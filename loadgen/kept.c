@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct keeping { /* of one answer */
+struct keeping { /* the answer that is kept */
     FILE *file; /* NULL: the rows are not kept */
     struct answer *answer;
     bool is_in_row;

@@ -28,7 +28,7 @@ static void level_constant(uint32_t *restrict out, const struct piece *pieces, u
 static void level_uniform(uint32_t *restrict out, const struct piece *pieces, uint32_t count,
                           uint32_t rows, uint32_t stream)
 {
-    if (rows == count) { /* of one row each */
+    if (rows == count) { /* one row per piece */
         for (uint32_t p = 0; p < count; p++)
             out[p] = chance_level(pieces[p].row, chance_key(chance_of(pieces[p].hash, stream)));
         return;
@@ -45,7 +45,8 @@ static void level_uniform(uint32_t *restrict out, const struct piece *pieces, ui
 static void level_walk(uint32_t *restrict out, const struct piece *pieces, uint32_t count,
                        uint32_t rows, uint32_t stream)
 {
-    if (rows == count) { /* of one row each: without a branch, so that it runs across pieces */
+    if (rows ==
+        count) { /* one row per piece: without a branch, so that the loop runs across pieces */
         for (uint32_t p = 0; p < count; p++) {
             const uint32_t row = pieces[p].row;
             const struct walk_line w = walk_line(chance_of(pieces[p].hash, stream), row);

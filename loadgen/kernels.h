@@ -18,12 +18,12 @@ struct scaling {
 };
 
 struct piece { /* successive rows of one table; rows do not cross a multiple of 2^32 */
-    uint64_t hash; /* of the table */
+    uint64_t hash; /* hash of the table */
     uint32_t row;  /* number of the first row, its low bits */
     uint32_t rows;
 };
 
-struct kept_walks { /* of successive tables: what walk.h says of the block of each */
+struct kept_walks { /* blocks of successive tables, as walk.h describes them */
     const uint32_t *origin, *step, *noise_a, *noise_b;
 };
 

@@ -12,15 +12,15 @@ struct need {
     uint64_t bytes;
 };
 
-/* Of all workers together: each has the rows of one request. */
+/* Bytes of all workers together: each has the rows of one request. */
 static uint64_t request_bytes(const struct spec *spec, const struct schema *schema)
 {
-    const uint64_t columns = spec->partial_columns ? spec->partial_columns : schema->column_count;
+    const uint32_t columns = spec_column_count(spec, schema->column_count);
     return spec->threads * batch_bytes(schema, spec->rows_per_request, (uint32_t)spec->partial_from,
-                                       (uint32_t)columns, batch_has_nulls(spec, schema));
+                                       columns, batch_has_nulls(spec, schema));
 }
 
-/* Of each table: its partition, its place in a share, its next row. */
+/* Bytes per table: its partition, its place in a share, its next row. */
 static uint64_t table_bytes(const struct spec *spec)
 {
     return spec->tables * (2 * sizeof(uint32_t) + sizeof(uint64_t));

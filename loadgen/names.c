@@ -25,12 +25,12 @@ static void place(void *argument)
 static void put_tag(struct json *json, const struct job *job, uint32_t tag)
 {
     char text[TAG_TEXT_MAX];
+    uint32_t length;
     json_key(json, job->schema.tags[tag].name);
     json_open(json, '[');
     for (uint32_t table = 0; table < job->spec.tables; table++) {
-        const uint32_t length = tag_literal(&job->spec, &job->schema, tag, table, text);
-        const uint32_t quotes = length >= 2 && *text == '\'';
-        json_text(json, text + quotes, length - 2 * quotes);
+        const char *plain = tag_text(&job->spec, &job->schema, tag, table, text, &length);
+        json_text(json, plain, length);
     }
     json_close(json, ']');
 }

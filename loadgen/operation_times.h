@@ -9,7 +9,7 @@ struct operation_times { /* begins as zeros */
     struct histogram sum, before[OPERATIONS_MAX];
 };
 
-/* Of one operation nothing is kept: its times are those of all requests. */
+/* A single operation needs no times of its own: they are those of all requests. */
 void operation_times_init(struct operation_times *times, uint32_t operations);
 void operation_times_free(struct operation_times *times);
 

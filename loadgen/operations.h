@@ -8,7 +8,7 @@
 
 struct operation {
     const char *name;
-    const char *unit; /* of what it counts */
+    const char *unit; /* unit of what it counts */
     uint64_t weight;  /* its share of the requests, of the sum of all weights */
     struct ask *ask;  /* NULL: it writes */
 };

@@ -3,7 +3,7 @@
 
 #include "clock.h"
 
-enum { RECORDS_MAX = 1000000 }; /* of one worker: beyond, one record represents several */
+enum { RECORDS_MAX = 1000000 }; /* records of one worker; beyond, one record represents several */
 
 /* The response times of the operation that the n-th request is, counted from the one that the
  * worker had not sent, or not got answered. */

@@ -21,7 +21,8 @@ struct watch { /* the reporter's own state */
     struct worker *workers;
     struct report *report;
     int signal_fd;
-    struct histogram sum, before, service_sum, service_before; /* of all workers, recent */
+    struct histogram sum, before, service_sum,
+        service_before; /* sums over all workers, two digits */
     struct operation_times times;
     struct totals last;
     struct tally_sums last_of[OPERATIONS_MAX];

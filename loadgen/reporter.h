@@ -10,7 +10,7 @@ struct report { /* what only the reporter saw */
     bool abandoned;           /* workers did not end in time and are left behind */
     bool measured;            /* the window was reached */
     bool window_over;         /* its end was reached, as planned or cut short */
-    uint64_t cpu_start_ns, cpu_end_ns; /* of this process, at the window's ends */
+    uint64_t cpu_start_ns, cpu_end_ns; /* CPU time of this process at the ends of the window */
 };
 
 /* Blocks SIGINT and SIGTERM in this thread and its children; returns a descriptor for them. */

@@ -13,7 +13,7 @@ struct sample_file {
     uint64_t rows, period;
     const int64_t *times; /* in units of the precision; NULL: rows have the times of the load */
     struct column_data *columns;
-    uint8_t *bytes; /* of the file, which the others point into */
+    uint8_t *bytes; /* bytes of the file; the other members point into them */
 };
 
 /* Sets schema->sample if the spec names a file. Every mistake is reported under its key. */

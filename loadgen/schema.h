@@ -42,8 +42,8 @@ struct column {
     double span;     /* greatest minus least */
     double steps;    /* steps per unit to which values are rounded; 0: not rounded */
     bool is_rounded; /* also random ones: the user says to how many decimals */
-    enum law law;    /* of its values; see laws.h */
-    uint64_t groups; /* of a tag that has a number of values, by tags_group; 0: it has none */
+    enum law law;    /* law of its values; see laws.h */
+    uint64_t groups; /* number of values of a tag, set by tags_group; 0: not limited */
     uint64_t before_next; /* tables that follow each other with the same value of it */
 };
 

@@ -44,7 +44,7 @@ struct spec {
     uint64_t placement, order, arrival, precision, text_mode, disorder_mode;
     uint64_t sample_rows, sample_period, sample_times;
     uint64_t requests, period_rows, disorder_max_k, disorder_rows;
-    uint64_t sending; /* of enum sending */
+    uint64_t sending; /* enum sending */
     uint64_t sums_decimal, sums_distinct;
     uint64_t rows_present, read_seed, check_every, check_ms, rounds, trace_every, trace_max;
     double check_cpu_share;
@@ -82,5 +82,11 @@ bool spec_option_whole(const struct spec *spec, const char *name, uint64_t least
 
 /* Timestamp units in one millisecond: 1, 1000 or 1000000. */
 int64_t spec_units_per_ms(const struct spec *spec);
+
+/* How many columns a request has, of a schema with so many; the first is partial_from. */
+static inline uint32_t spec_column_count(const struct spec *spec, uint32_t columns)
+{
+    return spec->partial_columns ? (uint32_t)spec->partial_columns : columns;
+}
 
 #endif

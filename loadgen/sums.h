@@ -11,9 +11,10 @@ __extension__ typedef __int128 wide;
 
 struct column_sums {
     uint64_t values; /* that are not NULL */
-    wide whole, whole_least, whole_most; /* of whole numbers; of texts: of their bytes */
+    wide whole, whole_least,
+        whole_most; /* values of whole numbers; for texts, their lengths in bytes */
     long double real, size;        /* the sum, and that of the absolute values */
-    long double timed, timed_size; /* of each value times the ms since the start */
+    long double timed, timed_size; /* each value times the ms since the start */
     double least, most;
 };
 

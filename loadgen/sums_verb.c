@@ -19,7 +19,7 @@ struct summing {
     struct job *job;
     struct maker *maker;
     struct batch batch;
-    struct sums sums; /* of the group at hand */
+    struct sums sums; /* sums of the current group */
 };
 
 /* "TABLE:FIRST:COUNT" or "TABLE-LAST:FIRST:COUNT" as table, last table, first row, count. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RUNS_MAX = 200000 }; /* of tables in the summary; with more it says nothing */
+enum { RUNS_MAX = 200000 }; /* most runs of tables in the summary; with more it is left out */
 
 #define NOT_OURS UINT64_MAX
 

@@ -125,3 +125,13 @@ uint32_t tag_literal(const struct spec *spec, const struct schema *schema, uint3
                                   (long long)column->low + (long long)whole);
     }
 }
+
+const char *tag_text(const struct spec *spec, const struct schema *schema, uint32_t tag,
+                     uint32_t table, char out[TAG_TEXT_MAX], uint32_t *length)
+{
+    *length = tag_literal(spec, schema, tag, table, out);
+    if (*length < 2 || *out != '\'')
+        return out;
+    *length -= 2;
+    return out + 1;
+}

@@ -17,4 +17,8 @@ void tags_group(struct schema *schema, const struct spec *spec, struct mistakes 
 uint32_t tag_literal(const struct spec *spec, const struct schema *schema, uint32_t tag,
                      uint32_t table, char *out);
 
+/* The same as text: a literal without its quotes. It lies in `out`; *length: its bytes. */
+const char *tag_text(const struct spec *spec, const struct schema *schema, uint32_t tag,
+                     uint32_t table, char out[TAG_TEXT_MAX], uint32_t *length);
+
 #endif

@@ -8,8 +8,8 @@
 
 struct tags_file {
     uint64_t lines;
-    const char **literals; /* of line n from n * tag_count on */
-    char *text;            /* of the file, which the literals point into */
+    const char **literals; /* those of line n begin at n * tag_count */
+    char *text;            /* text of the file; the literals point into it */
 };
 
 /* Sets schema->tags_file if the spec names a file. Mistakes are reported under `tags_file`. */

@@ -6,7 +6,7 @@
 #include "drivers/driver.h"
 #include "histogram.h"
 
-enum { TALLY_DIGITS = 3 }; /* of its histograms */
+enum { TALLY_DIGITS = 3 }; /* digits of its histograms */
 
 struct tally {
     _Alignas(LINE_PAIR_BYTES) counter requests; /* begun */
@@ -18,10 +18,10 @@ struct tally {
     struct histogram response, service;
 };
 
-struct tally_sums { /* of one operation, over workers */
+struct tally_sums { /* one operation, summed over workers */
     uint64_t requests, answered, answered_window, failed, errors, retries, units, units_window;
     uint64_t rows_window, values_window, bytes_window, empty_window;
-    uint64_t slowest_ns; /* of the services of one worker in the window, the longest sum */
+    uint64_t slowest_ns; /* greatest sum of service times of one worker in the window */
 };
 
 struct tally *tallies_new(uint32_t count); /* NULL when memory is short */

@@ -38,7 +38,11 @@ uint32_t text_vocabulary(uint8_t *out, uint32_t width, uint64_t hash)
 
 uint32_t text_chinese(uint8_t *out, uint32_t width, uint64_t hash)
 {
-    enum { FIRST = 0x4e00, COUNT = 0x9fa5 - 0x4e00, BYTES = 3 }; /* of the basic block */
+    enum {
+        FIRST = 0x4e00,
+        COUNT = 0x9fa5 - 0x4e00,
+        BYTES = 3
+    }; /* the basic block of CJK characters */
     uint32_t used = 0;
     for (uint32_t i = 0; used + BYTES <= width; i++, used += BYTES) {
         const uint32_t character = FIRST + (uint32_t)(chance_of(hash, i) % COUNT);

@@ -16,13 +16,13 @@ enum trace_outcome { TRACE_OK, TRACE_FAILED, TRACE_UNANSWERED };
 
 struct trace_record { /* as it is in the file, in the byte order of the machine */
     uint64_t due_ns, sent_ns,
-        answered_ns; /* of CLOCK_MONOTONIC; due and sent are one in a closed loop */
+        answered_ns; /* times of CLOCK_MONOTONIC; in a closed loop due equals sent */
     uint32_t rows; /* acknowledged, or of the answer */
     uint32_t worker, request; /* request: its number within the worker */
     uint16_t operation, outcome;
 };
 
-struct trace { /* of one worker; zeros: it keeps nothing */
+struct trace { /* records of one worker; all zero: it keeps none */
     struct trace_record *records;
     uint64_t every, most;
     counter taken, left_out; /* taken: published */

@@ -96,7 +96,7 @@ void turn_init(struct turn *turn, const struct turns *turns, const struct spec *
 bool turn_next(struct turn *turn, const struct turns *turns, const struct spec *spec,
                uint32_t operations)
 {
-    const uint64_t asks = turn->number / operations; /* of all operations together */
+    const uint64_t asks = turn->number / operations; /* number of the turn over all operations */
     uint64_t item = asks % turn->items;
     if (turn->number == turn->end)
         return false;

@@ -6,14 +6,14 @@
 
 #include "operations.h"
 
-struct turns { /* of the whole load */
+struct turns { /* what the whole load shares */
     char *text;
     const char **items;
     uint32_t *lengths;
     uint32_t count; /* 0: no file, and each worker asks every operation */
 };
 
-struct turn { /* of one worker, whose items follow each other */
+struct turn { /* place of one worker; its items follow each other */
     uint64_t number, end;
     uint32_t first, items; /* items: at least 1 */
     uint32_t operation;

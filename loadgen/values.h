@@ -19,15 +19,15 @@ struct maker { /* one per worker */
     struct scaling *scalings; /* one per column */
     int64_t start, step;      /* in units of the precision */
     struct disorder disorder;
-    uint64_t disorder_mask;   /* of swaps: rows within which timestamps change places, less one */
+    uint64_t disorder_mask; /* for swaps: rows within which timestamps change places, less one */
     uint32_t disorder_threshold;
     uint32_t null_threshold;
     uint64_t seed_hash;
     struct walks walks; /* for requests whose tables have one row each */
-    bool needs_pieces;  /* not only walks: also for those requests */
-    struct piece pieces[VALUES_CHUNK]; /* of the rows at hand */
+    bool needs_pieces; /* not only walks: also for those requests */
+    struct piece pieces[VALUES_CHUNK]; /* pieces of the current rows */
     uint64_t first_rows[VALUES_CHUNK]; /* the same rows, numbered in full */
-    uint32_t run_count;                /* of the rows at hand; 0: no walks are kept for them */
+    uint32_t run_count; /* runs of the current rows; 0: no walks are kept for them */
     struct run {
         uint32_t place, rows; /* the walks of so many rows lie one after another */
     } runs[VALUES_CHUNK];

@@ -24,9 +24,8 @@ static uint64_t requests_of(const struct spec *spec, uint32_t number)
 int worker_init(struct worker *w, struct load *load, uint32_t number, const struct share *share)
 {
     const struct spec *spec = load->spec;
-    const uint32_t columns = load->schema->column_count;
     const uint32_t first = (uint32_t)spec->partial_from;
-    const uint32_t count = spec->partial_columns ? (uint32_t)spec->partial_columns : columns;
+    const uint32_t count = spec_column_count(spec, load->schema->column_count);
     w->load = load;
     w->number = number;
     w->share = share;
@@ -170,7 +169,7 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
     trace_take(w, outcome, rows, sent_ns, intended_ns, *now_ns);
     if (outcome == OUTCOME_OK) {
         if (rows < w->batch.rows && rows > 0 && w->maker.disorder.is_repeating)
-            rows = w->batch.rows; /* of rows with the same time some databases only count one */
+            rows = w->batch.rows; /* some databases count rows with the same time once */
         rows = rows < w->batch.rows ? rows : w->batch.rows;
         counting_answer(w, rows, sent_ns, intended_ns, *now_ns);
         if (!worker_asks(w) && rows < w->batch.rows) {

@@ -60,15 +60,15 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     _Atomic uint64_t fatal_ns; /* when the first fatal fault came; 0: none has */
 };
 
-struct asking { /* of the request at hand */
+struct asking { /* answer to the current request */
     struct drawn drawn;
     struct answer answer;
     bool is_told; /* its answer becomes an event */
     bool is_checked; /* with its content, if the driver hands it over */
     struct content content;
     struct checks checks;
-    FILE *kept[OPERATIONS_MAX]; /* of operations whose answers are kept */
-    uint64_t rows_acked_before; /* of the process, when it was asked; of reported answers */
+    FILE *kept[OPERATIONS_MAX]; /* files of operations whose answers are kept */
+    uint64_t rows_acked_before; /* rows of the process when a reported answer was asked for */
 };
 
 struct worker {
@@ -82,7 +82,7 @@ struct worker {
     struct connection *connection;
     struct cursor cursor;
     struct batch batch;
-    uint64_t hash; /* of the request at hand: what it draws */
+    uint64_t hash; /* random bits of the current request */
     uint32_t operation; /* which one it is */
     struct asking asking;
     struct turn turn; /* with rounds */
@@ -91,10 +91,11 @@ struct worker {
     struct pacing pacing;
     uint64_t newest_row; /* the highest number of a row that was made */
     uint64_t requests_most; /* its part of a number of requests that is given; UINT64_MAX: none */
-    struct fault fault; /* of the connect; later the last one */
+    struct fault fault; /* fault of the connect, later the last one */
     enum ending ending;
     pthread_t thread;
-    uint64_t cpu_start_ns, cpu_end_ns; /* of the thread, at the window's ends: the reporter's */
+    uint64_t cpu_start_ns,
+        cpu_end_ns; /* CPU time of the thread at the ends of the window; the reporter sets them */
 };
 
 /* Everything but the connection; 0, or -1 when memory is short. `part`: of the whole load. */

@@ -16,8 +16,8 @@ enum ahead_form {
 
 struct ahead {
     uint32_t first, end;          /* the rows of the batch that are read */
-    uint32_t count;               /* of columns */
-    uint8_t forms[AHEAD_COLUMNS]; /* of enum ahead_form */
+    uint32_t count;               /* number of columns */
+    uint8_t forms[AHEAD_COLUMNS]; /* values of enum ahead_form */
     uint32_t numbers[AHEAD_COLUMNS][AHEAD_ROWS];
 };
 

@@ -18,7 +18,7 @@ enum answer_kind {
 struct answer_value {
     enum answer_kind kind;
     int64_t whole; /* also a truth, the ns of a time since 1970, and the bits of an unsigned one */
-    double real; /* of a float too */
+    double real; /* also a float */
     const char *text;
     size_t length;
 };

@@ -1,11 +1,10 @@
-/* The driver of Cassandra, by CQL's native protocol version 4: no client library. A request's rows
- * go as unlogged batches of one prepared statement, each of one device and so of one partition; all
- * batches of a request are in flight on its connection before the first answer is waited for. A
- * NULL is a value that is not set, so that no tombstone is written for it. Each operation that asks
- * is a prepared statement whose marks are bound values; its answer comes in pages, all of which are
- * read. Options: batch_rows=100, the most rows of a batch; page_rows=5000, those of a page of an
- * answer.
- */
+/* The driver of Cassandra, by CQL's native protocol version 4; it needs no client library. A
+ * request's rows are unlogged batches of one prepared statement. A batch has rows of one device,
+ * and so of one partition. All batches of a request are sent before the first answer is awaited.
+ * A NULL is sent as "not set", so that it writes no tombstone. Each query is a prepared
+ * statement with bound values; its answer comes in pages, all of which are read. It refuses
+ * texts with {item}, and types that CQL lacks. Options: batch_rows=100, the most rows of a
+ * batch; page_rows=5000, the most rows of a page of an answer. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +21,7 @@ enum { COLUMNS_ANSWERED_MAX = 4096 };
 
 struct cassandra_columns {
     uint32_t count;
-    uint16_t types[COLUMNS_ANSWERED_MAX]; /* of enum cql_type, or another one */
+    uint16_t types[COLUMNS_ANSWERED_MAX]; /* enum cql_type, or a type that is not in it */
 };
 
 enum { BODY_BYTES = 1 << 22, IN_FLIGHT_MAX = 1024 };
@@ -40,15 +39,15 @@ struct connection {
     const struct driver *driver;
     struct stream stream;
     struct cql_id insert; /* the prepared statement */
-    uint8_t *body; /* of a request */
+    uint8_t *body; /* frames of the current request */
     uint32_t flown; /* batches of this piece of the request */
-    uint32_t rows[IN_FLIGHT_MAX]; /* of each of them */
+    uint32_t rows[IN_FLIGHT_MAX]; /* rows of each batch in flight */
     struct cassandra_ask *asks[OPERATIONS_MAX];
 };
 
 #define NOT_SET ((uint32_t)-2)
 
-/* NULL, or the first column whose values CQL has no type for. */
+/* Finds the first column whose type CQL lacks; NULL: there is none. */
 static const struct column *lacking_column(const struct schema *schema, uint32_t first,
                                            uint32_t count)
 {
@@ -69,36 +68,36 @@ static uint64_t row_values_bytes(const struct schema *schema, uint32_t first, ui
 
 static uint8_t *put8(uint8_t *out, uint8_t value)
 {
-    out = cql_put32(out, 1);
+    out = put_u32(out, 1);
     *out = value;
     return out + 1;
 }
 
 static uint8_t *put16(uint8_t *out, int16_t value)
 {
-    return cql_put16(cql_put32(out, 2), (uint16_t)value);
+    return put_u16(put_u32(out, 2), (uint16_t)value);
 }
 
 static uint8_t *put32(uint8_t *out, int32_t value)
 {
-    return cql_put32(cql_put32(out, 4), (uint32_t)value);
+    return put_u32(put_u32(out, 4), (uint32_t)value);
 }
 
 static uint8_t *put64(uint8_t *out, int64_t value)
 {
-    return cql_put64(cql_put32(out, 8), (uint64_t)value);
+    return put_u64(put_u32(out, 8), (uint64_t)value);
 }
 
 static uint8_t *put_bytes(uint8_t *out, const void *bytes, uint32_t length)
 {
-    out = cql_put32(out, length);
+    out = put_u32(out, length);
     memcpy(out, bytes, length);
     return out + length;
 }
 
 #define VALUE(ctype) (((const ctype *)data->values)[row])
 
-/* An unsigned number becomes the next larger signed one. */
+/* Writes a number; an unsigned one becomes the next larger signed one. */
 static uint8_t *put_value(uint8_t *out, const struct column *column, const struct column_data *data,
                           uint32_t row)
 {
@@ -111,7 +110,7 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
     case TYPE_UTINYINT:
         return put16(out, VALUE(uint8_t));
     case TYPE_INT:
-    case TYPE_FLOAT: /* its bits */
+    case TYPE_FLOAT: /* the bits of the float */
         return put32(out, VALUE(int32_t));
     case TYPE_USMALLINT:
         return put32(out, VALUE(uint16_t));
@@ -126,19 +125,19 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
     }
 }
 
-/* Values of a row of `table`: the device, the time in milliseconds, and the batch's columns. */
+/* Writes the values of a row: the device, the time in milliseconds, and the batch's columns. */
 static uint8_t *put_row(uint8_t *out, const struct batch *batch, uint32_t table, uint32_t row)
 {
     char device[NUMBER_BYTES + 1] = "d";
     const char *end = numbers_put_unsigned(device + 1, table);
-    out = cql_put16(out, (uint16_t)(2 + batch->column_count));
+    out = put_u16(out, (uint16_t)(2 + batch->column_count));
     out = put_bytes(out, device, (uint32_t)(end - device));
     out = put64(out, batch->times[row]);
     for (uint32_t i = 0; i < batch->column_count; i++) {
         const uint32_t c = batch->first_column + i;
         const struct column_data *data = &batch->columns[c];
         out = data->nulls && data->nulls[row]
-                  ? cql_put32(out, NOT_SET)
+                  ? put_u32(out, NOT_SET)
                   : put_value(out, &batch->schema->columns[c], data, row);
     }
     return out;
@@ -161,11 +160,12 @@ static uint32_t bytes_of(uint16_t type)
     case CQL_TIMESTAMP:
         return 8;
     default:
-        return 0; /* any number */
+        return 0; /* any length */
     }
 }
 
-/* value NULL: an SQL NULL; else it has the length of its type. */
+/* Adds one value to the answer. value NULL: an SQL NULL; otherwise it has the length of its
+ * type. */
 static struct answer_value decode(uint16_t type, const uint8_t *value, uint32_t length)
 {
     struct cql_reader reader = {value, value + length, false};
@@ -210,7 +210,7 @@ static struct answer_value decode(uint16_t type, const uint8_t *value, uint32_t 
     return found;
 }
 
-/* Reads this many rows. False: they are not what was announced. */
+/* Reads so many rows. False: the rows do not match the announced columns. */
 static bool take_rows(const struct cassandra_columns *columns, struct cql_reader *reader,
                       uint32_t rows, struct answer *answer)
 {
@@ -236,16 +236,7 @@ static bool take_rows(const struct cassandra_columns *columns, struct cql_reader
     return reader->at == reader->end;
 }
 
-/* The way to the server failed. */
-static enum outcome broken(const struct stream *stream, struct fault *fault)
-{
-    if (stream->is_late)
-        return fault_late(fault, "the server has not answered all that it was sent");
-    fault_set(fault, FAULT_SERVER, "CONNECTION", "%s", stream->problem);
-    return OUTCOME_ERROR;
-}
-
-/* What the server said instead of what was expected. */
+/* Makes a fault of an answer that was not expected. */
 static enum outcome refused(const struct cql_answer *answer, struct fault *fault)
 {
     char code[16];
@@ -258,7 +249,7 @@ static enum outcome refused(const struct cql_answer *answer, struct fault *fault
     return OUTCOME_ERROR;
 }
 
-/* Connects and prepares the statement that inserts, where the connection is not there. */
+/* Connects and prepares the INSERT, unless the connection is open. */
 static enum outcome reach(struct connection *c, struct fault *fault)
 {
     static const char startup[] = "\0\1\0\13CQL_VERSION\0\0053.0.0";
@@ -269,13 +260,13 @@ static enum outcome reach(struct connection *c, struct fault *fault)
         return OUTCOME_OK;
     if (!stream_open(&c->stream, d->host, d->port) ||
         !cql_ask(&c->stream, CQL_STARTUP, startup, sizeof startup - 1, false, &answer)) {
-        const enum outcome outcome = broken(&c->stream, fault);
-        fault->is_transient = outcome == OUTCOME_ERROR; /* no row was sent */
+        const enum outcome outcome = stream_fault(&c->stream, fault);
+        fault->is_transient = outcome == OUTCOME_ERROR; /* nothing was sent */
         return outcome;
     }
     if (answer.opcode == CQL_READY) {
         if (!cql_ask(&c->stream, CQL_PREPARE, d->insert, strlen(d->insert), true, &answer))
-            return broken(&c->stream, fault);
+            return stream_fault(&c->stream, fault);
         if (cql_prepared(&answer, &c->insert, &reader))
             return OUTCOME_OK;
     }
@@ -306,7 +297,7 @@ static enum outcome cassandra_connect(struct driver *d, uint32_t worker,
         return fault_no_memory(fault);
     c->driver = d;
     c->stream.fd = -1;
-    c->insert.length = 16; /* where nothing is sent */
+    c->insert.length = 16; /* as long as a real one, where nothing is sent */
     c->body = malloc(BODY_BYTES);
     if (!c->body) {
         cassandra_disconnect(c);
@@ -326,10 +317,10 @@ enum { POSITION_MAX = 1 << 20 };
 
 struct cassandra_ask { /* one operation on one connection */
     struct cql_id id;
-    bool is_whole; /* the server refuses pages of its answer */
+    bool is_whole; /* the server refuses to page its answer */
     struct marks marks;
-    uint16_t bound[PARAMETERS_MAX]; /* of enum cql_type */
-    struct cassandra_columns columns; /* of the answer */
+    uint16_t bound[PARAMETERS_MAX]; /* enum cql_type */
+    struct cassandra_columns columns; /* columns of the answer */
 };
 
 static size_t cassandra_table_name(const struct driver *d, uint32_t table,
@@ -339,13 +330,7 @@ static size_t cassandra_table_name(const struct driver *d, uint32_t table,
     return (size_t)snprintf(out, DRIVER_NAME_MAX, "d%" PRIu32, table);
 }
 
-static enum outcome wrong_text(struct fault *fault, const char *why)
-{
-    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-    return OUTCOME_FATAL;
-}
-
-/* The statement with a question mark for each mark; NULL when memory is short. */
+/* Writes the statement with a question mark for each mark; NULL: out of memory. */
 static char *statement_of(const struct marks *marks)
 {
     size_t size = 1, used = 0;
@@ -363,13 +348,13 @@ static char *statement_of(const struct marks *marks)
     return text;
 }
 
-/* Cassandra sorts the rows of several partitions, and then refuses to page them. */
+/* Whether Cassandra must sort rows of several partitions: then it refuses to page them. */
 static bool is_sorted_together(const char *text)
 {
     return strcasestr(text, " IN (") && strcasestr(text, " ORDER BY ");
 }
 
-/* Whether a mark's value can be bound as this type. */
+/* Whether the value of a mark can be bound as this type. */
 static bool fits(enum mark mark, uint16_t type)
 {
     if (mark == MARK_DEVICE || mark == MARK_AGAIN)
@@ -380,7 +365,7 @@ static bool fits(enum mark mark, uint16_t type)
            type == CQL_SMALLINT || type == CQL_TINYINT;
 }
 
-/* The types of what is bound and of what is answered. */
+/* Reads the types of the parameters and of the answer's columns. */
 static const char *read_types(struct cassandra_ask *ask, struct cql_reader *reader)
 {
     bool are_named;
@@ -413,7 +398,7 @@ static enum outcome cassandra_check_ask(const struct driver *d, const struct mar
 {
     (void)d, (void)text;
     if (marks_count(marks, MARK_ITEM) || marks_count(marks, MARK_PART))
-        return wrong_text(fault, "a prepared statement has no {item} and no {part}");
+        return fault_spec(fault, "a prepared statement has no {item} and no {part}");
     return OUTCOME_OK;
 }
 
@@ -428,7 +413,7 @@ static enum outcome cassandra_prepare(struct connection *c, uint32_t operation, 
     if (!ask)
         return fault_no_memory(fault);
     if (!marks_read(&ask->marks, text, why, sizeof why))
-        return wrong_text(fault, why);
+        return fault_spec(fault, why);
     ask->is_whole = is_sorted_together(text);
     char *statement = statement_of(&ask->marks);
     if (!statement)
@@ -437,16 +422,16 @@ static enum outcome cassandra_prepare(struct connection *c, uint32_t operation, 
         cql_ask(&c->stream, CQL_PREPARE, statement, strlen(statement), true, &answer);
     free(statement);
     if (!is_answered)
-        return broken(&c->stream, fault);
+        return stream_fault(&c->stream, fault);
     if (!cql_prepared(&answer, &ask->id, &reader)) {
         refused(&answer, fault);
         return OUTCOME_FATAL;
     }
     const char *wrong = read_types(ask, &reader);
-    return wrong ? wrong_text(fault, wrong) : OUTCOME_OK;
+    return wrong ? fault_spec(fault, wrong) : OUTCOME_OK;
 }
 
-/* Above a bound lie the same whole numbers as above the whole number below it. */
+/* The greatest whole number not above the bound: the same whole numbers lie above both. */
 static int64_t whole_below(double value, int bits)
 {
     const double low = floor(value), most = ldexp(1, bits - 1);
@@ -464,13 +449,13 @@ static uint8_t *put_bound(uint8_t *out, uint16_t type, double value)
     memcpy(&eight, &value, sizeof eight);
     switch (type) {
     case CQL_FLOAT:
-        return cql_put32(cql_put32(out, 4), four);
+        return put_u32(put_u32(out, 4), four);
     case CQL_INT:
-        return cql_put32(cql_put32(out, 4), (uint32_t)whole_below(value, 32));
+        return put_u32(put_u32(out, 4), (uint32_t)whole_below(value, 32));
     case CQL_SMALLINT:
-        return cql_put16(cql_put32(out, 2), (uint16_t)whole_below(value, 16));
+        return put_u16(put_u32(out, 2), (uint16_t)whole_below(value, 16));
     case CQL_TINYINT:
-        out = cql_put32(out, 1);
+        out = put_u32(out, 1);
         *out = (uint8_t)whole_below(value, 8);
         return out + 1;
     case CQL_BIGINT:
@@ -479,7 +464,7 @@ static uint8_t *put_bound(uint8_t *out, uint16_t type, double value)
     default:
         break;
     }
-    return cql_put64(cql_put32(out, 8), eight);
+    return put_u64(put_u32(out, 8), eight);
 }
 
 static uint8_t *put_parameter(uint8_t *out, uint16_t type, const struct parameter *parameter)
@@ -489,32 +474,33 @@ static uint8_t *put_parameter(uint8_t *out, uint16_t type, const struct paramete
     double value;
     if (parameter->is_table) {
         const size_t length = (size_t)(numbers_put_unsigned(device + 1, parameter->table) - device);
-        out = cql_put32(out, (uint32_t)length);
+        out = put_u32(out, (uint32_t)length);
         memcpy(out, device, length);
         return out + length;
     }
     memcpy(&time, parameter->value, sizeof time);
     memcpy(&value, parameter->value, sizeof value);
     if (parameter->type == TYPE_TIMESTAMP)
-        return cql_put64(cql_put32(out, 8), (uint64_t)time);
+        return put_u64(put_u32(out, 8), (uint64_t)time);
     return put_bound(out, type, value);
 }
 
-/* A frame that asks for the first page, or for that at the position. Returns its length. */
+/* Writes a frame that asks for the first page, or for the page at the position. Returns its
+ * length. */
 static size_t put_request(const struct connection *c, const struct cassandra_ask *ask,
                           const struct parameter *parameters, const struct cql_metadata *page)
 {
     uint8_t *out = c->body + CQL_HEAD_BYTES;
     const int pages = (ask->is_whole ? 0 : PAGE_SIZE) | (page->position ? PAGING_STATE : 0);
-    out = cql_put16(cql_put_id(out, &ask->id), CONSISTENCY_ONE);
+    out = put_u16(cql_put_id(out, &ask->id), CONSISTENCY_ONE);
     *out++ = (uint8_t)(VALUES | SKIP_METADATA | pages);
-    out = cql_put16(out, (uint16_t)ask->marks.parameter_count);
+    out = put_u16(out, (uint16_t)ask->marks.parameter_count);
     for (uint32_t i = 0; i < ask->marks.parameter_count; i++)
         out = put_parameter(out, ask->bound[i], &parameters[i]);
     if (!ask->is_whole)
-        out = cql_put32(out, (uint32_t)c->driver->page_rows);
+        out = put_u32(out, (uint32_t)c->driver->page_rows);
     if (page->position) {
-        out = cql_put32(out, page->position_length);
+        out = put_u32(out, page->position_length);
         memcpy(out, page->position, page->position_length);
         out += page->position_length;
     }
@@ -523,7 +509,7 @@ static size_t put_request(const struct connection *c, const struct cassandra_ask
     return length;
 }
 
-/* Reads one page; *page says whether there is another one. */
+/* Reads one page; *page: the position of the next one. */
 static enum outcome take_page(struct connection *c, const struct cassandra_ask *ask,
                               struct cql_metadata *page, struct answer *answer, struct fault *fault)
 {
@@ -531,7 +517,7 @@ static enum outcome take_page(struct connection *c, const struct cassandra_ask *
     struct cql_reader reader;
     bool are_named;
     if (!cql_read(&c->stream, &said))
-        return broken(&c->stream, fault);
+        return stream_fault(&c->stream, fault);
     if (!cql_result(&said, CQL_ROWS, &reader))
         return refused(&said, fault);
     answer->bytes += said.length;
@@ -544,7 +530,7 @@ static enum outcome take_page(struct connection *c, const struct cassandra_ask *
         take_rows(&ask->columns, &reader, rows, answer))
         return OUTCOME_OK;
     stream_fail(&c->stream, "the server's rows are not what their head announces");
-    return broken(&c->stream, fault);
+    return stream_fault(&c->stream, fault);
 }
 
 static enum outcome cassandra_ask(struct connection *c, uint32_t operation,
@@ -559,7 +545,7 @@ static enum outcome cassandra_ask(struct connection *c, uint32_t operation,
         if (outcome != OUTCOME_OK)
             return outcome;
         if (!stream_write(&c->stream, c->body, put_request(c, ask, parameters, &page), NULL, 0))
-            return broken(&c->stream, fault);
+            return stream_fault(&c->stream, fault);
         outcome = take_page(c, ask, &page, answer, fault);
     } while (outcome != OUTCOME_OK || page.position);
     answer->is_handed = answer->sink != NULL;
@@ -598,12 +584,6 @@ static bool write_insert(struct driver *d)
     return true;
 }
 
-static enum outcome refuse(struct fault *fault, const char *why)
-{
-    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-    return OUTCOME_FATAL;
-}
-
 static enum outcome cassandra_open(const struct driver_setup *setup, struct driver **driver,
                                    struct fault *fault)
 {
@@ -617,15 +597,14 @@ static enum outcome cassandra_open(const struct driver_setup *setup, struct driv
     d->host = spec->host ? spec->host : "localhost";
     d->port = spec->port ? (uint16_t)spec->port : DEFAULT_PORT;
     d->first_column = (uint32_t)spec->partial_from;
-    d->column_count =
-        spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
+    d->column_count = spec_column_count(spec, setup->schema->column_count);
     d->batch_rows = 100;
     d->page_rows = 5000;
     if (!spec_option_whole(spec, "batch_rows", 1, 65535, &d->batch_rows, why, sizeof why) ||
         !spec_option_whole(spec, "page_rows", 1, 1000000, &d->page_rows, why, sizeof why))
-        return refuse(fault, why);
+        return fault_spec(fault, why);
     if (spec->precision != PRECISION_MS)
-        return refuse(fault, "precision: a timestamp of CQL has milliseconds only");
+        return fault_spec(fault, "precision: a timestamp of CQL has milliseconds only");
     const struct column *lacking = lacking_column(setup->schema, d->first_column, d->column_count);
     if (lacking) {
         fault_set(fault, FAULT_SPEC, "SPEC", "columns: CQL has no type for %s:%s", lacking->name,
@@ -633,39 +612,36 @@ static enum outcome cassandra_open(const struct driver_setup *setup, struct driv
         return OUTCOME_FATAL;
     }
     if (row_bytes(d) * d->batch_rows > BODY_BYTES / 2)
-        return refuse(fault, "batch_rows: a batch of so many rows is too long");
+        return fault_spec(fault, "batch_rows: a batch of so many rows is too long");
     return write_insert(d) ? OUTCOME_OK : fault_no_memory(fault);
 }
 
 static enum outcome cassandra_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
 {
-    const struct spec *spec = d->setup->spec;
     (void)fault;
-    for (uint32_t table = 0; table < spec->tables; table++)
-        partition_of[table] = table % (uint32_t)spec->partitions;
-    return OUTCOME_OK;
+    return driver_place_in_turn(d->setup->spec, partition_of);
 }
 
-/* A frame with `rows` rows of the slice from `first` on. */
+/* Writes a frame with `rows` rows of the slice, from `first` on. */
 static uint8_t *put_batch(struct connection *c, const struct batch *batch,
                           const struct slice *slice, uint32_t first, uint32_t rows, uint8_t *out)
 {
     uint8_t *const head = out;
     out += CQL_HEAD_BYTES;
     *out++ = 1; /* unlogged */
-    out = cql_put16(out, (uint16_t)rows);
+    out = put_u16(out, (uint16_t)rows);
     for (uint32_t i = 0; i < rows; i++) {
         *out++ = 1; /* a prepared statement */
         out = put_row(cql_put_id(out, &c->insert), batch, slice->table, slice->offset + first + i);
     }
-    out = cql_put16(out, 1); /* consistency ONE */
+    out = put_u16(out, 1); /* consistency ONE */
     *out++ = 0;              /* no flags */
     cql_head(head, CQL_BATCH, (uint16_t)c->flown, (uint32_t)(out - head) - CQL_HEAD_BYTES);
     c->rows[c->flown++] = rows;
     return out;
 }
 
-/* Sends the batches that are in the body, and waits for the answer to each. */
+/* Sends the batches in the body, and waits for the answer to each. */
 static enum outcome fly(struct connection *c, size_t length, uint64_t *rows_acked,
                         struct fault *fault)
 {
@@ -679,10 +655,10 @@ static enum outcome fly(struct connection *c, size_t length, uint64_t *rows_acke
         if (outcome != OUTCOME_OK)
             return outcome;
         if (!stream_write(&c->stream, c->body, length, NULL, 0))
-            return broken(&c->stream, fault);
+            return stream_fault(&c->stream, fault);
         for (uint32_t i = 0; i < flown; i++) {
             if (!cql_read(&c->stream, &answer))
-                return broken(&c->stream, fault);
+                return stream_fault(&c->stream, fault);
             if (answer.opcode != CQL_RESULT || answer.number >= flown)
                 outcome = refused(&answer, fault);
         }

@@ -23,7 +23,7 @@ static inline bool cell_is_left_out(const struct batch *batch, uint32_t c, uint3
     return false;
 }
 
-/* Of a type of whole numbers of up to 63 bits; a boolean is 0 or 1. */
+/* Reads a whole number of up to 63 bits; a boolean is 0 or 1. */
 static inline int64_t cell_whole(enum type type, const void *values, uint32_t row)
 {
     switch (type) {

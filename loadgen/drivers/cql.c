@@ -10,9 +10,9 @@ void cql_head(uint8_t *head, enum cql_opcode opcode, uint16_t number, uint32_t l
 {
     head[0] = VERSION;
     head[1] = 0;
-    cql_put16(head + 2, number);
+    put_u16(head + 2, number);
     head[4] = (uint8_t)opcode;
-    cql_put32(head + 5, length);
+    put_u32(head + 5, length);
 }
 
 static uint32_t read16(const uint8_t *bytes)
@@ -82,7 +82,7 @@ bool cql_ask(struct stream *s, enum cql_opcode opcode, const char *text, size_t 
     uint8_t head[CQL_HEAD_BYTES + 4];
     const uint32_t more = with_length ? 4 : 0;
     cql_head(head, opcode, 0, (uint32_t)length + more);
-    cql_put32(head + CQL_HEAD_BYTES, (uint32_t)length);
+    put_u32(head + CQL_HEAD_BYTES, (uint32_t)length);
     return stream_write(s, head, CQL_HEAD_BYTES + more, text, length) && cql_read(s, answer);
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "big_endian.h"
 #include "stream.h"
 
 enum cql_type { /* as the protocol numbers them */
@@ -31,10 +32,10 @@ struct cql_reader {
     bool is_short; /* more was asked for than there is */
 };
 
-struct cql_metadata { /* of the columns of rows, or of a statement's parameters */
+struct cql_metadata { /* describes the columns of rows, or the parameters of a statement */
     uint32_t count;
     bool has_types;          /* false: the server left them out, as it was told to */
-    const uint8_t *position; /* of the next page; NULL: there is none */
+    const uint8_t *position; /* start of the next page; NULL: there is none */
     uint32_t position_length;
 };
 
@@ -70,40 +71,19 @@ enum cql_opcode {
 
 enum cql_kind { CQL_ROWS = 2, CQL_PREPARED = 4 }; /* the first word of a result */
 
-struct cql_id { /* of a prepared statement */
+struct cql_id { /* names a prepared statement */
     uint16_t length;
     uint8_t bytes[CQL_ID_MAX];
 };
 
 struct cql_answer {
     uint8_t opcode;
-    uint16_t number; /* of the frame that is answered */
+    uint16_t number; /* number of the frame that is answered */
     const uint8_t *body; /* in the stream, until the next read */
     uint32_t length;
-    uint32_t code;       /* of CQL_ERROR, with the server's words */
+    uint32_t code;       /* set for CQL_ERROR, with the server's message */
     char words[400];
 };
-
-static inline uint8_t *cql_put16(uint8_t *out, uint16_t value)
-{
-    const uint16_t big = __builtin_bswap16(value);
-    memcpy(out, &big, sizeof big);
-    return out + sizeof big;
-}
-
-static inline uint8_t *cql_put32(uint8_t *out, uint32_t value)
-{
-    const uint32_t big = __builtin_bswap32(value);
-    memcpy(out, &big, sizeof big);
-    return out + sizeof big;
-}
-
-static inline uint8_t *cql_put64(uint8_t *out, uint64_t value)
-{
-    const uint64_t big = __builtin_bswap64(value);
-    memcpy(out, &big, sizeof big);
-    return out + sizeof big;
-}
 
 /* Writes the head of a frame whose body of `length` bytes follows it. */
 void cql_head(uint8_t *head, enum cql_opcode opcode, uint16_t number, uint32_t length);
@@ -124,7 +104,7 @@ bool cql_prepared(const struct cql_answer *answer, struct cql_id *id, struct cql
 
 static inline uint8_t *cql_put_id(uint8_t *out, const struct cql_id *id)
 {
-    out = cql_put16(out, id->length);
+    out = put_u16(out, id->length);
     memcpy(out, id->bytes, id->length);
     return out + id->length;
 }

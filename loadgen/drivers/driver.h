@@ -48,7 +48,7 @@ extern const char *const feature_names[FEATURE_COUNT]; /* by bit */
 
 struct driver_method {
     const char *name;  /* NULL: the end of the list */
-    uint32_t features; /* of enum feature */
+    uint32_t features; /* bits of enum feature */
     const void *form;  /* what the driver does by this method; of all methods or of none */
 };
 
@@ -70,15 +70,15 @@ struct result_sink { /* takes the answer of one SQL statement */
     /* text NULL: an SQL NULL; is_number: `text` may stand in JSON without quotes */
     void (*value)(void *context, const char *text, size_t length, bool is_number);
     void (*affected)(void *context, uint64_t rows);
-    /* Of a driver whose answers are texts of the server, such as JSON: the whole answer as it came,
-     * in place of rows and values. NULL where rows are wanted. */
+    /* Takes the whole answer in place of rows and values, from drivers whose servers answer with
+     * a text such as JSON. NULL: rows are wanted. */
     void (*body)(void *context, const char *text, size_t length);
 };
 
-enum { OPERATIONS_MAX = 128 }; /* of a load */
+enum { OPERATIONS_MAX = 128 }; /* the most operations of a load */
 enum { DRIVER_NAME_MAX = 256 };
 
-struct parameter { /* of an operation, in the order of the places in its text */
+struct parameter { /* one value of a query, in the order of the marks in its text */
     bool is_table;  /* the table `table`, by the driver's own name; else a value */
     bool is_part;   /* and of it the number of its partition: of drivers with has_parts */
     uint32_t table;
@@ -87,23 +87,23 @@ struct parameter { /* of an operation, in the order of the places in its text */
     int32_t length;    /* bytes of text */
 };
 
-struct answer { /* of an operation: all of it was read from the server */
+struct answer { /* what a query returned; the driver has read all of it */
     bool wants_digest; /* asked for by the core; without it no value need be looked at */
     /* Takes the rows in their order, by sink_values.h: those of a subscription, which it counts, or
      * the content of an answer that is checked, which the driver counts as always. NULL: none. */
     const struct result_sink *sink;
     bool is_handed; /* set by a driver that has handed the whole content to the sink */
-    bool is_end; /* of subscriptions: there was no message, and there will be none */
-    bool is_quiet; /* of subscriptions: there was no message yet; the core asks again */
-    int64_t newest_ns; /* of subscriptions: the time in the last row, since 1970; 0: not known */
+    bool is_end; /* subscriptions only: no message came, and none will come */
+    bool is_quiet; /* subscriptions only: no message has come yet; the core asks again */
+    int64_t newest_ns; /* subscriptions only: time in the last row, since 1970; 0: not known */
     uint64_t rows, values, bytes;
     uint64_t digest; /* the same for the same values in the same order: see digest.h */
 };
 
-struct completion { /* of a request in flight */
+struct completion { /* the answer to one request in flight */
     bool is_any; /* false: none was answered in time */
     uint64_t ticket;
-    enum outcome outcome; /* of this request alone */
+    enum outcome outcome; /* outcome of this request alone */
     uint64_t rows_acked;
 };
 
@@ -166,6 +166,14 @@ struct driver_ops {
     enum outcome (*complete)(struct connection *connection, uint64_t until_ns,
                              struct completion *completion, struct fault *fault);
 };
+
+/* Placement where the database has none of its own: tables go to the partitions in turn. */
+static inline enum outcome driver_place_in_turn(const struct spec *spec, uint32_t *partition_of)
+{
+    for (uint32_t table = 0; table < spec->tables; table++)
+        partition_of[table] = table % (uint32_t)spec->partitions;
+    return OUTCOME_OK;
+}
 
 /* The drivers compiled in, in the order of their names; ends with NULL. */
 extern const struct driver_ops *const drivers[];

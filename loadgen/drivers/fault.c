@@ -30,6 +30,20 @@ enum outcome fault_late(struct fault *fault, const char *stage)
     return OUTCOME_FATAL;
 }
 
+enum outcome fault_spec(struct fault *fault, const char *why)
+{
+    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    return OUTCOME_FATAL;
+}
+
+enum outcome fault_broken(struct fault *fault, bool is_late, const char *problem)
+{
+    if (is_late)
+        return fault_late(fault, "the server has not answered all that it was sent");
+    fault_set(fault, FAULT_SERVER, "CONNECTION", "%s", problem);
+    return OUTCOME_ERROR;
+}
+
 enum outcome fault_no_memory(struct fault *fault)
 {
     fault_set(fault, FAULT_SERVER, "MEMORY", "out of memory");

@@ -34,6 +34,12 @@ void fault_set(struct fault *fault, enum fault_kind kind, const char *code, cons
  * The rows of the request are unanswered: neither acknowledged nor failed. */
 enum outcome fault_late(struct fault *fault, const char *stage);
 
+/* The fault of a spec that asks for what this driver cannot do. Returns OUTCOME_FATAL. */
+enum outcome fault_spec(struct fault *fault, const char *why);
+
+/* The fault of a connection that broke, code "CONNECTION", or of its deadline. */
+enum outcome fault_broken(struct fault *fault, bool is_late, const char *problem);
+
 /* The fault of an allocation that failed. Returns OUTCOME_FATAL. */
 enum outcome fault_no_memory(struct fault *fault);
 

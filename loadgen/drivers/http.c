@@ -24,7 +24,7 @@ static bool read_line(struct stream *s, char *line, size_t size)
     }
 }
 
-struct framing { /* of a reply's body */
+struct framing { /* how the length of a reply's body is given */
     size_t length;
     bool is_chunked, is_last;
 };

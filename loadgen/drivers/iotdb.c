@@ -78,10 +78,8 @@ static enum outcome iotdb_prepare(struct connection *c, uint32_t operation, cons
     c->asks[operation] = ask;
     if (!ask)
         return fault_no_memory(fault);
-    if (!marks_read(&ask->marks, text, why, sizeof why)) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-        return OUTCOME_FATAL;
-    }
+    if (!marks_read(&ask->marks, text, why, sizeof why))
+        return fault_spec(fault, why);
     ask->size = strlen(text) + 1 + ask->marks.parameter_count * VALUE_BYTES;
     ask->text = malloc(ask->size);
     return ask->text && iotdb_make_room(c, ask->size + CALL_BYTES) ? OUTCOME_OK
@@ -207,7 +205,7 @@ static enum outcome iotdb_ask_page(struct connection *c, const struct iotdb_stat
     const uint8_t *end = is_first ? iotdb_put_statement(c->bytes, &call, asked)
                                   : iotdb_put_fetch(c->bytes, &call, asked, set->query);
     if (!stream_write(&c->session.stream, c->bytes, (size_t)(end - c->bytes), NULL, 0))
-        return iotdb_broken(&c->session, fault);
+        return stream_fault(&c->session.stream, fault);
     return is_first ? iotdb_read_set(&c->session, call.number, set, fault)
                     : iotdb_read_more(&c->session, call.number, asked->rows_max, set, fault);
 }
@@ -323,7 +321,7 @@ static enum outcome iotdb_tell_answer(struct connection *c, const struct iotdb_s
 
 enum { IN_FLIGHT_MAX = 128, DEVICES_MAX = 1000, PAGE_ROWS = 5000, PAGE_ROWS_MAX = 1000000 };
 
-enum { FIELDS_BYTES = 256 }; /* of a call, without its slices or its text */
+enum { FIELDS_BYTES = 256 }; /* bytes of a call besides its slices and its text */
 
 /* A server takes frames of 512 MiB. Tablets of so many bytes are in flight at once, and one more.
  */
@@ -366,10 +364,8 @@ static enum outcome iotdb_open(const struct driver_setup *setup, struct driver *
     d->method = *(const enum iotdb_method *)setup->method->form;
     d->page_rows = PAGE_ROWS;
     if (!spec_option_whole(spec, "aligned", 0, 1, &is_aligned, why, sizeof why) ||
-        !spec_option_whole(spec, "page_rows", 1, PAGE_ROWS_MAX, &d->page_rows, why, sizeof why)) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-        return OUTCOME_FATAL;
-    }
+        !spec_option_whole(spec, "page_rows", 1, PAGE_ROWS_MAX, &d->page_rows, why, sizeof why))
+        return fault_spec(fault, why);
     if (!iotdb_form_init(&d->form, spec, setup->schema))
         return fault_no_memory(fault);
     d->form.is_aligned = is_aligned;
@@ -392,11 +388,8 @@ static enum outcome iotdb_open(const struct driver_setup *setup, struct driver *
 
 static enum outcome iotdb_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
 {
-    const struct spec *spec = d->setup->spec;
     (void)fault;
-    for (uint32_t table = 0; table < spec->tables; table++)
-        partition_of[table] = table % (uint32_t)spec->partitions;
-    return OUTCOME_OK;
+    return driver_place_in_turn(d->setup->spec, partition_of);
 }
 
 static void iotdb_disconnect(struct connection *c)
@@ -435,7 +428,7 @@ static enum outcome fly(struct connection *c, const uint8_t *end, uint32_t count
     if (c->driver->setup->is_sending_stubbed)
         return OUTCOME_OK;
     if (!stream_write(&c->session.stream, c->bytes, (size_t)(end - c->bytes), NULL, 0))
-        return iotdb_broken(&c->session, fault);
+        return stream_fault(&c->session.stream, fault);
     for (uint32_t i = 0; i < count; i++) {
         const enum outcome one =
             iotdb_read_status(&c->session, first + i, outcome == OUTCOME_OK ? fault : &other);

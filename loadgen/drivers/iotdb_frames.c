@@ -7,7 +7,7 @@
 
 enum iotdb_type { BOOLEAN = 0, INT32, INT64, FLOAT, DOUBLE, TEXT, TIMESTAMP = 8, BLOB = 10 };
 
-enum { FIELDS_BYTES = 128 }; /* of a slice: its lengths, and the bytes before its fields */
+enum { FIELDS_BYTES = 128 }; /* bytes of a slice besides its fields */
 
 const struct column *iotdb_lacks(const struct schema *schema, uint32_t first, uint32_t count)
 {
@@ -49,8 +49,7 @@ bool iotdb_form_init(struct iotdb_form *form, const struct spec *spec, const str
     uint8_t *names, *types;
     form->schema = schema;
     form->first_column = (uint32_t)spec->partial_from;
-    form->column_count =
-        spec->partial_columns ? (uint32_t)spec->partial_columns : schema->column_count;
+    form->column_count = spec_column_count(spec, schema->column_count);
     form->database = spec->database ? spec->database : "root.scale";
     form->database_length = strlen(form->database);
     names = form->names = malloc(5 + (size_t)form->column_count * (4 + NAME_MAX_BYTES));
@@ -61,7 +60,7 @@ bool iotdb_form_init(struct iotdb_form *form, const struct spec *spec, const str
     types = thrift_put_list(types, THRIFT_I32, form->column_count);
     for (uint32_t i = 0; i < form->column_count; i++) {
         names = thrift_put_bytes(names, columns[i].name, strlen(columns[i].name));
-        types = thrift_put32(types, type_of(&columns[i]));
+        types = put_u32(types, type_of(&columns[i]));
     }
     form->names_length = (size_t)(names - form->names);
     form->types_length = (size_t)(types - form->types);
@@ -102,7 +101,7 @@ uint8_t *iotdb_put_device(uint8_t *out, const struct iotdb_form *form, uint32_t 
     *out++ = '.';
     *out++ = 'd';
     out = (uint8_t *)numbers_put_unsigned((char *)out, table);
-    thrift_put32(length, (uint32_t)(out - length) - 4);
+    put_u32(length, (uint32_t)(out - length) - 4);
     return out;
 }
 
@@ -128,7 +127,7 @@ static uint8_t *put_words(uint8_t *restrict out, const void *values, uint32_t ro
 
 static uint8_t *iotdb_put_times(uint8_t *out, const struct batch *batch, const struct slice *slice)
 {
-    out = thrift_put32(out, 8 * slice->rows);
+    out = put_u32(out, 8 * slice->rows);
     return put_wide(out, batch->times + slice->offset, slice->rows);
 }
 
@@ -146,18 +145,18 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
     case TYPE_BOOL:
         return thrift_put8(out, VALUE(uint8_t));
     case TYPE_TINYINT:
-        return thrift_put32(out, (uint32_t)VALUE(int8_t));
+        return put_u32(out, (uint32_t)VALUE(int8_t));
     case TYPE_UTINYINT:
-        return thrift_put32(out, VALUE(uint8_t));
+        return put_u32(out, VALUE(uint8_t));
     case TYPE_SMALLINT:
-        return thrift_put32(out, (uint32_t)VALUE(int16_t));
+        return put_u32(out, (uint32_t)VALUE(int16_t));
     case TYPE_USMALLINT:
-        return thrift_put32(out, VALUE(uint16_t));
+        return put_u32(out, VALUE(uint16_t));
     case TYPE_INT:
     case TYPE_FLOAT: /* its bits */
-        return thrift_put32(out, VALUE(uint32_t));
+        return put_u32(out, VALUE(uint32_t));
     case TYPE_UINT:
-        return thrift_put64(out, VALUE(uint32_t));
+        return put_u64(out, VALUE(uint32_t));
     case TYPE_BINARY:
     case TYPE_NCHAR:
     case TYPE_VARBINARY:
@@ -165,7 +164,7 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
         return thrift_put_bytes(out, (const uint8_t *)data->values + (size_t)row * column->width,
                                 (size_t)data->lengths[row]);
     default: /* bigint, timestamp, and the bits of a double */
-        return thrift_put64(out, VALUE(uint64_t));
+        return put_u64(out, VALUE(uint64_t));
     }
 }
 
@@ -202,7 +201,7 @@ static uint8_t *put_column(uint8_t *out, const struct iotdb_form *form, const st
     default:
         for (uint32_t row = slice->offset; row < slice->offset + slice->rows; row++)
             out = type_is_text(column->type) && !is_told(form, batch, i, row)
-                      ? thrift_put32(out, 0)
+                      ? put_u32(out, 0)
                       : put_value(out, column, data, row);
         return out;
     }
@@ -234,7 +233,7 @@ static uint8_t *iotdb_put_values(uint8_t *out, const struct iotdb_form *form,
     }
     for (uint32_t i = 0; has_nulls && i < form->column_count; i++)
         out = put_nulls(out, form, batch, slice, i);
-    thrift_put32(length, (uint32_t)(out - length) - 4);
+    put_u32(length, (uint32_t)(out - length) - 4);
     return out;
 }
 
@@ -266,7 +265,7 @@ static uint8_t *iotdb_put_record(uint8_t *out, const struct iotdb_form *form,
             *out++ = (uint8_t)type_of(&column[i]);
             out = put_value(out, &column[i], &data[i], row);
         }
-    thrift_put32(length, (uint32_t)(out - length) - 4);
+    put_u32(length, (uint32_t)(out - length) - 4);
     return out;
 }
 
@@ -277,7 +276,7 @@ static uint8_t *begin(uint8_t *frame, const char *name, const struct iotdb_call 
 {
     uint8_t *out = thrift_begin(frame, name, call->number);
     out = thrift_put_field(out, THRIFT_STRUCT, 1);
-    return thrift_put64(thrift_put_field(out, THRIFT_I64, 1), (uint64_t)call->session);
+    return put_u64(thrift_put_field(out, THRIFT_I64, 1), (uint64_t)call->session);
 }
 
 static uint8_t *end(uint8_t *frame, uint8_t *out)
@@ -305,7 +304,7 @@ uint8_t *iotdb_put_tablet(uint8_t *frame, const struct iotdb_call *call, const s
     out = iotdb_put_values(thrift_put_field(out, THRIFT_STRING, 4), form, call->batch, slice);
     out = iotdb_put_times(thrift_put_field(out, THRIFT_STRING, 5), call->batch, slice);
     out = put_made(thrift_put_field(out, THRIFT_LIST, 6), form->types, form->types_length);
-    out = thrift_put32(thrift_put_field(out, THRIFT_I32, 7), slice->rows);
+    out = put_u32(thrift_put_field(out, THRIFT_I32, 7), slice->rows);
     return end(frame, put_aligned(out, 8, form));
 }
 
@@ -333,7 +332,7 @@ uint8_t *iotdb_put_tablets(uint8_t *frame, const struct iotdb_call *call)
         out = put_made(out, form->types, form->types_length);
     out = thrift_put_list(thrift_put_field(out, THRIFT_LIST, 7), THRIFT_I32, count);
     for (uint32_t i = 0; i < count; i++)
-        out = thrift_put32(out, slices[i].rows);
+        out = put_u32(out, slices[i].rows);
     return end(frame, put_aligned(out, 8, form));
 }
 
@@ -355,7 +354,7 @@ uint8_t *iotdb_put_records(uint8_t *frame, const struct iotdb_call *call)
         out = iotdb_put_record(out, form, batch, row);
     out = thrift_put_list(thrift_put_field(out, THRIFT_LIST, 5), THRIFT_I64, batch->rows);
     for (uint32_t row = 0; row < batch->rows; row++)
-        out = thrift_put64(out, (uint64_t)batch->times[row]);
+        out = put_u64(out, (uint64_t)batch->times[row]);
     return end(frame, put_aligned(out, 6, form));
 }
 
@@ -375,9 +374,9 @@ uint8_t *iotdb_put_statement(uint8_t *frame, const struct iotdb_call *call,
     uint8_t *out = begin(frame, "executeStatement", call);
     out =
         thrift_put_bytes(thrift_put_field(out, THRIFT_STRING, 2), asked->text, strlen(asked->text));
-    out = thrift_put64(thrift_put_field(out, THRIFT_I64, 3), (uint64_t)asked->id);
-    out = thrift_put32(thrift_put_field(out, THRIFT_I32, 4), asked->rows_max);
-    out = thrift_put64(thrift_put_field(out, THRIFT_I64, 5), (uint64_t)asked->within_ms);
+    out = put_u64(thrift_put_field(out, THRIFT_I64, 3), (uint64_t)asked->id);
+    out = put_u32(thrift_put_field(out, THRIFT_I32, 4), asked->rows_max);
+    out = put_u64(thrift_put_field(out, THRIFT_I64, 5), (uint64_t)asked->within_ms);
     return end(frame, out);
 }
 
@@ -387,10 +386,10 @@ uint8_t *iotdb_put_fetch(uint8_t *frame, const struct iotdb_call *call,
     uint8_t *out = begin(frame, "fetchResults", call);
     out =
         thrift_put_bytes(thrift_put_field(out, THRIFT_STRING, 2), asked->text, strlen(asked->text));
-    out = thrift_put32(thrift_put_field(out, THRIFT_I32, 3), asked->rows_max);
-    out = thrift_put64(thrift_put_field(out, THRIFT_I64, 4), (uint64_t)query);
+    out = put_u32(thrift_put_field(out, THRIFT_I32, 3), asked->rows_max);
+    out = put_u64(thrift_put_field(out, THRIFT_I64, 4), (uint64_t)query);
     out = thrift_put8(thrift_put_field(out, THRIFT_BOOL, 5), true);
-    out = thrift_put64(thrift_put_field(out, THRIFT_I64, 6), (uint64_t)asked->within_ms);
-    out = thrift_put64(thrift_put_field(out, THRIFT_I64, 7), (uint64_t)asked->id);
+    out = put_u64(thrift_put_field(out, THRIFT_I64, 6), (uint64_t)asked->within_ms);
+    out = put_u64(thrift_put_field(out, THRIFT_I64, 7), (uint64_t)asked->id);
     return end(frame, out);
 }

@@ -15,7 +15,7 @@ struct iotdb_form { /* what all requests of a load say of their columns */
     const char *database; /* root.scale: a table is the device root.scale.d7 */
     size_t database_length;
     bool is_aligned;
-    uint8_t *names, *types; /* of all columns, as lists of Thrift */
+    uint8_t *names, *types; /* all columns, as lists of Thrift */
     size_t names_length, types_length;
 };
 

@@ -8,18 +8,10 @@
 
 enum { DEFAULT_PORT = 6667, PROTOCOL_V3 = 2, TEXT_MAX = 128, LEAVE_S = 1, STATUS_DEPTH = 4 };
 
-enum outcome iotdb_broken(const struct iotdb_session *session, struct fault *fault)
-{
-    if (session->stream.is_late)
-        return fault_late(fault, "the server has not answered all calls of it");
-    fault_set(fault, FAULT_SERVER, "CONNECTION", "%s", session->stream.problem);
-    return OUTCOME_ERROR;
-}
-
 enum outcome iotdb_cut(struct iotdb_session *session, struct fault *fault)
 {
     stream_fail(&session->stream, "an answer of IoTDB ends too early");
-    return iotdb_broken(session, fault);
+    return stream_fault(&session->stream, fault);
 }
 
 static bool is_success(int32_t code)
@@ -51,7 +43,7 @@ static void take_status(struct thrift_in *in, struct iotdb_status *status, int d
         *status = several;
 }
 
-/* Of several statuses the first that is not a success. */
+/* Takes the first status of several that is not a success. */
 static void take_several(struct thrift_in *in, struct iotdb_status *status, int depth)
 {
     struct iotdb_status one;
@@ -87,7 +79,7 @@ static enum outcome iotdb_read(struct iotdb_session *session, uint32_t number, s
 {
     struct thrift_field field;
     if (!thrift_read(&session->stream, number, in))
-        return iotdb_broken(session, fault);
+        return stream_fault(&session->stream, fault);
     if (thrift_take_field(in, &field) && field.id == 0 && field.type == THRIFT_STRUCT)
         return OUTCOME_OK;
     return iotdb_cut(session, fault);
@@ -144,13 +136,13 @@ static enum outcome open_session(struct iotdb_session *session, const struct dri
     const uint32_t number = session->calls++;
     uint8_t *out = thrift_begin(frame, "openSession", number);
     out = thrift_put_field(out, THRIFT_STRUCT, 1);
-    out = thrift_put32(thrift_put_field(out, THRIFT_I32, 1), PROTOCOL_V3);
+    out = put_u32(thrift_put_field(out, THRIFT_I32, 1), PROTOCOL_V3);
     out = put_text(out, 2, "UTC");
     out = put_text(out, 3, spec->user ? spec->user : "root");
     out = put_text(out, 4, has_password ? setup->password : "root");
     out = thrift_put8(out, THRIFT_STOP);
     if (!write_frame(session, frame, out))
-        return iotdb_broken(session, fault);
+        return stream_fault(&session->stream, fault);
     return read_opened(session, number, fault);
 }
 
@@ -162,9 +154,9 @@ static enum outcome request_statement(struct iotdb_session *session, struct faul
     struct thrift_in in;
     const uint32_t number = session->calls++;
     uint8_t *out = thrift_begin(frame, "requestStatementId", number);
-    out = thrift_put64(thrift_put_field(out, THRIFT_I64, 1), (uint64_t)session->id);
+    out = put_u64(thrift_put_field(out, THRIFT_I64, 1), (uint64_t)session->id);
     if (!write_frame(session, frame, out) || !thrift_read(&session->stream, number, &in))
-        return iotdb_broken(session, fault);
+        return stream_fault(&session->stream, fault);
     if (!thrift_take_field(&in, &field) || field.type != THRIFT_I64)
         return iotdb_cut(session, fault);
     session->statement_id = (int64_t)thrift_take64(&in);
@@ -189,7 +181,7 @@ enum outcome iotdb_reach(struct iotdb_session *session, const struct driver_setu
             return outcome;
         }
     } else {
-        outcome = iotdb_broken(session, fault);
+        outcome = stream_fault(&session->stream, fault);
     }
     fault->is_transient = outcome == OUTCOME_ERROR; /* no row was sent */
     return outcome;
@@ -203,7 +195,7 @@ void iotdb_leave(struct iotdb_session *session)
         const uint32_t number = session->calls++;
         uint8_t *out = thrift_begin(frame, "closeSession", number);
         out = thrift_put_field(out, THRIFT_STRUCT, 1);
-        out = thrift_put64(thrift_put_field(out, THRIFT_I64, 1), (uint64_t)session->id);
+        out = put_u64(thrift_put_field(out, THRIFT_I64, 1), (uint64_t)session->id);
         out = thrift_put8(out, THRIFT_STOP);
         stream_deadline(&session->stream, deadline_after_s(LEAVE_S));
         if (write_frame(session, frame, out))

@@ -26,9 +26,8 @@ enum outcome iotdb_reach(struct iotdb_session *session, const struct driver_setu
 void iotdb_leave(struct iotdb_session *session);
 enum outcome iotdb_read_status(struct iotdb_session *session, uint32_t number, struct fault *fault);
 
-/* What an answer that ends too early is. */
+/* The fault of an answer that ends too early. */
 enum outcome iotdb_cut(struct iotdb_session *session, struct fault *fault);
-enum outcome iotdb_broken(const struct iotdb_session *session, struct fault *fault);
 
 enum iotdb_kind {
     IOTDB_UNKNOWN,
@@ -45,8 +44,8 @@ enum iotdb_kind {
 struct iotdb_column {
     struct thrift_text name; /* until the next answer is read */
     enum iotdb_kind kind;
-    uint32_t place;             /* of its part */
-    struct thrift_in values;    /* of the rows that have one */
+    uint32_t place;             /* place of its part */
+    struct thrift_in values;    /* values of the rows that have one */
     struct thrift_text present; /* bit 7 of byte 0 is the first row's */
 };
 
@@ -59,7 +58,7 @@ struct iotdb_set {
     struct thrift_in times;
     bool has_times;
     bool has_more; /* another page may follow */
-    bool is_short; /* of memory */
+    bool is_short; /* out of memory */
 };
 
 struct iotdb_value {
@@ -76,10 +75,10 @@ enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, uin
                              struct iotdb_set *set, struct fault *fault);
 void iotdb_free_set(struct iotdb_set *set);
 
-/* Of the page that was read last: as many rows as there are times; if there are none, as their
- * bitmaps say; 0 where nothing came. */
+/* The number of rows of the page that was read last: the number of times, or, without times, the
+ * size of the bitmaps; 0 if the page was empty. */
 uint64_t iotdb_set_rows(const struct iotdb_set *set);
-uint64_t iotdb_set_bytes(const struct iotdb_set *set); /* of its times and values */
+uint64_t iotdb_set_bytes(const struct iotdb_set *set); /* bytes of the set's times and values */
 bool iotdb_is_present(const struct iotdb_column *column, uint64_t row);
 
 /* The value of the column's next row that has one. False: there is none, or its type is unknown. */

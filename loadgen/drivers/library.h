@@ -10,7 +10,8 @@
 
 struct symbol {
     const char *name;
-    void *slot; /* of a function pointer, filled without a cast between kinds of pointers */
+    void *slot; /* address of a function pointer; void *, so that no cast between pointer kinds is
+                   needed */
 };
 
 /* `usual` ends with NULL; `remedy` is what to do if none of them exists. */

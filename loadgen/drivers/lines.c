@@ -11,7 +11,9 @@
 
 #include "../tags.h"
 #include "ahead.h"
+#include "cells.h"
 #include "posts.h"
+#include "table_texts.h"
 
 enum { COPY_BYTES = 16, TIME_BYTES = 24, ESCAPED = 2 };
 
@@ -25,9 +27,7 @@ struct lines { /* the names in the lines of all tables; read-only once made */
     const struct schema *schema;
     const char *table;   /* the measurement */
     bool is_parted;      /* table t is of measurement <table>_p<t mod partitions> */
-    char *heads;         /* of all tables, one behind the other: measurement and tags */
-    uint64_t *head_at;   /* tables + 1 */
-    uint32_t head_bytes; /* of the longest */
+    struct table_texts heads; /* measurement and tags */
     struct line_field *fields; /* one per column of the schema */
 };
 
@@ -60,24 +60,20 @@ static char *put_name(char *out, const char *text, size_t length)
     return out;
 }
 
-/* Of a tag's SQL literal the text without its quotes. */
 static char *put_tag(char *out, const struct lines *l, uint32_t tag, uint32_t table)
 {
-    char literal[TAG_TEXT_MAX];
-    const char *text = literal;
-    uint32_t length = tag_literal(l->spec, l->schema, tag, table, literal);
-    if (length >= 2 && *text == '\'') {
-        text++;
-        length -= 2;
-    }
+    char space[TAG_TEXT_MAX];
+    uint32_t length;
+    const char *text = tag_text(l->spec, l->schema, tag, table, space, &length);
     *out++ = ',';
     out = put_name(out, l->schema->tags[tag].name, strlen(l->schema->tags[tag].name));
     *out++ = '=';
     return put_name(out, text, length);
 }
 
-static char *put_head(char *out, const struct lines *l, uint32_t table)
+static char *put_head(void *context, uint32_t table, char *out)
 {
+    const struct lines *l = context;
     out = put_name(out, l->table, strlen(l->table));
     if (l->is_parted) {
         memcpy(out, "_p", 2);
@@ -94,24 +90,7 @@ static bool make_heads(struct lines *l)
 {
     const size_t most = 2 * (strlen(l->table) + NUMBER_BYTES) + 16 +
                         (size_t)l->schema->tag_count * 2 * (NAME_MAX_BYTES + TAG_TEXT_MAX);
-    size_t used = 0, size = 0;
-    l->head_at = calloc(l->spec->tables + 1, sizeof *l->head_at);
-    if (!l->head_at)
-        return false;
-    for (uint32_t table = 0; table < l->spec->tables; table++) {
-        if (used + most + COPY_BYTES > size) {
-            size = 2 * size + most + COPY_BYTES;
-            char *larger = realloc(l->heads, size);
-            if (!larger)
-                return false;
-            l->heads = larger;
-        }
-        const char *end = put_head(l->heads + used, l, table);
-        const uint32_t length = (uint32_t)(end - (l->heads + used));
-        l->head_bytes = length > l->head_bytes ? length : l->head_bytes;
-        l->head_at[table + 1] = used += length;
-    }
-    return true;
+    return table_texts_make(&l->heads, l->spec->tables, most, COPY_BYTES, put_head, l);
 }
 
 static bool init(void *encoder, const struct post_names *names)
@@ -134,15 +113,14 @@ static bool init(void *encoder, const struct post_names *names)
 static void drop(void *encoder)
 {
     struct lines *l = encoder;
-    free(l->heads);
-    free(l->head_at);
+    table_texts_free(&l->heads);
     free(l->fields);
 }
 
 static uint64_t row_bytes(const void *encoder, uint32_t first, uint32_t count)
 {
     const struct lines *l = encoder;
-    uint64_t bytes = l->head_bytes + TIME_BYTES + COPY_BYTES;
+    uint64_t bytes = l->heads.longest + TIME_BYTES + COPY_BYTES;
     for (uint32_t i = first; i < first + count; i++) {
         const struct column *c = &l->schema->columns[i];
         bytes += l->fields[i].length + 4 + COPY_BYTES;
@@ -180,27 +158,8 @@ static char *put_field(char *out, const struct column *column, const struct colu
     case TYPE_NCHAR:
         return put_quoted(out, (const uint8_t *)data->values + (size_t)row * column->width,
                           (uint32_t)data->lengths[row]);
-    case TYPE_TINYINT:
-        out = put_whole(out, VALUE(int8_t));
-        break;
-    case TYPE_SMALLINT:
-        out = put_whole(out, VALUE(int16_t));
-        break;
-    case TYPE_INT:
-        out = put_whole(out, VALUE(int32_t));
-        break;
-    case TYPE_UTINYINT:
-        out = put_whole(out, VALUE(uint8_t));
-        break;
-    case TYPE_USMALLINT:
-        out = put_whole(out, VALUE(uint16_t));
-        break;
-    case TYPE_UINT:
-        out = put_whole(out, VALUE(uint32_t));
-        break;
-    default: /* bigint, timestamp */
-        out = put_whole(out, VALUE(int64_t));
-        break;
+    default:
+        out = put_whole(out, cell_whole(column->type, data->values, row));
     }
     *out = 'i';
     return out + 1;
@@ -214,11 +173,6 @@ static char *put_ahead_field(char *out, const struct ahead *ahead, uint32_t c, u
     return out + (form == AHEAD_WHOLE);
 }
 
-static bool is_null(const struct batch *batch, uint32_t c, uint32_t row)
-{
-    return batch->columns[c].nulls && batch->columns[c].nulls[row];
-}
-
 /* The fields of a row, each with a comma before it but the first. */
 static char *put_fields(const struct lines *l, const struct batch *batch, const struct ahead *ahead,
                         uint32_t row, char *out)
@@ -227,7 +181,7 @@ static char *put_fields(const struct lines *l, const struct batch *batch, const 
     char *const begin = out;
     for (uint32_t i = 0; i < batch->column_count; i++) {
         const uint32_t c = first + i;
-        if (is_null(batch, c, row))
+        if (cell_is_null(batch, c, row))
             continue;
         *out++ = ',';
         out = put_bytes(out, l->fields[c].name, l->fields[c].length);
@@ -260,8 +214,8 @@ static char *put(const void *encoder, const struct batch *batch, void *next, cha
         ahead->end = 0;
     for (*rows = 0; place->slice < batch->slice_count; place->slice++, place->row = 0) {
         const struct slice *slice = &batch->slices[place->slice];
-        const char *const head = l->heads + l->head_at[slice->table];
-        const uint32_t length = (uint32_t)(l->head_at[slice->table + 1] - l->head_at[slice->table]);
+        uint32_t length;
+        const char *const head = table_text(&l->heads, slice->table, &length);
         for (; place->row < slice->rows; place->row++, ++*rows) {
             const uint32_t row = slice->offset + place->row;
             char *const begin = out;

@@ -142,7 +142,7 @@ static bool read_options(struct driver *d, const struct spec *spec, struct fault
         spec_option_whole(spec, "null_fail_every", 0, INT64_MAX, &d->fail_every, why, sizeof why) &&
         spec_option_whole(spec, "null_fatal_after", 0, INT64_MAX, &d->fatal_after, why, sizeof why))
         return true;
-    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    fault_spec(fault, why);
     return false;
 }
 
@@ -160,10 +160,7 @@ static enum outcome null_open(const struct driver_setup *setup, struct driver **
 static enum outcome null_place(struct driver *driver, uint32_t *partition_of, struct fault *fault)
 {
     (void)fault;
-    const struct spec *spec = driver->setup->spec;
-    for (uint32_t table = 0; table < spec->tables; table++)
-        partition_of[table] = table % (uint32_t)spec->partitions;
-    return OUTCOME_OK;
+    return driver_place_in_turn(driver->setup->spec, partition_of);
 }
 
 static enum outcome null_connect(struct driver *driver, uint32_t worker,
@@ -231,10 +228,8 @@ static enum outcome null_prepare(struct connection *c, uint32_t operation, const
 {
     char why[128];
     struct marks marks;
-    if (!marks_read(&marks, text, why, sizeof why)) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-        return OUTCOME_FATAL;
-    }
+    if (!marks_read(&marks, text, why, sizeof why))
+        return fault_spec(fault, why);
     c->parameters[operation] = marks.parameter_count;
     return OUTCOME_OK;
 }

@@ -10,11 +10,11 @@
 
 enum { NUMBER_BYTES = 40 }; /* most that a number takes */
 
-/* Of each number below 1000 its three digits, and how long it is as a fraction, with its point and
- * without the zeros at its end. */
+/* For each number below 1000 its three digits, and the length of that number as a fraction, with
+ * its point and without trailing zeros. */
 extern const char numbers_triples[4 * 1000 + 1];
 
-/* Of each number below 1000 its digits without zeros before them, and how many they are. */
+/* For each number below 1000 its digits without leading zeros, and their count. */
 extern const char numbers_shorts[4 * 1000 + 1];
 
 char *numbers_put_whole(char *out, int64_t value);

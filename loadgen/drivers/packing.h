@@ -7,7 +7,7 @@
 
 #include "fault.h"
 
-struct packer; /* of one connection, each kind's own: what it keeps between two bodies */
+struct packer; /* state of one connection between two bodies; each kind defines its own */
 
 struct packing {
     /* NULL after saying in `fault` what is missing. */

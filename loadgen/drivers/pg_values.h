@@ -3,11 +3,11 @@
 #ifndef SCALE_PG_VALUES_H
 #define SCALE_PG_VALUES_H
 
-#include <endian.h>
 #include <string.h>
 
 #include "../batch.h"
 #include "../spec.h"
+#include "big_endian.h"
 
 /* PostgreSQL counts microseconds from 2000-01-01. */
 #define EPOCH_US 946684800000000ll
@@ -33,24 +33,6 @@ enum { FORMAT_BINARY = 1 };
 struct us_ratio { /* from our units of time: one of them is 1, the other one 1 or 1000 */
     int64_t multiply, divide;
 };
-
-static inline void put_u16(uint8_t *out, uint16_t value)
-{
-    const uint16_t big = htobe16(value);
-    memcpy(out, &big, sizeof big);
-}
-
-static inline void put_u32(uint8_t *out, uint32_t value)
-{
-    const uint32_t big = htobe32(value);
-    memcpy(out, &big, sizeof big);
-}
-
-static inline void put_u64(uint8_t *out, uint64_t value)
-{
-    const uint64_t big = htobe64(value);
-    memcpy(out, &big, sizeof big);
-}
 
 static inline uint16_t get_u16(const uint8_t *at)
 {

@@ -1,7 +1,10 @@
-/* The driver of databases that take INSERT by the PostgreSQL protocol and have no COPY: no client
- * library. Method: `insert`, a request as one transaction. Options:
- *   parted=1  table t is of the SQL table <table>_p<t mod partitions>
- * A table of the load is a device: its name d<t> and its tags are columns of text. */
+/* The driver of databases that take INSERT by version 3 of the PostgreSQL protocol and have no
+ * COPY. It speaks the protocol itself, because libpq's pipeline mode takes two to three times
+ * its CPU time per row (docs/performance.md). It refuses to log in other than without a password
+ * or with one in clear text, and it does not read: QuestDB, for which it exists, answers queries
+ * over HTTP. A table of the load is a device; its name d<t> and its tags are columns of text.
+ * Method: `insert`, one transaction per request. Option: parted=1, table t belongs to the SQL
+ * table <table>_p<t mod partitions>. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,54 +14,54 @@
 #include "driver.h"
 #include "pg_values.h"
 #include "stream.h"
+#include "table_texts.h"
 
 enum {
-    /* Of a transaction, sent before their answers are read: what the server says to them fits into
-     * the buffers of two sockets, so that neither side waits for the other. */
+    /* Limits on what is sent before its answers are read: the answers to so much fit into the
+     * buffers of two sockets, so that neither side waits for the other. */
     WINDOW_STATEMENTS = 2048,
     WINDOW_BYTES = 1 << 20,
-    STATEMENT_BYTES = 1 << 18, /* of its values: the server reads a message as a whole */
+    STATEMENT_BYTES = 1
+        << 18, /* most bytes of a statement's values: the server reads a message as a whole */
     STATEMENT_ROWS = 100,
     STATEMENT_VALUES_MAX = INT16_MAX,
-    SIZES = 3 /* of statements of each part, the largest first; the last has one row */
+    SIZES = 3 /* statements of each part, the largest first; the last one has one row */
 };
 
 struct driver {
     const struct driver_setup *setup;
     const char *host, *table, *user, *database;
     uint16_t port;
-    bool is_parted; /* table t is of the SQL table <table>_p<t mod partitions> */
+    bool is_parted; /* table t belongs to the SQL table <table>_p<t mod partitions> */
     uint32_t first_column, column_count, parts;
-    struct column *columns; /* of a request; a timestamp is a whole number here */
+    struct column *columns; /* columns of a request; a timestamp is a whole number here */
     uint32_t sizes[SIZES];
-    uint8_t *heads; /* of all tables: the first values of its rows, device and tags */
-    uint64_t *head_at; /* tables + 1 */
-    uint32_t head_bytes; /* of the longest */
+    struct table_texts heads; /* the first values of each row: device and tags */
 };
 
 struct pgwire_answer { /* one message of the server */
     char kind; /* its first byte */
-    const uint8_t *bytes; /* until the next one is read */
+    const uint8_t *bytes; /* valid until the next message is read */
     uint32_t length;
 };
 
-struct pgwire_row { /* of a batch */
+struct pgwire_row { /* names a row of the batch */
     uint32_t table, row;
 };
 
 struct connection {
     const struct driver *driver;
     struct stream stream;
-    uint8_t *body, *out; /* of a window, and the end of what it holds */
-    uint32_t due; /* answers to it: statements that are completed */
+    uint8_t *body, *out; /* the current window, and the end of what it holds */
+    uint32_t due; /* statements in the window, each of which the server must complete */
     bool *is_prepared; /* parts x SIZES */
     bool *is_present; /* parts: the request has rows of it */
-    struct pgwire_row rows[STATEMENT_ROWS]; /* of one part, not yet in a statement */
+    struct pgwire_row rows[STATEMENT_ROWS]; /* rows of one part that are not yet in a statement */
     uint32_t row_count;
 };
 
-/* Without parameters: Flush, which asks for all answers, and Sync, the end of what belongs
- * together; after an error the server reads on from there. */
+/* Messages without content. Flush asks for all answers so far. Sync ends a group of messages;
+ * after an error the server skips everything before the next Sync. */
 enum { MARK_BYTES = 5 };
 
 static const uint8_t flush_mark[MARK_BYTES] = {'H', 0, 0, 0, 4};
@@ -68,24 +71,14 @@ static inline uint32_t part_of(const struct driver *d, uint32_t table)
     return d->is_parted ? table % d->parts : 0;
 }
 
-/* A connection by version 3 of the PostgreSQL protocol: its login with a password in clear text,
- * the statements that it prepares, the server's messages and faults. It refuses other ways of
- * login: servers that need one are reached by libpq. */
+/* The login, prepared statements, and what the server reports. */
 
 static const uint8_t sync_mark[MARK_BYTES] = {'S', 0, 0, 0, 4};
 
 enum { VERSION_3 = 196608, LOGIN_DONE = 0, LOGIN_CLEAR = 3, WORD_BYTES = 256 };
 
-/* The way to the server failed. */
-static enum outcome broken(const struct stream *stream, struct fault *fault)
-{
-    if (stream->is_late)
-        return fault_late(fault, "the server has not answered all that it was sent");
-    fault_set(fault, FAULT_SERVER, "CONNECTION", "%s", stream->problem);
-    return OUTCOME_ERROR;
-}
-
-/* A field of an error, "" where it has none. Each is a letter and a text with a zero behind it. */
+/* Finds a field of an error, "" if it is missing. A field is a letter and a text that ends with
+ * a zero byte. */
 static const char *field(const struct pgwire_answer *answer, uint8_t letter)
 {
     const uint8_t *at = answer->bytes, *const end = at + answer->length;
@@ -100,8 +93,8 @@ static const char *field(const struct pgwire_answer *answer, uint8_t letter)
     return "";
 }
 
-/* An error in the server's words, with its code; for any other message that it was not expected.
- */
+/* Makes a fault of the server's error with its code and message, or of a message that was not
+ * expected. */
 static enum outcome refused(const struct pgwire_answer *answer, struct fault *fault)
 {
     if (answer->kind != 'E') {
@@ -116,7 +109,7 @@ static enum outcome refused(const struct pgwire_answer *answer, struct fault *fa
     return OUTCOME_ERROR;
 }
 
-/* The next message but notices and reports of parameters. */
+/* Reads the next message, and skips notices and reports of parameters. */
 static bool read_answer(struct stream *s, struct pgwire_answer *answer)
 {
     do {
@@ -173,14 +166,14 @@ static bool send_password(struct connection *c)
     return stream_write(&c->stream, head, sizeof head, password, bytes);
 }
 
-/* One message of the login; *is_ready: the server waits for statements. */
+/* Answers one message of the login; *is_ready: the server waits for statements. */
 static enum outcome take_login(struct connection *c, const struct pgwire_answer *answer,
                                bool *is_ready, struct fault *fault)
 {
     if (answer->kind == 'R' && answer->length >= 4) {
         const uint32_t way = be32toh(get_u32(answer->bytes));
         if (way == LOGIN_CLEAR)
-            return send_password(c) ? OUTCOME_OK : broken(&c->stream, fault);
+            return send_password(c) ? OUTCOME_OK : stream_fault(&c->stream, fault);
         if (way == LOGIN_DONE)
             return OUTCOME_OK;
         fault_set(fault, FAULT_SERVER, "LOGIN",
@@ -197,10 +190,10 @@ static enum outcome login(struct connection *c, struct fault *fault)
     struct pgwire_answer answer;
     bool is_ready = false;
     if (!send_startup(c))
-        return broken(&c->stream, fault);
+        return stream_fault(&c->stream, fault);
     while (!is_ready) {
         if (!read_answer(&c->stream, &answer))
-            return broken(&c->stream, fault);
+            return stream_fault(&c->stream, fault);
         const enum outcome outcome = take_login(c, &answer, &is_ready, fault);
         if (outcome != OUTCOME_OK)
             return outcome;
@@ -208,18 +201,18 @@ static enum outcome login(struct connection *c, struct fault *fault)
     return OUTCOME_OK;
 }
 
-/* Sends messages that prepare `count` statements, with a mark behind them, and reads the answers:
- * until the server waits for more, where the mark asks for that. */
+/* Sends messages that prepare `count` statements, with a mark behind them, and reads their
+ * answers. After a Sync it reads until the server is ready for more. */
 static enum outcome prepare(struct connection *c, const uint8_t *text, const uint8_t *end,
                             uint32_t count, const uint8_t *mark, struct fault *fault)
 {
     struct pgwire_answer answer;
     if (!stream_write(&c->stream, text, (size_t)(end - text), mark, MARK_BYTES))
-        return broken(&c->stream, fault);
+        return stream_fault(&c->stream, fault);
     const bool is_sync = mark[0] == sync_mark[0];
     for (uint32_t done = 0; done < count || is_sync;) {
         if (!read_answer(&c->stream, &answer))
-            return broken(&c->stream, fault);
+            return stream_fault(&c->stream, fault);
         if (answer.kind == 'Z')
             break;
         if (answer.kind != '1')
@@ -266,7 +259,7 @@ static unsigned oid_of(enum type type)
     }
 }
 
-/* A message whose length is not known before its end. */
+/* Fills in the kind and the length of a message that is complete. */
 static uint8_t *end_message(uint8_t *begin, char kind, uint8_t *out)
 {
     *begin = (uint8_t)kind;
@@ -309,7 +302,7 @@ static uint8_t *put_statement(const struct driver *d, uint32_t part, uint32_t si
     return put_words(out, ")") + 1;
 }
 
-/* The message that prepares a statement; returns its end. */
+/* Writes the message that prepares a statement; returns its end. */
 static uint8_t *put_parse(const struct driver *d, uint32_t part, uint32_t size, uint8_t *out)
 {
     const uint32_t tags = d->setup->schema->tag_count, count = parameters_of_row(d);
@@ -326,7 +319,7 @@ static uint8_t *put_parse(const struct driver *d, uint32_t part, uint32_t size, 
     return end_message(begin, 'P', out);
 }
 
-/* Prepares the statement of a part that inserts so many rows. `mark`: MARK_BYTES. */
+/* Prepares the INSERT of a part with sizes[size] rows. `mark`: MARK_BYTES. */
 static enum outcome prepare_insert(struct connection *c, uint32_t part, uint32_t size,
                                    const uint8_t *mark, struct fault *fault)
 {
@@ -341,7 +334,7 @@ static enum outcome prepare_insert(struct connection *c, uint32_t part, uint32_t
     return outcome;
 }
 
-/* The same for a statement without parameters. */
+/* Writes the message that prepares a statement without parameters. */
 static uint8_t *put_parse_of(uint8_t *out, const char *name, const char *statement)
 {
     uint8_t *const begin = out;
@@ -350,8 +343,8 @@ static uint8_t *put_parse_of(uint8_t *out, const char *name, const char *stateme
     return end_message(begin, 'P', out + 2);
 }
 
-/* What each transaction needs, and of each part the statement of one row: it says at the start
- * whether the table fits. */
+/* Prepares BEGIN, COMMIT and ROLLBACK, and the INSERT of one row of each part, so that a table
+ * that does not fit is found at the start. */
 static enum outcome prepare_all(struct connection *c, struct fault *fault)
 {
     const struct driver *d = c->driver;
@@ -365,15 +358,14 @@ static enum outcome prepare_all(struct connection *c, struct fault *fault)
     return outcome;
 }
 
-/* Connects, logs in and prepares what each transaction needs, where the connection is not there.
- */
+/* Connects, logs in and prepares, unless the connection is open. */
 static enum outcome reach(struct connection *c, struct fault *fault)
 {
     const struct driver *d = c->driver;
     if (c->stream.fd >= 0)
         return OUTCOME_OK;
     if (!stream_open(&c->stream, d->host, d->port)) {
-        const enum outcome outcome = broken(&c->stream, fault);
+        const enum outcome outcome = stream_fault(&c->stream, fault);
         fault->is_transient = outcome == OUTCOME_ERROR; /* no row was sent */
         return outcome;
     }
@@ -385,13 +377,11 @@ static enum outcome reach(struct connection *c, struct fault *fault)
     return outcome;
 }
 
-/* Rows as messages of the PostgreSQL protocol: the values of some rows are bound to a prepared
- * INSERT with so many rows of VALUES, and it is executed. What the rows of a table have in common,
- * the device and its tags, stands in the head of the table, made once. Nothing is allocated for a
- * row. */
+/* Encoding of rows. A prepared INSERT has VALUES for a fixed number of rows, whose values are
+ * bound to it. Device and tags of a table are encoded once. Nothing is allocated for a row. */
 
 enum {
-    MESSAGE_BYTES = 96, /* around the values of a statement, at most */
+    MESSAGE_BYTES = 96, /* most bytes around the values of a statement */
     DEVICE_BYTES = 16,
     TIME_BYTES = 4 + 8
 };
@@ -402,23 +392,18 @@ static uint8_t *put_bytes(uint8_t *out, const void *bytes, size_t length)
     return out + length;
 }
 
-/* A parameter of text, with its length. */
+/* Writes a parameter of text, with its length. */
 static uint8_t *put_text(uint8_t *out, const char *text, size_t length)
 {
     put_u32(out, (uint32_t)length);
     return put_bytes(out + 4, text, length);
 }
 
-/* Of a tag's SQL literal the text without its quotes. */
 static uint8_t *put_tag(uint8_t *out, const struct driver *d, uint32_t tag, uint32_t table)
 {
-    char literal[TAG_TEXT_MAX];
-    const char *text = literal;
-    uint32_t length = tag_literal(d->setup->spec, d->setup->schema, tag, table, literal);
-    if (length >= 2 && *text == '\'') {
-        text++;
-        length -= 2;
-    }
+    char space[TAG_TEXT_MAX];
+    uint32_t length;
+    const char *text = tag_text(d->setup->spec, d->setup->schema, tag, table, space, &length);
     return put_text(out, text, length);
 }
 
@@ -428,24 +413,25 @@ static size_t pgwire_table_name(const struct driver *d, uint32_t table, char out
     return (size_t)snprintf(out, DRIVER_NAME_MAX, "d%u", (unsigned)table);
 }
 
-static uint8_t *put_head(uint8_t *out, const struct driver *d, uint32_t table)
+static char *put_head(void *context, uint32_t table, char *text)
 {
+    const struct driver *d = context;
     char device[DRIVER_NAME_MAX];
-    out = put_text(out, device, pgwire_table_name(NULL, table, device));
+    uint8_t *out = put_text((uint8_t *)text, device, pgwire_table_name(d, table, device));
     for (uint32_t i = 0; i < d->setup->schema->tag_count; i++)
         out = put_tag(out, d, i, table);
-    return out;
+    return (char *)out;
 }
 
 static uint64_t row_values_bytes(const struct driver *d)
 {
-    uint64_t bytes = d->head_bytes + TIME_BYTES;
+    uint64_t bytes = d->heads.longest + TIME_BYTES;
     for (uint32_t i = 0; i < d->column_count; i++)
         bytes += 4 + pg_wire_bytes(&d->columns[i]);
     return bytes;
 }
 
-/* As many rows as a message holds, a tenth of them, and one. */
+/* As many rows as a message holds, a tenth of that, and one row. */
 static void choose_sizes(struct driver *d)
 {
     const uint64_t by_bytes = STATEMENT_BYTES / row_values_bytes(d);
@@ -456,28 +442,13 @@ static void choose_sizes(struct driver *d)
         d->sizes[i] = most > 1 && i + 1 < SIZES ? most : 1;
 }
 
-/* The first values of each table's rows, and the sizes of statements. False:
- * memory is short. */
+/* Encodes the first values of each table's rows, and chooses the sizes of statements. False: out
+ * of memory. */
 static bool make_heads(struct driver *d)
 {
-    const struct spec *spec = d->setup->spec;
     const size_t most = 4 + DEVICE_BYTES + (size_t)d->setup->schema->tag_count * (4 + TAG_TEXT_MAX);
-    size_t used = 0, size = 0;
-    d->head_at = calloc(spec->tables + 1, sizeof *d->head_at);
-    if (!d->head_at)
+    if (!table_texts_make(&d->heads, d->setup->spec->tables, most, 0, put_head, d))
         return false;
-    for (uint32_t table = 0; table < spec->tables; table++) {
-        if (used + most > size) {
-            size = 2 * size + most;
-            uint8_t *larger = realloc(d->heads, size);
-            if (!larger)
-                return false;
-            d->heads = larger;
-        }
-        const uint32_t length = (uint32_t)(put_head(d->heads + used, d, table) - d->heads - used);
-        d->head_bytes = length > d->head_bytes ? length : d->head_bytes;
-        d->head_at[table + 1] = used += length;
-    }
     choose_sizes(d);
     return true;
 }
@@ -493,8 +464,7 @@ static uint8_t *put_execute(uint8_t *out)
     return put_bytes(out, execute, sizeof execute);
 }
 
-/* The messages that execute a statement: without parameters, or with the values of sizes[size]
- * rows. */
+/* Writes the messages that execute a statement without parameters. */
 static uint8_t *put_run(uint8_t *out, const char *name)
 {
     uint8_t *const begin = out;
@@ -507,8 +477,9 @@ static uint8_t *put_run(uint8_t *out, const char *name)
 static uint8_t *put_row(const struct driver *d, const struct us_ratio *us,
                         const struct batch *batch, const struct pgwire_row *row, uint8_t *out)
 {
-    const uint64_t head = d->head_at[row->table];
-    out = put_bytes(out, d->heads + head, (size_t)(d->head_at[row->table + 1] - head));
+    uint32_t length;
+    const char *head = table_text(&d->heads, row->table, &length);
+    out = put_bytes(out, head, length);
     for (uint32_t i = 0; i < d->column_count; i++)
         out = pg_put_field(us, out, &d->columns[i], &batch->columns[batch->first_column + i],
                            row->row);
@@ -534,11 +505,11 @@ static uint8_t *put_insert(const struct driver *d, const struct batch *batch, ui
     return put_execute(end_message(begin, 'B', out + 2));
 }
 
-/* A request as one transaction: BEGIN, its rows by prepared INSERTs of up to a hundred rows of one
- * SQL table, COMMIT and Sync, without waiting between them. The rows are acknowledged when the
- * COMMIT is answered; after an error the transaction is rolled back, and none of them is there. */
+/* Sending. A request is one transaction: BEGIN, its INSERTs, COMMIT and Sync, without waiting
+ * between them. The rows are acknowledged when the COMMIT is answered. After an error the
+ * transaction is rolled back, and the server has none of its rows. */
 
-/* The number behind "INSERT 0 "; 0 for other statements. */
+/* Reads the number behind "INSERT 0 "; 0 for other statements. */
 static uint64_t rows_of(const struct pgwire_answer *answer)
 {
     static const char insert[] = "INSERT 0 ";
@@ -557,30 +528,30 @@ static enum outcome roll_back(struct connection *c, struct fault *fault)
     uint8_t text[64];
     const uint8_t *const end = put_run(text, "rollback");
     if (!stream_write(&c->stream, text, (size_t)(end - text), sync_mark, MARK_BYTES))
-        return broken(&c->stream, fault);
+        return stream_fault(&c->stream, fault);
     do
         if (!read_answer(&c->stream, &answer))
-            return broken(&c->stream, fault);
+            return stream_fault(&c->stream, fault);
     while (answer.kind != 'Z');
     return OUTCOME_ERROR;
 }
 
-/* After an error, which `fault` has: reads until the server waits for more, and ends the
- * transaction where it is still open. */
+/* Continues after an error, which `fault` holds: reads until the server is ready for more, and
+ * rolls back a transaction that is still open. */
 static enum outcome recover(struct connection *c, bool is_synced, struct fault *fault)
 {
     struct pgwire_answer answer;
     if (!is_synced && !stream_write(&c->stream, sync_mark, MARK_BYTES, NULL, 0))
-        return broken(&c->stream, fault);
+        return stream_fault(&c->stream, fault);
     do
         if (!read_answer(&c->stream, &answer))
-            return broken(&c->stream, fault);
+            return stream_fault(&c->stream, fault);
     while (answer.kind != 'Z');
     const bool is_open = answer.length == 1 && answer.bytes[0] != 'I';
     return is_open ? roll_back(c, fault) : OUTCOME_ERROR;
 }
 
-/* A message that is no answer to a statement. */
+/* Handles a message that is no answer to a statement. */
 static enum outcome fail(struct connection *c, const struct pgwire_answer *answer, bool is_synced,
                          struct fault *fault)
 {
@@ -591,7 +562,7 @@ static enum outcome fail(struct connection *c, const struct pgwire_answer *answe
     return OUTCOME_ERROR;
 }
 
-/* Sends what the window holds, with a mark behind it, and reads the answers. */
+/* Sends the window with a mark behind it, and reads the answers. */
 static enum outcome fly(struct connection *c, const uint8_t *mark, uint64_t *acked,
                         struct fault *fault)
 {
@@ -604,10 +575,10 @@ static enum outcome fly(struct connection *c, const uint8_t *mark, uint64_t *ack
     if (c->driver->setup->is_sending_stubbed)
         return OUTCOME_OK;
     if (!stream_write(&c->stream, c->body, length, mark, MARK_BYTES))
-        return broken(&c->stream, fault);
+        return stream_fault(&c->stream, fault);
     for (uint32_t done = 0; is_sync || done < due;) {
         if (!read_answer(&c->stream, &answer))
-            return broken(&c->stream, fault);
+            return stream_fault(&c->stream, fault);
         if (answer.kind == 'C') {
             done++;
             *acked += rows_of(&answer);
@@ -620,7 +591,7 @@ static enum outcome fly(struct connection *c, const uint8_t *mark, uint64_t *ack
     return OUTCOME_OK;
 }
 
-/* Makes room for a statement, which is prepared then. */
+/* Makes room in the window for a statement, and prepares it if it is new. */
 static enum outcome make_ready(struct connection *c, uint32_t part, uint32_t size, uint64_t *acked,
                                struct fault *fault)
 {
@@ -636,7 +607,8 @@ static enum outcome make_ready(struct connection *c, uint32_t part, uint32_t siz
     return outcome == OUTCOME_ERROR && c->stream.fd >= 0 ? recover(c, false, fault) : outcome;
 }
 
-/* Statements of the rows that wait: those of the largest size, and with is_end all of them. */
+/* Puts the waiting rows into statements of the largest size, and with is_end also into the
+ * smaller ones. */
 static enum outcome put_rows(struct connection *c, const struct batch *batch, uint32_t part,
                              bool is_end, uint64_t *acked, struct fault *fault)
 {
@@ -694,7 +666,7 @@ static enum outcome send_rows(struct connection *c, const struct batch *batch, u
     return fly(c, sync_mark, acked, fault);
 }
 
-/* One request as a transaction; see pgwire_send.c. */
+/* Sends one request as a transaction. */
 static enum outcome pgwire_send(struct connection *c, const struct batch *batch,
                                 uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
 {
@@ -725,20 +697,13 @@ static const struct driver_method methods[] = {
 
 static const char *const options[] = {"parted", NULL};
 
-static enum outcome refuse(struct fault *fault, const char *why)
-{
-    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-    return OUTCOME_FATAL;
-}
-
-/* The columns of a request. A timestamp is written as the whole number that it is. */
+/* Checks the columns of a request. A timestamp is written as a whole number. */
 static enum outcome take_columns(struct driver *d, struct fault *fault)
 {
     const struct spec *spec = d->setup->spec;
     const struct schema *schema = d->setup->schema;
     d->first_column = (uint32_t)spec->partial_from;
-    d->column_count =
-        spec->partial_columns ? (uint32_t)spec->partial_columns : schema->column_count;
+    d->column_count = spec_column_count(spec, schema->column_count);
     d->columns = calloc(d->column_count, sizeof *d->columns);
     if (!d->columns)
         return fault_no_memory(fault);
@@ -774,28 +739,25 @@ static enum outcome pgwire_open(const struct driver_setup *setup, struct driver 
     d->database = spec->database ? spec->database : "qdb";
     d->table = spec->table ? spec->table : "measurement";
     if (!spec_option_whole(spec, "parted", 0, 1, &is_parted, why, sizeof why))
-        return refuse(fault, why);
+        return fault_spec(fault, why);
     d->is_parted = is_parted;
     d->parts = is_parted ? (uint32_t)spec->partitions : 1;
     const enum outcome outcome = take_columns(d, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
     if (2 + (uint64_t)setup->schema->tag_count + d->column_count > STATEMENT_VALUES_MAX)
-        return refuse(fault, "columns: more than one statement has parameters for");
+        return fault_spec(fault, "columns: more than one statement has parameters for");
     if (!make_heads(d))
         return fault_no_memory(fault);
     if (row_values_bytes(d) > STATEMENT_BYTES)
-        return refuse(fault, "columns: a row is longer than the server reads at once");
+        return fault_spec(fault, "columns: a row is longer than the server reads at once");
     return OUTCOME_OK;
 }
 
 static enum outcome pgwire_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
 {
-    const struct spec *spec = d->setup->spec;
     (void)fault;
-    for (uint32_t table = 0; table < spec->tables; table++)
-        partition_of[table] = table % (uint32_t)spec->partitions;
-    return OUTCOME_OK;
+    return driver_place_in_turn(d->setup->spec, partition_of);
 }
 
 static void pgwire_disconnect(struct connection *c)
@@ -833,8 +795,7 @@ static enum outcome pgwire_connect(struct driver *d, uint32_t worker,
 
 static void pgwire_close(struct driver *d)
 {
-    free(d->heads);
-    free(d->head_at);
+    table_texts_free(&d->heads);
     free(d->columns);
     free(d);
 }

@@ -17,6 +17,7 @@
 #include "../tags.h"
 #include "cells.h"
 #include "posts.h"
+#include "table_texts.h"
 
 enum points_form { POINTS_PUT, POINTS_SERIES, POINTS_TELNET };
 enum { NAME_BYTES = 2 * NAME_MAX_BYTES, FRAME_BYTES = 64, TIME_BYTES = 24 };
@@ -30,10 +31,8 @@ struct points { /* the names in the points of all tables; read-only once made */
     const struct spec *spec;
     const struct schema *schema;
     enum points_form form;
-    int64_t divisor;   /* of a time before it is written: 1, or that to whole seconds */
-    char *tags;        /* of all tables, one behind the other: "device":"d7","groupid":"3" */
-    uint64_t *tags_at; /* tables + 1 */
-    uint32_t tags_bytes; /* of the longest */
+    int64_t divisor;   /* times are divided by it: 1, or the units in a second */
+    struct table_texts tags; /* "device":"d7","groupid":"3" */
     struct point_name *names; /* one per column of the schema */
 };
 
@@ -60,17 +59,12 @@ static char *put_tag_text(char *out, const char *text, size_t length)
     return out;
 }
 
-/* Of a tag's SQL literal the text without its quotes. */
 static char *put_tag(char *out, const struct points *p, uint32_t tag, uint32_t table)
 {
     const char *name = p->schema->tags[tag].name;
-    char literal[TAG_TEXT_MAX];
-    const char *text = literal;
-    uint32_t length = tag_literal(p->spec, p->schema, tag, table, literal);
-    if (length >= 2 && *text == '\'') {
-        text++;
-        length -= 2;
-    }
+    char space[TAG_TEXT_MAX];
+    uint32_t length;
+    const char *text = tag_text(p->spec, p->schema, tag, table, space, &length);
     const bool is_json = p->form != POINTS_TELNET;
     out = is_json ? PUT(out, ",\"") : PUT(out, " ");
     out = put_tag_text(out, name, strlen(name));
@@ -87,30 +81,20 @@ static char *put_device(char *out, const struct points *p, uint32_t table)
     return PUT(numbers_put_unsigned(out, table), "\"");
 }
 
+static char *put_device_and_tags(void *context, uint32_t table, char *out)
+{
+    const struct points *p = context;
+    out = put_device(out, p, table);
+    for (uint32_t i = 0; i < p->schema->tag_count; i++)
+        out = put_tag(out, p, i, table);
+    return out;
+}
+
 static bool make_tags(struct points *p)
 {
     const size_t most = NUMBER_BYTES + FRAME_BYTES +
                         (size_t)p->schema->tag_count * (NAME_MAX_BYTES + TAG_TEXT_MAX + 8);
-    size_t used = 0, size = 0;
-    p->tags_at = calloc(p->spec->tables + 1, sizeof *p->tags_at);
-    if (!p->tags_at)
-        return false;
-    for (uint32_t table = 0; table < p->spec->tables; table++) {
-        if (used + most > size) {
-            size = 2 * size + most;
-            char *larger = realloc(p->tags, size);
-            if (!larger)
-                return false;
-            p->tags = larger;
-        }
-        char *out = put_device(p->tags + used, p, table);
-        for (uint32_t i = 0; i < p->schema->tag_count; i++)
-            out = put_tag(out, p, i, table);
-        const uint32_t length = (uint32_t)(out - (p->tags + used));
-        p->tags_bytes = length > p->tags_bytes ? length : p->tags_bytes;
-        p->tags_at[table + 1] = used += length;
-    }
-    return true;
+    return table_texts_make(&p->tags, p->spec->tables, most, 0, put_device_and_tags, p);
 }
 
 static uint32_t put_name(struct point_name *name, enum points_form form, const char *measurement,
@@ -143,15 +127,14 @@ static bool init(void *encoder, const struct post_names *names)
 static void drop(void *encoder)
 {
     struct points *p = encoder;
-    free(p->tags);
-    free(p->tags_at);
+    table_texts_free(&p->tags);
     free(p->names);
 }
 
-/* Of one point with all that is said of its series. */
+/* The most bytes of one point, with the name and the tags of its series. */
 static uint64_t point_bytes(const struct points *p)
 {
-    return NAME_BYTES + 2 * FRAME_BYTES + p->tags_bytes + TIME_BYTES + NUMBER_BYTES;
+    return NAME_BYTES + 2 * FRAME_BYTES + p->tags.longest + TIME_BYTES + NUMBER_BYTES;
 }
 
 /* With the brackets around it. */
@@ -179,8 +162,9 @@ static char *put_value(char *out, enum type type, const struct column_data *data
 
 static char *put_tags(const struct points *p, uint32_t table, char *out)
 {
-    return put_text(out, p->tags + p->tags_at[table],
-                    (size_t)(p->tags_at[table + 1] - p->tags_at[table]));
+    uint32_t length;
+    const char *text = table_text(&p->tags, table, &length);
+    return put_text(out, text, length);
 }
 
 /* The text before the first time of a series, or before that of a point. */

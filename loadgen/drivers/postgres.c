@@ -1,9 +1,10 @@
-/* The driver of PostgreSQL, through libpq. A request is one statement; what counts as acknowledged
- * is the number in the server's "COPY n" or "INSERT 0 n". Methods: `copy`, which is
- * COPY table (time, device_id, columns...) FROM STDIN (FORMAT binary); `jsonb`, the same with all
- * columns in one of the type jsonb; `insert` and `upsert`, see postgres_rows.c. A table of the
- * load is a device_id; the SQL table, its partitions and its key are made by others. Options: none.
- */
+/* The driver of PostgreSQL, through libpq: queries, placement, SQL, and the method `copy`.
+ * postgres_rows.c encodes rows, postgres_libpq.c loads the library and waits. Methods: `copy`,
+ * which is COPY table (time, device_id, columns...) FROM STDIN (FORMAT binary); `jsonb`, the
+ * same with all columns in one of the type jsonb; `insert` and `upsert`, a prepared INSERT of
+ * arrays. A request is one statement; the number in the server's "COPY n" or "INSERT 0 n" is
+ * acknowledged. A table of the load is a device_id. It refuses to create tables: the SQL table,
+ * its partitions and its key exist. Options: none. */
 #include "postgres.h"
 
 #include <ctype.h>
@@ -33,8 +34,9 @@ static int16_t read_i16(const char *value)
     return (int16_t)read_bytes(value, 2);
 }
 
-/* A numeric: four numbers of 16 bits, then digits to the base 10,000, of which the first has the
- * weight 10,000^weight. One that is not a number, or too long, is a text. */
+/* Passes a numeric to the sink as a decimal number. A numeric is four numbers of 16 bits, then
+ * digits to the base 10,000, the first with the weight 10,000^weight. NaN, and a number that is
+ * too long, become a text. */
 static void hand_numeric(const struct result_sink *sink, const char *value, int length)
 {
     const bool is_whole = length >= 8;
@@ -120,22 +122,22 @@ static void postgres_hand_rows(const struct libpq *p, const PGresult *result,
     }
 }
 
-/* Queries through libpq: each operation is a prepared statement whose marks are $1, $2, ..., and
- * parameters and answers are binary. Of a value its length is read and, for a digest, its bytes;
- * nothing is allocated here but at `prepare`. What libpq holds of an answer at once is bounded: an
- * operation that may have large ones is read row by row. */
+/* Queries. Each operation is a prepared statement with $1, $2, ... for its marks; parameters and
+ * answers are binary. Memory is allocated at `prepare` only. An operation that may have large
+ * answers is read row by row, so that libpq never holds a large answer. */
 
 enum {
-    WHOLE_ROWS_MAX = 10000 /* an answer is taken in whole where the last was no longer */
+    WHOLE_ROWS_MAX =
+        10000 /* the next answer is read at once if the last one had at most so many rows */
 };
 
-#define GRACE_NS 1000000000ull /* for the server to say that it has ended a query */
+#define GRACE_NS 1000000000ull /* time for the server to report that it ended a query */
 
 struct postgres_ask { /* one operation on one connection */
     char name[16];
-    bool is_whole; /* its answers are taken in whole */
+    bool is_whole; /* its answers are read at once */
     int count;
-    uint8_t bytes[PARAMETERS_MAX][8]; /* of the parameters, most significant first */
+    uint8_t bytes[PARAMETERS_MAX][8]; /* parameters, most significant byte first */
     const char *values[PARAMETERS_MAX];
     int lengths[PARAMETERS_MAX], formats[PARAMETERS_MAX];
     unsigned types[PARAMETERS_MAX];
@@ -148,7 +150,7 @@ static unsigned type_of(enum mark mark)
     return mark == MARK_VALUE ? OID_FLOAT8 : OID_TIMESTAMPTZ;
 }
 
-/* The statement with $n for its marks; NULL when memory is short. */
+/* Writes the statement with $n for its marks; NULL: out of memory. */
 static char *fill(struct postgres_ask *ask, const struct marks *marks)
 {
     size_t size = 1, used = 0;
@@ -173,7 +175,7 @@ static char *fill(struct postgres_ask *ask, const struct marks *marks)
     return text;
 }
 
-/* Lets the server end a query that is late: then the connection stays good. */
+/* Makes the server end a late query, so that the connection stays usable. */
 static enum outcome limit_time(struct connection *c, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -212,7 +214,7 @@ static enum outcome postgres_prepare(struct connection *c, uint32_t operation, c
         statement = fill(ask, marks);
     free(marks);
     if (!statement) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        fault_spec(fault, why);
         return outcome;
     }
     snprintf(ask->name, sizeof ask->name, "ask%u", (unsigned)operation);
@@ -308,7 +310,7 @@ static void count_rows(const struct libpq *p, const PGresult *result, struct ans
         postgres_hand_rows(p, result, answer->sink);
 }
 
-/* Reads everything off the connection, so that it is good for the next query. */
+/* Reads everything from the connection, so that it is ready for the next query. */
 static enum outcome take_answer(struct connection *c, struct answer *answer, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -365,12 +367,12 @@ static void postgres_free_asks(struct connection *c)
         free(c->asks[i]);
 }
 
-/* Placement: asks the server's own hash in which partition each device_id falls, and chooses
- * ids so that every partition gets as many tables as any other, or one less. */
+/* Placement. The server's own hash gives the partition of each device_id; ids are chosen so that
+ * each partition has as many tables as any other, or one less. */
 
 enum { PAGE_IDS = 8192, PAGES_MAX = 200000 };
 
-/* One SELECT, with a row at least; NULL after telling the fault. */
+/* Runs a SELECT that must return a row; NULL with a fault otherwise. */
 static PGresult *select_rows(struct connection *c, const char *query, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -386,7 +388,7 @@ static PGresult *select_rows(struct connection *c, const char *query, struct fau
     return NULL;
 }
 
-/* The number of leaves of a hash-partitioned table, 0 for a plain table. */
+/* Counts the leaves of a hash-partitioned table; 0 for a plain table. */
 static bool count_leaves(struct connection *c, uint64_t *leaves, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -428,8 +430,8 @@ static bool page_of_ids(struct connection *c, uint64_t first_id, uint64_t partit
     return rows == PAGE_IDS;
 }
 
-/* Table t shall live in partition t mod partitions: gives each partition's ids, in their order,
- * to its tables. next_table[p] is the next table of partition p that has no id. */
+/* Gives table t an id whose partition is t mod partitions: the ids of each partition go to its
+ * tables in order. next_table[p]: the next table of partition p without an id. */
 static bool choose_ids(struct connection *c, uint32_t *next_table, struct fault *fault)
 {
     const struct spec *spec = c->driver->setup->spec;
@@ -459,6 +461,15 @@ static bool choose_ids(struct connection *c, uint32_t *next_table, struct fault 
     return ok;
 }
 
+/* Places tables without asking the server: the ids are the tables' numbers from 1 on. */
+static void place_anywhere(struct driver *driver, uint32_t *partition_of)
+{
+    const struct spec *spec = driver->setup->spec;
+    driver_place_in_turn(spec, partition_of);
+    for (uint32_t t = 0; t < spec->tables; t++)
+        driver->device_of[t] = t + 1;
+}
+
 static bool place_with(struct connection *c, uint32_t *partition_of, struct fault *fault)
 {
     const struct spec *spec = c->driver->setup->spec;
@@ -471,26 +482,13 @@ static bool place_with(struct connection *c, uint32_t *partition_of, struct faul
                   c->driver->table, leaves, spec->partitions);
         return false;
     }
-    for (uint32_t t = 0; t < spec->tables; t++) {
-        partition_of[t] = t % (uint32_t)spec->partitions;
-        c->driver->device_of[t] = t + 1;
-    }
+    place_anywhere(c->driver, partition_of);
     if (leaves == 0)
         return true;
     uint32_t *next_table = calloc(spec->partitions, sizeof *next_table);
     const bool ok = next_table && choose_ids(c, next_table, fault);
     free(next_table);
     return ok;
-}
-
-/* Without a server: as evenly as the server would place them. */
-static void place_anywhere(struct driver *driver, uint32_t *partition_of)
-{
-    const struct spec *spec = driver->setup->spec;
-    for (uint32_t t = 0; t < spec->tables; t++) {
-        driver->device_of[t] = t + 1;
-        partition_of[t] = (uint32_t)(t % spec->partitions);
-    }
 }
 
 static void postgres_disconnect(struct connection *c)
@@ -561,7 +559,7 @@ static enum outcome postgres_place(struct driver *driver, uint32_t *partition_of
     return ok ? OUTCOME_OK : OUTCOME_FATAL;
 }
 
-/* Object ids of the types whose text is also a JSON number. */
+/* Whether the text of a type, by its object id, is also a JSON number. */
 static bool is_number_type(unsigned type)
 {
     switch (type) {
@@ -592,7 +590,7 @@ static void tell_rows(const struct libpq *p, PGresult *result, const struct resu
         sink->row(sink->context);
         for (int i = 0; i < columns; i++) {
             const char *text = p->is_null(result, r, i) ? NULL : p->value(result, r, i);
-            /* NaN and Infinity are no JSON */
+            /* NaN and Infinity are not JSON */
             const bool is_number = text && is_number_type(p->column_type(result, i)) &&
                                    !isalpha((unsigned char)text[text[0] == '-']);
             sink->value(sink->context, text, text ? (size_t)p->length(result, r, i) : 0, is_number);
@@ -600,7 +598,7 @@ static void tell_rows(const struct libpq *p, PGresult *result, const struct resu
     }
 }
 
-/* One of a statement's results. */
+/* Passes one result of a statement to the sink. */
 static enum outcome take_result(struct connection *c, PGresult *result, bool *has_columns,
                                 const struct result_sink *sink, struct fault *fault)
 {
@@ -626,7 +624,7 @@ static enum outcome take_result(struct connection *c, PGresult *result, bool *ha
     }
 }
 
-/* Reads off what a COPY TO STDOUT sends, so that the connection is good for the next statement. */
+/* Discards what a COPY TO STDOUT sends, so that the connection is ready for the next statement. */
 static void drop_copy(struct connection *c)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -668,7 +666,7 @@ static const struct driver_method methods[] = {
 
 static const char *const options[] = {NULL};
 
-/* COPY's list of columns; false when they do not fit. */
+/* Writes COPY's list of columns; false: they do not fit. */
 static bool build_copy(struct driver *d)
 {
     const struct schema *schema = d->setup->schema;
@@ -685,7 +683,7 @@ static bool build_copy(struct driver *d)
     return used < sizeof d->copy;
 }
 
-/* A piece of the buffer must hold at least one row. */
+/* Checks that a row fits into the buffer. */
 static bool check_row(const struct driver *d, struct fault *fault)
 {
     const struct schema *schema = d->setup->schema;
@@ -701,7 +699,7 @@ static bool check_row(const struct driver *d, struct fault *fault)
     return false;
 }
 
-/* What the method has of its own. */
+/* Prepares what only this method needs. */
 static enum outcome open_method(struct driver *d, struct fault *fault)
 {
     const struct schema *schema = d->setup->schema;
@@ -736,7 +734,7 @@ static enum outcome load_library(struct driver *d, struct fault *fault)
     return postgres_load_library(&d->libpq, d->setup->spec->library, fault);
 }
 
-/* The COPY statement, until the server asks for rows. */
+/* Sends the COPY statement, and waits until the server takes rows. */
 static enum outcome begin_copy(struct connection *c, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -750,7 +748,7 @@ static enum outcome begin_copy(struct connection *c, struct fault *fault)
     if (c->is_late)
         return fault_late(fault, "the server did not begin the COPY");
     const enum outcome outcome = postgres_fault(p, c->conn, result, fault);
-    for (; result; result = postgres_next_result(c)) /* so that the connection is good again */
+    for (; result; result = postgres_next_result(c)) /* so that the connection is ready again */
         p->clear(result);
     return c->is_late ? fault_late(fault, "the server did not end its refusal") : outcome;
 }
@@ -777,13 +775,13 @@ static enum outcome postgres_send(struct connection *c, const struct batch *batc
     outcome = postgres_take_answer(c, rows_acked, fault);
     if (c->is_late)
         return fault_late(fault, "the rows were sent, and not acknowledged");
-    /* Broken off: the server's last words, if there are any, say why. */
+    /* The sending broke off: the server's last message, if there is one, says why. */
     return !is_sent && outcome == OUTCOME_OK ? OUTCOME_FATAL : outcome;
 }
 
 static void postgres_close(struct driver *driver)
 {
-    /* The library stays open: it may have left handlers behind, and the process ends now. */
+    /* The library stays open: it may have registered handlers, and the process ends now. */
     free(driver->device_of);
     free(driver->insert);
     free(driver->json);

@@ -81,9 +81,14 @@ struct connection {
     struct driver *driver;
     PGconn *conn;
     uint8_t *buffer; /* encoded rows on their way */
-    enum { WAY_UNKNOWN, WAY_SOCKET, WAY_LIBRARY, WAY_NOWHERE } way; /* of the data of COPY */
+    enum {
+        WAY_UNKNOWN,
+        WAY_SOCKET,
+        WAY_LIBRARY,
+        WAY_NOWHERE
+    } way; /* how the data of COPY is sent */
     bool has_template;    /* the buffer holds what all rows of fixed length have in common */
-    uint64_t deadline_ns; /* of the request; 0: none */
+    uint64_t deadline_ns; /* deadline of the current request; 0: none */
     struct postgres_ask *asks[OPERATIONS_MAX];
     struct postgres_arrays *arrays; /* made by the first INSERT */
     bool is_late;         /* it has passed, and the answer had not come */
@@ -106,7 +111,7 @@ PGresult *postgres_next_result(struct connection *connection);
 /* Encoding of rows for COPY BINARY, in pieces of the connection's buffer: rows begin at their
  * place, so that a header or a frame can go before them, and an end behind. */
 enum {
-    POSTGRES_BUFFER_BYTES = 65536, /* of rows */
+    POSTGRES_BUFFER_BYTES = 65536, /* space for rows */
     POSTGRES_ROWS_PLACE = 64,
     POSTGRES_BUFFER_SPACE = POSTGRES_ROWS_PLACE + POSTGRES_BUFFER_BYTES + 64
 };
@@ -140,9 +145,7 @@ static inline uint32_t postgres_first_column(const struct driver *driver)
 
 static inline uint32_t postgres_column_count(const struct driver *driver)
 {
-    const struct spec *spec = driver->setup->spec;
-    return spec->partial_columns ? (uint32_t)spec->partial_columns
-                                 : driver->setup->schema->column_count;
+    return spec_column_count(driver->setup->spec, driver->setup->schema->column_count);
 }
 
 #endif

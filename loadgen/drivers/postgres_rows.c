@@ -1,5 +1,6 @@
-/* Rows on their way to PostgreSQL: in the binary format of COPY, as jsonb in it, and as the arrays
- * of a prepared INSERT. */
+/* Encodes rows for PostgreSQL and sends them: in the binary format of COPY, as jsonb in that
+ * format, and as the arrays of a prepared INSERT. It does not read answers, except to keep the
+ * server going while it sends. */
 #include "postgres.h"
 
 #include <dlfcn.h>
@@ -17,14 +18,14 @@
 #include "numbers.h"
 #include "pg_values.h"
 
-/* Data of COPY to the server. Where the connection is neither under TLS nor under GSS, its frames
- * go straight into the socket, without the copy that libpq makes of them: after the answer to COPY
- * libpq has sent all of its own, and in the state of COPY it keeps no account of the data. All
- * before and after the data is libpq's, and everything that is read. */
+/* Sending the data of COPY. Without TLS and GSS the frames go straight into the socket, which
+ * saves the copy that libpq would make: after the answer to COPY libpq has sent all of its own,
+ * and it keeps no account of the data. libpq sends everything before and after the data, and
+ * reads all answers. */
 
 typedef int in_use_function(PGconn *);
 
-/* Whether both functions are there and say that nothing is encrypted. */
+/* Whether libpq has both functions and they report no encryption. */
 static bool is_plain(const struct connection *c)
 {
     in_use_function *tls = NULL, *gss = NULL;
@@ -34,8 +35,8 @@ static bool is_plain(const struct connection *c)
     return tls && gss && !tls(c->conn) && !gss(c->conn);
 }
 
-/* The stream broke in a frame: no byte must follow. libpq gets the end of the data, so that it
- * looks for the server's last words. */
+/* Ends a stream that broke within a frame: no byte may follow. libpq gets the end of the data,
+ * so that it reads the server's last message. */
 static bool cut(struct connection *c, int fd)
 {
     shutdown(fd, SHUT_WR);
@@ -43,7 +44,7 @@ static bool cut(struct connection *c, int fd)
     return false;
 }
 
-/* Waits for room; what the server says meanwhile is read, so that it can go on. */
+/* Waits until the socket takes more, and reads what the server sends, so that it can continue. */
 static bool wait_for_room(struct connection *c, int fd)
 {
     const short ready = deadline_poll(c->deadline_ns, fd, POLLIN | POLLOUT);
@@ -75,7 +76,7 @@ static bool postgres_put_data(struct connection *c, uint8_t *data, size_t bytes)
 {
     const struct libpq *p = &c->driver->libpq;
     const uint32_t length = htobe32((uint32_t)bytes + 4);
-    if (c->way == WAY_NOWHERE) /* sending is stubbed: the rows are made and dropped */
+    if (c->way == WAY_NOWHERE) /* sending=stubbed: the rows are encoded and discarded */
         return true;
     if (c->way == WAY_UNKNOWN)
         c->way = is_plain(c) ? WAY_SOCKET : WAY_LIBRARY;
@@ -84,13 +85,13 @@ static bool postgres_put_data(struct connection *c, uint8_t *data, size_t bytes)
         memcpy(data - 4, &length, sizeof length);
         return send_frame(c, data - POSTGRES_FRAME_BYTES, bytes + POSTGRES_FRAME_BYTES);
     }
-    return postgres_flush(c) && /* the piece before, so that libpq keeps one at most */
+    return postgres_flush(c) && /* sends the previous piece, so that libpq holds one at most */
            p->put_data(c->conn, (const char *)data, (int)bytes) == 1;
 }
 
-/* All values of a row as one JSON object, in the binary format of the type jsonb: a byte with the
- * version, then the text. NULL is null, a time is a whole number in the units of the spec.
- * Nothing is allocated here but at `open`. */
+/* jsonb: all values of a row as one JSON object. The binary format is a byte with the version,
+ * then the text. NULL is null, a time is a whole number in units of the spec. Memory is
+ * allocated at `open` only. */
 
 enum { JSONB_VERSION = 1, MEMBER_BYTES = NAME_MAX_BYTES + 8, LEFT_TO_WRITE = 8 };
 
@@ -101,7 +102,7 @@ struct postgres_json {
     } members[COLUMNS_MAX];
 };
 
-/* The number of bytes of a value's text is not known before it is written. */
+/* The most bytes of a value's text. */
 static uint64_t value_bytes(const struct column *column)
 {
     return type_is_text(column->type) ? 2 * (uint64_t)column->length + 2 : NUMBER_BYTES;
@@ -113,7 +114,7 @@ enum {
     ROW_START_BYTES = 2 + (4 + 8) + (4 + 4),
     TIME_PLACE = 6,    /* within a row */
     DEVICE_PLACE = 18, /* within a row */
-    BLOCK_BYTES = 16384, /* rows laid out at once: they stay in the first cache */
+    BLOCK_BYTES = 16384, /* rows encoded at once; they stay in the first cache */
 };
 
 uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count)
@@ -223,21 +224,21 @@ static uint8_t *postgres_put_json(const struct postgres_json *json, const struct
     return (uint8_t *)at;
 }
 
-/* Rows in the binary format of COPY: a count of fields, then each field's length and bytes, most
- * significant byte first. Rows of fixed length are laid out over a template that holds all counts
- * and lengths and is filled once in a connection, a block of rows at a time, column by column;
- * rows with NULLs or text, and those of jsonb, are written one after another. Nothing is allocated
- * here. */
+/* The binary format of COPY: a count of fields, then each field's length and bytes, most
+ * significant byte first. A template holds all counts and lengths and is filled once per
+ * connection; rows of fixed length are written over it, a block of rows at a time, column by
+ * column. Rows with NULLs or text, and those of jsonb, are written one after another. Nothing is
+ * allocated here. */
 
-struct writer { /* one request's way into the buffer */
+struct writer { /* where one request's rows go in the buffer */
     struct connection *c;
     const struct batch *batch;
     struct us_ratio us;
-    uint8_t *start; /* the header, when it goes first, else the first row */
+    uint8_t *start; /* the header if it is not sent yet, otherwise the first row */
     size_t used;
 };
 
-/* Sends what is written, and what comes next begins at the first row's place. */
+/* Sends what is written; the next row begins at the first row's place. */
 static bool flush_rows(struct writer *w)
 {
     const bool ok = postgres_put_data(w->c, w->start, w->used);
@@ -256,7 +257,7 @@ static void put_start(const struct writer *w, uint8_t *out, uint32_t row, uint32
     put_u32(out + DEVICE_PLACE, device);
 }
 
-/* Counts and lengths of as many rows as the buffer holds. */
+/* Writes counts and lengths for as many rows as the buffer holds. */
 static void fill_template(const struct writer *w, uint8_t *out, size_t stride, uint32_t rows)
 {
     const struct batch *b = w->batch;
@@ -271,7 +272,7 @@ static void fill_template(const struct writer *w, uint8_t *out, size_t stride, u
     }
 }
 
-/* The devices of rows at .. at+n-1, `stride` apart; *slice is the one that holds row `at`. */
+/* Writes the devices of rows at .. at+n-1, `stride` apart; *slice holds row `at`. */
 static void put_devices(const struct writer *w, uint8_t *out, size_t stride, uint32_t at,
                         uint32_t n, const struct slice **slice)
 {
@@ -282,11 +283,11 @@ static void put_devices(const struct writer *w, uint8_t *out, size_t stride, uin
         for (; at < end && at < slice_end; at++, out += stride)
             put_u32(out, device);
         if (at < slice_end)
-            break; /* the rest of this slice comes next time */
+            break; /* the next call writes the rest of this slice */
     }
 }
 
-/* Values over the template: rows at .. at+n-1. */
+/* Writes the values of rows at .. at+n-1 over the template. */
 static void put_block(const struct writer *w, uint8_t *out, size_t stride, uint32_t at, uint32_t n)
 {
     static const struct column time = {.type = TYPE_TIMESTAMP};
@@ -301,7 +302,7 @@ static void put_block(const struct writer *w, uint8_t *out, size_t stride, uint3
     }
 }
 
-/* Rows of fixed length: as many as the buffer holds, block after block. */
+/* Writes rows of fixed length, as many as the buffer holds, block by block. */
 static bool put_fixed(struct writer *w)
 {
     const struct batch *b = w->batch;
@@ -329,7 +330,7 @@ static bool put_fixed(struct writer *w)
     return true;
 }
 
-/* One row with NULLs or text, or one of jsonb; the buffer has room for it. */
+/* Writes one row with NULLs or text, or one of jsonb; the buffer has room for it. */
 static void put_row(struct writer *w, uint32_t row, uint32_t device)
 {
     const struct batch *b = w->batch;
@@ -376,7 +377,8 @@ bool postgres_send_rows(struct connection *c, const struct batch *batch)
     if (!(is_fixed(batch) && !c->driver->json ? put_fixed(&w) : put_varied(&w)))
         return false;
     uint8_t *const end = w.start + w.used;
-    const uint16_t covered = get_u16(end); /* of the template; the buffer has room behind rows */
+    const uint16_t covered =
+        get_u16(end); /* overwritten bytes of the template; the buffer has room behind rows */
     put_u16(end, UINT16_MAX);
     w.used += 2;
     const bool ok = flush_rows(&w);
@@ -384,15 +386,13 @@ bool postgres_send_rows(struct connection *c, const struct batch *batch)
     return ok;
 }
 
-/* Methods `insert` and `upsert`: a request is one prepared INSERT, whose parameters are arrays in
- * the binary format, one for each column; the server makes rows of them by unnest. So a request
- * has any number of rows (a statement has 65,535 parameters at most), is stored whole or not at
- * all, and is parsed once in a connection. `upsert` replaces the row that has the same device and
- * time; PostgreSQL refuses a statement that meets a row twice, so one that may is told to take
- * the devices and times once.
- *
- * The lengths of elements of fixed size are written once in a connection. Memory is allocated by
- * the first request. */
+/* `insert` and `upsert`: a request is one prepared INSERT whose parameters are arrays in the
+ * binary format, one per column; the server makes rows of them by unnest. So a request can have
+ * any number of rows (a statement has at most 65,535 parameters), is stored whole or not at all,
+ * and is parsed once per connection. `upsert` replaces the row of the same device and time.
+ * PostgreSQL refuses a statement that meets a row twice, so a request that may do so selects
+ * each device and time once. Lengths of fixed size are written once per connection; the first
+ * request allocates the memory. */
 
 enum {
     ARRAY_START_BYTES = 20,
@@ -405,7 +405,7 @@ enum {
 
 #define STATEMENT "scale_rows"
 
-struct postgres_arrays { /* of one connection */
+struct postgres_arrays { /* parameters of one connection's INSERT */
     bool is_prepared;
     int count;
     const char *values[ARRAYS_MAX];
@@ -448,7 +448,7 @@ static struct array_type array_type(enum type type)
     }
 }
 
-/* The size of an array of so many elements, at most. */
+/* The most bytes of an array of so many elements. */
 static uint64_t array_bytes(uint32_t element_bytes, uint64_t rows)
 {
     return ARRAY_START_BYTES + rows * (4 + (uint64_t)element_bytes);
@@ -479,7 +479,7 @@ __attribute__((format(printf, 2, 3))) static void add_text(struct text *text, co
     va_end(arguments);
 }
 
-/* Whether a request may have two rows of one device and time. */
+/* Whether a request may have two rows with the same device and time. */
 static bool may_repeat(const struct spec *spec)
 {
     return spec->disorder_ratio > 0 && spec->disorder_mode == DISORDER_POISSON;
@@ -544,7 +544,8 @@ static void put_lengths(uint8_t *out, uint32_t element_bytes, uint64_t rows)
         put_u32(out, element_bytes);
 }
 
-/* The place of one array, with the lengths of elements that have a fixed size; returns its end. */
+/* Assigns the place of one array, and writes the lengths of elements of fixed size; returns its
+ * end. */
 static uint8_t *place_array(struct postgres_arrays *a, uint32_t array, uint8_t *at, uint32_t size,
                             uint64_t rows)
 {
@@ -586,7 +587,7 @@ static void put_array_devices(const struct driver *d, const struct batch *b, uin
             put_u32(out + (size_t)(s->offset + i) * (4 + DEVICE_BYTES), d->device_of[s->table]);
 }
 
-/* The array of one column; returns its size. */
+/* Writes the array of one column; returns its size. */
 static size_t put_array(const struct us_ratio *us, const struct column *column,
                         const struct column_data *data, uint32_t rows, uint8_t *out)
 {
@@ -620,7 +621,7 @@ static void put_arrays(const struct driver *d, const struct batch *b, struct pos
     }
 }
 
-/* PREPARE, within the deadline of the first request. */
+/* Prepares the INSERT within the deadline of the first request. */
 static enum outcome prepare_insert(struct connection *c, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
@@ -631,7 +632,7 @@ static enum outcome prepare_insert(struct connection *c, struct fault *fault)
     if (postgres_flush(c))
         outcome = postgres_take_answer(c, &none, fault);
     if (c->is_late)
-        return fault_late(fault, "the server did not prepare_insert the INSERT");
+        return fault_late(fault, "the server did not prepare the INSERT");
     c->arrays->is_prepared = outcome == OUTCOME_OK;
     return outcome;
 }
@@ -670,6 +671,6 @@ enum outcome postgres_send_insert(struct connection *c, const struct batch *batc
     if (outcome != OUTCOME_OK)
         *rows_acked = 0;
     else if (d->method == METHOD_UPSERT && may_repeat(d->setup->spec))
-        *rows_acked = batch->rows; /* the server counts a row once, and has stored all of them */
+        *rows_acked = batch->rows; /* the server counts a row once, but has stored all of them */
     return outcome;
 }

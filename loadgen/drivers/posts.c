@@ -30,7 +30,7 @@ struct driver {
     void *encoder; /* by the form's kind */
     const char *host, *path;
     char authorization[HEADER_BYTES / 2]; /* a header line with its CR LF; "" where none is asked */
-    char header[HEADER_BYTES]; /* of rows: the form's header lines and authorization */
+    char header[HEADER_BYTES]; /* sent with rows: the form's header lines and authorization */
     char ask_header[HEADER_BYTES]; /* the same of queries that are posted */
     uint16_t port;
     uint32_t first_column, column_count;
@@ -48,7 +48,7 @@ struct posts_ask {
 struct connection {
     const struct driver *driver;
     struct stream stream;
-    struct post_place *place; /* of the request */
+    struct post_place *place; /* place within the current request */
     char *body;
     uint64_t body_size;
     struct packer *packer; /* NULL where nothing is compressed */
@@ -77,7 +77,7 @@ static bool make_headers(struct driver *d, struct fault *fault)
 
 static bool refuse(struct fault *fault, const char *why)
 {
-    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+    fault_spec(fault, why);
     return false;
 }
 
@@ -134,8 +134,7 @@ enum outcome posts_open(const struct driver_setup *setup, struct driver **driver
     d->port = spec->port ? (uint16_t)spec->port : form->port;
     d->path = path ? path : form->path;
     d->first_column = (uint32_t)spec->partial_from;
-    d->column_count =
-        spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
+    d->column_count = spec_column_count(spec, setup->schema->column_count);
     if (!make_encoder(d, fault) || !make_headers(d, fault))
         return OUTCOME_FATAL;
     if (posts_row_bytes(d) > BODY_BYTES) {
@@ -147,21 +146,8 @@ enum outcome posts_open(const struct driver_setup *setup, struct driver **driver
 
 enum outcome posts_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
 {
-    const struct spec *spec = d->setup->spec;
     (void)fault;
-    for (uint32_t table = 0; table < spec->tables; table++)
-        partition_of[table] = table % (uint32_t)spec->partitions;
-    return OUTCOME_OK;
-}
-
-/* The way to the server fails. Whether it has the rows of the request is not known, so that they
- * are not sent again unless the spec says so. */
-static enum outcome broken(const struct stream *stream, struct fault *fault)
-{
-    if (stream->is_late)
-        return fault_late(fault, "the server has not answered all of it");
-    fault_set(fault, FAULT_SERVER, "CONNECTION", "%s", stream->problem);
-    return OUTCOME_ERROR;
+    return driver_place_in_turn(d->setup->spec, partition_of);
 }
 
 static enum outcome reach(struct connection *c, struct fault *fault)
@@ -169,7 +155,7 @@ static enum outcome reach(struct connection *c, struct fault *fault)
     const struct driver *d = c->driver;
     if (c->stream.fd >= 0 || stream_open(&c->stream, d->host, d->port))
         return OUTCOME_OK;
-    const enum outcome outcome = broken(&c->stream, fault);
+    const enum outcome outcome = stream_fault(&c->stream, fault);
     fault->is_transient = outcome == OUTCOME_ERROR; /* nothing was sent */
     return outcome;
 }
@@ -243,7 +229,7 @@ static enum outcome pour(struct connection *c, const char *text, size_t length, 
     if (outcome != OUTCOME_OK)
         return outcome;
     if (!stream_hear(s) || !stream_write(s, text, length, NULL, 0))
-        return broken(s, fault);
+        return stream_fault(s, fault);
     if (s->end == s->begin)
         return OUTCOME_OK;
     const size_t said = s->end - s->begin;
@@ -270,7 +256,7 @@ static enum outcome post(struct connection *c, const char *text, size_t length, 
     if (outcome != OUTCOME_OK)
         return outcome;
     if (!http_post(&c->stream, d->host, d->path, d->header, text, length, &reply))
-        return broken(&c->stream, fault);
+        return stream_fault(&c->stream, fault);
     if (reply.status >= 200 && reply.status < 300)
         return OUTCOME_OK;
     return refused(&reply, fault);
@@ -330,7 +316,7 @@ struct posts_answer {
     const char *column;
 };
 
-struct word { /* of the text, without quotes; NULL: none */
+struct word { /* part of the text, without quotes; NULL: none */
     const char *at;
     size_t length;
 };
@@ -496,7 +482,7 @@ enum outcome posts_check_ask(const struct driver *d, const struct marks *marks, 
     else if (!spec_option(spec, "query_path"))
         fault_set(fault, FAULT_SPEC, "SPEC", "query_path is needed: where queries are asked");
     else if (!spec_option_whole(spec, "query_posted", 0, 1, &is_posted, why, sizeof why))
-        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        fault_spec(fault, why);
     else
         return OUTCOME_OK;
     return OUTCOME_FATAL;
@@ -510,16 +496,12 @@ enum outcome posts_prepare(struct connection *c, uint32_t operation, const char 
     c->asks[operation] = ask;
     if (!ask)
         return fault_no_memory(fault);
-    if (!marks_read(&ask->marks, text, why, sizeof why)) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-        return OUTCOME_FATAL;
-    }
+    if (!marks_read(&ask->marks, text, why, sizeof why))
+        return fault_spec(fault, why);
     uint64_t is_posted = 0;
     if (!spec_option_whole(c->driver->setup->spec, "query_posted", 0, 1, &is_posted, why,
-                           sizeof why)) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-        return OUTCOME_FATAL;
-    }
+                           sizeof why))
+        return fault_spec(fault, why);
     ask->is_posted = is_posted;
     ask->as_it_is = is_posted ? NULL : option_or(c->driver, "query_plain", "");
     return encode(ask, c->driver, text) ? OUTCOME_OK : fault_no_memory(fault);
@@ -583,7 +565,7 @@ enum outcome posts_ask(struct connection *c, uint32_t operation, const struct pa
     if (!(ask->is_posted ? http_post(&c->stream, d->host, option_or(d, "query_path", ""),
                                      d->ask_header, ask->request, length, &reply)
                          : http_ask(&c->stream, ask->request, length, &reply)))
-        return broken(&c->stream, fault);
+        return stream_fault(&c->stream, fault);
     if (reply.status < 200 || reply.status >= 300)
         return refused(&reply, fault);
     const struct posts_answer members = {option_or(d, "answer_rows", "values"),

@@ -40,8 +40,8 @@ struct post_kind { /* what the methods of a driver share */
     const char *lacks;       /* what a fault says before the column whose type it lacks */
     const char *switch_name; /* an option of its own that is 0 or 1; NULL: none */
     const char *ms_only;     /* why times must be in ms; NULL: they need not */
-    size_t encoder_bytes;    /* of what `init` fills: the driver's names, read-only then */
-    size_t place_bytes;      /* of its place, which begins with a post_place */
+    size_t encoder_bytes; /* size of what `init` fills: the driver's names, read-only afterwards */
+    size_t place_bytes; /* size of the driver's place, which begins with a post_place */
 
     /* False when memory is short; `drop` is called then too. */
     bool (*init)(void *encoder, const struct post_names *names);
@@ -54,13 +54,13 @@ struct post_kind { /* what the methods of a driver share */
                  uint64_t room, uint32_t *rows);
 };
 
-struct post_form { /* of a method */
+struct post_form { /* what one method has of its own */
     const struct post_kind *kind;
     const void *variant; /* for `init` */
-    bool is_unanswered;  /* over bare TCP; header and path are not used */
-    const struct packing *packing; /* of the body, as the header says; NULL: none */
+    bool is_unanswered; /* over bare TCP; header and path are not used */
+    const struct packing *packing; /* compression of the body, as the header says; NULL: none */
     const char *header; /* what the body is, as header lines with their CR LF */
-    const char *path;   /* where it is posted unless the spec has write_path */
+    const char *path; /* where it is posted unless the spec has write_path */
     uint16_t port;
 };
 

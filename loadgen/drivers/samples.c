@@ -17,6 +17,7 @@
 #include "cells.h"
 #include "doubles.h"
 #include "posts.h"
+#include "table_texts.h"
 
 struct run { /* successive rows of one column of one table */
     const struct batch *batch;
@@ -142,7 +143,7 @@ static const struct samples_form form_json = {
  * length and so many bytes, 0 a varint. */
 
 enum {
-    LENGTH_BYTES = 4, /* of a body of less than 2^28 bytes */
+    LENGTH_BYTES = 4, /* length of a body below 2^28 bytes */
     VARINT_BYTES = 10,
     KEY_1_DOUBLE = 1 << 3 | 1,
     KEY_1_BYTES = 1 << 3 | 2,
@@ -251,7 +252,7 @@ struct sample_name {
     uint32_t length;
 };
 
-struct label { /* of a table */
+struct label { /* one label of a table's series */
     const char *name;
     uint32_t tag; /* or the number of tags: its device */
 };
@@ -260,10 +261,10 @@ struct samples { /* the labels of all series; read-only once made */
     const struct spec *spec;
     const struct schema *schema;
     const struct samples_form *form;
-    char *labels; /* of all tables, one behind the other */
-    uint64_t *labels_at; /* tables + 1 */
-    uint32_t *names_at; /* of each table: how many bytes of its labels are before the name */
-    uint32_t labels_bytes; /* of the longest, with the name */
+    const struct label *label_names; /* only while the labels are made */
+    struct table_texts labels;
+    uint32_t *names_at; /* by table: bytes of its labels before the name */
+    uint32_t labels_bytes; /* the longest labels, with the name */
     struct sample_name *names; /* one per column of the schema */
 };
 
@@ -280,7 +281,6 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct label *)a)->name, ((const struct label *)b)->name);
 }
 
-/* The value of a label: of a tag's SQL literal the text without its quotes. */
 static const char *label_value(const struct samples *s, const struct label *label, uint32_t table,
                                char text[TAG_TEXT_MAX], uint32_t *length)
 {
@@ -289,55 +289,33 @@ static const char *label_value(const struct samples *s, const struct label *labe
         text[0] = 'd';
         return text;
     }
-    *length = tag_literal(s->spec, s->schema, label->tag, table, text);
-    if (*length < 2 || *text != '\'')
-        return text;
-    *length -= 2;
-    return text + 1;
+    return tag_text(s->spec, s->schema, label->tag, table, text, length);
 }
 
-/* All labels of a table but the name of the series; *before: bytes of those that stand before it.
- */
-static char *put_labels(const struct samples *s, const struct label *labels, uint32_t table,
-                        char *out, uint32_t *before)
+/* All labels of a table but the name of the series, whose place is kept in names_at. */
+static char *put_labels(void *context, uint32_t table, char *out)
 {
+    const struct samples *s = context;
+    const struct label *labels = s->label_names;
     char text[TAG_TEXT_MAX];
     char *const begin = out;
     uint32_t length;
-    *before = 0;
     for (uint32_t i = 0; i <= s->schema->tag_count; i++) {
         const char *value = label_value(s, &labels[i], table, text, &length);
         if (length > 0)
             out = s->form->put_label(out, labels[i].name, value, length);
         if (strcmp(labels[i].name, series_name) < 0)
-            *before = (uint32_t)(out - begin);
+            s->names_at[table] = (uint32_t)(out - begin);
     }
     return out;
 }
 
-static bool make_tables(struct samples *s, const struct label *labels)
+static bool make_tables(struct samples *s)
 {
     const size_t most =
         (size_t)(s->schema->tag_count + 1) * s->form->label_bytes(NAME_MAX_BYTES, TAG_TEXT_MAX);
-    size_t used = 0, size = 0;
-    s->labels_at = calloc(s->spec->tables + 1, sizeof *s->labels_at);
     s->names_at = calloc(s->spec->tables, sizeof *s->names_at);
-    if (!s->labels_at || !s->names_at)
-        return false;
-    for (uint32_t table = 0; table < s->spec->tables; table++) {
-        if (!s->labels || used + most > size) {
-            size = 2 * size + most;
-            char *larger = realloc(s->labels, size);
-            if (!larger)
-                return false;
-            s->labels = larger;
-        }
-        const char *end = put_labels(s, labels, table, s->labels + used, &s->names_at[table]);
-        const uint32_t length = (uint32_t)(end - (s->labels + used));
-        s->labels_bytes = length > s->labels_bytes ? length : s->labels_bytes;
-        s->labels_at[table + 1] = used += length;
-    }
-    return true;
+    return s->names_at && table_texts_make(&s->labels, s->spec->tables, most, 0, put_labels, s);
 }
 
 static bool make_labels(struct samples *s)
@@ -349,7 +327,9 @@ static bool make_labels(struct samples *s)
     for (uint32_t i = 0; i <= tags; i++)
         labels[i] = (struct label){i < tags ? s->schema->tags[i].name : "device", i};
     qsort(labels, tags + 1, sizeof *labels, by_name);
-    const bool is_made = make_tables(s, labels);
+    s->label_names = labels;
+    const bool is_made = make_tables(s);
+    s->label_names = NULL;
     free(labels);
     return is_made;
 }
@@ -377,15 +357,14 @@ static bool init(void *encoder, const struct post_names *names)
         name->length = put_name(s, name->label, names->measurement, schema->columns[i].name);
         longest = name->length > longest ? name->length : longest;
     }
-    s->labels_bytes += longest;
+    s->labels_bytes = s->labels.longest + longest;
     return true;
 }
 
 static void drop(void *encoder)
 {
     struct samples *s = encoder;
-    free(s->labels);
-    free(s->labels_at);
+    table_texts_free(&s->labels);
     free(s->names_at);
     free(s->names);
 }
@@ -408,16 +387,17 @@ static struct run run_of(const struct samples *s, const struct batch *batch,
 {
     const struct slice *slice = &batch->slices[place->slice];
     const uint32_t column = batch->first_column + place->column;
-    const uint64_t at = s->labels_at[slice->table];
     const uint32_t before = s->names_at[slice->table];
+    uint32_t length;
+    const char *labels = table_text(&s->labels, slice->table, &length);
     return (struct run){
         .batch = batch,
         .column = column,
         .first = slice->offset + place->row,
         .rows = rows,
-        .labels = s->labels + at,
+        .labels = labels,
         .before = before,
-        .behind = (uint32_t)(s->labels_at[slice->table + 1] - at) - before,
+        .behind = length - before,
         .name = s->names[column].label,
         .name_bytes = s->names[column].length,
         .time = &place->time,

@@ -8,17 +8,20 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "fault.h"
+
 struct stream { /* begins as {.fd = -1} */
     int fd;     /* -1: not connected */
     char *bytes;
     size_t size, begin, end; /* unread: bytes[begin .. end-1]; behind `end` a byte is free */
-    char *joined;            /* of http.c: a body that came in chunks */
+    char *joined;            /* used by http.c: a body that came in chunks */
     size_t joined_size;
-    struct sockaddr_storage address; /* of the first connection; a later one needs no resolver */
+    struct sockaddr_storage
+        address; /* address of the first connection; later ones need no resolver */
     socklen_t address_length;
-    uint64_t deadline_ns; /* of the request; 0: none */
+    uint64_t deadline_ns; /* deadline of the current request; 0: none */
     bool is_late;         /* the last failure was that the deadline passed */
-    char problem[160];    /* of the last call that failed */
+    char problem[160];    /* why the last call failed */
 };
 
 /* The deadline of all that follows. */
@@ -39,6 +42,13 @@ bool stream_hear(struct stream *stream);
 /* Says that no more will be sent, and waits until the other side has closed the connection too,
  * so that it has read everything. What it says meanwhile is dropped. Closes in any case. */
 bool stream_finish(struct stream *stream, uint64_t until_ns);
+/* The last failure as a fault: OUTCOME_ERROR, or OUTCOME_FATAL when the deadline has passed.
+ * Whether the server has done what it was sent is not known. */
+static inline enum outcome stream_fault(const struct stream *stream, struct fault *fault)
+{
+    return fault_broken(fault, stream->is_late, stream->problem);
+}
+
 /* Closes, says why, returns false. */
 bool stream_fail(struct stream *stream, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

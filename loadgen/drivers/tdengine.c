@@ -148,7 +148,7 @@ static uint32_t murmur3(const char *bytes, uint32_t length, uint32_t seed)
     return hash ^ (hash >> 16);
 }
 
-struct hasher { /* of the tables of one database, whose vgroups hold equal ranges */
+struct hasher { /* hash ranges of one database; its vgroups hold equal ones */
     char name[TDENGINE_NAME_MAX + TABLE_NAME_MAX + 8];
     uint32_t stem; /* length of "1.<database>.<prefix>" */
     uint32_t partitions, width;
@@ -230,7 +230,7 @@ static enum outcome confirm_vgroups(const struct driver *d, const struct hasher 
     return OUTCOME_OK;
 }
 
-struct names { /* of some tables, to ask the server about */
+struct names { /* names of tables whose vgroups the server is asked for */
     char text[TABLES_AT_ONCE][TABLE_NAME_MAX];
     const char *pointers[TABLES_AT_ONCE];
     int vgroups[TABLES_AT_ONCE];
@@ -466,7 +466,7 @@ static bool read_tables(struct driver *d, struct fault *fault)
                      "interlace_rows: with auto_create, a statement has one table");
     }
     if (*why)
-        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        fault_spec(fault, why);
     d->first_table = (uint32_t)first;
     d->creates = creates;
     return !*why;
@@ -479,7 +479,7 @@ static bool read_port(struct driver *d, struct fault *fault)
     const bool ok =
         spec_option_whole(d->setup->spec, "adapter_port", 1, 65535, &port, why, sizeof why);
     if (!ok)
-        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
+        fault_spec(fault, why);
     d->adapter_port = (uint16_t)port;
     return ok;
 }
@@ -519,8 +519,7 @@ static enum outcome tdengine_open(const struct driver_setup *setup, struct drive
     d->password = setup->password && *setup->password ? setup->password : "taosdata";
     d->port = spec->port ? (uint16_t)spec->port : DEFAULT_PORT;
     d->first_column = (uint32_t)spec->partial_from;
-    d->column_count =
-        spec->partial_columns ? (uint32_t)spec->partial_columns : setup->schema->column_count;
+    d->column_count = spec_column_count(spec, setup->schema->column_count);
     if (!read_port(d, fault) || !read_tables(d, fault) || check(d, fault) != OUTCOME_OK)
         return OUTCOME_FATAL;
     return d->method == METHOD_TMQ ? topics_open(d, fault) : OUTCOME_OK;

@@ -104,7 +104,7 @@ struct driver {
     uint32_t first_table; /* its number: those before it are other processes' */
     bool creates; /* an insertion names the supertable and the tags, and makes its table */
     uint32_t first_column, column_count;
-    struct topics_library *topics; /* of the method tmq */
+    struct topics_library *topics; /* used by the method tmq */
 };
 
 struct adapter;      /* see taosadapter.h */
@@ -117,8 +117,8 @@ struct topics_library;
 
 struct connection {
     struct driver *driver;
-    struct adapter *adapter; /* of the methods rest and ws, which have no TAOS */
-    struct consumer *consumer; /* of the method tmq, which has no TAOS either */
+    struct adapter *adapter; /* used by the methods rest and ws, which have no TAOS */
+    struct consumer *consumer; /* used by the method tmq, which has no TAOS either */
     TAOS *taos;
     TAOS_STMT *stmt;
     bool is_prepared;

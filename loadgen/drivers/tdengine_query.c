@@ -179,7 +179,7 @@ enum { HEAD_BYTES = 28, FIELD_BYTES = 5, LENGTH_PLACE = 4, ROWS_PLACE = 8, COLUM
 struct raw_column {
     int type;
     uint32_t width;
-    const uint8_t *start; /* of the bitmap, or of the places */
+    const uint8_t *start; /* the bitmap, or the places */
     const uint8_t *values;
 };
 
@@ -201,7 +201,7 @@ READER(uint32_t)
 READER(float)
 READER(double)
 
-/* Of a value of fixed width; a value of any other type is read as 8 bytes. */
+/* Bytes of a value of fixed width; a value of any other type is read as 8 bytes. */
 static uint32_t width_of(int type)
 {
     switch (type) {
@@ -452,8 +452,7 @@ enum outcome topics_open(struct driver *d, struct fault *fault)
         spec_option_whole(spec, "commit_messages", 0, 1, &t->commits, why, sizeof why) &&
         spec_option_whole(spec, "row_times", 0, 1, &t->row_times, why, sizeof why))
         return OUTCOME_OK;
-    fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-    return OUTCOME_FATAL;
+    return fault_spec(fault, why);
 }
 
 enum outcome topics_load_library(struct driver *d, struct fault *fault)
@@ -664,10 +663,8 @@ enum outcome tdengine_prepare(struct connection *c, uint32_t operation, const ch
     if (!ask)
         return fault_no_memory(fault);
     c->asks[operation] = ask;
-    if (!marks_read(&ask->marks, text, why, sizeof why)) {
-        fault_set(fault, FAULT_SPEC, "SPEC", "%s", why);
-        return OUTCOME_FATAL;
-    }
+    if (!marks_read(&ask->marks, text, why, sizeof why))
+        return fault_spec(fault, why);
     return OUTCOME_OK;
 }
 

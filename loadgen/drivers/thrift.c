@@ -7,15 +7,15 @@ enum { FRAME_BYTES = 4, DEPTH_MAX = 16, CALL = 1, REPLY = 2, EXCEPTION = 3 };
 
 uint8_t *thrift_begin(uint8_t *frame, const char *name, uint32_t number)
 {
-    uint8_t *out = thrift_put32(frame + FRAME_BYTES, VERSION | CALL);
+    uint8_t *out = put_u32(frame + FRAME_BYTES, VERSION | CALL);
     out = thrift_put_bytes(out, name, strlen(name));
-    return thrift_put32(out, number);
+    return put_u32(out, number);
 }
 
 uint8_t *thrift_end(uint8_t *frame, uint8_t *out)
 {
     out = thrift_put8(out, THRIFT_STOP);
-    thrift_put32(frame, (uint32_t)(out - frame) - FRAME_BYTES);
+    put_u32(frame, (uint32_t)(out - frame) - FRAME_BYTES);
     return out;
 }
 

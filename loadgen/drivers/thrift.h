@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "big_endian.h"
 #include "stream.h"
 
 enum thrift_type {
@@ -23,7 +24,10 @@ enum thrift_type {
     THRIFT_LIST = 15
 };
 
-enum { THRIFT_HEAD_BYTES = 64, THRIFT_TAIL_BYTES = 2 }; /* of a call with a name of 40 bytes */
+enum {
+    THRIFT_HEAD_BYTES = 64,
+    THRIFT_TAIL_BYTES = 2
+}; /* a call's bytes besides its fields; its name has at most 40 */
 
 static inline uint8_t *thrift_put8(uint8_t *out, uint8_t value)
 {
@@ -31,23 +35,9 @@ static inline uint8_t *thrift_put8(uint8_t *out, uint8_t value)
     return out + 1;
 }
 
-static inline uint8_t *thrift_put32(uint8_t *out, uint32_t value)
-{
-    const uint32_t big = __builtin_bswap32(value);
-    memcpy(out, &big, sizeof big);
-    return out + sizeof big;
-}
-
-static inline uint8_t *thrift_put64(uint8_t *out, uint64_t value)
-{
-    const uint64_t big = __builtin_bswap64(value);
-    memcpy(out, &big, sizeof big);
-    return out + sizeof big;
-}
-
 static inline uint8_t *thrift_put_bytes(uint8_t *out, const void *bytes, size_t length)
 {
-    out = thrift_put32(out, (uint32_t)length);
+    out = put_u32(out, (uint32_t)length);
     memcpy(out, bytes, length);
     return out + length;
 }
@@ -64,7 +54,7 @@ static inline uint8_t *thrift_put_field(uint8_t *out, enum thrift_type type, uin
 /* The head of a list: 5 bytes. */
 static inline uint8_t *thrift_put_list(uint8_t *out, enum thrift_type type, uint32_t count)
 {
-    return thrift_put32(thrift_put8(out, (uint8_t)type), count);
+    return put_u32(thrift_put8(out, (uint8_t)type), count);
 }
 
 /* The length of the frame is written by thrift_end, which also ends the structure of the call's
