@@ -1,13 +1,13 @@
-/* Where characters end in UTF-8, for words that come from servers and are cut or are no text. In a
- * header alone: the probes of the tests build its users one by one. */
+/* Validates and truncates UTF-8 of server messages, which may be cut within a character or not
+ * be text. A header alone, since the probes of the tests build its users one by one. */
 #ifndef SCALE_UTF8_H
 #define SCALE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of the character at `at`, of which `left` bytes are there: 1..4, or 0 when it is none.
- * *is_cut: what is there is the beginning of one. */
+/* Length of the character at `at`, of which `left` bytes are there: 1..4, or 0 if it is invalid.
+ * *is_cut: it is the beginning of a character. */
 static inline size_t utf8_length(const char *text, size_t left, bool *is_cut)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -26,12 +26,13 @@ static inline size_t utf8_length(const char *text, size_t left, bool *is_cut)
             return 0;
         if (i == 1 && ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
                        (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f)))
-            return 0; /* longer than it need be, a half of a pair, or beyond the last */
+            return 0; /* overlong, a surrogate, or beyond the last code point */
     }
     return length;
 }
 
-/* Makes a string valid: a character that its end cuts is dropped, other bytes become '?'. */
+/* Makes a string valid: a truncated character at its end is removed, other invalid bytes become
+ * '?'. */
 static inline void utf8_mend(char *text, size_t length)
 {
     bool is_cut;

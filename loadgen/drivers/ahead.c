@@ -2,7 +2,7 @@
  * so that they run on several rows at once. */
 #include "ahead.h"
 
-/* Whether all values are thousandths below 1000; in steps is how the generator rounds. */
+/* Whether all values are thousandths below 1000; values.c rounds in the same steps. */
 static bool float_thousandths(uint32_t *restrict out, const float *restrict in, uint32_t n)
 {
     uint32_t others = 0;

@@ -1,5 +1,5 @@
-/* Numbers of some rows, read ahead column by column: where all of them are thousandths or small
- * whole numbers, their text is a few steps away, and a row asks no more what its values are. */
+/* Reads the numbers of some rows ahead, column by column. If all of them are thousandths or
+ * small whole numbers, their text takes a few steps and no row looks at its values again. */
 #ifndef SCALE_AHEAD_H
 #define SCALE_AHEAD_H
 
@@ -9,13 +9,13 @@
 enum { AHEAD_ROWS = 64, AHEAD_COLUMNS = 64 }; /* columns beyond are not read ahead */
 
 enum ahead_form {
-    AHEAD_NOT,        /* each value for itself */
+    AHEAD_NOT,        /* values are written one by one */
     AHEAD_THOUSANDTHS, /* 0 .. 999999 thousandths */
     AHEAD_WHOLE
 };
 
 struct ahead {
-    uint32_t first, end;          /* the rows of the batch that are read */
+    uint32_t first, end;          /* rows of the batch that are read */
     uint32_t count;               /* number of columns */
     uint8_t forms[AHEAD_COLUMNS]; /* values of enum ahead_form */
     uint32_t numbers[AHEAD_COLUMNS][AHEAD_ROWS];

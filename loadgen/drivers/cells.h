@@ -1,5 +1,5 @@
-/* One value of a batch: whether a form that names its columns leaves it out, and whole numbers of
- * any type as one type. It knows no form. */
+/* Values of a batch: whether a form that names its columns leaves one out, and whole numbers of
+ * any type as one type. It writes nothing. */
 #ifndef SCALE_CELLS_H
 #define SCALE_CELLS_H
 
@@ -10,7 +10,7 @@ static inline bool cell_is_null(const struct batch *batch, uint32_t c, uint32_t 
     return batch->columns[c].nulls && batch->columns[c].nulls[row];
 }
 
-/* A NULL that is not the one value that a row of nothing but NULLs keeps. */
+/* Whether a NULL is left out: all are, except the first of a row of nothing but NULLs. */
 static inline bool cell_is_left_out(const struct batch *batch, uint32_t c, uint32_t row)
 {
     if (!cell_is_null(batch, c, row))

@@ -25,7 +25,7 @@ static uint32_t read32(const uint8_t *bytes)
     return read16(bytes) << 16 | read16(bytes + 2);
 }
 
-/* The server's warnings stand before what it says: a list of strings. False: it ends too early. */
+/* Skips the server's warnings, a list of strings before the answer. False: it is truncated. */
 static bool skip_warnings(struct cql_answer *answer)
 {
     const uint8_t *at = answer->body, *const end = at + answer->length;
@@ -181,7 +181,7 @@ struct cql_metadata cql_read_metadata(struct cql_reader *r, bool is_of_parameter
     struct cql_metadata found = {.count = cql_read32(r), .has_types = !(flags & NO_METADATA)};
     *are_named = !(flags & GLOBAL_TABLE);
     if (is_of_parameters)
-        cql_read_bytes(r, (size_t)2 * cql_read32(r)); /* those that are the partition's key */
+        cql_read_bytes(r, (size_t)2 * cql_read32(r)); /* indexes of the partition's key */
     else if (flags & HAS_MORE_PAGES) {
         found.position_length = cql_read32(r);
         found.position = cql_read_bytes(r, found.position_length);

@@ -1,7 +1,6 @@
-/* Frames of CQL's native protocol, version 4, on a stream: as much of it as loads need. A frame
- * goes out as a head of CQL_HEAD_BYTES and a body; answers come in any order, matched by the
- * number of their frame, and are read bounded: behind the end everything is zero and is_short is
- * set. */
+/* Frames of CQL's native protocol, version 4, as far as loads need them. A frame is a head of
+ * CQL_HEAD_BYTES and a body. Answers come in any order and are matched by the number of their
+ * frame. They are read within bounds: beyond the end every value is zero, and is_short is set. */
 #ifndef SCALE_CQL_H
 #define SCALE_CQL_H
 
@@ -13,7 +12,7 @@
 #include "big_endian.h"
 #include "stream.h"
 
-enum cql_type { /* as the protocol numbers them */
+enum cql_type { /* the protocol's numbers */
                 CQL_ASCII = 0x01,
                 CQL_BIGINT = 0x02,
                 CQL_BOOLEAN = 0x04,
@@ -29,12 +28,12 @@ enum cql_type { /* as the protocol numbers them */
 
 struct cql_reader {
     const uint8_t *at, *end;
-    bool is_short; /* more was asked for than there is */
+    bool is_short; /* truncated: more was read than there is */
 };
 
 struct cql_metadata { /* describes the columns of rows, or the parameters of a statement */
     uint32_t count;
-    bool has_types;          /* false: the server left them out, as it was told to */
+    bool has_types;          /* false: the server left them out, as the driver had asked */
     const uint8_t *position; /* start of the next page; NULL: there is none */
     uint32_t position_length;
 };
@@ -42,19 +41,19 @@ struct cql_metadata { /* describes the columns of rows, or the parameters of a s
 uint32_t cql_read16(struct cql_reader *reader);
 uint32_t cql_read32(struct cql_reader *reader);
 uint64_t cql_read64(struct cql_reader *reader);
-/* NULL when there are fewer. */
+/* NULL: there are fewer. */
 const uint8_t *cql_read_bytes(struct cql_reader *reader, size_t count);
 void cql_skip_string(struct cql_reader *reader);
 
-/* A type, and what it consists of; the types inside it are skipped. */
+/* Reads a type; the types inside it are skipped. */
 uint16_t cql_read_type(struct cql_reader *reader);
 
-/* The head; each column follows if it has types. `is_of_parameters` as in the answer to PREPARE.
- * *are_named: each column names its table. */
+/* Reads the head of metadata; each column follows if it has types. is_of_parameters: from the
+ * answer to PREPARE. *are_named: each column names its table. */
 struct cql_metadata cql_read_metadata(struct cql_reader *reader, bool is_of_parameters,
                                       bool *are_named);
 
-/* The type of the next column. */
+/* Reads the type of the next column. */
 uint16_t cql_read_column(struct cql_reader *reader, bool are_named);
 
 enum { CQL_HEAD_BYTES = 9, CQL_ID_MAX = 64 };
@@ -79,7 +78,7 @@ struct cql_id { /* names a prepared statement */
 struct cql_answer {
     uint8_t opcode;
     uint16_t number; /* number of the frame that is answered */
-    const uint8_t *body; /* in the stream, until the next read */
+    const uint8_t *body; /* in the stream until the next read */
     uint32_t length;
     uint32_t code;       /* set for CQL_ERROR, with the server's message */
     char words[400];
@@ -88,17 +87,18 @@ struct cql_answer {
 /* Writes the head of a frame whose body of `length` bytes follows it. */
 void cql_head(uint8_t *head, enum cql_opcode opcode, uint16_t number, uint32_t length);
 
-/* False after saying in stream->problem why: the connection is then closed. */
+/* Reads the next answer. False with the reason in stream->problem: the connection is then
+ * closed. */
 bool cql_read(struct stream *stream, struct cql_answer *answer);
-/* One request of a text, and its answer. `with_length`: the text is a long string of the protocol,
- * else the body unchanged. */
+/* Sends one request with a text and reads its answer. `with_length`: the text is a long string
+ * of the protocol, otherwise it is the body. */
 bool cql_ask(struct stream *stream, enum cql_opcode opcode, const char *text, size_t length,
              bool with_length, struct cql_answer *answer);
 
-/* A reader of a result of this kind, behind the kind. False: the answer is another one. */
+/* Begins to read a result, behind its kind. False: the answer is not a result of this kind. */
 bool cql_result(const struct cql_answer *answer, enum cql_kind kind, struct cql_reader *reader);
 
-/* The id of the statement that CQL_PREPARE made; the reader stands behind it then. False: the
+/* Reads the id of the statement that CQL_PREPARE made; the reader is behind it then. False: the
  * answer is another one. */
 bool cql_prepared(const struct cql_answer *answer, struct cql_id *id, struct cql_reader *reader);
 

@@ -9,7 +9,7 @@
 
 #define REPLY_BYTES_MAX ((size_t)1 << 28)
 
-/* A line without its CR LF, as a string; what follows is the next unread byte. */
+/* Reads a line as a string without its CR LF; the next unread byte follows it. */
 static bool read_line(struct stream *s, char *line, size_t size)
 {
     for (size_t n = 1;; n++) {
@@ -102,7 +102,7 @@ static bool read_reply(struct stream *s, struct http_reply *reply)
     reply->length = framing.length;
     reply->body[reply->length] = '\0';
     s->begin += framing.length;
-    if (framing.is_last) /* what was read stays where it is */
+    if (framing.is_last) /* keeps what was read */
         stream_shut(s);
     return true;
 }

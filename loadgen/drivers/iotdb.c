@@ -1,9 +1,10 @@
-/* The driver of Apache IoTDB, by its session protocol: Thrift over framed TCP, no client library.
- * A table of the load is a device, database.d7. Method `tablet` sends each slice of a request as a
- * tablet, many of them in flight on its connection before the first answer is waited for; `tablets`
- * all slices in one call; `records` the same rows one by one. Options: aligned=1, where the devices
- * are; page_rows=5000, rows of an answer that are asked for at once. The verb `tables` makes
- * devices of the template that is set on the database. */
+/* The driver of Apache IoTDB, by its session protocol (Thrift over framed TCP); it needs no
+ * client library. A table of the load is a device, database.d7. Method `tablet` sends each slice
+ * of a request as a tablet and reads the answers when many are in flight; `tablets` sends all
+ * slices in one call; `records` sends the rows one by one. The verb `tables` creates devices
+ * from the template of the database. It refuses texts with {item}, and types that IoTDB lacks.
+ * Options: aligned=1, if the devices are aligned; page_rows=5000, rows of an answer that are
+ * read at once. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,13 +34,12 @@ struct connection {
     struct iotdb_ask *asks[OPERATIONS_MAX];
 };
 
-/* Queries of IoTDB: the text of an operation with its marks filled in, its answer in pages of
- * page_rows. Values are read where a digest or the content is wanted; nothing is allocated for
- * each. */
+/* Queries. The marks in the text of an operation are filled in, and the answer comes in pages of
+ * page_rows. Values are read for a digest or a sink only, without an allocation for each. */
 
 enum { VALUE_BYTES = DRIVER_NAME_MAX, CALL_BYTES = THRIFT_HEAD_BYTES + 256 };
 
-#define WITHIN_MS 3600000 /* the server ends a query then */
+#define WITHIN_MS 3600000 /* then the server ends the query */
 
 struct iotdb_ask { /* one operation on one connection */
     struct marks marks;
@@ -57,7 +57,7 @@ static enum outcome iotdb_check_ask(const struct driver *d, const struct marks *
     return OUTCOME_FATAL;
 }
 
-/* Keeps what is written already. */
+/* Grows the buffer and keeps what is written. */
 static bool iotdb_make_room(struct connection *c, uint64_t bytes)
 {
     if (bytes <= c->size)
@@ -129,7 +129,7 @@ static void fill(const struct iotdb_ask *ask, const struct driver *d,
     *out = '\0';
 }
 
-/* In the precision of the server. */
+/* Makes a time of the server's milliseconds. */
 static struct answer_value time_of(int64_t ms)
 {
     return (struct answer_value){.kind = ANSWER_WHOLE, .whole = ms * 1000000};
@@ -153,7 +153,7 @@ static struct answer_value found_of(enum iotdb_kind kind, const struct iotdb_val
     }
 }
 
-/* False where a value is not there, or of a type that is not read here. */
+/* Reads all values of a page. False: a value is missing, or of an unknown type. */
 static bool take_rows(struct iotdb_set *set, uint64_t rows, struct answer *answer)
 {
     for (uint64_t row = 0; row < rows; row++) {
@@ -186,7 +186,7 @@ static bool count(struct iotdb_set *set, struct answer *answer)
     return !answer_is_read(answer) || take_rows(set, rows, answer);
 }
 
-/* The next call of the connection. */
+/* Starts the next call of the connection. */
 static struct iotdb_call iotdb_call_of(struct connection *c, const struct batch *batch)
 {
     return (struct iotdb_call){.form = &c->driver->form,
@@ -195,8 +195,8 @@ static struct iotdb_call iotdb_call_of(struct connection *c, const struct batch 
                                .number = c->session.calls++};
 }
 
-/* The first page of the statement's answer, where the set is {0}, or else the next one; has_more of
- * the set says whether to go on. Room for the call is made already. */
+/* Reads the first page of the statement's answer if the set is {0}, otherwise the next one;
+ * has_more of the set says whether another may follow. The buffer already has room for the call. */
 static enum outcome iotdb_ask_page(struct connection *c, const struct iotdb_statement *asked,
                                    struct iotdb_set *set, struct fault *fault)
 {
@@ -251,7 +251,7 @@ static void tell_whole(const struct result_sink *sink, int64_t value)
     sink->value(sink->context, text, (size_t)length, true);
 }
 
-/* False for a value that is not there, or of a type that is not read here. */
+/* Passes one value to the sink. False: it is missing, or of an unknown type. */
 static bool tell_value(struct iotdb_column *column, const struct result_sink *sink)
 {
     struct iotdb_value value = {0};
@@ -299,7 +299,7 @@ static bool tell_rows(struct iotdb_set *set, const struct result_sink *sink)
     return true;
 }
 
-/* Asks the statement and tells the sink the rows of its answer, page by page. */
+/* Runs the statement and passes the rows of its answer to the sink, page by page. */
 static enum outcome iotdb_tell_answer(struct connection *c, const struct iotdb_statement *asked,
                                       const struct result_sink *sink, struct fault *fault)
 {
@@ -417,8 +417,8 @@ static enum outcome iotdb_connect(struct driver *d, uint32_t worker, struct conn
     return OUTCOME_OK;
 }
 
-/* Sends what is written, and waits for the answers to the last `count` calls. All of them are read,
- * also after one that was refused, so that the connection is good for the next. */
+/* Sends what is written, and reads the answers to the last `count` calls. It reads all of them,
+ * also after one that was refused, so that the connection is ready for the next request. */
 static enum outcome fly(struct connection *c, const uint8_t *end, uint32_t count,
                         struct fault *fault)
 {

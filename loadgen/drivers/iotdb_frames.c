@@ -17,7 +17,8 @@ const struct column *iotdb_lacks(const struct schema *schema, uint32_t first, ui
     return NULL;
 }
 
-/* An unsigned number becomes the next larger signed one, a small one an INT32. */
+/* Chooses the type of a column: an unsigned number becomes the next larger signed one, a small
+ * one an INT32. */
 static enum iotdb_type type_of(const struct column *column)
 {
     switch (column->type) {
@@ -153,7 +154,7 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
     case TYPE_USMALLINT:
         return put_u32(out, VALUE(uint16_t));
     case TYPE_INT:
-    case TYPE_FLOAT: /* its bits */
+    case TYPE_FLOAT: /* the bits of the float */
         return put_u32(out, VALUE(uint32_t));
     case TYPE_UINT:
         return put_u64(out, VALUE(uint32_t));
@@ -168,7 +169,8 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
     }
 }
 
-/* Whether the row's value in this column is sent; the first one is if all are NULL. */
+/* Whether the row's value in this column is sent; of a row of nothing but NULLs the first one
+ * is. */
 static bool is_told(const struct iotdb_form *form, const struct batch *batch, uint32_t i,
                     uint32_t row)
 {
@@ -207,7 +209,7 @@ static uint8_t *put_column(uint8_t *out, const struct iotdb_form *form, const st
     }
 }
 
-/* Bit 0 of byte 0 is the first row's; one that is set is a NULL. */
+/* Writes the bitmap of a column: bit 0 of byte 0 is the first row, a set bit is a NULL. */
 static uint8_t *put_nulls(uint8_t *out, const struct iotdb_form *form, const struct batch *batch,
                           const struct slice *slice, uint32_t i)
 {
@@ -269,9 +271,9 @@ static uint8_t *iotdb_put_record(uint8_t *out, const struct iotdb_form *form,
     return out;
 }
 
-/* The numbers of fields are those of its client.thrift. */
+/* Calls. The numbers of fields are those in IoTDB's client.thrift. */
 
-/* The structure of a request begins, with the session as its first field. */
+/* Begins the structure of a request; the session is its first field. */
 static uint8_t *begin(uint8_t *frame, const char *name, const struct iotdb_call *call)
 {
     uint8_t *out = thrift_begin(frame, name, call->number);

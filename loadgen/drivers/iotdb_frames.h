@@ -1,7 +1,7 @@
-/* Requests as calls of IoTDB: rows as one tablet, as several tablets, or as records one by one;
- * devices of a template; statements. Rows go in columns, each as an array of values in network
- * order with a bitmap of its NULLs, or row by row, each value after its type. A row with NULLs only
- * keeps its first value, since IoTDB stores no row without a value. */
+/* Encodes requests as calls of IoTDB: rows as one tablet, as several tablets, or as records;
+ * devices of a template; statements. A tablet has columns, each an array of values in network
+ * order with a bitmap of its NULLs; a record has each value after its type. A row of nothing but
+ * NULLs keeps its first value, since IoTDB stores no row without a value. It sends nothing. */
 #ifndef SCALE_IOTDB_FRAMES_H
 #define SCALE_IOTDB_FRAMES_H
 
@@ -9,7 +9,7 @@
 #include "../spec.h"
 #include "thrift.h"
 
-struct iotdb_form { /* what all requests of a load say of their columns */
+struct iotdb_form { /* the columns, for all requests of a load */
     const struct schema *schema;
     uint32_t first_column, column_count;
     const char *database; /* root.scale: a table is the device root.scale.d7 */
@@ -19,20 +19,21 @@ struct iotdb_form { /* what all requests of a load say of their columns */
     size_t names_length, types_length;
 };
 
-/* NULL, or the first column whose values IoTDB has no type for. */
+/* Finds the first column whose type IoTDB lacks; NULL: there is none. */
 const struct column *iotdb_lacks(const struct schema *schema, uint32_t first, uint32_t count);
 
-/* False: memory is short. */
+/* False: out of memory. */
 bool iotdb_form_init(struct iotdb_form *form, const struct spec *spec, const struct schema *schema);
 void iotdb_form_free(struct iotdb_form *form);
 
-/* The most bytes of one row in a tablet, and as a record; and of all else that a slice takes. */
+/* The most bytes of one row in a tablet, of one row as a record, and of a slice without its
+ * rows. */
 uint64_t iotdb_row_bytes(const struct iotdb_form *form);
 uint64_t iotdb_record_bytes(const struct iotdb_form *form);
 uint64_t iotdb_slice_bytes(const struct iotdb_form *form);
 uint8_t *iotdb_put_device(uint8_t *out, const struct iotdb_form *form, uint32_t table);
 
-struct iotdb_call { /* what each of the calls says */
+struct iotdb_call { /* the fields that all calls have */
     const struct iotdb_form *form;
     const struct batch *batch;
     int64_t session;
@@ -49,17 +50,17 @@ uint8_t *iotdb_put_devices(uint8_t *frame, const struct iotdb_call *call, uint32
                            uint32_t count);
 
 struct iotdb_statement {
-    int64_t id; /* by the server */
+    int64_t id; /* given by the server */
     const char *text;
     uint32_t rows_max;
-    int64_t within_ms; /* the server ends it then */
+    int64_t within_ms; /* then the server ends it */
 };
 
 /* executeStatement. */
 uint8_t *iotdb_put_statement(uint8_t *frame, const struct iotdb_call *call,
                              const struct iotdb_statement *asked);
 
-/* fetchResults: as many rows more of the answer that the server numbered `query`. */
+/* fetchResults: asks for so many more rows of the answer that the server numbered `query`. */
 uint8_t *iotdb_put_fetch(uint8_t *frame, const struct iotdb_call *call,
                          const struct iotdb_statement *asked, int64_t query);
 

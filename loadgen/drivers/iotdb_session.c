@@ -108,7 +108,7 @@ static bool write_frame(struct iotdb_session *session, uint8_t *frame, uint8_t *
     return stream_write(&session->stream, frame, (size_t)(out - frame), NULL, 0);
 }
 
-/* What openSession returned: a status, and the session's number. */
+/* Reads the answer of openSession: a status, and the number of the session. */
 static enum outcome read_opened(struct iotdb_session *session, uint32_t number, struct fault *fault)
 {
     struct iotdb_status status = {0};
@@ -146,7 +146,7 @@ static enum outcome open_session(struct iotdb_session *session, const struct dri
     return read_opened(session, number, fault);
 }
 
-/* The server numbers the statements of a session. */
+/* Asks for the number of a statement. */
 static enum outcome request_statement(struct iotdb_session *session, struct fault *fault)
 {
     uint8_t frame[THRIFT_HEAD_BYTES + 16];
@@ -183,7 +183,7 @@ enum outcome iotdb_reach(struct iotdb_session *session, const struct driver_setu
     } else {
         outcome = stream_fault(&session->stream, fault);
     }
-    fault->is_transient = outcome == OUTCOME_ERROR; /* no row was sent */
+    fault->is_transient = outcome == OUTCOME_ERROR; /* nothing was sent */
     return outcome;
 }
 
@@ -240,7 +240,8 @@ static void take_texts(struct thrift_in *in, struct iotdb_set *set, bool is_type
         set->columns = calloc(count + 1, sizeof *set->columns);
         set->column_count = count;
         set->is_short = !set->columns;
-        for (uint32_t i = 0; set->columns && i < count; i++) /* an answer may have types only */
+        for (uint32_t i = 0; set->columns && i < count;
+             i++) /* an answer may have types without names */
             set->columns[i].name.bytes = "";
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -269,7 +270,7 @@ static void take_parts(struct thrift_in *in, struct iotdb_set *set, bool is_bitm
     }
 }
 
-/* A TSQueryDataSet: times, values of each column, bitmaps of the rows that have one. */
+/* Reads a TSQueryDataSet: times, values of each column, bitmaps of the rows that have one. */
 static void take_data(struct thrift_in *in, struct iotdb_set *set)
 {
     struct thrift_field field;
@@ -282,7 +283,7 @@ static void take_data(struct thrift_in *in, struct iotdb_set *set)
             thrift_skip(in, field.type);
 }
 
-/* Where the values of each name are: some names may share a part. */
+/* Reads which part has the values of each name; names may share a part. */
 static void take_places(struct thrift_in *in, struct iotdb_set *set)
 {
     thrift_take8(in), thrift_take8(in);
@@ -296,7 +297,7 @@ static void take_places(struct thrift_in *in, struct iotdb_set *set)
     }
 }
 
-/* Gives each name its values; false where some have none. */
+/* Gives each name its values; false: a name has none. */
 static bool join(struct iotdb_set *set)
 {
     for (uint32_t i = 0; i < set->column_count; i++) {
@@ -309,7 +310,7 @@ static bool join(struct iotdb_set *set)
     return true;
 }
 
-/* The structure, but for the places of its columns, whose reader is kept. */
+/* Reads the structure; the places of its columns are kept for later. */
 static void take_response(struct thrift_in *in, struct iotdb_set *set, struct thrift_in *places)
 {
     struct thrift_field field;
@@ -335,7 +336,7 @@ static void take_response(struct thrift_in *in, struct iotdb_set *set, struct th
     }
 }
 
-/* Whether what was read is whole. */
+/* Checks that the answer is complete. */
 static enum outcome judged(struct iotdb_session *session, const struct thrift_in *in,
                            struct iotdb_set *set, struct fault *fault)
 {
@@ -382,10 +383,10 @@ uint64_t iotdb_set_rows(const struct iotdb_set *set)
     return rows;
 }
 
-/* A TSFetchResultsResp: of the same columns, whose names the stream holds no more. Whether it is
- * the last page is not asked of moreData: in the answer to fetchResults, IoTDB 2.0.1-beta sets it
- * where nothing is left, and for a query that it has finished. Its server fills a page until it has
- * the rows that were asked for, or no more; so a page with fewer rows is the last. */
+/* Reads a TSFetchResultsResp. It has the same columns as the first page, whose names are no
+ * longer in the stream. moreData is ignored: in the answer to fetchResults IoTDB 2.0.1-beta sets
+ * it when nothing is left, also for a query that it has finished. The server fills a page as
+ * long as it has rows, so a page with fewer rows than were asked for is the last. */
 enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, uint32_t rows_max,
                              struct iotdb_set *set, struct fault *fault)
 {

@@ -1,6 +1,6 @@
-/* A session of IoTDB over Thrift: opened and closed, its calls numbered, their status read; and a
- * set of rows as IoTDB answers it, column by column (TSQueryDataSet): the answer to a statement,
- * and what follows where it has more rows than were asked for at once. */
+/* A session of IoTDB over Thrift: opens and closes it, numbers its calls and reads their status.
+ * It also reads answers, column by column (TSQueryDataSet), in pages. It knows no form of rows
+ * to be written. */
 #ifndef SCALE_IOTDB_SESSION_H
 #define SCALE_IOTDB_SESSION_H
 
@@ -9,8 +9,8 @@
 
 struct iotdb_session { /* begins as {.stream.fd = -1} */
     struct stream stream;
-    int64_t id, statement_id; /* by the server */
-    uint32_t calls;           /* the number of the next one */
+    int64_t id, statement_id; /* given by the server */
+    uint32_t calls;           /* number of the next call */
 };
 
 enum { IOTDB_SUCCESS = 200, IOTDB_REDIRECTION = 400, IOTDB_SEVERAL = 302, IOTDB_REJECTED = 606 };
@@ -20,13 +20,13 @@ struct iotdb_status {
     char words[400];
 };
 
-/* Opens a session unless one is open; a fault of it is transient, since nothing was sent. */
+/* Opens a session unless one is open. Its fault is transient, since nothing was sent. */
 enum outcome iotdb_reach(struct iotdb_session *session, const struct driver_setup *setup,
                          struct fault *fault);
 void iotdb_leave(struct iotdb_session *session);
 enum outcome iotdb_read_status(struct iotdb_session *session, uint32_t number, struct fault *fault);
 
-/* The fault of an answer that ends too early. */
+/* Makes the fault of an answer that ends too early. */
 enum outcome iotdb_cut(struct iotdb_session *session, struct fault *fault);
 
 enum iotdb_kind {
@@ -42,7 +42,7 @@ enum iotdb_kind {
 };
 
 struct iotdb_column {
-    struct thrift_text name; /* until the next answer is read */
+    struct thrift_text name; /* valid until the next answer is read */
     enum iotdb_kind kind;
     uint32_t place;             /* place of its part */
     struct thrift_in values;    /* values of the rows that have one */
@@ -51,10 +51,10 @@ struct iotdb_column {
 
 struct iotdb_set {
     struct iotdb_status status;
-    int64_t query; /* by the server */
+    int64_t query; /* given by the server */
     struct iotdb_column *columns;
     struct iotdb_part *parts;
-    uint32_t column_count, part_count; /* no part: no rows */
+    uint32_t column_count, part_count; /* without a part there are no rows */
     struct thrift_in times;
     bool has_times;
     bool has_more; /* another page may follow */
@@ -67,8 +67,8 @@ struct iotdb_value {
     struct thrift_text text;
 };
 
-/* The answer to the executeStatement of this number, then to each fetchResults for `rows_max` rows
- * more of it. The set is to be freed whatever they return. */
+/* Read the answer to the executeStatement of this number, then to each fetchResults of
+ * `rows_max` rows. The set must be freed whatever they return. */
 enum outcome iotdb_read_set(struct iotdb_session *session, uint32_t number, struct iotdb_set *set,
                             struct fault *fault);
 enum outcome iotdb_read_more(struct iotdb_session *session, uint32_t number, uint32_t rows_max,
@@ -81,7 +81,7 @@ uint64_t iotdb_set_rows(const struct iotdb_set *set);
 uint64_t iotdb_set_bytes(const struct iotdb_set *set); /* bytes of the set's times and values */
 bool iotdb_is_present(const struct iotdb_column *column, uint64_t row);
 
-/* The value of the column's next row that has one. False: there is none, or its type is unknown. */
+/* Reads the column's next value. False: there is none, or its type is unknown. */
 bool iotdb_take_value(struct iotdb_column *column, struct iotdb_value *value);
 
 #endif

@@ -1,5 +1,5 @@
-/* Client libraries at run time: opened by the name given or by their usual ones, and their
- * functions found by name. What is missing is named; nothing in a library is called here. */
+/* Opens client libraries at run time, by the given name or their usual ones, and finds their
+ * functions by name. A fault names what is missing. It calls nothing in a library. */
 #ifndef SCALE_LIBRARY_H
 #define SCALE_LIBRARY_H
 
@@ -14,13 +14,13 @@ struct symbol {
                    needed */
 };
 
-/* `usual` ends with NULL; `remedy` is what to do if none of them exists. */
+/* `usual` ends with NULL; `remedy` says what to do if none of them exists. */
 void *library_open(const char *wanted, const char *const *usual, const char *remedy,
                    struct fault *fault);
 bool library_find(void *handle, const struct symbol *symbols, size_t count, const char *hint,
                   struct fault *fault);
 
-/* The file that holds the function whose pointer is at `slot`, "" when that is not known. */
+/* The file that has the function whose pointer is at `slot`, "" if that is not known. */
 void library_path_of(const void *slot, char *path, size_t size);
 
 #endif

@@ -26,7 +26,7 @@ struct lines { /* the names in the lines of all tables; read-only once made */
     const struct spec *spec;
     const struct schema *schema;
     const char *table;   /* the measurement */
-    bool is_parted;      /* table t is of measurement <table>_p<t mod partitions> */
+    bool is_parted;      /* table t belongs to measurement <table>_p<t mod partitions> */
     struct table_texts heads; /* measurement and tags */
     struct line_field *fields; /* one per column of the schema */
 };
@@ -41,7 +41,7 @@ static bool has_type(enum type type)
     return type != TYPE_UBIGINT && type != TYPE_VARBINARY && type != TYPE_GEOMETRY;
 }
 
-/* Copies in steps of COPY_BYTES: up to so many bytes more are written. */
+/* Copies in steps of COPY_BYTES, so that up to so many bytes more are written. */
 static inline char *put_bytes(char *out, const char *text, uint32_t length)
 {
     for (uint32_t i = 0; i < length; i += COPY_BYTES)
@@ -49,7 +49,7 @@ static inline char *put_bytes(char *out, const char *text, uint32_t length)
     return out + length;
 }
 
-/* A name in a line: a space, a comma and an equals sign take a backslash. */
+/* Writes a name; a space, a comma and an equals sign get a backslash. */
 static char *put_name(char *out, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -173,7 +173,7 @@ static char *put_ahead_field(char *out, const struct ahead *ahead, uint32_t c, u
     return out + (form == AHEAD_WHOLE);
 }
 
-/* The fields of a row, each with a comma before it but the first. */
+/* Writes the fields of a row, with commas between them. */
 static char *put_fields(const struct lines *l, const struct batch *batch, const struct ahead *ahead,
                         uint32_t row, char *out)
 {
@@ -202,7 +202,7 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* The last line may be followed by bytes of no meaning within `room`. */
+/* Behind the last line other bytes may be overwritten, within `room`. */
 static char *put(const void *encoder, const struct batch *batch, void *next, char *out,
                  uint64_t room, uint32_t *rows)
 {

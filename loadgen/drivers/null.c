@@ -18,8 +18,7 @@
 #include "../tags.h"
 #include "driver.h"
 
-/* What the null driver writes to its dump: each row, and each query with its parameters, as a line
- * of text. */
+/* The dump: each row, and each query with its parameters, as a line of text. */
 
 static void dump_text(FILE *file, const struct column *column, const void *value, int32_t length)
 {
@@ -75,7 +74,7 @@ static void dump_fixed(FILE *file, enum type type, const void *value)
     }
 }
 
-/* Row `i` of the slice. */
+/* Writes row `i` of the slice. */
 static void dump_row(FILE *file, const struct batch *batch, const struct slice *slice, uint32_t i)
 {
     const uint32_t at = slice->offset + i;
@@ -120,7 +119,7 @@ struct driver {
 struct connection {
     struct driver *driver;
     uint64_t requests;
-    uint32_t parameters[OPERATIONS_MAX]; /* how many an operation has */
+    uint32_t parameters[OPERATIONS_MAX]; /* number of parameters of each operation */
     FILE *dump;
 };
 
@@ -185,7 +184,7 @@ static enum outcome null_connect(struct driver *driver, uint32_t worker,
     return OUTCOME_OK;
 }
 
-/* What a request does before it does anything. */
+/* Waits and fails as the options say, before each request. */
 static enum outcome pretend(struct connection *c, uint64_t deadline_ns, struct fault *fault)
 {
     const struct driver *d = c->driver;
@@ -244,7 +243,7 @@ static uint64_t bits_of(const struct parameter *parameter)
     return bits;
 }
 
-/* An answer of as many rows as were asked for, each as wide as a row of the load. */
+/* Answers with null_answer_rows rows, each as wide as a row of the load. */
 static enum outcome null_ask(struct connection *c, uint32_t operation,
                              const struct parameter *parameters, uint64_t deadline_ns,
                              struct answer *answer, struct fault *fault)

@@ -1,5 +1,5 @@
-/* Compression by the libraries of the machine, opened when a method needs them: gzip by zlib, where
- * every text becomes a whole gzip file of its own, and the block format of snappy by libsnappy. See
+/* Compresses by libraries of the machine, which are opened when a method needs them: gzip by
+ * zlib, where each text becomes a whole gzip file, and snappy's block format by libsnappy. See
  * packing.h. */
 #include "packing.h"
 

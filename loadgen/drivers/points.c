@@ -49,7 +49,8 @@ static char *put_text(char *out, const char *text, size_t length)
 
 #define PUT(out, literal) put_text(out, literal, sizeof(literal) - 1)
 
-/* What all of these databases take in a tag; "_" for nothing, since none takes an empty one. */
+/* Writes a tag's text with the characters that all of these databases take; "_" for an empty
+ * one, which none takes. */
 static char *put_tag_text(char *out, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -137,7 +138,7 @@ static uint64_t point_bytes(const struct points *p)
     return NAME_BYTES + 2 * FRAME_BYTES + p->tags.longest + TIME_BYTES + NUMBER_BYTES;
 }
 
-/* With the brackets around it. */
+/* With brackets around the points. */
 static uint64_t row_bytes(const void *encoder, uint32_t first, uint32_t count)
 {
     (void)first;
@@ -167,7 +168,7 @@ static char *put_tags(const struct points *p, uint32_t table, char *out)
     return put_text(out, text, length);
 }
 
-/* The text before the first time of a series, or before that of a point. */
+/* Writes the text before the first time of a series, or before that of a point. */
 static char *put_head(const struct points *p, uint32_t column, uint32_t table, char *out)
 {
     out = put_text(out, p->names[column].text, p->names[column].length);
@@ -195,8 +196,8 @@ static char *put_point(const struct points *p, const struct batch *batch, struct
     return out;
 }
 
-/* The points of one column of a slice, from place->row on; it has not reached the slice's end when
- * the room has ended. */
+/* Writes the points of one column of a slice, from place->row on; it stops before the end of the
+ * slice when the room ends. */
 static char *put_series(const struct points *p, const struct batch *batch, struct post_place *place,
                         char *out, const char *end, uint32_t *rows)
 {
@@ -223,7 +224,7 @@ static char *put_series(const struct points *p, const struct batch *batch, struc
     return out;
 }
 
-/* Column by column of each slice; a row is complete when its last column was put. */
+/* Goes column by column through each slice; a row is complete when its last column is written. */
 static char *put(const void *encoder, const struct batch *batch, void *next, char *out,
                  uint64_t room, uint32_t *rows)
 {
@@ -248,7 +249,7 @@ static char *put(const void *encoder, const struct batch *batch, void *next, cha
     if (out == begin + is_json)
         return begin;
     if (is_json)
-        out[-1] = ']'; /* for the last comma */
+        out[-1] = ']'; /* in place of the last comma */
     return out;
 }
 
@@ -265,7 +266,7 @@ static const struct post_kind kind = {
 };
 
 #define JSON "Content-Type: application/json\r\n"
-#define GZIP "Content-Type: application/gzip\r\n" /* as KairosDB names JSON that is compressed */
+#define GZIP "Content-Type: application/gzip\r\n" /* KairosDB's name for compressed JSON */
 #define FORM(its_form, ...)                                                                        \
     (&(const struct post_form){                                                                    \
         .kind = &kind, .variant = &(const enum points_form){its_form}, __VA_ARGS__})

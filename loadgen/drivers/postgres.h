@@ -1,12 +1,12 @@
-/* What the files of the PostgreSQL driver share: the functions of libpq that we use, and the
- * process's and the workers' parts. postgres_libpq.c and postgres_rows.c have the functions. Only
- * the driver reads this, and its fuzzing harness. */
+/* What the files of the PostgreSQL driver share: the functions of libpq, the state of the
+ * process and of the workers, and the functions of postgres_libpq.c and postgres_rows.c. Only
+ * the driver and its fuzzing harness include it. */
 #ifndef SCALE_POSTGRES_H
 #define SCALE_POSTGRES_H
 
 #include "driver.h"
 
-/* libpq's own types and numbers, as its documented interface gives them. */
+/* libpq's types and numbers, from its documented interface. */
 typedef struct pg_conn PGconn;
 
 typedef struct pg_result PGresult;
@@ -67,9 +67,9 @@ struct driver {
     enum postgres_method method;
     struct libpq libpq;
     uint32_t *device_of; /* device_id of each table, once placed */
-    uint64_t row_bytes;  /* the most that a row takes in COPY's format */
+    uint64_t row_bytes;  /* most bytes of a row in COPY's format */
     char copy[8192];     /* the COPY statement */
-    char *insert;        /* what prepares the INSERT; NULL: another method */
+    char *insert;        /* the statement that prepares the INSERT; NULL: another method */
     struct postgres_json *json; /* names of the members; NULL: another method */
 };
 
@@ -80,60 +80,59 @@ struct postgres_arrays; /* see postgres_rows.c */
 struct connection {
     struct driver *driver;
     PGconn *conn;
-    uint8_t *buffer; /* encoded rows on their way */
+    uint8_t *buffer; /* encoded rows */
     enum {
         WAY_UNKNOWN,
         WAY_SOCKET,
         WAY_LIBRARY,
         WAY_NOWHERE
     } way; /* how the data of COPY is sent */
-    bool has_template;    /* the buffer holds what all rows of fixed length have in common */
+    bool has_template;    /* the buffer holds the counts and lengths of rows of fixed length */
     uint64_t deadline_ns; /* deadline of the current request; 0: none */
     struct postgres_ask *asks[OPERATIONS_MAX];
     struct postgres_arrays *arrays; /* made by the first INSERT */
-    bool is_late;         /* it has passed, and the answer had not come */
+    bool is_late;         /* the deadline passed before the answer came */
 };
 
-/* Opens the library and finds all its functions; a fault names what is missing. */
+/* Opens the library and finds its functions; a fault names what is missing. */
 enum outcome postgres_load_library(struct libpq *libpq, const char *wanted, struct fault *fault);
 
-/* The worst of the error of a result (NULL: of the connection) as a fault. */
+/* Makes a fault of the error of a result, or of the connection if result is NULL. */
 enum outcome postgres_fault(const struct libpq *libpq, PGconn *conn, const PGresult *result,
                             struct fault *fault);
 
-/* One request's waits, all within its deadline: false or NULL when it has passed (is_late), or when
- * the connection is broken. `begin` comes first; `flush` waits until the server has taken what was
- * put (without a deadline libpq's own calls have waited for it). */
+/* Waits within the deadline of a request: false or NULL when it has passed (is_late) or the
+ * connection is broken. `begin` comes first. `flush` waits until the server has taken
+ * everything; without a deadline libpq's own calls have waited for that. */
 bool postgres_begin(struct connection *connection, uint64_t deadline_ns);
 bool postgres_flush(struct connection *connection);
 PGresult *postgres_next_result(struct connection *connection);
 
-/* Encoding of rows for COPY BINARY, in pieces of the connection's buffer: rows begin at their
- * place, so that a header or a frame can go before them, and an end behind. */
+/* Encodes rows for COPY BINARY in pieces of the connection's buffer. There is room for a header
+ * or a frame before the rows, and for the end of the data behind them. */
 enum {
     POSTGRES_BUFFER_BYTES = 65536, /* space for rows */
     POSTGRES_ROWS_PLACE = 64,
     POSTGRES_BUFFER_SPACE = POSTGRES_ROWS_PLACE + POSTGRES_BUFFER_BYTES + 64
 };
 
-/* Before a piece of the data of COPY so many bytes are overwritten. */
+/* Bytes before a piece of COPY data that are overwritten. */
 enum { POSTGRES_FRAME_BYTES = 5 };
 
 uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
 bool postgres_send_rows(struct connection *connection, const struct batch *batch);
 
-/* The answer to the whole of a COPY or INSERT; takes everything off the connection, so that it is
- * good again. */
+/* Reads the whole answer to a COPY or INSERT, so that the connection is ready again. */
 enum outcome postgres_take_answer(struct connection *connection, uint64_t *rows_acked,
                                   struct fault *fault);
 
-/* Rows as the parameters of one prepared INSERT. `open` makes its text. */
+/* Sends rows as the parameters of one prepared INSERT. `open` makes its text. */
 enum outcome postgres_open_insert(struct driver *driver, struct fault *fault);
 enum outcome postgres_send_insert(struct connection *connection, const struct batch *batch,
                                   uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault);
 void postgres_free_arrays(struct connection *connection);
 
-/* A row's values as one field of the type jsonb. */
+/* Sends a row's values as one field of the type jsonb. */
 enum outcome postgres_open_json(struct driver *driver, struct fault *fault);
 uint64_t postgres_json_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
 

@@ -1,7 +1,7 @@
-/* libpq: the library and its functions, the waits of a request within its deadline, faults and what
- * the server acknowledges. Without a deadline libpq itself waits, for as long as it takes; with one
- * the connection does not block and all waiting is done here, for room to send and at once for what
- * the server says, so that neither side waits for the other. */
+/* Loads libpq, waits within the deadline of a request, and reads faults and acknowledgements.
+ * Without a deadline libpq itself waits, for as long as it takes. With one the connection does
+ * not block, and all waiting is done here: for room to send, and for what the server sends, so
+ * that neither side waits for the other. */
 #include "postgres.h"
 
 #include <poll.h>
@@ -92,7 +92,7 @@ PGresult *postgres_next_result(struct connection *c)
         if (!wait_for(c, POLLIN)) {
             if (c->is_late)
                 return NULL;
-            break; /* broken: libpq has a result that says so */
+            break; /* broken: libpq's next result says so */
         }
     return p->get_result(c->conn);
 }

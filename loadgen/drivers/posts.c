@@ -1,6 +1,6 @@
-/* Rows posted over HTTP, and queries; see posts.h. What is held of an answer at once is all of it,
- * up to what http.c takes. A digest has times as the server writes them, so that it compares with
- * the same server's only. */
+/* Posts rows over HTTP and asks queries; see posts.h. A whole answer is held in memory, up to
+ * what http.c takes. A digest has times as the server writes them, so it can be compared with
+ * the same server only. */
 #include "posts.h"
 
 #include <ctype.h>
@@ -27,18 +27,18 @@ enum {
 struct driver {
     const struct driver_setup *setup;
     const struct post_form *form;
-    void *encoder; /* by the form's kind */
+    void *encoder; /* made by the form's kind */
     const char *host, *path;
-    char authorization[HEADER_BYTES / 2]; /* a header line with its CR LF; "" where none is asked */
+    char authorization[HEADER_BYTES / 2]; /* a header line with its CR LF; "" without a login */
     char header[HEADER_BYTES]; /* sent with rows: the form's header lines and authorization */
-    char ask_header[HEADER_BYTES]; /* the same of queries that are posted */
+    char ask_header[HEADER_BYTES]; /* sent with queries that are posted */
     uint16_t port;
     uint32_t first_column, column_count;
 };
 
 struct posts_ask {
     struct marks marks;
-    char *plain; /* all pieces, encoded, one behind the other */
+    char *plain; /* all pieces, encoded, one after another */
     uint32_t ends[PIECES_MAX];
     bool is_posted;
     const char *as_it_is; /* characters that are not encoded; NULL: all */
@@ -51,12 +51,12 @@ struct connection {
     struct post_place *place; /* place within the current request */
     char *body;
     uint64_t body_size;
-    struct packer *packer; /* NULL where nothing is compressed */
+    struct packer *packer; /* NULL: nothing is compressed */
     struct posts_ask *asks[OPERATIONS_MAX];
 };
 
-/* The header lines of rows and queries. False where the password cannot be in one. Without a
- * password there is none: rows that are only printed need none. */
+/* Makes the header lines of rows and queries. False: the password cannot be in a header line.
+ * There may be no password: rows that are only printed need none. */
 static bool make_headers(struct driver *d, struct fault *fault)
 {
     const char *scheme = spec_option(d->setup->spec, "auth_scheme");
@@ -81,7 +81,7 @@ static bool refuse(struct fault *fault, const char *why)
     return false;
 }
 
-/* What the kind of the driver cannot do of what the spec asks for. */
+/* Refuses what the spec asks for and this kind of driver cannot do. */
 static bool check_kind(const struct driver *d, bool *is_switched, struct fault *fault)
 {
     const struct post_kind *kind = d->form->kind;
@@ -220,8 +220,8 @@ enum outcome posts_connect(struct driver *d, uint32_t worker, struct connection 
     return OUTCOME_OK;
 }
 
-/* One piece of a request that is not answered. A server that speaks refuses something: perhaps of
- * an earlier request, so that its rows are not sent again. */
+/* Sends one piece of a request that gets no answer. A server that sends something refuses rows,
+ * perhaps of an earlier request, so the rows are not sent again. */
 static enum outcome pour(struct connection *c, const char *text, size_t length, struct fault *fault)
 {
     struct stream *s = &c->stream;
@@ -247,7 +247,7 @@ static enum outcome refused(const struct http_reply *reply, struct fault *fault)
     return OUTCOME_ERROR;
 }
 
-/* One piece of a request. */
+/* Posts one piece of a request and reads the answer. */
 static enum outcome post(struct connection *c, const char *text, size_t length, struct fault *fault)
 {
     const struct driver *d = c->driver;
@@ -262,7 +262,7 @@ static enum outcome post(struct connection *c, const char *text, size_t length, 
     return refused(&reply, fault);
 }
 
-/* One piece in the form in which it goes out; nothing goes out where sending is stubbed. */
+/* Compresses one piece if the form says so, and sends it unless sending is stubbed. */
 static enum outcome deliver(struct connection *c, size_t length, struct fault *fault)
 {
     const struct driver *d = c->driver;
@@ -308,11 +308,11 @@ uint64_t posts_row_bytes(const struct driver *d)
     return d->form->kind->row_bytes(d->encoder, d->first_column, d->column_count);
 }
 
-/* The rows of an answer in JSON: counted, and put into a digest where one is wanted. */
+/* Which members of a JSON answer hold rows. */
 struct posts_answer {
     const char *rows; /* members of this name hold rows, each a list of values */
-    /* A string of this name tells which column the rows behind it are of: those of other columns
-     * than the first are no rows of their own. NULL: all are. */
+    /* A string of this name says which column the next rows are of: only those of the first
+     * column count as rows. NULL: all count. */
     const char *column;
 };
 
@@ -329,7 +329,7 @@ struct scan {
     const char *error; /* the value of a member of this name */
 };
 
-static const char *behind_string(const char *at) /* at its opening quote */
+static const char *behind_string(const char *at) /* from its opening quote */
 {
     for (at++; *at && *at != '"'; at++)
         if (*at == '\\' && at[1])
@@ -337,7 +337,7 @@ static const char *behind_string(const char *at) /* at its opening quote */
     return *at ? at + 1 : at;
 }
 
-static const char *behind_value(const char *at) /* that is neither a list nor an object */
+static const char *behind_value(const char *at) /* neither a list nor an object */
 {
     return *at == '"' ? behind_string(at) : at + strcspn(at, ",]} \t\r\n");
 }
@@ -356,8 +356,8 @@ static uint64_t digest_value(uint64_t digest, const char *at, const char *end)
     return digest_word(digest, (uint64_t)strtoll(at, NULL, 10));
 }
 
-/* A list of rows, from its bracket on. On anything else than lists of plain values it ends early.
- */
+/* Counts a list of rows, from its bracket on. It ends early on anything but lists of plain
+ * values. */
 static void count_rows(struct scan *s)
 {
     struct answer *answer = s->answer;
@@ -390,7 +390,7 @@ static bool is_named(struct word name, const char *wanted)
     return wanted && strlen(wanted) == name.length && memcmp(name.at, wanted, name.length) == 0;
 }
 
-/* The lists of a member: rows, or more values of those that were counted already. */
+/* Counts the lists of a member: rows, or more values of rows that are counted already. */
 static void take_rows(struct scan *s)
 {
     const uint64_t before = s->answer->rows;
@@ -404,8 +404,8 @@ static void take_rows(struct scan *s)
     s->column = (struct word){0};
 }
 
-/* `text` ends with a zero byte. Returns the first quote of the member `error`, NULL when there is
- * none. Text that is something else has fewer rows. */
+/* Counts the rows and values of an answer. `text` ends with a zero byte. Returns the opening
+ * quote of the member `error`, NULL if there is none. Malformed text has fewer rows. */
 static const char *count_answer(const struct posts_answer *form, const char *text,
                                 struct answer *answer)
 {
@@ -514,7 +514,7 @@ size_t posts_table_name(const struct driver *d, uint32_t table, char out[DRIVER_
     return (size_t)(numbers_put_unsigned(out + 1, table) - out);
 }
 
-/* A table's name, a time in units of the precision, a number. */
+/* Writes the name of a table, a time in units of the precision, or a number. */
 static char *put_parameter(char *out, const struct posts_ask *ask, const struct driver *d,
                            const struct parameter *parameter)
 {

@@ -27,7 +27,7 @@ struct post_place { /* where in a batch the next row, or value of a column, come
     struct kept_time time;
 };
 
-struct post_names { /* what is known of rows before the first one; `variant` is the form's own */
+struct post_names { /* what `init` gets; `variant` is the form's own */
     const struct spec *spec;
     const struct schema *schema;
     const char *measurement;
@@ -37,19 +37,19 @@ struct post_names { /* what is known of rows before the first one; `variant` is 
 
 struct post_kind { /* what the methods of a driver share */
     bool (*has)(enum type type);
-    const char *lacks;       /* what a fault says before the column whose type it lacks */
+    const char *lacks;       /* what a fault says before a column whose type it lacks */
     const char *switch_name; /* an option of its own that is 0 or 1; NULL: none */
     const char *ms_only;     /* why times must be in ms; NULL: they need not */
     size_t encoder_bytes; /* size of what `init` fills: the driver's names, read-only afterwards */
     size_t place_bytes; /* size of the driver's place, which begins with a post_place */
 
-    /* False when memory is short; `drop` is called then too. */
+    /* False: out of memory; `drop` is called then too. */
     bool (*init)(void *encoder, const struct post_names *names);
     void (*drop)(void *encoder);
-    /* The most bytes that a row takes, and a body in which it is the only one. */
+    /* The most bytes of a row, in a body of its own. */
     uint64_t (*row_bytes)(const void *encoder, uint32_t first_column, uint32_t column_count);
-    /* Puts rows of the batch from `place` on, as many as fit into `room` bytes; returns the end of
-     * the text, which is `out` where there is nothing to post. *rows: how many it completes. */
+    /* Writes rows of the batch from `place` on, as many as fit into `room` bytes; returns the
+     * end of the text, or `out` if there is nothing to post. *rows: how many are complete. */
     char *(*put)(const void *encoder, const struct batch *batch, void *place, char *out,
                  uint64_t room, uint32_t *rows);
 };
@@ -59,12 +59,12 @@ struct post_form { /* what one method has of its own */
     const void *variant; /* for `init` */
     bool is_unanswered; /* over bare TCP; header and path are not used */
     const struct packing *packing; /* compression of the body, as the header says; NULL: none */
-    const char *header; /* what the body is, as header lines with their CR LF */
-    const char *path; /* where it is posted unless the spec has write_path */
+    const char *header; /* header lines that describe the body, with their CR LF */
+    const char *path; /* path of the posts unless the spec has write_path */
     uint16_t port;
 };
 
-/* The functions of such a driver. */
+/* Functions of struct driver_ops. */
 enum outcome posts_open(const struct driver_setup *setup, struct driver **driver,
                         struct fault *fault);
 enum outcome posts_place(struct driver *driver, uint32_t *partition_of, struct fault *fault);

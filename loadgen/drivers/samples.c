@@ -21,8 +21,8 @@
 
 struct run { /* successive rows of one column of one table */
     const struct batch *batch;
-    uint32_t column, first, rows; /* first: of the batch */
-    const char *labels; /* encoded; those before the name, and those behind it */
+    uint32_t column, first, rows; /* first: row of the batch */
+    const char *labels; /* encoded labels before the name and behind it */
     uint32_t before, behind;
     const char *name; /* the label with the name of the series, encoded */
     uint32_t name_bytes;
@@ -30,15 +30,15 @@ struct run { /* successive rows of one column of one table */
 };
 
 struct samples_form {
-    uint32_t frame_bytes; /* most that a series has beside labels and samples */
-    uint32_t sample_bytes; /* most that a sample takes */
+    uint32_t frame_bytes; /* most bytes of a series without labels and samples */
+    uint32_t sample_bytes; /* most bytes of a sample */
     char *(*put_label)(char *out, const char *name, const char *value, size_t length);
-    uint32_t (*label_bytes)(size_t name, size_t value); /* the most that a label takes */
-    /* Puts the samples of the run as one series; `out` where all of them are left out. */
+    uint32_t (*label_bytes)(size_t name, size_t value); /* most bytes of a label */
+    /* Writes the samples of the run as one series; returns `out` if all of them are left out. */
     char *(*put_run)(const struct run *run, char *out);
 };
 
-/* Lines of JSON. */
+/* The form of `import`: lines of JSON. */
 
 enum { TIME_BYTES = 24, ESCAPE_BYTES = 6, FRAME_BYTES = 64 };
 
@@ -71,7 +71,7 @@ static char *put_escaped(char *out, const char *text, size_t length)
 static char *json_label(char *out, const char *name, const char *value, size_t length)
 {
     *out++ = '"';
-    out = put_text(out, name, strlen(name)); /* a plain name */
+    out = put_text(out, name, strlen(name)); /* column names need no escapes */
     out = PUT(out, "\":\"");
     out = put_escaped(out, value, length);
     return PUT(out, "\",");
@@ -139,8 +139,8 @@ static const struct samples_form form_json = {
     .put_run = json_run,
 };
 
-/* Protobuf. A field is its key (number << 3 | how it is written) and its value: 1 eight bytes, 2 a
- * length and so many bytes, 0 a varint. */
+/* The form of `remote-write`: protobuf. A field is its key (number << 3 | wire type) and its
+ * value: wire type 1 is eight bytes, 2 a length and so many bytes, 0 a varint. */
 
 enum {
     LENGTH_BYTES = 4, /* length of a body below 2^28 bytes */
@@ -150,7 +150,7 @@ enum {
     KEY_2_BYTES = 2 << 3 | 2,
     KEY_2_VARINT = 2 << 3,
     SAMPLE_BYTES = 3 + 1 + 8 + VARINT_BYTES,
-    CHUNK = 64 /* values that are made doubles at a time */
+    CHUNK = 64 /* values that are converted to double at a time */
 };
 
 static char *put_varint(char *out, uint64_t value)
@@ -219,8 +219,8 @@ static char *protobuf_samples(const struct run *run, char *out)
     return out;
 }
 
-/* The length stands before what it is the length of, and takes more or less bytes: the series is
- * put behind the most that it takes, and moved. */
+/* A length stands before its contents and has a variable size. So the series is written behind
+ * the longest length, and then moved. */
 static char *protobuf_run(const struct run *run, char *out)
 {
     char *const series = out + 1 + LENGTH_BYTES;
@@ -254,10 +254,10 @@ struct sample_name {
 
 struct label { /* one label of a table's series */
     const char *name;
-    uint32_t tag; /* or the number of tags: its device */
+    uint32_t tag; /* index of a tag; the number of tags stands for the device */
 };
 
-struct samples { /* the labels of all series; read-only once made */
+struct samples { /* labels of all series; read-only once made */
     const struct spec *spec;
     const struct schema *schema;
     const struct samples_form *form;
@@ -292,7 +292,7 @@ static const char *label_value(const struct samples *s, const struct label *labe
     return tag_text(s->spec, s->schema, label->tag, table, text, length);
 }
 
-/* All labels of a table but the name of the series, whose place is kept in names_at. */
+/* Writes all labels of a table except the name of the series, whose place goes to names_at. */
 static char *put_labels(void *context, uint32_t table, char *out)
 {
     const struct samples *s = context;
@@ -369,12 +369,12 @@ static void drop(void *encoder)
     free(s->names);
 }
 
-static uint32_t series_bytes(const struct samples *s) /* without samples */
+static uint32_t series_bytes(const struct samples *s) /* bytes without samples */
 {
     return s->form->frame_bytes + s->labels_bytes;
 }
 
-/* Each sample with its series. */
+/* Each sample may need a series of its own. */
 static uint64_t row_bytes(const void *encoder, uint32_t first, uint32_t count)
 {
     const struct samples *s = encoder;
@@ -404,7 +404,7 @@ static struct run run_of(const struct samples *s, const struct batch *batch,
     };
 }
 
-/* Column by column of each slice; a row is complete when its last column was put. */
+/* Goes column by column through each slice; a row is complete when its last column is written. */
 static char *put(const void *encoder, const struct batch *batch, void *next, char *out,
                  uint64_t room, uint32_t *rows)
 {

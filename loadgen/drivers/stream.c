@@ -1,4 +1,4 @@
-/* TCP without blocking calls but for the resolver's; see stream.h. */
+/* A TCP connection; see stream.h. No call blocks, except for the resolver's. */
 #include "stream.h"
 
 #include <errno.h>
@@ -45,13 +45,13 @@ static bool wait_for(struct stream *s, short events)
     return false;
 }
 
-/* Whether a call that failed only has to wait. */
+/* Whether the failed call must only wait. */
 static bool is_early(void)
 {
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-/* With errno set when it fails, and the socket closed. */
+/* Connects a socket; on failure it sets errno and closes the socket. */
 static bool connect_to(struct stream *s, const struct sockaddr *address, socklen_t length)
 {
     const int one = 1;
@@ -154,7 +154,7 @@ bool stream_write(struct stream *s, const void *head, size_t head_length, const 
     return true;
 }
 
-/* Room for `count` unread bytes and a zero behind them. */
+/* Makes room for `count` unread bytes and a zero byte. */
 static bool make_room(struct stream *s, size_t count)
 {
     if (count > BYTES_MAX)
@@ -212,7 +212,8 @@ bool stream_need(struct stream *s, size_t count)
     while (s->end - s->begin < count) {
         if (!make_room(s, count))
             return false;
-        if (!wait_for(s, POLLIN)) /* before each read: who drips for ever ends as well */
+        if (!wait_for(s, POLLIN)) /* before each read, so that a server that sends byte by byte
+                                     cannot pass the deadline */
             return stream_fail(s, "no answer in time");
         const ssize_t got = recv(s->fd, s->bytes + s->end, s->size - s->end - 1, 0);
         if (got < 0 && is_early())

@@ -1,5 +1,5 @@
-/* One TCP connection with what was read ahead. Each wait ends: by the deadline of the request, or
- * after a time of its own where there is none. It speaks no protocol and does no TLS. */
+/* One TCP connection and what was read from it. Each wait ends: by the deadline of the request,
+ * or after a time of its own if there is none. It speaks no protocol and does no TLS. */
 #ifndef SCALE_STREAM_H
 #define SCALE_STREAM_H
 
@@ -13,43 +13,44 @@
 struct stream { /* begins as {.fd = -1} */
     int fd;     /* -1: not connected */
     char *bytes;
-    size_t size, begin, end; /* unread: bytes[begin .. end-1]; behind `end` a byte is free */
+    size_t size, begin,
+        end; /* unread: bytes[begin .. end-1]; the byte at `end` may be overwritten */
     char *joined;            /* used by http.c: a body that came in chunks */
     size_t joined_size;
     struct sockaddr_storage
         address; /* address of the first connection; later ones need no resolver */
     socklen_t address_length;
     uint64_t deadline_ns; /* deadline of the current request; 0: none */
-    bool is_late;         /* the last failure was that the deadline passed */
+    bool is_late;         /* the last call failed because the deadline had passed */
     char problem[160];    /* why the last call failed */
 };
 
-/* The deadline of all that follows. */
+/* Sets the deadline of all that follows. */
 void stream_deadline(struct stream *stream, uint64_t deadline_ns);
 
-/* All that return a bool return false after saying in `problem` what went wrong; the connection is
+/* The functions that return a bool return false with the reason in `problem`; the connection is
  * then closed. */
 bool stream_open(struct stream *stream, const char *host, uint16_t port);
 void stream_close(struct stream *stream);
-void stream_shut(struct stream *stream); /* closes, and keeps what was read */
+void stream_shut(struct stream *stream); /* closes, and keeps unread bytes */
 void stream_free(struct stream *stream);
 bool stream_write(struct stream *stream, const void *head, size_t head_length, const void *body,
                   size_t body_length);
 /* Makes at least `count` unread bytes available at stream->bytes + stream->begin. */
 bool stream_need(struct stream *stream, size_t count);
-/* Reads what has come by now, without waiting: unread bytes may be there afterwards. */
+/* Reads what has arrived, without waiting; there may be no unread bytes afterwards. */
 bool stream_hear(struct stream *stream);
-/* Says that no more will be sent, and waits until the other side has closed the connection too,
- * so that it has read everything. What it says meanwhile is dropped. Closes in any case. */
+/* Ends sending, and waits until the server has closed the connection too and so has read
+ * everything. What it sends meanwhile is discarded. The connection is closed in any case. */
 bool stream_finish(struct stream *stream, uint64_t until_ns);
-/* The last failure as a fault: OUTCOME_ERROR, or OUTCOME_FATAL when the deadline has passed.
- * Whether the server has done what it was sent is not known. */
+/* Makes a fault of the last failure: OUTCOME_ERROR, or OUTCOME_FATAL if the deadline has passed.
+ * The server may or may not have done what it was sent. */
 static inline enum outcome stream_fault(const struct stream *stream, struct fault *fault)
 {
     return fault_broken(fault, stream->is_late, stream->problem);
 }
 
-/* Closes, says why, returns false. */
+/* Closes the connection with a reason; returns false. */
 bool stream_fail(struct stream *stream, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,6 +1,7 @@
-/* taosAdapter, TDengine's door for HTTP and WebSocket: the methods `rest` (INSERT text to
- * /rest/sql) and `ws` (raw blocks of columns). Everything else that a connection does, it does by
- * REST. Needs no client library. */
+/* The methods of TDengine through taosAdapter, its server for HTTP and WebSocket: `rest` (INSERT
+ * text to /rest/sql) and `ws` (raw blocks of columns). Connecting, placing, creating tables and
+ * queries go by REST. It needs no client library, and it refuses to trust that an answer is
+ * JSON. */
 #include "taosadapter.h"
 
 #include <ctype.h>
@@ -21,7 +22,7 @@
 #include "tdengine.h"
 #include "websocket.h"
 
-/* Reading the adapter's JSON answers, in place and once through: no tree is built. */
+/* Reading JSON answers in place and in one pass; no tree is built. */
 
 struct json_at { /* a place in a text that ends with a zero byte */
     char *at;
@@ -29,15 +30,14 @@ struct json_at { /* a place in a text that ends with a zero byte */
 
 struct adapter {
     struct stream rest, ws;
-    char headers[512]; /* the authorization */
+    char headers[512]; /* the header line with the authorization */
     char path[3 * TDENGINE_NAME_MAX + 64];
-    uint8_t *block; /* a message on its way */
+    uint8_t *block; /* the message to be sent */
     size_t block_size;
     uint64_t request;
 };
 
-/* A small JSON reader. It trusts the adapter to write JSON: on anything
- * else it ends early, and never leaves the text. */
+/* A small JSON reader. Malformed text ends it early; it never reads beyond the text. */
 
 static char *skip_blanks(char *at)
 {
@@ -77,7 +77,7 @@ static void answer_skip(struct json_at *place)
     place->at = at;
 }
 
-/* The place of the value of `key` in the object at `text`; at is NULL when there is none. */
+/* Finds the value of `key` in the object at `text`; at is NULL if there is none. */
 static struct json_at answer_member(char *text, const char *key)
 {
     struct json_at place = {skip_blanks(text)};
@@ -101,7 +101,8 @@ static struct json_at answer_member(char *text, const char *key)
     return (struct json_at){NULL};
 }
 
-/* Steps into an array: false when it is empty or none. `answer_next` goes to the next member. */
+/* Steps into an array; false: it is empty, or not an array. `answer_next` goes to the next
+ * member. */
 static bool answer_enter(struct json_at *place)
 {
     if (!place->at)
@@ -146,7 +147,7 @@ static char *put_utf8(char *out, unsigned code)
     return out;
 }
 
-/* One escape; `*in` is behind its backslash. Never longer than what it came from. */
+/* Decodes one escape; `*in` is behind its backslash. The result is never longer. */
 static char *put_escaped(char *out, char **in)
 {
     static const char names[] = "nrtbf", meant[] = "\n\r\t\b\f";
@@ -161,8 +162,8 @@ static char *put_escaped(char *out, char **in)
     return out + 1;
 }
 
-/* The value as text: a string with its escapes taken out (in place, so only once), anything else
- * unchanged. The place then is behind the value. */
+/* Reads a value as text: a string is decoded in place, so it can be read once; anything else is
+ * unchanged. The place moves behind the value. */
 static char *answer_text(struct json_at *place, size_t *length, bool *is_string)
 {
     char *first = skip_blanks(place->at), *out = first;
@@ -186,9 +187,10 @@ static char *answer_text(struct json_at *place, size_t *length, bool *is_string)
     return first;
 }
 
-/* What taosAdapter says when it fails, and a way to it that is broken, as the load's faults. */
+/* Faults of taosAdapter and of the connection to it. */
 
-/* The way to the adapter fails: it may come back, unless the request's time is over. */
+/* Makes a fault of a broken connection. It is transient, unless the request's deadline has
+ * passed. */
 static enum outcome adapter_broken(const struct stream *stream, struct fault *fault)
 {
     if (stream->is_late)
@@ -198,7 +200,7 @@ static enum outcome adapter_broken(const struct stream *stream, struct fault *fa
     return OUTCOME_ERROR;
 }
 
-/* The answer's code and words as a fault; OK when the code is 0. */
+/* Makes a fault of the answer's code and message; OK if the code is 0. */
 static enum outcome adapter_answer(char *text, int status, const char *words, struct fault *fault)
 {
     size_t length = 0;
@@ -217,9 +219,9 @@ static enum outcome adapter_answer(char *text, int status, const char *words, st
     return fault->is_transient ? OUTCOME_ERROR : OUTCOME_FATAL;
 }
 
-/* A slice of a batch as TDengine's raw block: for each column its NULLs (a bit each) and values,
- * or, for types with a length, offsets and values with their lengths before them. NCHAR is
- * written as UTF-32, the server's own form. */
+/* Raw blocks: a slice of a batch as TDengine's columns. A column is its NULLs (a bit each) and
+ * its values, or, for types of variable length, offsets and values with their lengths before
+ * them. NCHAR is written as UTF-32, as the server stores it. */
 
 enum {
     ACTION_BLOCK = 4,
@@ -249,8 +251,8 @@ static bool is_partial(const struct driver *d)
     return d->column_count < d->setup->schema->column_count;
 }
 
-/* The most bytes that a message of `rows` rows takes, and the message of one slice (with the
- * bytes it took), as the adapter's binary action writes raw blocks. */
+/* The most bytes of a message with `rows` rows, in the format of the adapter's binary action for
+ * raw blocks. */
 static size_t block_bytes_max(const struct driver *d, uint32_t rows)
 {
     const struct column *columns = d->setup->schema->columns + d->first_column;
@@ -271,7 +273,7 @@ static uint8_t *put_bitmap(uint8_t *out, const uint8_t *nulls, uint32_t rows)
     return out + bytes;
 }
 
-/* UTF-8 as UTF-32, least significant byte first. */
+/* Converts UTF-8 to UTF-32, least significant byte first. */
 static uint8_t *put_wide(uint8_t *out, const uint8_t *in, uint32_t length)
 {
     for (uint32_t i = 0; i < length;) {
@@ -284,7 +286,8 @@ static uint8_t *put_wide(uint8_t *out, const uint8_t *in, uint32_t length)
     return out;
 }
 
-/* Offsets, then length and bytes of each value. Returns the end; *data is where values begin. */
+/* Writes offsets, then length and bytes of each value. Returns the end; *data: where the values
+ * begin. */
 static uint8_t *put_varied(uint8_t *out, const struct column *column,
                            const struct column_data *data, uint32_t offset, uint32_t rows,
                            const uint8_t **first)
@@ -343,7 +346,7 @@ static uint8_t *put_columns(uint8_t *out, uint8_t *sizes, const struct driver *d
     return out;
 }
 
-/* The names of the columns, for a block that does not hold all of them. */
+/* Writes the names of the columns, for a block that does not have all of them. */
 static uint8_t *put_fields(uint8_t *out, const struct driver *d)
 {
     const struct column *columns = d->setup->schema->columns + d->first_column;
@@ -396,9 +399,9 @@ static size_t block_put(uint8_t *const out, const struct driver *d, const struct
     return (size_t)(at - out);
 }
 
-/* The method `ws`: each slice of a request is one binary message with a raw block of columns,
- * which the adapter hands to libtaos as it is; the answers are read when all are sent. A block is
- * written whole or not at all, so an answer without an error acknowledges all its rows. */
+/* The method `ws`. Each slice of a request is one binary message with a raw block, which the
+ * adapter passes to libtaos unchanged; the answers are read when all messages are sent. A block
+ * is written whole or not at all, so an answer without an error acknowledges all its rows. */
 
 static enum outcome receive(struct adapter *a, struct fault *fault)
 {
@@ -406,7 +409,7 @@ static enum outcome receive(struct adapter *a, struct fault *fault)
     size_t length;
     if (!websocket_receive(&a->ws, &text, &length))
         return adapter_broken(&a->ws, fault);
-    char *end = text + length; /* the byte behind may be the next message's first */
+    char *end = text + length; /* the next byte may belong to the next message */
     const char behind = *end;
     *end = '\0';
     const enum outcome outcome = adapter_answer(text, 200, "message", fault);
@@ -414,7 +417,7 @@ static enum outcome receive(struct adapter *a, struct fault *fault)
     return outcome;
 }
 
-/* Text as a JSON string, for names and passwords. */
+/* Writes text as a JSON string, for names and passwords. */
 static char *put_string(char *out, const char *text)
 {
     *out++ = '"';
@@ -517,7 +520,7 @@ static bool build_authorization(struct adapter *a, const struct driver *d)
     return true;
 }
 
-/* "/rest/sql/<database>": bytes that a path may not hold are written as %XX. */
+/* Writes "/rest/sql/<database>"; bytes that a path may not have become %XX. */
 static void build_path(struct adapter *a, const char *database)
 {
     size_t used = (size_t)snprintf(a->path, sizeof a->path, "/rest/sql%s", database ? "/" : "");
@@ -530,7 +533,7 @@ static void build_path(struct adapter *a, const char *database)
     }
 }
 
-/* Posts `body`; the reply's body is then the JSON text of a success. */
+/* Posts `body`; on success the reply's body is JSON text. */
 static enum outcome post_to(struct connection *c, const char *path, const char *body, size_t length,
                             struct http_reply *reply, struct fault *fault)
 {
@@ -552,7 +555,7 @@ static enum outcome post(struct connection *c, const char *path, const char *bod
     return outcome;
 }
 
-/* Posts a statement; *answer is then the JSON text of a success, of *bytes. */
+/* Posts a statement; on success *answer is JSON text with *bytes bytes. */
 static enum outcome adapter_post(struct connection *c, const char *statement, size_t length,
                                  char **answer, size_t *bytes, struct fault *fault)
 {
@@ -683,7 +686,7 @@ enum outcome adapter_sql(struct connection *c, const char *statement,
         sink->affected(sink->context, affected);
         return OUTCOME_OK;
     }
-    const struct json_at data = answer_member(answer, "data"); /* before names are taken out */
+    const struct json_at data = answer_member(answer, "data"); /* before the names are decoded */
     tell_columns(answer, sink);
     tell_rows(data, sink);
     return OUTCOME_OK;
@@ -765,8 +768,8 @@ enum outcome adapter_table_vgroups(struct connection *c, const char *const *tabl
     return OUTCOME_OK;
 }
 
-/* Queries by REST: the answer is JSON. Its rows are counted; for a digest its values are read as
- * what the columns' types say. */
+/* Queries by REST. The answer is JSON: its rows are counted, and for a digest its values are
+ * read according to the types of the columns. */
 
 enum { COLUMNS_READ_MAX = 4096 };
 
@@ -788,7 +791,8 @@ static enum kind kind_of(const char *type, size_t length)
     return KIND_WHOLE;
 }
 
-/* The kinds of the columns; returns how many there are. `text` is written to: a copy is read. */
+/* Reads the kinds of the columns; returns their number. Decoding writes to the text, so a copy
+ * is read. */
 static uint32_t read_columns(struct json_at meta, uint8_t *kinds)
 {
     uint32_t count = 0;
@@ -812,7 +816,7 @@ static uint32_t read_columns(struct json_at meta, uint8_t *kinds)
     return count;
 }
 
-/* "2017-07-14T02:40:00.123Z", or with an offset, in ns since 1970. */
+/* Reads "2017-07-14T02:40:00.123Z", or a time with an offset, as ns since 1970. */
 static int64_t read_time(const char *text, size_t length)
 {
     struct tm day = {.tm_sec = 0};
@@ -831,7 +835,8 @@ static int64_t read_time(const char *text, size_t length)
         offset_s = (hours * 60 + minutes) * (*rest == '+' ? 60 : -60);
     }
     const uint64_t seconds = (uint64_t)((int64_t)timegm(&day) - offset_s);
-    return (int64_t)(seconds * 1000000000u + (uint64_t)ns); /* modulo 2^64: any year has a digest */
+    return (int64_t)(seconds * 1000000000u +
+                     (uint64_t)ns); /* modulo 2^64, so that any year has a digest */
 }
 
 struct value {
@@ -871,7 +876,7 @@ static uint64_t digest_value(uint64_t digest, enum kind kind, const struct value
     }
 }
 
-/* A number of the adapter is one in JSON, and so is a truth. */
+/* Passes a value to the sink. The adapter writes numbers and truth values as JSON has them. */
 static void hand_value(const struct result_sink *sink, enum kind kind, const struct value *value)
 {
     if (value->is_null)
@@ -883,7 +888,7 @@ static void hand_value(const struct result_sink *sink, enum kind kind, const str
                     kind != KIND_TEXT && !value->is_string);
 }
 
-/* All values, for the digest and the sink. */
+/* Reads all values, for the digest and the sink. */
 static void take_answer_rows(struct json_at row, const uint8_t *kinds, struct answer *answer)
 {
     if (!answer_enter(&row))
@@ -914,7 +919,8 @@ enum outcome adapter_ask(struct connection *c, const char *statement, size_t len
     char *text;
     size_t bytes;
     const enum outcome outcome = adapter_post(c, statement, length, &text, &bytes, fault);
-    if (outcome != OUTCOME_OK) /* a query fails for itself; a way that is broken passes, or not */
+    if (outcome !=
+        OUTCOME_OK) /* a failed query fails alone; a broken connection may be transient */
         return fault->is_late ? OUTCOME_FATAL : OUTCOME_ERROR;
     const struct json_at meta = answer_member(text, "column_meta");
     const struct json_at data = answer_member(text, "data");

@@ -1,7 +1,9 @@
-/* The driver of TDengine 3: through libtaos the methods `stmt` (bound columns), `sql` (text) and
- * schemaless lines, through taosAdapter `rest` and `ws`. A table of the load is a subtable of
- * the supertable `table`; database and supertable are made by others. Rows count when the server
- * says that they are written. docs/tdengine-driver.md has the options and the error codes. */
+/* The driver of TDengine 3: loading libtaos, connections, placement, creating tables, and the
+ * table of methods. tdengine_write.c sends rows by the methods `stmt` (bound columns), `sql`
+ * (text) and schemaless lines; taosadapter.c by `rest` and `ws`; tdengine_query.c reads. A table
+ * of the load is a subtable of the supertable `table`. Rows count when the server reports that
+ * they are written. It refuses to create the database and the supertable, which exist.
+ * docs/tdengine-driver.md has the options and the error codes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +15,8 @@
 #include "taosadapter.h"
 #include "tdengine.h"
 
-/* Opens libtaos at run time; see tdengine_h. It calls nothing in it. The second
- * binding interface, taos_stmt2_*, is newer than 3.3.0.0 and not looked for. */
+/* Loading libtaos. The second binding interface, taos_stmt2_*, is newer than 3.3.0.0 and is not
+ * used. */
 
 static enum outcome tdengine_load_library(struct libtaos *t, const char *wanted,
                                           struct fault *fault)
@@ -57,8 +59,7 @@ static enum outcome tdengine_load_library(struct libtaos *t, const char *wanted,
     return OUTCOME_OK;
 }
 
-/* A worker's connection: through libtaos, or to taosAdapter, by the method. What it sends is the
- * business of the method's own file. */
+/* Connections of workers, through libtaos or to taosAdapter, as the method needs. */
 
 enum { TEXT_BYTES = 1048576 + 65536 };
 
@@ -115,10 +116,10 @@ static enum outcome tdengine_connect(struct driver *d, uint32_t worker,
     return outcome;
 }
 
-/* Placement: TDengine puts a table into the vgroup whose range holds the hash of its full name.
- * We compute the same hash and choose names, so that every vgroup gets as many tables as any
- * other, or one less; `placement=stock` takes the names as they come. The server must confirm
- * every range and every table, or nothing is loaded. */
+/* Placement. TDengine puts a table into the vgroup whose range holds the hash of its full name.
+ * The driver computes the same hash and chooses names, so that each vgroup has as many tables as
+ * any other, or one less; with `placement=stock` it takes the names in order. The load does not
+ * start unless the server confirms every range and every table. */
 
 enum { HASH_SEED = 0x12345678, TABLES_AT_ONCE = 2048 };
 
@@ -142,7 +143,7 @@ static uint32_t murmur3(const char *bytes, uint32_t length, uint32_t seed)
     }
     for (uint32_t left = length & 3u; left > 0; left--)
         tail = (tail << 8) | (uint8_t)bytes[(length & ~3u) + left - 1];
-    hash ^= scramble(tail) ^ length; /* a tail of nothing adds nothing */
+    hash ^= scramble(tail) ^ length; /* zero if there is no tail */
     hash = (hash ^ (hash >> 16)) * 0x85ebca6bu;
     hash = (hash ^ (hash >> 13)) * 0xc2b2ae35u;
     return hash ^ (hash >> 16);
@@ -168,8 +169,8 @@ static uint32_t partition_of_number(struct hasher *h, uint32_t number)
     return partition < h->partitions ? partition : h->partitions - 1;
 }
 
-/* Table t shall live in partition t mod partitions: hands the numbers 0, 1, 2, ... to the next
- * table of the partition that they fall in, until every table has one. */
+/* Gives table t a number whose partition is t mod partitions: the numbers 0, 1, 2, ... go to the
+ * next table of their partition, until each table has one. */
 static bool choose_names(struct driver *d, struct hasher *h, uint32_t *partition_of)
 {
     const uint32_t tables = (uint32_t)d->setup->spec->tables;
@@ -210,7 +211,7 @@ static int by_begin(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* The server's vgroups against ours, in the order of their ranges. */
+/* Compares the server's vgroups with the computed ranges, in their order. */
 static enum outcome confirm_vgroups(const struct driver *d, const struct hasher *h,
                                     struct taos_route *route, struct fault *fault)
 {
@@ -282,7 +283,7 @@ static enum outcome ask_route(struct connection *c, struct taos_route *route, st
     return code ? tdengine_fault(code, t->error_text(NULL), fault) : OUTCOME_OK;
 }
 
-/* With fewer tables than vgroups, partitions may represent tables, and there is no balance to
+/* With fewer tables than vgroups, some vgroups have no table, and there is no balance to
  * confirm. */
 static bool is_free_of_vgroups(const struct driver *d, const struct taos_route *route)
 {
@@ -329,11 +330,11 @@ static enum outcome tdengine_place(struct driver *d, uint32_t *partition_of, str
     return outcome == OUTCOME_OK ? OUTCOME_OK : OUTCOME_FATAL;
 }
 
-/* Creates subtables, many in one statement. The supertable is made by others. */
+/* Creating subtables, many in one statement. */
 
 enum { STATEMENT_BYTES = 65536, TABLES_PER_STATEMENT = 500 };
 
-/* " IF NOT EXISTS d7 USING meters TAGS (...)" at out; returns its length, 0 when it has no room */
+/* Writes " IF NOT EXISTS d7 USING meters TAGS (...)"; returns its length, 0 if it does not fit. */
 static uint32_t put_table(const struct driver *d, uint32_t table, char *out, uint32_t room)
 {
     const struct schema *schema = d->setup->schema;
@@ -382,7 +383,7 @@ static enum outcome tdengine_create_tables(struct connection *c, uint32_t first,
 
 static const struct driver_method methods[] = {
     {"stmt", 0,
-     FORM(METHOD_STMT)}, /* libtaos cannot be interrupted, and encodes inside of its own send */
+     FORM(METHOD_STMT)}, /* libtaos cannot be interrupted, and encodes inside its own send */
     {"sql", 0, FORM(METHOD_SQL)},
     {"sml-line", 0, FORM(METHOD_LINE)},
     {"sml-telnet", 0, FORM(METHOD_TELNET)},
@@ -403,7 +404,7 @@ static bool is_schemaless(enum method method)
     return method == METHOD_LINE || method == METHOD_TELNET || method == METHOD_JSON;
 }
 
-/* What the spec asks for and this driver cannot do. */
+/* Refuses what the spec asks for and this driver cannot do. */
 static enum outcome check(const struct driver *d, struct fault *fault)
 {
     const struct schema *schema = d->setup->schema;
@@ -447,7 +448,7 @@ static enum outcome check(const struct driver *d, struct fault *fault)
     return OUTCOME_OK;
 }
 
-/* Which tables are ours, and whether insertions make them. */
+/* Reads which tables belong to this process, and whether insertions create them. */
 static bool read_tables(struct driver *d, struct fault *fault)
 {
     const struct spec *spec = d->setup->spec;
@@ -490,7 +491,7 @@ static enum outcome load_library(struct driver *d, struct fault *fault)
     const char *config = spec_option(spec, "client_config");
     if (d->method == METHOD_REST || d->method == METHOD_WS)
         return OUTCOME_OK;
-    if (is_schemaless(d->method)) /* read by libtaos when it starts */
+    if (is_schemaless(d->method)) /* libtaos reads it when it starts */
         setenv("TAOS_SML_CHILD_TABLE_NAME", TDENGINE_NAME_TAG, 1);
     const enum outcome outcome = tdengine_load_library(&d->taos, spec->library, fault);
     if (outcome == OUTCOME_OK && config)
@@ -545,7 +546,7 @@ static enum outcome tdengine_send(struct connection *c, const struct batch *batc
 
 static void tdengine_close(struct driver *d)
 {
-    /* The library stays open: its threads run on, and the process ends now. */
+    /* The library stays open: its threads continue, and the process ends now. */
     topics_free_library(d);
     free(d->number_of);
     free(d);

@@ -1,8 +1,8 @@
-/* What the files of the TDengine driver share: the functions of libtaos that we use, its layouts
- * that cross the door, the process's and the workers' parts, and what each file has for the others.
- * Written from the documented interface: no header of TDengine is used. Names, values as text and
- * faults are of tdengine_text.c; rows on their way of tdengine_write.c; statements, queries and
- * subscriptions of tdengine_query.c. Only the driver reads this, and its fuzzing harness. */
+/* What the files of the TDengine driver share: the functions of libtaos, its data layouts, the
+ * state of the process and of the workers, and the functions that one file has for the others.
+ * tdengine_text.c has names, values as text and faults; tdengine_write.c rows; tdengine_query.c
+ * statements, queries and subscriptions. It is written from the documented interface and uses no
+ * header of TDengine. Only the driver and its fuzzing harness include it. */
 #ifndef SCALE_TDENGINE_H
 #define SCALE_TDENGINE_H
 
@@ -40,7 +40,7 @@ struct taos_range { /* the hashes of one vgroup's tables */
     uint32_t begin, end;
 };
 
-struct taos_route { /* a database's vgroups; the ranges are freed by who asked */
+struct taos_route { /* the vgroups of a database; the caller that asked frees the ranges */
     int32_t version;
     int16_t prefix, suffix;
     int8_t hash_method;
@@ -101,8 +101,8 @@ struct driver {
     uint16_t port, adapter_port;
     struct libtaos taos;
     uint32_t *number_of; /* table t is named <prefix><number_of[t]>; NULL: <prefix><first + t> */
-    uint32_t first_table; /* its number: those before it are other processes' */
-    bool creates; /* an insertion names the supertable and the tags, and makes its table */
+    uint32_t first_table; /* number of its first table; earlier ones belong to other processes */
+    bool creates; /* an insertion names supertable and tags, and so creates its table */
     uint32_t first_column, column_count;
     struct topics_library *topics; /* used by the method tmq */
 };
@@ -122,9 +122,9 @@ struct connection {
     TAOS *taos;
     TAOS_STMT *stmt;
     bool is_prepared;
-    uint32_t prepared_table; /* for which the statement has the tags, with `creates` */
+    uint32_t prepared_table; /* with `creates`: the table whose tags the statement has */
     struct taos_bind *binds;
-    char *text; /* a statement, or lines, on their way */
+    char *text; /* a statement, or lines, to be sent */
     struct tdengine_ask *asks[OPERATIONS_MAX];
 };
 
@@ -133,15 +133,15 @@ struct connection {
 
 enum { TABLE_NAME_MAX = 200, TDENGINE_NAME_MAX = 192 };
 
-/* " USING `db`.`meters` TAGS (...)" of a table at `out`, which has room for that; returns the end.
- */
+/* Writes " USING `db`.`meters` TAGS (...)" of a table; returns its end. */
 char *tdengine_put_using(const struct driver *driver, uint32_t table, char *out);
-uint32_t tdengine_using_bytes(const struct driver *driver); /* at most */
+uint32_t
+tdengine_using_bytes(const struct driver *driver); /* the most bytes of tdengine_put_using */
 
-/* The name of table `table`; returns its length. */
+/* Writes the name of a table; returns its length. */
 uint32_t tdengine_table_name(const struct driver *driver, uint32_t table, char *out);
 
-/* A TDengine error code and its words as a fault, and what it means for the load. */
+/* Makes a fault of TDengine's error code and message; returns what it means for the load. */
 enum outcome tdengine_fault(int code, const char *words, struct fault *fault);
 enum outcome tdengine_sql(struct connection *connection, const char *statement,
                           const struct result_sink *sink, struct fault *fault);
@@ -158,12 +158,12 @@ bool tdengine_schemaless_has(enum method method, const struct column *column);
 enum outcome tdengine_schemaless_send(struct connection *connection, const struct batch *batch,
                                       uint64_t *rows_acked, struct fault *fault);
 
-/* One value as SQL text at `out`, at most tdengine_value_bytes of its column; returns the end. */
+/* Writes one value as SQL text, at most tdengine_value_bytes of its column; returns its end. */
 char *tdengine_put_value(char *out, const struct column *column, const struct column_data *data,
                          uint32_t row);
 uint32_t tdengine_value_bytes(const struct column *column);
 
-/* As the driver door has them. */
+/* Functions of struct driver_ops. */
 enum outcome tdengine_check_ask(const struct driver *driver, const struct marks *marks,
                                 const char *text, struct fault *fault);
 enum outcome tdengine_prepare(struct connection *connection, uint32_t operation, const char *text,
@@ -173,12 +173,12 @@ enum outcome tdengine_ask(struct connection *connection, uint32_t operation,
                           struct answer *answer, struct fault *fault);
 void tdengine_free_asks(struct connection *connection);
 
-/* The time in the last row of a block whose first column is a time, in ns since 1970; *ns stays for
- * another block. */
+/* Reads the time in the last row of a block whose first column is a time, in ns since 1970; *ns
+ * is unchanged for another block. */
 void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns);
 
-/* Adds the values of a block, row by row, to the digest, and puts them into the sink, if there is
- * one; `ns_per_unit` of its timestamps. False when the block is not what it should be. */
+/* Adds the values of a block, row by row, to the digest, and passes them to the sink, if there
+ * is one. ns_per_unit: nanoseconds in a unit of its timestamps. False: the block is malformed. */
 bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
                     const struct result_sink *sink);
 

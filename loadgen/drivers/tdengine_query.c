@@ -1,5 +1,5 @@
-/* What TDengine answers: statements, queries, the raw blocks of columns that answers come in, and
- * subscriptions, the method `tmq`. */
+/* Reads from TDengine through libtaos: statements, raw blocks of columns, subscriptions (the
+ * method `tmq`) and queries. It refuses to trust the lengths in a block. */
 #include "tdengine.h"
 
 #include <endian.h>
@@ -16,7 +16,7 @@
 #include "numbers.h"
 #include "taosadapter.h"
 
-/* TDengine's numbers of its types, as libtaos and raw blocks have them. */
+/* TDengine's numbers of its types, in libtaos and in raw blocks. */
 
 enum {
     T_BOOL = 1,
@@ -38,7 +38,7 @@ enum {
     T_GEOMETRY = 20
 };
 
-/* A value where libtaos put it, aligned or not. */
+/* Reads a value that may not be aligned. */
 #define READ(type, from) (((const struct { type v; } __attribute__((packed)) *)(from))->v)
 
 static int print_real(char *out, size_t size, double value, int digits, bool *is_number)
@@ -47,7 +47,8 @@ static int print_real(char *out, size_t size, double value, int digits, bool *is
     return snprintf(out, size, "%.*g", digits, value);
 }
 
-/* A fixed-width value as text; the length, or -1 for a type that has a length of its own. */
+/* Writes a value of fixed width as text; returns its length, or -1 for a type of variable
+ * length. */
 static int print_fixed(char *out, size_t size, int type, const void *v, bool *is_number)
 {
     *is_number = true;
@@ -81,7 +82,7 @@ static int print_fixed(char *out, size_t size, int type, const void *v, bool *is
     }
 }
 
-/* Bytes that are no text, in hexadecimal, cut where the room ends. */
+/* Writes binary bytes in hexadecimal, as many as fit. */
 static size_t print_bytes(char *out, size_t size, const uint8_t *bytes, size_t length)
 {
     static const char digits[] = "0123456789abcdef";
@@ -121,7 +122,7 @@ static void tdengine_tell_rows(const struct libtaos *t, TAOS_RES *result,
         sink->column(sink->context, fields[i].name);
     while ((row = t->fetch_row(result)) != NULL) {
         const int *lengths = t->lengths(result);
-        columns = t->field_count(result); /* a message has them with its first row only */
+        columns = t->field_count(result); /* only the first row of a message has the columns */
         fields = t->fields(result);
         sink->row(sink->context);
         for (int i = 0; i < columns; i++)
@@ -169,17 +170,17 @@ enum outcome tdengine_run(struct connection *c, const char *statement, uint64_t 
     return outcome;
 }
 
-/* Raw blocks of columns, read: a head (version, length, rows, columns, flags, group), the type and
- * the width of each column, the bytes of each column, then the columns. One of fixed width has a
- * bitmap of its NULLs and its values; one of text has the place of each value, -1 for NULL, and the
- * values, each after its length of 2 bytes. */
+/* Raw blocks. A block is a head (version, length, rows, columns, flags, group), the type and the
+ * width of each column, the length of each column, then the columns. A column of fixed width has
+ * a bitmap of its NULLs, then its values. A column of text has the offset of each value, -1 for
+ * NULL, then the values, each after its length of 2 bytes. */
 
 enum { HEAD_BYTES = 28, FIELD_BYTES = 5, LENGTH_PLACE = 4, ROWS_PLACE = 8, COLUMNS_PLACE = 12 };
 
 struct raw_column {
     int type;
     uint32_t width;
-    const uint8_t *start; /* the bitmap, or the places */
+    const uint8_t *start; /* the bitmap, or the offsets */
     const uint8_t *values;
 };
 
@@ -247,7 +248,7 @@ static uint32_t narrow(const uint8_t *wide, uint8_t out[4])
     return n;
 }
 
-/* The text of a row. room: for the UTF-8 of a text that came as UTF-32, which is no longer. */
+/* Reads the text of a row. room: for the UTF-8 of a text in UTF-32, which is never longer. */
 static struct answer_value text_at(const struct raw_column *column, uint32_t row,
                                    uint8_t room[UINT16_MAX])
 {
@@ -327,15 +328,15 @@ static bool has_texts(const struct raw_column *column, uint32_t rows, uint64_t b
     return true;
 }
 
-/* Where the columns begin: behind the head, the types and the lengths; 0 where the block is
- * shorter. */
+/* Finds where the columns begin, behind the head, the types and the lengths; 0: the block is too
+ * short. */
 static uint64_t columns_place(const uint8_t *block, uint32_t count)
 {
     const uint64_t place = HEAD_BYTES + (uint64_t)count * (FIELD_BYTES + 4);
     return place <= raw_block_bytes(block) ? place : 0;
 }
 
-/* Finds the columns in the block; false when they are not where its lengths say. */
+/* Finds the columns in the block; false: its lengths do not fit. */
 static bool find_columns(const uint8_t *block, struct raw_column *columns, uint32_t count,
                          uint32_t rows)
 {
@@ -485,7 +486,7 @@ void topics_free_library(struct driver *d)
     free(d->topics);
 }
 
-/* One setting of a consumer, `{worker}` in its value replaced by the number of the worker. */
+/* Sets one item of a consumer; `{worker}` in its value becomes the number of the worker. */
 static bool set(const struct topics_library *t, void *conf, const char *key, const char *value,
                 uint32_t worker, struct fault *fault)
 {
@@ -503,7 +504,7 @@ static bool set(const struct topics_library *t, void *conf, const char *key, con
     return false;
 }
 
-/* The pairs `key=value` of the option `consumer`, with commas between them. */
+/* Sets the pairs `key=value` of the option `consumer`, which are separated by commas. */
 static bool set_all(const struct driver *d, void *conf, uint32_t worker, struct fault *fault)
 {
     const char *option = spec_option(d->setup->spec, "consumer");
@@ -596,7 +597,7 @@ static enum outcome read_message(struct connection *c, TAOS_RES *message, struct
     return OUTCOME_ERROR;
 }
 
-/* The next message, NULL if none came within a part of the time that a consumer waits. */
+/* Waits for the next message; NULL if none came within a part of the time that a consumer waits. */
 static TAOS_RES *poll_part(const struct topics_library *t, struct consumer *consumer)
 {
     const uint64_t left_ms = t->poll_ms - consumer->quiet_ms;
@@ -634,9 +635,9 @@ static enum outcome topics_ask(struct connection *c, struct answer *answer, stru
     return outcome;
 }
 
-/* Queries of TDengine: the text of an operation with its marks filled in, sent through libtaos and
- * answered in raw blocks of columns, or through taosAdapter. Without a digest
- * no value is looked at; what is held of an answer at once is one block. */
+/* Queries. The marks in the text of an operation are filled in; the text goes through libtaos,
+ * which answers in raw blocks, or through taosAdapter. Values are read for a digest or a sink
+ * only. At most one block is in memory. */
 
 struct tdengine_ask {
     struct marks marks;
@@ -674,7 +675,8 @@ void tdengine_free_asks(struct connection *c)
         free(c->asks[i]);
 }
 
-/* One parameter as text: a table's name, an item, a time in units of the precision, a number. */
+/* Writes one parameter as text: the name of a table, an item, a time in units of the precision,
+ * a number. */
 static char *put_parameter(char *out, const struct driver *d, const struct parameter *parameter)
 {
     int64_t time;
@@ -693,7 +695,7 @@ static char *put_parameter(char *out, const struct driver *d, const struct param
     return numbers_put_double(out, value);
 }
 
-/* The statement, in the connection's text; returns its length. */
+/* Fills in the statement in the connection's text; returns its length. */
 static size_t fill(struct connection *c, const struct marks *marks,
                    const struct parameter *parameters)
 {
@@ -708,7 +710,7 @@ static size_t fill(struct connection *c, const struct marks *marks,
     return (size_t)(out - c->text);
 }
 
-/* What a query fails by is the query's own, where it does not pass by itself. */
+/* A fault of a query fails that query alone, unless it is transient. */
 static enum outcome query_fault(const struct libtaos *t, TAOS_RES *result, int code,
                                 struct fault *fault)
 {

@@ -1,4 +1,5 @@
-/* Names of tables, values and tags as SQL text, TDengine's numbers of types and its faults. */
+/* Names of tables, values and tags as SQL text, TDengine's numbers of types, and its error codes
+ * as faults. */
 #include "tdengine.h"
 
 #include <stdio.h>
@@ -7,8 +8,8 @@
 #include "../tags.h"
 #include "numbers.h"
 
-/* What an error code of TDengine means for a load: whether it passes by itself, so that the core
- * backs off and tries again, or cannot be mended by trying, so that the load stops. */
+/* What an error code means for a load: transient ones make the core wait and try again,
+ * permanent ones end the load. */
 
 static bool is_transient(int code)
 {
@@ -49,8 +50,7 @@ uint32_t tdengine_table_name(const struct driver *d, uint32_t table, char *out)
     return (uint32_t)(end - out);
 }
 
-/* Values as SQL text, without printf on the way; numbers are numbers.c's. What is read
- * back is what `stmt` would have bound. */
+/* Values as SQL text, without printf. Reading the text gives what `stmt` would have bound. */
 
 enum { POINT_BYTES = 16 + 2 * NUMBER_BYTES };
 

@@ -1,4 +1,5 @@
-/* Rows on their way to TDengine: bound columns, INSERT text and schemaless lines. */
+/* Sends rows to TDengine through libtaos: bound columns, INSERT text and schemaless lines. It
+ * refuses columns that a form has no way to write. */
 #include "tdengine.h"
 
 #include <stdio.h>
@@ -9,10 +10,10 @@
 #include "kept_time.h"
 #include "numbers.h"
 
-/* The method `stmt`: columns are bound where they lie in the batch, without a copy. A failure
- * sticks to a statement until it is prepared again, so a failed one is, before the next send. */
+/* The method `stmt`. Columns are bound where they are in the batch, without a copy. A failed
+ * statement stays failed until it is prepared again, so it is prepared before the next send. */
 
-/* The statement; with the tags of a table where an insertion makes it. */
+/* Prepares the statement, with the tags of a table if an insertion creates it. */
 static int prepare_statement(struct connection *c, uint32_t table)
 {
     const struct driver *d = c->driver;
@@ -75,7 +76,7 @@ static int bind_slice(struct connection *c, const struct batch *batch, const str
     return 0;
 }
 
-/* A statement that is ready for rows of the table, whatever happened to it before. */
+/* Makes the statement ready for rows of the table, whatever happened before. */
 static int make_ready(struct connection *c, uint32_t table)
 {
     const struct libtaos *t = &c->driver->taos;
@@ -107,7 +108,7 @@ enum outcome tdengine_stmt_send(struct connection *c, const struct batch *batch,
     return OUTCOME_OK;
 }
 
-/* The method `sql`: INSERT statements as text, as long as the server takes them; a request that
+/* The method `sql`. INSERT statements as text, as long as the server takes them. A request that
  * does not fit into one is sent in several, and is acknowledged when all of them are. */
 
 enum { TIME_BYTES = 24 };
@@ -122,8 +123,8 @@ static uint32_t row_bytes_max(const struct driver *d)
     return bytes;
 }
 
-/* " d7 VALUES ", with part of the columns " d7 (ts,`a`) VALUES "; with the tags before it where an
- * insertion makes its table */
+/* Writes " d7 VALUES ", or " d7 (ts,`a`) VALUES " for part of the columns, with the tags before
+ * it if an insertion creates its table. */
 static char *put_insert_head(const struct driver *d, uint32_t table, char *out)
 {
     *out++ = ' ';
@@ -145,7 +146,7 @@ struct writer { /* what one request's rows share */
     struct ahead ahead;
 };
 
-/* n rows of those that are read ahead. */
+/* Writes n rows of those that are read ahead. */
 static char *put_rows(const struct driver *d, const struct batch *batch, uint32_t first, uint32_t n,
                       struct writer *w, char *out)
 {
@@ -227,10 +228,10 @@ enum outcome tdengine_sql_send(struct connection *c, const struct batch *batch,
 }
 
 /* The schemaless methods: InfluxDB lines, OpenTSDB telnet lines and OpenTSDB JSON. A tag holds
- * the table's name and libtaos is told to name the child tables after it, so that tables are the
- * same as with every other method and no two can fall together. Telnet and JSON carry one value a
- * line, so they take exactly one column. A NULL is left out of its line; a row of nothing but
- * NULLs keeps its first value, because a line without a value is not a row. */
+ * the table's name, and libtaos names the subtables after it, so that the tables are the same as
+ * with the other methods. Telnet and JSON carry one value per line, so they take exactly one
+ * column. A NULL is left out of its line; a row of nothing but NULLs keeps its first value,
+ * because a line without a value is not a row. */
 
 static const char *const suffixes[TYPE_COUNT] = {
     [TYPE_TINYINT] = "i8", [TYPE_SMALLINT] = "i16",  [TYPE_INT] = "i32",
@@ -239,8 +240,8 @@ static const char *const suffixes[TYPE_COUNT] = {
     [TYPE_DOUBLE] = "f64", [TYPE_TIMESTAMP] = "i64",
 };
 
-/* A tag's value without quotes; in lines a space or a comma takes a backslash, in the others,
- * which have no escape, an underscore takes its place. */
+/* Writes the value of a tag without quotes. In lines a space or a comma takes a backslash; the
+ * other forms have no escape, so it becomes an underscore. */
 static uint32_t put_tag_value(const struct driver *d, uint32_t tag, uint32_t table, char *out)
 {
     char literal[TAG_TEXT_MAX];
@@ -257,7 +258,7 @@ static uint32_t put_tag_value(const struct driver *d, uint32_t tag, uint32_t tab
     return used;
 }
 
-/* The tags of a table, as they stand in every line of it. */
+/* Writes the tags of a table, which each of its lines has. */
 static uint32_t put_tags(const struct driver *d, uint32_t table, char *out)
 {
     const struct schema *schema = d->setup->schema;
@@ -292,7 +293,7 @@ static char *put_number(char *out, const struct column *column, const struct col
     return put_text(tdengine_put_value(out, column, data, row), suffixes[column->type]);
 }
 
-/* name=value with the suffix of its type; strings in double quotes, NCHAR with an L. */
+/* Writes name=value with the suffix of its type; strings in double quotes, NCHAR with an L. */
 static char *put_field(char *out, const struct column *column, const struct column_data *data,
                        uint32_t row)
 {
@@ -337,7 +338,7 @@ static char *put_line(const struct driver *d, const struct batch *batch, uint32_
     return out;
 }
 
-/* A metric's value by telnet: as in a line, without the name. */
+/* Writes a value for telnet: as in a line, without the name. */
 static char *put_telnet(const struct driver *d, const struct column *column,
                         const struct column_data *data, uint32_t row, int64_t time, char *out)
 {
@@ -348,7 +349,7 @@ static char *put_telnet(const struct driver *d, const struct column *column,
     return put_number(out, column, data, row);
 }
 
-/* A metric's value by JSON, with its type beside it; the time in ms is plain. */
+/* Writes a value for JSON, with its type beside it; a time in ms has none. */
 static char *put_json(const struct driver *d, const struct column *column,
                       const struct column_data *data, uint32_t row, int64_t time, char *out)
 {
@@ -385,7 +386,8 @@ static char *put_point(const struct driver *d, const struct batch *batch, uint32
     return put_text(out + tags_length, is_json ? "}}," : "\n");
 }
 
-/* What the protocols have words for. Telnet parts words by spaces, so it has none for text. */
+/* Whether a form can write the column. Telnet separates words by spaces, so it cannot write
+ * text. */
 bool tdengine_schemaless_has(enum method method, const struct column *column)
 {
     const bool is_unsigned = column->type >= TYPE_UTINYINT && column->type <= TYPE_UBIGINT;

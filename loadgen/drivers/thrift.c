@@ -19,7 +19,7 @@ uint8_t *thrift_end(uint8_t *frame, uint8_t *out)
     return out;
 }
 
-/* Whether so many bytes are left; what is not left is bad from then on. */
+/* Whether so many bytes are left; otherwise the reader is bad. */
 static bool has(struct thrift_in *in, size_t count)
 {
     if (!in->is_bad && (size_t)(in->end - in->at) >= count)
@@ -80,7 +80,7 @@ uint32_t thrift_take_list(struct thrift_in *in, enum thrift_type type)
     const uint8_t found = thrift_take8(in);
     const uint32_t count = thrift_take32(in);
     if ((count > 0 && found != type) || count > (size_t)(in->end - in->at))
-        has(in, LENGTH_MAX); /* each item takes a byte at least */
+        has(in, LENGTH_MAX); /* an item has at least one byte */
     return in->is_bad ? 0 : count;
 }
 
@@ -106,7 +106,7 @@ static void skip(struct thrift_in *in, uint8_t type, int depth)
 {
     struct thrift_field field;
     if (depth > DEPTH_MAX)
-        type = THRIFT_STOP; /* no answer is so deep */
+        type = THRIFT_STOP; /* nested deeper than any answer */
     switch (type) {
     case THRIFT_BOOL:
     case THRIFT_BYTE:
@@ -144,7 +144,7 @@ void thrift_skip(struct thrift_in *in, uint8_t type)
     skip(in, type, 0);
 }
 
-/* The exception's words, which are its first field. */
+/* Fails with the exception's message, which is its first field. */
 static bool threw(struct stream *s, struct thrift_in *in)
 {
     struct thrift_text words = {.bytes = ""};

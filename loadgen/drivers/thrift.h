@@ -1,6 +1,6 @@
-/* Apache Thrift, as much of it as a client needs: calls in the binary protocol over framed TCP, and
- * their answers. A call is written by functions that move a pointer, into room that the caller
- * made; an answer is read by functions that never leave its frame. It knows no service. */
+/* Apache Thrift for a client: calls in the binary protocol over framed TCP, and their answers. A
+ * call is written into room that the caller made; an answer is read within the bounds of its
+ * frame. It knows no service. */
 #ifndef SCALE_THRIFT_H
 #define SCALE_THRIFT_H
 
@@ -42,7 +42,7 @@ static inline uint8_t *thrift_put_bytes(uint8_t *out, const void *bytes, size_t 
     return out + length;
 }
 
-/* The head of a field of a structure: 3 bytes. */
+/* Writes the head of a field of a structure: 3 bytes. */
 static inline uint8_t *thrift_put_field(uint8_t *out, enum thrift_type type, uint8_t id)
 {
     out[0] = (uint8_t)type;
@@ -51,23 +51,23 @@ static inline uint8_t *thrift_put_field(uint8_t *out, enum thrift_type type, uin
     return out + 3;
 }
 
-/* The head of a list: 5 bytes. */
+/* Writes the head of a list: 5 bytes. */
 static inline uint8_t *thrift_put_list(uint8_t *out, enum thrift_type type, uint32_t count)
 {
     return put_u32(thrift_put8(out, (uint8_t)type), count);
 }
 
-/* The length of the frame is written by thrift_end, which also ends the structure of the call's
- * arguments and returns the end of the frame. */
+/* thrift_end writes the length of the frame, ends the structure of the call's arguments, and
+ * returns the end of the frame. */
 uint8_t *thrift_begin(uint8_t *frame, const char *name, uint32_t number);
 uint8_t *thrift_end(uint8_t *frame, uint8_t *out);
 
-struct thrift_in { /* what is left of an answer */
+struct thrift_in { /* the unread part of an answer */
     const uint8_t *at, *end;
-    bool is_bad; /* it ended too early, or has what Thrift has not: all that is read then is 0 */
+    bool is_bad; /* truncated or malformed; later reads return 0 */
 };
 
-struct thrift_text { /* in the stream, until the next answer is read */
+struct thrift_text { /* in the stream until the next answer is read */
     const char *bytes;
     uint32_t length;
 };
@@ -81,14 +81,15 @@ uint8_t thrift_take8(struct thrift_in *in);
 uint32_t thrift_take32(struct thrift_in *in);
 uint64_t thrift_take64(struct thrift_in *in);
 struct thrift_text thrift_take_text(struct thrift_in *in);
-/* The next field of a structure; false at its end. */
+/* Reads the head of the next field of a structure; false at its end. */
 bool thrift_take_field(struct thrift_in *in, struct thrift_field *field);
-/* The number of items of a list, of this type; 0 for another list, which is bad. */
+/* Reads the number of items of a list of this type; 0 for a list of another type, which makes
+ * the reader bad. */
 uint32_t thrift_take_list(struct thrift_in *in, enum thrift_type type);
 void thrift_skip(struct thrift_in *in, uint8_t type);
 
-/* The answer to the call of this number; the reader is before the first field of what it returned.
- * False after saying in stream->problem why: the connection is then closed. An exception of Thrift,
+/* Reads the answer to the call of this number, up to the first field of what it returned. False
+ * with the reason in stream->problem: the connection is then closed. An exception of Thrift,
  * which a server throws for a call that it does not know, is such a failure. */
 bool thrift_read(struct stream *stream, uint32_t number, struct thrift_in *in);
 

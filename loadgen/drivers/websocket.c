@@ -33,7 +33,7 @@ bool websocket_send(struct stream *s, enum websocket_kind kind, const void *byte
     return send_frame(s, (int)kind, bytes, length);
 }
 
-/* The head of the next frame: its opcode and length; both are read. */
+/* Reads the head of the next frame: its opcode and length. */
 static bool receive_head(struct stream *s, int *opcode, size_t *length)
 {
     if (!stream_need(s, 2))

@@ -1,5 +1,5 @@
-/* A small WebSocket client on a stream of http.h: whole messages, one frame each way. No
- * extensions. Frames are masked with zeros: masks protect proxies, and there is none between. */
+/* A small WebSocket client on a stream of http.h: messages of one frame each, without
+ * extensions. Masks are zero: they protect proxies, and there is none between. */
 #ifndef SCALE_WEBSOCKET_H
 #define SCALE_WEBSOCKET_H
 
@@ -9,7 +9,7 @@ enum websocket_kind { WEBSOCKET_TEXT = 1, WEBSOCKET_BINARY = 2 };
 
 bool websocket_send(struct stream *stream, enum websocket_kind kind, const void *bytes,
                     size_t length);
-/* The next message, answering pings on the way; in the stream until the next call. */
+/* Reads the next message and answers pings; it is in the stream until the next call. */
 bool websocket_receive(struct stream *stream, char **bytes, size_t *length);
 
 #endif
