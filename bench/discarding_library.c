@@ -199,6 +199,10 @@ void *taos_fetch_lengths(void *r)
 {
     return (void)r, NULL;
 }
+int taos_fetch_raw_block(void *r, int *n, void **b)
+{
+    return (void)r, (void)b, *n = 0;
+}
 int taos_get_db_route_info(void *t, const char *d, struct route *r)
 {
     *r = (struct route){.count = 1 << 30};

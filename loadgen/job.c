@@ -249,3 +249,29 @@ _Noreturn void job_abandon(const struct job *job, enum guard_end why, const char
     output_finish();
     _exit((int)code);
 }
+
+struct placing { /* shared with the thread that places */
+    struct job *job;
+    uint32_t *partition_of;
+    enum outcome outcome;
+    struct fault fault;
+};
+
+static void place(void *argument)
+{
+    struct placing *placing = argument;
+    const struct job *job = placing->job;
+    placing->outcome = job->ops->place(job->driver, placing->partition_of, &placing->fault);
+}
+
+enum exitcode job_place(struct job *job, uint32_t *partition_of, int signal_fd)
+{
+    struct placing placing = {.job = job, .partition_of = partition_of};
+    struct guard guard = {.signal_fd = signal_fd};
+    guard_allow_s(&guard, job_place_bound_s(&job->spec));
+    const enum guard_end end = guard_run(&guard, place, &placing);
+    if (end != GUARD_DONE)
+        job_abandon(job, end, "placing the tables");
+    return placing.outcome == OUTCOME_OK ? EXIT_DONE
+                                         : job_fault(&placing.fault, -1, EXIT_UNREACHABLE);
+}

@@ -33,6 +33,10 @@ void job_close(struct job *job);
 double job_place_bound_s(const struct spec *spec);
 double job_create_bound_s(const struct spec *spec);
 
+/* Places the tables within their time, and ends the process at a signal that `signal_fd` reports
+ * (-1: none is awaited). partition_of: one for each table. */
+enum exitcode job_place(struct job *job, uint32_t *partition_of, int signal_fd);
+
 /* Tells a fault on both channels and gives the exit code that belongs to it. */
 enum exitcode job_fault(const struct fault *fault, int64_t worker, enum exitcode otherwise);
 

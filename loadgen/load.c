@@ -37,33 +37,6 @@ static struct worker *workers_new(uint64_t count)
     return workers;
 }
 
-struct placing { /* what the thread that places works on */
-    struct job *job;
-    uint32_t *partition_of;
-    enum outcome outcome;
-    struct fault fault;
-};
-
-static void place(void *argument)
-{
-    struct placing *placing = argument;
-    const struct job *job = placing->job;
-    placing->outcome = job->ops->place(job->driver, placing->partition_of, &placing->fault);
-}
-
-/* Places the tables within a time, heeding signals. */
-static enum exitcode place_guarded(struct job *job, uint32_t *partition_of, int signal_fd)
-{
-    struct placing placing = {.job = job, .partition_of = partition_of};
-    struct guard guard = {.signal_fd = signal_fd};
-    guard_allow_s(&guard, job_place_bound_s(&job->spec));
-    const enum guard_end end = guard_run(&guard, place, &placing);
-    if (end != GUARD_DONE)
-        job_abandon(job, end, "placing the tables");
-    return placing.outcome == OUTCOME_OK ? EXIT_DONE
-                                         : job_fault(&placing.fault, -1, EXIT_UNREACHABLE);
-}
-
 static enum exitcode prepare(struct job *job, struct load *load, struct parts *parts, int signal_fd)
 {
     const struct spec *spec = &job->spec;
@@ -73,7 +46,7 @@ static enum exitcode prepare(struct job *job, struct load *load, struct parts *p
     if (!parts->partition_of || !parts->shares || !parts->workers)
         return out_of_memory();
     const enum exitcode placed = spec->rounds ? EXIT_DONE /* no table of the load is named */
-                                              : place_guarded(job, parts->partition_of, signal_fd);
+                                              : job_place(job, parts->partition_of, signal_fd);
     if (placed != EXIT_DONE)
         return placed;
     if (placement_share(spec, parts->partition_of, parts->shares))

@@ -7,20 +7,6 @@
 #include "job.h"
 #include "tags.h"
 
-struct naming { /* what the thread that places works on */
-    struct job *job;
-    uint32_t *partition_of;
-    enum outcome outcome;
-    struct fault fault;
-};
-
-static void place(void *argument)
-{
-    struct naming *naming = argument;
-    const struct job *job = naming->job;
-    naming->outcome = job->ops->place(job->driver, naming->partition_of, &naming->fault);
-}
-
 /* The tag of each table as text, without the quotes of a literal. */
 static void put_tag(struct json *json, const struct job *job, uint32_t tag)
 {
@@ -55,22 +41,16 @@ static void tell(const struct job *job)
 
 enum exitcode verb_names(struct job *job)
 {
-    struct naming naming = {.job = job};
-    struct guard guard = {.signal_fd = -1};
     if (!job->ops->table_name) {
         fprintf(stderr, "scale-loadgen: driver %s has no names of tables\n", job->ops->name);
         return EXIT_SPEC;
     }
-    naming.partition_of = calloc(job->spec.tables, sizeof *naming.partition_of);
-    if (!naming.partition_of)
+    uint32_t *partition_of = calloc(job->spec.tables, sizeof *partition_of);
+    if (!partition_of)
         return EXIT_INTERNAL;
-    guard_allow_s(&guard, job_place_bound_s(&job->spec));
-    const enum guard_end end = guard_run(&guard, place, &naming);
-    if (end != GUARD_DONE)
-        job_abandon(job, end, "placing the tables");
-    free(naming.partition_of);
-    if (naming.outcome != OUTCOME_OK)
-        return job_fault(&naming.fault, -1, EXIT_UNREACHABLE);
-    tell(job);
-    return EXIT_DONE;
+    const enum exitcode placed = job_place(job, partition_of, -1);
+    free(partition_of);
+    if (placed == EXIT_DONE)
+        tell(job);
+    return placed;
 }

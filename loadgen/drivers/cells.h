@@ -1,9 +1,10 @@
 /* Values of a batch: whether a form that names its columns leaves one out, and whole numbers of
- * any type as one type. It writes nothing. */
+ * any type as one type. Numbers as text. It sends nothing. */
 #ifndef SCALE_CELLS_H
 #define SCALE_CELLS_H
 
 #include "../batch.h"
+#include "numbers.h"
 
 static inline bool cell_is_null(const struct batch *batch, uint32_t c, uint32_t row)
 {
@@ -43,6 +44,21 @@ static inline int64_t cell_whole(enum type type, const void *values, uint32_t ro
         return ((const uint32_t *)values)[row];
     default: /* bigint, timestamp */
         return ((const int64_t *)values)[row];
+    }
+}
+
+/* Writes a number as text, at most NUMBER_BYTES; not for booleans and texts. */
+static inline char *cell_put_number(char *out, enum type type, const void *values, uint32_t row)
+{
+    switch (type) {
+    case TYPE_FLOAT:
+        return put_float(out, ((const float *)values)[row]);
+    case TYPE_DOUBLE:
+        return put_double(out, ((const double *)values)[row]);
+    case TYPE_UBIGINT:
+        return put_unsigned(out, ((const uint64_t *)values)[row]);
+    default:
+        return put_whole(out, cell_whole(type, values, row));
     }
 }
 

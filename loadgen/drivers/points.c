@@ -158,7 +158,7 @@ static char *put_value(char *out, enum type type, const struct column_data *data
         return with_point(out, put_float(out, ((const float *)data->values)[row]));
     if (type == TYPE_DOUBLE)
         return with_point(out, put_double(out, ((const double *)data->values)[row]));
-    return put_whole(out, cell_whole(type, data->values, row));
+    return cell_put_number(out, type, data->values, row);
 }
 
 static char *put_tags(const struct points *p, uint32_t table, char *out)

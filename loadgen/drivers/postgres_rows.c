@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 
 #include "../deadline.h"
-#include "numbers.h"
+#include "cells.h"
 #include "pg_values.h"
 
 /* Sending the data of COPY. Without TLS and GSS the frames go straight into the socket, which
@@ -173,38 +173,19 @@ static char *put_text(char *out, const char *text, size_t length)
     return out + length;
 }
 
-#define VALUE(ctype) (((const ctype *)data->values)[row])
-
 static char *put_value(char *out, const struct column *column, const struct column_data *data,
                        uint32_t row)
 {
     switch (column->type) {
     case TYPE_BOOL:
-        return VALUE(int8_t) ? put_text(out, "true", 4) : put_text(out, "false", 5);
-    case TYPE_FLOAT:
-        return put_float(out, VALUE(float));
-    case TYPE_DOUBLE:
-        return put_double(out, VALUE(double));
-    case TYPE_TINYINT:
-        return put_whole(out, VALUE(int8_t));
-    case TYPE_SMALLINT:
-        return put_whole(out, VALUE(int16_t));
-    case TYPE_INT:
-        return put_whole(out, VALUE(int32_t));
-    case TYPE_UTINYINT:
-        return put_unsigned(out, VALUE(uint8_t));
-    case TYPE_USMALLINT:
-        return put_unsigned(out, VALUE(uint16_t));
-    case TYPE_UINT:
-        return put_unsigned(out, VALUE(uint32_t));
-    case TYPE_UBIGINT:
-        return put_unsigned(out, VALUE(uint64_t));
-    case TYPE_BIGINT:
-    case TYPE_TIMESTAMP:
-        return put_whole(out, VALUE(int64_t));
-    default: /* text */
+        return ((const int8_t *)data->values)[row] ? put_text(out, "true", 4)
+                                                   : put_text(out, "false", 5);
+    case TYPE_BINARY:
+    case TYPE_NCHAR:
         return put_quoted(out, (const uint8_t *)data->values + (size_t)row * column->width,
                           (uint32_t)data->lengths[row]);
+    default:
+        return cell_put_number(out, column->type, data->values, row);
     }
 }
 

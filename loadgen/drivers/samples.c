@@ -82,15 +82,6 @@ static uint32_t json_label_bytes(size_t name, size_t value)
     return (uint32_t)(6 + name + ESCAPE_BYTES * value);
 }
 
-static char *json_value(char *out, enum type type, const struct column_data *data, uint32_t row)
-{
-    if (type == TYPE_FLOAT)
-        return put_float(out, ((const float *)data->values)[row]);
-    if (type == TYPE_DOUBLE)
-        return put_double(out, ((const double *)data->values)[row]);
-    return put_whole(out, cell_whole(type, data->values, row));
-}
-
 static char *json_values(const struct run *run, char *out)
 {
     const struct batch *batch = run->batch;
@@ -98,7 +89,7 @@ static char *json_values(const struct run *run, char *out)
     const enum type type = batch->schema->columns[run->column].type;
     for (uint32_t row = run->first; row < run->first + run->rows; row++)
         if (!cell_is_left_out(batch, run->column, row)) {
-            out = json_value(out, type, data, row);
+            out = cell_put_number(out, type, data->values, row);
             *out++ = ',';
         }
     return out;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../tags.h"
-#include "numbers.h"
+#include "cells.h"
 
 /* What an error code means for a load: transient ones make the core wait and try again,
  * permanent ones end the load. */
@@ -105,8 +105,6 @@ uint32_t tdengine_value_bytes(const struct column *column)
     return type_is_text(column->type) ? 2 * column->length + 8 : NUMBER_BYTES;
 }
 
-#define VALUE(ctype) (((const ctype *)data->values)[row])
-
 char *tdengine_put_value(char *out, const struct column *column, const struct column_data *data,
                          uint32_t row)
 {
@@ -117,35 +115,17 @@ char *tdengine_put_value(char *out, const struct column *column, const struct co
     }
     switch (column->type) {
     case TYPE_BOOL:
-        *out = VALUE(int8_t) ? '1' : '0';
+        *out = ((const int8_t *)data->values)[row] ? '1' : '0';
         return out + 1;
-    case TYPE_TINYINT:
-        return put_whole(out, VALUE(int8_t));
-    case TYPE_SMALLINT:
-        return put_whole(out, VALUE(int16_t));
-    case TYPE_INT:
-        return put_whole(out, VALUE(int32_t));
-    case TYPE_BIGINT:
-    case TYPE_TIMESTAMP:
-        return put_whole(out, VALUE(int64_t));
-    case TYPE_UTINYINT:
-        return put_unsigned(out, VALUE(uint8_t));
-    case TYPE_USMALLINT:
-        return put_unsigned(out, VALUE(uint16_t));
-    case TYPE_UINT:
-        return put_unsigned(out, VALUE(uint32_t));
-    case TYPE_UBIGINT:
-        return put_unsigned(out, VALUE(uint64_t));
-    case TYPE_FLOAT:
-        return put_float(out, VALUE(float));
-    case TYPE_DOUBLE:
-        return put_double(out, VALUE(double));
     case TYPE_VARBINARY:
         return put_hexadecimal(out, text, (uint32_t)data->lengths[row]);
     case TYPE_GEOMETRY:
         return put_point(out, text);
-    default:
+    case TYPE_BINARY:
+    case TYPE_NCHAR:
         return put_quoted(out, text, (uint32_t)data->lengths[row]);
+    default:
+        return cell_put_number(out, column->type, data->values, row);
     }
 }
 
