@@ -75,7 +75,10 @@ def has_libfuzzer(clang: str) -> bool:
 def build(folder: Path, compiler: str, entry: str, checks: Sequence[str]) -> Path:
     """The harnesses with one entry, compiled on all CPUs. Raises CalledProcessError."""
     folder.mkdir(parents=True, exist_ok=True)
-    own = [FUZZ / name for name in ("fuzz.c", "drivers.c", "parsers.c", "tape_libpq.c", "tape_stream.c", entry)]
+    own = [
+        FUZZ / name
+        for name in ("fuzz.c", "drivers.c", "parsers.c", "remote_write.c", "tape_libpq.c", "tape_stream.c", entry)
+    ]
     theirs = [path for path in sorted(LOADGEN.rglob("*.c")) if str(path.relative_to(LOADGEN)) not in ELSEWHERE]
     jobs = [(path, ()) for path in (*own, *theirs)] + [(LOADGEN / "kernels.c", PLAIN)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:

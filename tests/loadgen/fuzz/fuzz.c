@@ -29,6 +29,7 @@ const struct harness fuzz_harnesses[] = {
      fuzz_driver},
     {"tdengine-ws", "driver=tdengine\nmethod=ws\ndatabase=x\n" WRITES ALL_TYPES, fuzz_driver},
     {"tdengine-block", NULL, fuzz_raw_block},
+    {"remote-write", "driver=samples\nmethod=remote-write\n", fuzz_remote_write},
     {"spec", NULL, fuzz_spec_text},
     {"words", NULL, fuzz_words},
     {NULL, NULL, NULL},

@@ -8,7 +8,7 @@
 
 #include "job.h"
 
-struct tape { /* of one run */
+struct tape { /* the bytes of one run */
     const uint8_t *at, *end;
 };
 extern struct tape fuzz_tape;
@@ -19,12 +19,12 @@ uint32_t fuzz_take32(void);
 /* At most so many bytes, in memory of exactly their number, with a zero behind if `ends`. */
 uint8_t *fuzz_take_bytes(size_t most, int ends, size_t *length);
 
-/* What spec_load_text returns a copy of; of one run. */
+/* The spec of one run: spec_load_text returns a copy of it. */
 extern const char *fuzz_spec;
 
 struct harness {
     const char *name;
-    const char *spec; /* of a driver; NULL: none is loaded */
+    const char *spec; /* spec of its driver; NULL: none is loaded */
     void (*run)(const struct harness *harness);
 };
 extern const struct harness fuzz_harnesses[]; /* ends with a name that is NULL */
@@ -37,6 +37,7 @@ void fuzz_driver(const struct harness *harness); /* all calls of a driver, its s
 void fuzz_spec_text(const struct harness *harness);
 void fuzz_raw_block(const struct harness *harness);
 void fuzz_words(const struct harness *harness);
+void fuzz_remote_write(const struct harness *harness); /* rows are the tape's */
 
 /* Puts a libpq into a driver of PostgreSQL whose answers are the tape. */
 void fuzz_give_libpq(struct driver *driver);
