@@ -1,4 +1,4 @@
-/* Asking and telling; see asking.h. */
+/* Queries of a worker and their events; see asking.h. */
 #include "asking.h"
 
 #include <inttypes.h>
@@ -25,16 +25,16 @@ enum outcome asking_prepare(struct worker *w)
         const enum outcome outcome =
             w->load->ops->prepare(w->connection, i, operation->ask->text, &w->fault);
         if (outcome != OUTCOME_OK) {
-            const struct fault said = w->fault;
-            fault_set(&w->fault, said.kind, said.code, "ask.%s.text: %.400s", operation->name,
-                      said.message);
+            const struct fault refusal = w->fault;
+            fault_set(&w->fault, refusal.kind, refusal.code, "ask.%s.text: %.400s", operation->name,
+                      refusal.message);
             return outcome;
         }
     }
     return OUTCOME_OK;
 }
 
-/* The item of the turn for each mark. */
+/* Fills each mark with the item of the turn. */
 static void take_item(struct worker *w, const struct ask *ask)
 {
     for (uint32_t i = 0; i < ask->marks.parameter_count; i++)
@@ -42,8 +42,8 @@ static void take_item(struct worker *w, const struct ask *ask)
             .type = TYPE_BINARY, .value = w->turn.item, .length = w->turn.length};
 }
 
-/* Moves the range to where the worker's newest row is its last; a range of no length is that row.
- */
+/* Moves the range so that the worker's newest row is its last; a range without a length is that
+ * row. */
 static void follow(struct worker *w, int64_t span)
 {
     const struct maker *m = &w->maker;
@@ -67,7 +67,7 @@ void asking_draw(struct worker *w, uint64_t now_ns)
     if (load->operations->list[w->operation].ask->follows)
         follow(w, load->operations->list[w->operation].ask->span);
     w->asking.is_checked = checks_are_due(w, now_ns);
-    w->asking.is_told =
+    w->asking.is_reported =
         w->asking.is_checked || (every && counter_get(&tally->answered) % every == 0);
 }
 
@@ -75,7 +75,7 @@ static enum outcome ask_once(struct worker *w, uint64_t deadline_ns)
 {
     struct asking *a = &w->asking;
     const struct ask *ask = w->load->operations->list[w->operation].ask;
-    a->answer = (struct answer){.wants_digest = a->is_told || ask->nothing != NOTHING_NO_ROW};
+    a->answer = (struct answer){.wants_digest = a->is_reported || ask->nothing != NOTHING_NO_ROW};
     if (a->kept[w->operation])
         return w->load->subscribes ? kept_message(w) : kept_ask(w);
     const struct result_sink sink =
@@ -90,7 +90,7 @@ static enum outcome ask_once(struct worker *w, uint64_t deadline_ns)
 enum outcome asking_ask(struct worker *w, uint64_t deadline_ns)
 {
     struct asking *a = &w->asking;
-    if (a->is_told && w->load->operations->has_write) {
+    if (a->is_reported && w->load->operations->has_write) {
         struct totals totals;
         totals_of(w->load->workers, w->load->spec->threads, &totals);
         a->rows_acked_before = totals.rows_acked;
@@ -118,7 +118,7 @@ static void put_devices(struct json *json, const struct drawn *drawn)
     json_close(json, ']');
 }
 
-/* What was drawn; null for what the text does not name. */
+/* Writes what was drawn; null for what the text has no mark for. */
 static void put_drawn(struct json *json, const struct worker *w, const struct drawn *drawn)
 {
     const struct marks *marks = &w->load->operations->list[w->operation].ask->marks;
@@ -142,13 +142,13 @@ static void put_drawn(struct json *json, const struct worker *w, const struct dr
         json_plain(json, "null", 4);
 }
 
-void asking_tell(struct worker *w, uint64_t sent_ns, uint64_t answered_ns, bool in_window)
+void asking_report(struct worker *w, uint64_t sent_ns, uint64_t answered_ns, bool in_window)
 {
     const struct load *load = w->load;
     const struct answer *answer = &w->asking.answer;
     struct json json;
     char digest[20];
-    if (!w->asking.is_told || output_is_behind())
+    if (!w->asking.is_reported || output_is_behind())
         return;
     snprintf(digest, sizeof digest, "%016" PRIx64, answer->digest);
     event_begin(&json, "asked");

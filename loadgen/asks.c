@@ -1,4 +1,4 @@
-/* Reading asks and drawing their parameters; see asks.h. */
+/* Reads the keys of queries and draws their parameters; see asks.h. */
 #include "asks.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "digest.h"
 
 enum { STREAM_READS = 3, KEY_BYTES = 128 };
-enum { /* numbers of a request's chances; 0 is which operation it is */
+enum { /* indexes of a request's random numbers; 0 chooses its operation */
        DRAW_FROM = 1,
        DRAW_VALUE = 2,
        DRAW_DEVICES = 1 << 16,
@@ -33,7 +33,7 @@ static const char *find(const struct reading *r, const char *part, char *key)
     return NULL;
 }
 
-/* A number of the key, `otherwise` without it. */
+/* Reads the number of a key, `otherwise` without it. */
 static double number(const struct reading *r, const char *part, double least, double otherwise)
 {
     char key[KEY_BYTES], *end;
@@ -48,7 +48,7 @@ static double number(const struct reading *r, const char *part, double least, do
     return otherwise;
 }
 
-/* A time of so many ms in units of the precision. */
+/* Reads a time in ms, in units of the precision. */
 static int64_t units(const struct reading *r, const char *part, double otherwise)
 {
     const double ms = number(r, part, 0, otherwise);
@@ -60,14 +60,14 @@ static int64_t units(const struct reading *r, const char *part, double otherwise
     return value > 9e18 ? 0 : llround(value);
 }
 
-static void tell(const struct reading *r, const char *part, const char *words)
+static void refuse(const struct reading *r, const char *part, const char *words)
 {
     char key[KEY_BYTES];
     find(r, part, key);
     mistake_add(r->mistakes, key, "%s", words);
 }
 
-/* Where the beginnings of ranges lie: within the data, on multiples of the step from its start. */
+/* Sets where ranges may begin: within the data, on multiples of the step from its start. */
 static void read_times(const struct reading *r, struct ask *ask)
 {
     const struct spec *spec = r->spec;
@@ -84,14 +84,14 @@ static void read_times(const struct reading *r, struct ask *ask)
         return;
     const uint32_t ends = marks_count(&ask->marks, MARK_TO) + marks_count(&ask->marks, MARK_UNTIL);
     if (ends && ask->span == 0)
-        tell(r, "span_ms", "is needed with {to}, and is more than 0");
+        refuse(r, "span_ms", "is needed with {to}, and is more than 0");
     char key[KEY_BYTES];
     const bool is_within = find(r, "within_ms", key) != NULL;
     const int64_t within = units(r, "within_ms", 0);
     const double follows = number(r, "follows", 0, 0);
     ask->follows = follows != 0;
     if (follows > 1 || follows != floor(follows))
-        tell(r, "follows", "is 0 or 1");
+        refuse(r, "follows", "is 0 or 1");
     if (is_within || ask->follows) {
         ask->first = start;
         ask->choices = (uint64_t)(within / ask->step) + 1;
@@ -115,7 +115,7 @@ static void read_value(const struct reading *r, struct ask *ask)
     ask->value_high = number(r, "value_high", -HUGE_VAL, ask->value_low);
     ask->value_step = number(r, "value_step", 0, 0);
     if (ask->value_high < ask->value_low)
-        tell(r, "value_high", "is less than value_low");
+        refuse(r, "value_high", "is less than value_low");
 }
 
 static enum nothing read_nothing(const struct reading *r)
@@ -170,7 +170,7 @@ struct ask *ask_read(const struct spec *spec, const char *name, struct mistakes 
         read_times(&r, ask);
         read_value(&r, ask);
         if (marks_count(&ask->marks, MARK_PART) && !marks_count(&ask->marks, MARK_DEVICE))
-            tell(&r, "text", "has {part} and no {device}");
+            refuse(&r, "text", "has {part} and no {device}");
         if (marks_count(&ask->marks, MARK_DEVICE) > spec->tables)
             mistake_add(mistakes, key, "more {device} than the %llu tables",
                         (unsigned long long)spec->tables);
@@ -195,14 +195,14 @@ uint64_t ask_hash(const struct spec *spec, uint32_t worker, uint64_t request)
 
 __extension__ typedef unsigned __int128 wide;
 
-/* 0 .. count - 1, each as likely. */
+/* Draws 0 .. count - 1, each with the same chance. */
 static uint64_t draw_below(uint64_t hash, uint64_t number, uint64_t count)
 {
     return (uint64_t)(((wide)chance_of(hash, number) * count) >> 64);
 }
 
-/* Different tables: the i-th of them has one choice more than the one before, and takes that one
- * where its draw is taken already; then it changes places with one before it. */
+/* Draws different tables: the i-th draw has one more choice than the one before, and takes that
+ * one if its draw is taken already; then it changes places with an earlier one. */
 static void draw_devices(struct drawn *drawn, uint32_t count, uint64_t tables, uint64_t hash)
 {
     drawn->device_count = count;
@@ -240,7 +240,7 @@ static struct parameter parameter_of(const struct drawn *drawn, enum mark mark, 
     }
 }
 
-/* Rounded to a float, so that a column of floats is compared with the same number everywhere. */
+/* Draws a value and rounds it to a float, so that it compares equally with columns of floats. */
 static double draw_value(const struct ask *ask, uint64_t hash)
 {
     const double range = ask->value_high - ask->value_low, step = ask->value_step;

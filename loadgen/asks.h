@@ -1,6 +1,6 @@
-/* What an operation that reads asks, and how its parameters are drawn: the keys `ask.NAME.*` of the
- * spec turned into numbers once. A draw is a pure function of (read_seed, operation's
- * name, worker, request). It knows no driver: the text is the database's own language. */
+/* Queries and their parameters: the keys `ask.NAME.*` of the spec, turned into numbers once. A
+ * draw is a pure function of (read_seed, operation's name, worker, request). It knows no driver:
+ * the text is in the database's own language. */
 #ifndef SCALE_ASKS_H
 #define SCALE_ASKS_H
 
@@ -15,8 +15,8 @@ enum nothing { /* which answers are empty */
 
 struct ask {
     const char *text; /* with its marks */
-    const char *before; /* a statement before each request, outside of its time; NULL: none */
-    const char *result; /* where its answers are kept; NULL: they are counted only */
+    const char *before; /* a statement before each request, outside its time; NULL: none */
+    const char *result; /* file for its answers; NULL: they are only counted */
     enum nothing nothing;
     struct marks marks;
     uint64_t stream; /* hash of the operation's name: its draws differ from those of other names */
@@ -35,13 +35,13 @@ struct drawn { /* parameters of one request; they point into this struct, so it 
     struct parameter parameters[PARAMETERS_MAX];
 };
 
-/* NULL after telling what is wrong with the keys of the operation NAME. */
+/* NULL, with a mistake, if a key of the operation NAME is wrong. */
 struct ask *ask_read(const struct spec *spec, const char *name, struct mistakes *mistakes);
 
-/* Whether an answer is empty. One of an aggregate needs its digest. */
+/* Whether an answer is empty. Needs the digest for an aggregate. */
 bool ask_is_empty(const struct ask *ask, const struct answer *answer);
 
-/* The hash of a request: chances of it are chance_of(hash, n). */
+/* The hash of a request; its random numbers are chance_of(hash, n). */
 uint64_t ask_hash(const struct spec *spec, uint32_t worker, uint64_t request);
 void ask_draw(const struct ask *ask, const struct spec *spec, uint64_t request_hash,
               struct drawn *drawn);

@@ -6,8 +6,8 @@
 
 #include "spec.h"
 
-/* Zeroed and aligned to a cache line, so that vector loops start aligned and a sanitizer
- * sees no uninitialised tail. */
+/* Allocates zeroed memory, aligned to a cache line, so that vector loops start aligned and a
+ * sanitizer sees no uninitialised tail. */
 static void *lines(size_t bytes)
 {
     const size_t rounded = (bytes + 127) / 64 * 64;

@@ -1,5 +1,5 @@
-/* One request's rows, column by column. The core fills it, a driver only reads it.
- * It is allocated once per worker; nothing in it grows. */
+/* The rows of one request, column by column. The core fills it, a driver only reads it. It is
+ * allocated once per worker and does not grow. */
 #ifndef SCALE_BATCH_H
 #define SCALE_BATCH_H
 
@@ -41,7 +41,7 @@ bool batch_has_nulls(const struct spec *spec, const struct schema *schema);
 uint64_t batch_bytes(const struct schema *schema, uint64_t rows_max, uint32_t first_column,
                      uint32_t column_count, bool has_nulls);
 
-/* Returns 0, or -1 when memory is short. */
+/* Returns 0, or -1 if out of memory. */
 int batch_init(struct batch *batch, const struct schema *schema, uint32_t rows_max,
                uint32_t slices_max, uint32_t first_column, uint32_t column_count, bool has_nulls);
 void batch_free(struct batch *batch);

@@ -1,5 +1,5 @@
-/* Chance as a pure function: hashing instead of a generator with state, so that row n can be
- * made without the rows before it. */
+/* Random numbers as a pure function: hashes instead of a generator with state, so that row n can
+ * be made without the rows before it. */
 #ifndef SCALE_CHANCE_H
 #define SCALE_CHANCE_H
 
@@ -18,7 +18,7 @@ static inline uint64_t chance_mix(uint64_t x)
     return x ^ (x >> 32);
 }
 
-/* One hash of a hash and a number: chains to as many numbers as are needed. */
+/* Hashes a hash and a number; calls can be chained for several numbers. */
 static inline uint64_t chance_of(uint64_t hash, uint64_t number)
 {
     return chance_mix(hash + (number + 1) * 0x9e3779b97f4a7c15u);
@@ -29,8 +29,8 @@ static inline struct key_pair chance_key(uint64_t hash)
     return (struct key_pair){(uint32_t)hash, (uint32_t)(hash >> 32)};
 }
 
-/* A 32-bit mixer: row number in, level out. The second key goes in between the rounds, so
- * that two streams are never the same one shifted. */
+/* A 32-bit mixer from row number to level. The second key enters between the rounds, so that two
+ * streams are never the same one shifted. */
 static inline uint32_t chance_level(uint32_t row, struct key_pair key)
 {
     uint32_t x = row + key.a;

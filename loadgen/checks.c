@@ -1,4 +1,4 @@
-/* The choice of answers that are checked; see checks.h. */
+/* Chooses the answers that are checked; see checks.h. */
 #include "checks.h"
 
 #include "chance.h"
@@ -12,7 +12,7 @@ enum { STREAM_CHECKS = 5, CONTENT_BYTES_PER_S = 1 << 20 };
 #define LOOK_NS_MOST 1000000000
 #define REST_NS_MOST 10000000000
 
-/* The moment in a period of this operation: anywhere in it, each as likely. */
+/* The moment in a period of this operation; each moment has the same chance. */
 static uint64_t moment(const struct load *load, uint32_t operation, uint64_t period,
                        uint64_t period_ns)
 {
@@ -24,7 +24,7 @@ static uint64_t moment(const struct load *load, uint32_t operation, uint64_t per
     return load->start_ns + period * period_ns + (uint64_t)(part * (double)period_ns);
 }
 
-/* Whether the operation was not yet checked, or not yet in the window that runs. */
+/* Whether the operation was not yet checked, or not yet in the current window. */
 static bool is_first(struct load *load, uint32_t operation, uint64_t now_ns)
 {
     const uint64_t last_ns =
@@ -51,7 +51,7 @@ static bool is_too_early(struct worker *w, uint64_t now_ns)
     const double lacks_ns = (double)cost_ns / share - has_ns;
     if (cost_ns && lacks_ns <= 0)
         return false;
-    /* The clock of a thread is never faster than the other one. */
+    /* A thread's CPU time never passes faster than real time. */
     const double wait_ns = lacks_ns > LOOK_NS_LEAST ? lacks_ns : LOOK_NS_LEAST;
     checks->look_ns[w->operation] =
         now_ns + (wait_ns < LOOK_NS_MOST ? (uint64_t)wait_ns : LOOK_NS_MOST);

@@ -18,18 +18,19 @@
 struct worker;
 
 struct checks { /* state of one worker; the arrays are by operation */
-    uint64_t begun_cpu_ns[OPERATIONS_MAX]; /* CPU time of the thread before its last one; 0: none */
-    uint64_t look_ns[OPERATIONS_MAX]; /* when the CPU time is looked at again, and not before */
+    uint64_t
+        begun_cpu_ns[OPERATIONS_MAX]; /* CPU time of the thread before its last check; 0: none */
+    uint64_t look_ns[OPERATIONS_MAX]; /* earliest time at which the CPU time is read again */
 };
 
-/* Whether the answer to the request that this worker makes now is checked; in each period true for
- * one worker only. */
+/* Whether the answer to the worker's current request is checked; true for one worker only in
+ * each period. */
 bool checks_are_due(struct worker *worker, uint64_t now_ns);
 
-/* Before the checked request. */
+/* Call before the checked request. */
 void checks_begin(struct worker *worker);
 
-/* After its answer with so many bytes of content, or after its failure. */
+/* Call after its answer with so many bytes of content, or after its failure. */
 void checks_end(struct worker *worker, uint64_t bytes, uint64_t sent_ns);
 
 #endif

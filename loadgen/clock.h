@@ -1,5 +1,5 @@
-/* The only door to the clocks. Time is nanoseconds of CLOCK_MONOTONIC everywhere;
- * the wall clock is read once in a load, so a step of it cannot change a latency. */
+/* All reads of the clocks. Time is nanoseconds of CLOCK_MONOTONIC; the wall clock is read once
+ * in a load, so a step of it cannot change a latency. */
 #ifndef SCALE_CLOCK_H
 #define SCALE_CLOCK_H
 
@@ -16,7 +16,7 @@ int64_t clock_wall_ahead_ns(void); /* the wall clock, since 1970, minus clock_no
 void clock_sleep_until_ns(uint64_t when_ns);  /* may return early when a signal arrives */
 uint64_t clock_process_cpu_ns(void);
 uint64_t clock_thread_cpu_ns(void);           /* the calling thread */
-bool clock_cpu_of_thread_ns(pthread_t thread, uint64_t *ns); /* false: it has ended */
+bool clock_cpu_of_thread_ns(pthread_t thread, uint64_t *ns); /* false: the thread has ended */
 void clock_process_usage_s(double *user_s, double *system_s);
 void clock_precise_sleep(void); /* asks the kernel for the least timer slack in this thread */
 

@@ -15,7 +15,7 @@ static void on_column(void *context, const char *name)
     (void)name;
 }
 
-/* Hands over the part that is full, as an event of its own. */
+/* Writes the full part as an event of its own. */
 static void put_part(struct content *content)
 {
     struct json json;
@@ -69,7 +69,7 @@ static void on_affected(void *context, uint64_t rows)
     (void)rows;
 }
 
-/* Where a part of a text ends that has no room in one event: not within a character. */
+/* Where a part of a long text ends: not within a character. */
 static size_t part_end(const char *text, size_t length)
 {
     size_t end = length < PART_BYTES ? length : PART_BYTES;

@@ -1,6 +1,6 @@
-/* The content of an answer, as its `asked` event and, of a long one, the `content` events before
- * it: a driver puts rows, this makes JSON of them, or it puts the whole text of the server. It
- * compares nothing. */
+/* The content of an answer, in its `asked` event and, if it is long, in `content` events before
+ * it. A driver passes rows, which become JSON, or the whole text of the server. It compares
+ * nothing. */
 #ifndef SCALE_CONTENT_H
 #define SCALE_CONTENT_H
 
@@ -14,15 +14,15 @@ struct content { /* the current answer; empty until its first row */
     uint32_t worker, parts;
     bool is_in_row;
     bool is_body; /* the text of the server, in place of rows */
-    bool is_cut;  /* it is too long, or nobody reads standard output: what follows is left out */
+    bool is_cut;  /* too long, or nobody reads standard output: the rest is left out */
 };
 
-/* A sink that fills `content`, which is emptied. */
+/* Empties `content` and returns a sink that fills it. */
 struct result_sink content_sink(struct content *content, uint32_t worker, uint64_t request);
 
-/* "parts":N,"content":[[...],...] or "content":"...", the last keys of the `asked` event, so that a
- * reader can leave the content out. It follows the N `content` events of the same request. The
- * content is null when it was not handed over, or not whole. */
+/* Writes "parts":N,"content":[[...],...] or "content":"...", the last keys of the `asked` event,
+ * so that a reader can skip the content. It follows the N `content` events of the same request.
+ * The content is null if it was not passed, or is not complete. */
 void content_put(struct json *json, struct content *content, bool is_handed);
 
 uint64_t content_bytes(const struct content *content);

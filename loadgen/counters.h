@@ -22,10 +22,10 @@ struct counters {
     counter make_ns;
     counter last_ack_ns;
     counter waiting_since_ns; /* open loop: intended start of the oldest request not answered */
-    counter is_in_flight;     /* 1 while a request is with the driver */
-    counter answered_late;    /* open loop: answers to what was sent before the window's end */
-    counter cpu_ns;           /* CPU time of the thread, set when it has ended */
-    counter done;             /* 1 when the worker has ended: published */
+    counter is_in_flight;     /* 1 while the driver has a request */
+    counter answered_late; /* open loop: answers to requests sent before the end of the window */
+    counter cpu_ns; /* CPU time of the thread, set when it has ended */
+    counter done; /* 1 when the worker has ended: published */
 };
 
 _Static_assert(sizeof(struct counters) % LINE_PAIR_BYTES == 0, "workers must not share a line");
@@ -46,7 +46,7 @@ static inline void counter_add(counter *c, uint64_t value)
     counter_set(c, counter_get(c) + value);
 }
 
-/* With all that was written before, plain fields too, for who sees it by counter_seen(). */
+/* Publishes all earlier writes too, for a thread that reads the counter by counter_seen(). */
 static inline void counter_publish(counter *c, uint64_t value)
 {
     atomic_store_explicit(c, value, memory_order_release);

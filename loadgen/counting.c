@@ -54,7 +54,7 @@ static void record(struct worker *w, uint64_t response_ns, uint64_t service_ns, 
     }
 }
 
-/* When the last row of a message was written, by its own time, on the clock of `now_ns`. */
+/* Notes when the last row of a message was written, by its own time, on the clock of `now_ns`. */
 static uint64_t written_ns(const struct load *load, int64_t newest_ns, uint64_t now_ns)
 {
     const int64_t written = newest_ns - load->wall_ahead_ns;
@@ -67,7 +67,7 @@ void counting_answer(struct worker *w, uint64_t rows, uint64_t sent_ns, uint64_t
     const struct load *load = w->load;
     const bool in_window = now_ns >= window_start(load) && now_ns <= window_end(load);
     if (worker_asks(w)) {
-        asking_tell(w, sent_ns, now_ns, in_window);
+        asking_report(w, sent_ns, now_ns, in_window);
         const struct answer *answer = &w->asking.answer;
         const bool is_empty = ask_is_empty(load->operations->list[w->operation].ask, answer);
         tally_answer(counting_tally(w), answer, is_empty, in_window);
@@ -85,7 +85,7 @@ void counting_answer(struct worker *w, uint64_t rows, uint64_t sent_ns, uint64_t
         return;
     record(w, now_ns - intended_ns, now_ns - sent_ns, in_window);
     if (pacing_is_open(&w->pacing) && now_ns > window_end(load) &&
-        intended_ns < window_end(load)) { /* it was due in the window */
+        intended_ns < window_end(load)) { /* the request was due in the window */
         histogram_record(&counting_tally(w)->response, now_ns - intended_ns);
         counter_add(&w->counters.answered_late, 1);
     }

@@ -1,5 +1,5 @@
-/* What becomes of a request in the worker's counters and histograms: answered, failed, an error on
- * the way. It sends nothing; that a worker has failed too often is the one thing it decides. */
+/* Counts what becomes of a request: answered, failed, an error on the way. It sends nothing; it
+ * decides only that a worker has failed too often. */
 #ifndef SCALE_COUNTING_H
 #define SCALE_COUNTING_H
 
@@ -26,12 +26,12 @@ static inline uint64_t window_end(const struct load *load)
     return atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
 }
 
-void counting_error(struct worker *worker); /* an attempt that failed: worker->fault */
+void counting_error(struct worker *worker); /* Counts an attempt that failed, with worker->fault. */
 
-/* A request that is given up, or so many rows of it that were not acknowledged. */
+/* Counts a request that is given up, or rows of it that were not acknowledged. */
 void counting_failure(struct worker *worker, uint64_t rows);
 
-/* A request that was answered; `rows`: acknowledged ones of a write. */
+/* Counts a request that was answered; `rows`: acknowledged rows of a write. */
 void counting_answer(struct worker *worker, uint64_t rows, uint64_t sent_ns, uint64_t intended_ns,
                      uint64_t now_ns);
 

@@ -1,4 +1,4 @@
-/* What the next request carries; see cursor.h. */
+/* Chooses what the next request carries; see cursor.h. */
 #include "cursor.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ int cursor_init(struct cursor *cursor, const struct spec *spec, const struct sha
     };
     if (!cursor->next_row)
         return -1;
-    for (uint32_t i = 0; i < share->count; i++) /* behind the rows that are there already */
+    for (uint32_t i = 0; i < share->count; i++) /* after the rows that exist already */
         cursor->next_row[i] = spec->rows_present;
     return 0;
 }
@@ -35,7 +35,8 @@ static uint64_t rows_left(const struct cursor *cursor, uint32_t at)
     return cursor->rows_each + has_one - cursor->next_row[at];
 }
 
-/* The next table that has rows left, from `at` on, and how many of them a slice takes; 0: none. */
+/* Finds the next table with rows left, from `at` on; returns how many of them a slice takes, 0:
+ * none. */
 static uint32_t seek(const struct cursor *cursor, uint32_t *at)
 {
     for (uint32_t tried = 0; tried < cursor->share->count; tried++) {
@@ -47,7 +48,7 @@ static uint32_t seek(const struct cursor *cursor, uint32_t *at)
     return 0;
 }
 
-/* Leaves the table that a request just got when it has had its requests. */
+/* Leaves the table of the last request if it has had its requests. */
 static void leave_served(struct cursor *cursor)
 {
     cursor->requests_here = cursor->at == cursor->last_at ? cursor->requests_here + 1 : 1;
@@ -65,7 +66,7 @@ bool cursor_next(struct cursor *cursor, struct batch *batch)
     const uint32_t slices_max = tables_count ? cursor->slices_max : 0;
     const uint32_t per_slice = cursor->rows_per_slice;
     const uint32_t turn = cursor->progressive || cursor->requests_per_table > 1 ? 0 : 1;
-    /* Below it a table has a whole slice left, and nothing needs to be looked for. */
+    /* below it each table has a whole slice left */
     const uint64_t plenty = cursor->rows_each < per_slice ? 0 : cursor->rows_each - per_slice;
     uint64_t *const next_row = cursor->next_row;
     struct slice *const slices = batch->slices;
@@ -90,8 +91,7 @@ bool cursor_next(struct cursor *cursor, struct batch *batch)
 
 void cursor_take_back(struct cursor *cursor, const struct batch *batch)
 {
-    uint32_t at =
-        0; /* tables follow each other in the batch as in the share, the first one aside */
+    uint32_t at = 0; /* all but the first table follow each other as in the share */
     for (uint32_t i = 0; i < batch->slice_count; i++) {
         while (cursor->share->tables[at] != batch->slices[i].table)
             at = at + 1 < cursor->share->count ? at + 1 : 0;

@@ -1,5 +1,5 @@
-/* Says what the next request of a worker carries: which rows of which tables. It makes no rows
- * and sends nothing. */
+/* Chooses what the next request of a worker carries: which rows of which tables. It makes no
+ * rows and sends nothing. */
 #ifndef SCALE_CURSOR_H
 #define SCALE_CURSOR_H
 
@@ -9,11 +9,12 @@
 struct cursor {
     const struct share *share;
     uint64_t *next_row;       /* per table of the share */
-    uint64_t rows_each;       /* a table's last row and one; UINT64_MAX: no end */
+    uint64_t rows_each;       /* the row after a table's last one; UINT64_MAX: no end */
     uint64_t tables_with_one; /* the first so many tables have one row more */
     uint32_t rows_per_request, rows_per_slice, slices_max;
     uint32_t requests_per_table; /* above 1: a request carries one table */
-    uint32_t at, last_at, requests_here; /* how many the table at last_at got without a break */
+    uint32_t at, last_at,
+        requests_here; /* requests_here: successive requests of the table at last_at */
     bool progressive;
 };
 
@@ -23,7 +24,7 @@ void cursor_free(struct cursor *cursor);
 /* Fills slices, slice_count and rows of the batch; false when no rows are left. */
 bool cursor_next(struct cursor *cursor, struct batch *batch);
 
-/* What the batch carries, the last request that was said, is not sent. */
+/* Takes back the last request, which is not sent. */
 void cursor_take_back(struct cursor *cursor, const struct batch *batch);
 
 #endif

@@ -27,14 +27,14 @@ void event_end(struct json *json)
 static void put_cpus_allowed(struct json *json)
 {
     char line[4096];
-    const char *found = NULL;
+    const char *cpus = NULL;
     FILE *file = fopen("/proc/self/status", "r");
-    while (file && !found && fgets(line, sizeof line, file))
+    while (file && !cpus && fgets(line, sizeof line, file))
         if (strncmp(line, "Cpus_allowed_list:", 18) == 0) {
-            found = line + 18 + strspn(line + 18, " \t");
+            cpus = line + 18 + strspn(line + 18, " \t");
             line[strcspn(line, "\n")] = '\0';
         }
-    json_put_text(json, "cpus_allowed", found);
+    json_put_text(json, "cpus_allowed", cpus);
     if (file)
         fclose(file);
 }

@@ -41,7 +41,7 @@ void faults_note(struct fault_book *book, const struct fault *fault, int64_t wor
         event_error(fault, worker, 1);
 }
 
-void faults_tell_totals(struct fault_book *book)
+void faults_report_totals(struct fault_book *book)
 {
     struct fault fault = {0};
     pthread_mutex_lock(&book->lock);

@@ -27,7 +27,7 @@ void faults_init(struct fault_book *book);
 void faults_free(struct fault_book *book);
 void faults_note(struct fault_book *book, const struct fault *fault, int64_t worker);
 /* When the load is over: each kind that came more than once is reported again, with its count. */
-void faults_tell_totals(struct fault_book *book);
+void faults_report_totals(struct fault_book *book);
 void faults_put(struct fault_book *book, struct json *json); /* the list for the summary */
 
 #endif

@@ -9,7 +9,7 @@
 struct json {
     char *text;
     size_t used, size;
-    bool comma; /* whether the next member needs one before it */
+    bool comma; /* the next member needs a comma before it */
 };
 
 void json_clear(struct json *json);

@@ -55,7 +55,7 @@ static struct result_sink sink_of(struct keeping *keeping)
     return (struct result_sink){keeping, on_column, on_row, on_value, on_affected, NULL};
 }
 
-/* The file is on its way to the disk; else the outcome is fatal. */
+/* Flushes the file; on failure the outcome is fatal. */
 static enum outcome flush(struct worker *w, struct keeping *keeping, enum outcome outcome)
 {
     if (!keeping->file)
@@ -106,7 +106,7 @@ void kept_close(struct worker *w)
             fclose(w->asking.kept[i]);
 }
 
-/* The text with the item of the turn; the caller frees it. */
+/* Fills in the item of the turn; the caller frees the text. */
 static char *statement_of(const struct worker *w, const struct marks *marks)
 {
     size_t size = 1;

@@ -1,20 +1,20 @@
-/* Answers kept in files: an operation with a `result` is asked as a statement, and each row of its
- * answer is appended to the worker's file RESULT-<worker> as a line of values, a blank between
- * two. What this costs is a part of the query's time. */
+/* Keeps answers in files: an operation with a `result` runs as a statement, and each row of its
+ * answer is appended to the worker's file RESULT-<worker> as a line of values with a blank
+ * between two. Its cost is part of the query's time. */
 #ifndef SCALE_KEPT_H
 #define SCALE_KEPT_H
 
 #include "worker.h"
 
-/* The worker's file of an operation. */
+/* Opens the worker's file of an operation. */
 enum outcome kept_open(struct worker *worker, uint32_t operation);
 void kept_close(struct worker *worker);
 
-/* Asks the operation at hand, whose only marks are {item}; the answer is counted in worker->asking.
- */
+/* Runs the current operation, whose only marks are {item}; the answer is counted in
+ * worker->asking. */
 enum outcome kept_ask(struct worker *worker);
 
-/* The same for the next message of a subscription. */
+/* Does the same for the next message of a subscription. */
 enum outcome kept_message(struct worker *worker);
 
 /* Runs a statement and ignores its answer. */

@@ -107,7 +107,7 @@ static void to_64(uint64_t *restrict out, const uint32_t *restrict level, uint32
         out[i] = (uint64_t)(low + (int64_t)((double)(int32_t)(level[i] >> 1) * per_level));
 }
 
-/* In steps: a whole number of steps divided once, so that 8.125 is the float nearest to it. */
+/* Divides a whole number of steps once, so that 8.125 is the float nearest to it. */
 static void to_float(float *restrict out, const uint32_t *restrict level, uint32_t n,
                      const struct scaling *s)
 {

@@ -1,7 +1,8 @@
-/* The loops that fill columns with values: stand-alone, primitive arguments, no branches that
- * depend on a value, so that the compiler turns them into vector code. kernels.c is compiled
- * once per instruction set and the best set is picked at start; all sets give equal bytes
- * (no fused multiply-add, each step exactly rounded), so rows do not depend on the host. */
+/* The loops that fill columns with values: alone in a file, with primitive arguments and without
+ * branches that depend on a value, so that the compiler turns them into vector code. kernels.c
+ * is compiled once per instruction set, and the best set is chosen at the start. All sets give
+ * equal bytes (no fused multiply-add, each step exactly rounded), so rows do not depend on the
+ * host. */
 #ifndef SCALE_KERNELS_H
 #define SCALE_KERNELS_H
 
@@ -30,14 +31,14 @@ struct kept_walks { /* blocks of successive tables, as walk.h describes them */
 struct kernels {
     const char *name;
     void (*times)(int64_t *out, uint32_t n, int64_t first, int64_t step);
-    /* Levels of pieces, `rows` rows in all, one after another, of the stream that is given. */
+    /* Computes the levels of pieces, `rows` rows in all, one after another. */
     void (*level_constant)(uint32_t *out, const struct piece *pieces, uint32_t count, uint32_t rows,
                            uint32_t stream);
     void (*level_uniform)(uint32_t *out, const struct piece *pieces, uint32_t count, uint32_t rows,
                           uint32_t stream);
     void (*level_walk)(uint32_t *out, const struct piece *pieces, uint32_t count, uint32_t rows,
                        uint32_t stream);
-    /* The same as level_walk, of one row of each of n tables. */
+    /* Like level_walk, for one row of each of n tables. */
     void (*level_kept)(uint32_t *out, uint32_t n, const uint32_t *rows,
                        const struct kept_walks *kept);
     void (*to_bool)(uint8_t *out, const uint32_t *level, uint32_t n);
@@ -47,18 +48,18 @@ struct kernels {
     void (*to_64)(uint64_t *out, const uint32_t *level, uint32_t n, const struct scaling *s);
     void (*to_float)(float *out, const uint32_t *level, uint32_t n, const struct scaling *s);
     void (*to_double)(double *out, const uint32_t *level, uint32_t n, const struct scaling *s);
-    /* With the low bits of a second level: every bit of the fraction is chance. */
+    /* Takes the low bits of a second level, so that every bit of the fraction is random. */
     void (*to_double_full)(double *out, const uint32_t *level, const uint32_t *low, uint32_t n,
                            const struct scaling *s);
     void (*add_level)(int64_t *out, const int64_t *times, const uint32_t *level, uint32_t n,
                       uint32_t shift);
     void (*nulls)(uint8_t *out, const uint32_t *level, uint32_t n, uint32_t threshold);
     void (*words)(uint8_t *out, uint32_t n, struct key_pair key); /* n words of 4 bytes */
-    /* Turns random bytes into plain characters, 6 bits of chance in each. */
+    /* Turns random bytes into plain characters, with 6 random bits in each. */
     void (*plain_text)(uint8_t *bytes, uint32_t n);
 };
 
-/* The best set that this CPU has. */
+/* The best set for this CPU. */
 const struct kernels *kernels_pick(void);
 
 #endif

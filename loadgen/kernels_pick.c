@@ -1,5 +1,5 @@
-/* Picks the set of kernels for this CPU, once at start. SCALE_KERNELS=plain|avx2|avx512 forces
- * one, so that a test can compare them; a set that the CPU lacks is never picked. */
+/* Chooses the set of kernels for this CPU, once at the start. SCALE_KERNELS=plain|avx2|avx512
+ * selects one, so that a test can compare them; a set that the CPU lacks is never chosen. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@ enum { SHARE_MAX = 1000000 };
 static const char *const names[LAW_COUNT] = {"walk", "random", "constant",
                                              "line", "sine",   "square"};
 
-/* One "NAME" or "NAME:SHARE". */
+/* Reads one "NAME" or "NAME:SHARE". */
 static void read_one(char *name, uint32_t shares[LAW_COUNT], struct mistakes *mistakes)
 {
     char *end = "", *share = strchr(name, ':');
@@ -31,8 +31,8 @@ static void read_one(char *name, uint32_t shares[LAW_COUNT], struct mistakes *mi
         shares[law] = (uint32_t)number;
 }
 
-/* Columns take places that are spread evenly however many there are, so that the columns of each
- * type have the laws in their shares, too. */
+/* Chooses the law of a column. Columns are spread evenly over the shares, however many there
+ * are, so that the columns of each type have the laws in their shares too. */
 static enum law pick(const uint32_t shares[LAW_COUNT], uint32_t sum, uint32_t column)
 {
     const uint32_t place = (column + 1) * 2654435769u; /* 2^32 by the golden ratio */
@@ -61,8 +61,8 @@ void laws_read(const char *text, struct schema *schema, struct mistakes *mistake
         schema->columns[c].law = pick(shares, sum, c);
 }
 
-/* Sine of an angle of which 2^32 are a circle, as a level: 0 is -1. An odd polynomial whose
- * coefficients are those of the series, the last one such that the top is exactly 1; the error is
+/* Sine of an angle, 2^32 for a circle, as a level: 0 is -1. An odd polynomial with the
+ * coefficients of the series, except the last one, which makes the top exactly 1; the error is
  * below 4e-6 of the range. */
 static uint32_t sine_level(uint32_t angle)
 {

@@ -19,7 +19,7 @@ static inline bool law_is_periodic(enum law law)
     return law == LAW_LINE || law == LAW_SINE || law == LAW_SQUARE;
 }
 
-/* Levels of the rows of the pieces, one after another, by a periodic law. */
+/* Computes the levels of the pieces' rows, one after another, by a periodic law. */
 void laws_levels(enum law law, uint32_t period, const struct piece *pieces, uint32_t count,
                  uint32_t stream, uint32_t *level);
 

@@ -12,7 +12,7 @@
 #include "summary.h"
 
 #define START_LATE_MAX_NS 5000000ull
-#define START_DELAY_NS 1000000ull /* for all workers to wake before the common start */
+#define START_DELAY_NS 1000000ull /* time for all workers to wake before the common start */
 
 struct parts { /* memory of one load */
     uint32_t *partition_of;
@@ -45,8 +45,9 @@ static enum exitcode prepare(struct job *job, struct load *load, struct parts *p
     parts->workers = workers_new(spec->threads);
     if (!parts->partition_of || !parts->shares || !parts->workers)
         return out_of_memory();
-    const enum exitcode placed = spec->rounds ? EXIT_DONE /* no table of the load is named */
-                                              : job_place(job, parts->partition_of, signal_fd);
+    const enum exitcode placed =
+        spec->rounds ? EXIT_DONE /* with rounds no query names a table of the load */
+                     : job_place(job, parts->partition_of, signal_fd);
     if (placed != EXIT_DONE)
         return placed;
     if (placement_share(spec, parts->partition_of, parts->shares))
@@ -63,8 +64,8 @@ static enum exitcode prepare(struct job *job, struct load *load, struct parts *p
     return EXIT_DONE;
 }
 
-/* Fixes the times that all workers go by. A start that is given is kept to the nanosecond, since
- * other processes have the same; false when it has passed by more than they may differ. */
+/* Sets the times of all workers. A given start is kept to the nanosecond, since other processes
+ * have the same one; false: it has passed by more than 5 ms. */
 static bool set_times(struct load *load)
 {
     const struct spec *spec = load->spec;
@@ -86,8 +87,8 @@ static bool set_times(struct load *load)
     return true;
 }
 
-/* Waits until all have arrived at the gate, each in its time, heeding signals; returns how many
- * could not connect. */
+/* Waits until all workers are at the gate, each within its time, or a signal comes; returns how
+ * many could not connect. */
 static uint32_t await_workers(const struct job *job, struct load *load, uint64_t count,
                               int signal_fd)
 {
@@ -137,8 +138,8 @@ static enum exitcode run(const struct job *job, struct load *load, struct parts 
     if (code == EXIT_DONE) {
         reporter_run(load, parts->workers, signal_fd, &report);
         trace_close(load, parts->workers);
-        code = summary_tell(load, parts->workers, &report);
-        if (report.abandoned) { /* a request hangs in the client library: it cannot be joined */
+        code = summary_report(load, parts->workers, &report);
+        if (report.abandoned) { /* a worker hangs in the client library and cannot be joined */
             for (uint64_t i = 0; i < parts->started; i++)
                 pthread_detach(parts->workers[i].thread);
             output_finish();

@@ -1,6 +1,6 @@
-/* A library to preload into a server that listens on all addresses whatever it is told: bind() to
- * any address becomes bind() to the loopback address of IPv4. Nothing else changes. It is no part
- * of scale-loadgen, and is built beside it. */
+/* A library for servers that listen on all addresses: preloaded, it turns bind() to any address
+ * into bind() to the loopback address of IPv4. Nothing else changes. It is built beside scale-
+ * loadgen and is no part of it. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -14,7 +14,7 @@
 
 typedef int binder(int, const struct sockaddr *, socklen_t);
 
-/* Writes the address to bind to instead; false: it is not for all addresses. */
+/* Chooses the address to bind to instead; false: the given address is a particular one. */
 static bool narrowed(const struct sockaddr *address, socklen_t length,
                      struct sockaddr_storage *instead)
 {

@@ -53,7 +53,7 @@ static void put_names(struct json *json, const char *key, const char *const *nam
     json_close(json, ']');
 }
 
-/* The methods' names, and each method's features. */
+/* Writes the names of the methods, and the features of each. */
 static void put_methods(struct json *json, const struct driver_method *methods)
 {
     json_key(json, "methods");
@@ -132,8 +132,8 @@ static enum exitcode run_verb(const char *name, const char *path)
     return code;
 }
 
-/* Ends the process without the exit handlers of a client library: libtaos' take 1.7 s and save
- * nothing of ours. The leak sanitizer, which is such a handler, keeps its say. */
+/* Ends the process without the exit handlers of client libraries: those of libtaos take 1.7 s.
+ * The leak sanitizer, which is such a handler, still runs. */
 static int leave(enum exitcode code)
 {
     if (!output_finish() && code == EXIT_DONE)

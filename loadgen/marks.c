@@ -32,7 +32,7 @@ bool marks_read(struct marks *marks, const char *text, char *why, size_t why_siz
     while (ok && *(at += strcspn(at, "{}"))) {
         const char *close = *at == '{' ? strchr(at, '}') : NULL;
         enum mark mark = MARK_NONE;
-        if (at[1] == *at) { /* a brace of the text itself */
+        if (at[1] == *at) { /* an escaped brace */
             ok = add(marks, plain, at + 1, MARK_NONE);
             plain = at += 2;
         } else if (!close) {

@@ -38,7 +38,7 @@ struct marks {
     struct text_piece pieces[PIECES_MAX];
 };
 
-/* The pieces point into `text`. False after saying in `why` what is wrong. */
+/* Splits a text, into which the pieces point. False, with the reason in `why`. */
 bool marks_read(struct marks *marks, const char *text, char *why, size_t why_size);
 
 uint32_t marks_count(const struct marks *marks, enum mark mark);

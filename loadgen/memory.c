@@ -1,4 +1,4 @@
-/* Adding up the memory of a spec; see memory.h. */
+/* Computes the memory of a spec; see memory.h. */
 #include "memory.h"
 
 #include <unistd.h>

@@ -7,7 +7,7 @@
 #include "schema.h"
 #include "spec.h"
 
-/* Tells a mistake under the key that needs most if the machine has less memory. */
+/* Reports a mistake under the key that needs most, if the machine has less memory. */
 void memory_check(const struct spec *spec, const struct schema *schema, struct mistakes *mistakes);
 
 #endif

@@ -1,5 +1,5 @@
-/* Collects the mistakes of a spec: each is reported on standard error with its key, all of them
- * before anything starts. It decides nothing: the caller looks at the count. */
+/* Collects the mistakes of a spec and reports each on standard error with its key, all before
+ * anything starts. It decides nothing: the caller reads the count. */
 #ifndef SCALE_MISTAKES_H
 #define SCALE_MISTAKES_H
 
@@ -12,7 +12,7 @@ struct mistakes {
 void mistake_add(struct mistakes *mistakes, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The member of `names` nearest to `word`, or NULL when none is near enough to be meant. */
+/* The member of `names` nearest to `word`; NULL: none is near. */
 const char *nearest_name(const char *word, const char *const *names, size_t count);
 
 #endif

@@ -7,7 +7,7 @@
 #include "job.h"
 #include "tags.h"
 
-/* The tag of each table as text, without the quotes of a literal. */
+/* Writes the tag of each table, without the quotes of a literal. */
 static void put_tag(struct json *json, const struct job *job, uint32_t tag)
 {
     char text[TAG_TEXT_MAX];
@@ -21,7 +21,7 @@ static void put_tag(struct json *json, const struct job *job, uint32_t tag)
     json_close(json, ']');
 }
 
-static void tell(const struct job *job)
+static void put_names(const struct job *job)
 {
     struct json json;
     char name[DRIVER_NAME_MAX];
@@ -51,6 +51,6 @@ enum exitcode verb_names(struct job *job)
     const enum exitcode placed = job_place(job, partition_of, -1);
     free(partition_of);
     if (placed == EXIT_DONE)
-        tell(job);
+        put_names(job);
     return placed;
 }

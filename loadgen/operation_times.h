@@ -1,5 +1,5 @@
-/* The response times of each operation within an interval, from the histograms that workers go on
- * writing: what the reporter tells of them while the load runs. */
+/* Response times of each operation within an interval, from histograms that workers write
+ * meanwhile. For the reporter. */
 #ifndef SCALE_OPERATION_TIMES_H
 #define SCALE_OPERATION_TIMES_H
 
@@ -13,7 +13,7 @@ struct operation_times { /* begins as zeros */
 void operation_times_init(struct operation_times *times, uint32_t operations);
 void operation_times_free(struct operation_times *times);
 
-/* The 99th percentile since the last call for this operation; 0 where there were too few. */
+/* The 99th percentile of this operation since the last call; 0: too few requests. */
 uint64_t operation_times_p99(struct operation_times *times, const struct load *load,
                              const struct worker *workers, uint32_t operation);
 

@@ -1,6 +1,5 @@
-/* The operations of a load and their weights: what of `operations=NAME:WEIGHT,...` a request is.
- * `write` sends rows; every other one asks the text of its key `ask.NAME.text`. It knows no
- * driver. */
+/* The operations of a load and their weights, from `operations=NAME:WEIGHT,...`. `write` sends
+ * rows; each other one sends the text of its key `ask.NAME.text`. It knows no driver. */
 #ifndef SCALE_OPERATIONS_H
 #define SCALE_OPERATIONS_H
 
@@ -9,7 +8,7 @@
 struct operation {
     const char *name;
     const char *unit; /* unit of what it counts */
-    uint64_t weight;  /* its share of the requests, of the sum of all weights */
+    uint64_t weight;  /* its share of the sum of all weights */
     struct ask *ask;  /* NULL: it writes */
 };
 
@@ -26,10 +25,10 @@ void operations_read(struct operations *operations, const struct spec *spec,
                      struct mistakes *mistakes);
 void operations_free(struct operations *operations);
 
-/* Which operation the request of this hash is (ask_hash). */
+/* Chooses the operation of a request by its hash (ask_hash). */
 uint32_t operations_pick(const struct operations *operations, uint64_t hash);
 
-/* What a rate counts: 1 request when there is anything but writes, else its rows. */
+/* The units of a request in a rate: 1 if any operation asks, otherwise its rows. */
 uint32_t operations_units(const struct operations *operations, const struct spec *spec);
 
 #endif

@@ -1,5 +1,5 @@
-/* The bytes that standard output has not taken yet; see output.h. A pipe that is ready to be
- * written takes a page without waiting, so pieces are no longer than that. */
+/* Standard output with a buffer for what the reader has not taken; see output.h. A ready pipe
+ * takes a page without blocking, so no piece is longer. */
 #include "output.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@ enum { PIECE_BYTES = 4096, PATIENCE_MS = 5000, BEHIND_BYTES = 1 << 26 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char *bytes;
-static size_t begin, end, size; /* kept: bytes[begin .. end-1] */
+static size_t begin, end, size; /* buffered: bytes[begin .. end-1] */
 
-/* With the lock held. */
+/* Needs the lock. */
 static void push(void)
 {
     while (begin < end) {

@@ -1,12 +1,12 @@
-/* What was due and unanswered; see overdue.h. */
+/* Counts requests that were due and unanswered; see overdue.h. */
 #include "overdue.h"
 
 #include "clock.h"
 
 enum { RECORDS_MAX = 1000000 }; /* records of one worker; beyond, one record represents several */
 
-/* The response times of the operation that the n-th request is, counted from the one that the
- * worker had not sent, or not got answered. */
+/* The response times of the operation of the n-th request after the one that the worker had
+ * last. */
 static struct histogram *of_request(struct histogram *response, const struct worker *w, uint64_t n)
 {
     const struct operations *operations = w->load->operations;
@@ -17,7 +17,7 @@ static struct histogram *of_request(struct histogram *response, const struct wor
     return &response[operations_pick(operations, ask_hash(w->load->spec, w->number, first + n))];
 }
 
-/* All requests due from `since_ns` on, one every `gap_ns`. */
+/* Adds all requests due from `since_ns` on, one every `gap_ns`. */
 static uint64_t add_evenly(struct histogram *response, const struct worker *w, double gap_ns,
                            uint64_t since_ns, uint64_t end_ns)
 {
@@ -33,7 +33,7 @@ static uint64_t add_evenly(struct histogram *response, const struct worker *w, d
     return count;
 }
 
-/* As the worker would have drawn them. */
+/* Adds requests at the times that the worker would have drawn. */
 static uint64_t add_drawn(struct histogram *response, const struct worker *w, uint32_t units,
                           uint64_t end_ns)
 {
@@ -52,7 +52,7 @@ void overdue_add(struct overdue *overdue, struct histogram *response, const stru
     const uint64_t late = counter_get(&w->counters.answered_late);
     const uint32_t units = operations_units(w->load->operations, w->load->spec);
     const double gap_ns = (double)units / w->pacing.units_per_ns;
-    overdue->in_flight += late; /* its time is recorded when its answer came */
+    overdue->in_flight += late; /* its time was recorded with its answer */
     if (!pacing_is_open(&w->pacing) || since_ns >= end_ns)
         return;
     const bool is_sent = counter_get(&w->counters.is_in_flight);

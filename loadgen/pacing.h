@@ -1,6 +1,6 @@
-/* When a request is meant to start. Closed loop: as soon as the last one is answered. Open
- * loop: at times fixed by the rate alone, however late the server is, so that a stall shows in
- * the response times of all requests that it delayed. It never sleeps: the worker does. */
+/* Intended start times of requests. Closed loop: as soon as the last one is answered. Open loop:
+ * at times fixed by the rate alone, however late the server is, so that a stall shows in the
+ * response times of all requests that it delayed. It never sleeps: the worker does. */
 #ifndef SCALE_PACING_H
 #define SCALE_PACING_H
 
@@ -9,14 +9,15 @@
 
 struct pacing {
     double units_per_ns; /* this worker's part of the rate; 0: closed loop */
-    /* Written by the worker alone, by relaxed stores, so that what hangs can be read. */
+    /* Only the worker writes it, by relaxed stores, so that it can be read while the worker
+     * hangs. */
     _Atomic double next_ns; /* intended start of the next request, counted from the origin */
     counter origin_ns, drawn;
     uint64_t seed;
     bool poisson;
 };
 
-/* `units`: of a whole request; `part`: the worker's part of the whole load, 0..1. */
+/* `units`: of a whole request; `part`: the worker's part of the load, 0..1. */
 void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker, uint32_t units,
                  double part);
 
@@ -25,7 +26,7 @@ static inline bool pacing_is_open(const struct pacing *pacing)
     return pacing->units_per_ns > 0;
 }
 
-/* As it is now; from any thread. */
+/* A copy of the current state; from any thread. */
 struct pacing pacing_copy(const struct pacing *pacing);
 
 /* Intended start of a request of so many units (rows, or 1 where requests are counted); open loop

@@ -1,4 +1,4 @@
-/* Which rows are made together; see pieces.h. */
+/* Chooses which rows are made together; see pieces.h. */
 #include "pieces.h"
 
 #include "chance.h"
@@ -14,15 +14,15 @@ static inline bool is_single(const struct slice *slice)
     return slice->rows == 1 && slice->first_row <= UINT32_MAX;
 }
 
-/* The place of a table, taken now if this is its first row. */
+/* The place of a table, which it takes at its first row. */
 static uint32_t place_of(const struct maker *m, struct walks *w, uint32_t table)
 {
     const uint32_t known = w->place[table];
     return known ? known - 1 : walks_take_place(w, table, chance_of(m->seed_hash, table));
 }
 
-/* How many of the rows of successive places are ready to be made, with the blocks of places that
- * had no row so far, those from `unused` on, made now. The others' blocks are still needed. */
+/* Counts the rows of successive places that are ready. The blocks of places without a row so
+ * far, from `unused` on, are made now; the others are still needed. */
 static uint32_t enter_blocks(struct walks *w, uint32_t place, const uint32_t *rows, uint32_t n,
                              uint32_t unused)
 {
@@ -39,8 +39,8 @@ static uint32_t enter_blocks(struct walks *w, uint32_t place, const uint32_t *ro
     return n;
 }
 
-/* Takes slices of one row each, whose walks are kept, and says in which runs their walks lie;
- * returns their number. It stops where a table that it has taken comes to its next block. */
+/* Takes slices of one row each, whose walks are kept, and arranges them in runs; returns their
+ * number. It stops at a table that comes to its next block. */
 static uint32_t take_singles(struct maker *m, const struct slice *slices, uint32_t most)
 {
     struct walks *const w = &m->walks;
@@ -65,7 +65,7 @@ static uint32_t take_singles(struct maker *m, const struct slice *slices, uint32
     return count;
 }
 
-/* The singles as pieces, for columns that are no walks. */
+/* Makes pieces of single rows, for columns that are no walks. */
 static void fill_pieces(struct maker *m)
 {
     uint32_t p = 0;
@@ -76,7 +76,7 @@ static void fill_pieces(struct maker *m)
         }
 }
 
-/* Slices of any length. */
+/* Makes pieces of slices of any length. */
 static uint32_t cut_pieces(struct maker *m, const struct batch *batch, uint32_t *slice,
                            uint32_t *done, uint32_t *rows)
 {
@@ -100,7 +100,7 @@ static uint32_t cut_pieces(struct maker *m, const struct batch *batch, uint32_t 
     return count;
 }
 
-/* The same where rows take places of others: each stretch of successive places is a piece. */
+/* Makes pieces where rows take places of others: each run of successive places is a piece. */
 static uint32_t cut_places(struct maker *m, const struct batch *batch, uint32_t *slice,
                            uint32_t *done, uint32_t *rows)
 {

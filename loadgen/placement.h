@@ -1,5 +1,5 @@
-/* Which worker loads which tables, and in what order. A pure function of the partitions that
- * the driver named, so that several processes agree without talking. */
+/* Which worker loads which tables, and in what order. A pure function of the partitions that the
+ * driver named, so that several processes agree without messages. */
 #ifndef SCALE_PLACEMENT_H
 #define SCALE_PLACEMENT_H
 

@@ -27,7 +27,7 @@ struct watch { /* the reporter's own state */
     struct totals last;
     struct tally_sums last_of[OPERATIONS_MAX];
     uint64_t tick_ns, step_ns, give_up_ns, ended, cpu_ns;
-    bool measure_told, drain_told;
+    bool has_window, has_drain;
 };
 
 int reporter_take_signals(void)
@@ -47,7 +47,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Rows that should have been answered by now and are not; none is due after the window's end. */
+/* Counts rows that should have been answered by now; none is due after the window's end. */
 static double backlog_rows(const struct watch *watch, uint64_t now)
 {
     const uint64_t end = watch->load->window_end_ns;
@@ -84,7 +84,7 @@ static void fill_operations(struct watch *watch, struct interval *interval)
     }
 }
 
-static void tell_interval(struct watch *watch, uint64_t now)
+static void report_interval(struct watch *watch, uint64_t now)
 {
     const struct spec *spec = watch->load->spec;
     const uint64_t cpu_ns = clock_process_cpu_ns();
@@ -112,8 +112,7 @@ static void tell_interval(struct watch *watch, uint64_t now)
         .backlog_rows = backlog_rows(watch, now),
         .cpu_s = (double)(cpu_ns - watch->cpu_ns) / 1e9,
         .response = &watch->sum,
-        /* In a closed loop the two times are one; read apart from a running worker's histograms,
-         * they would differ by the request that it is just noting. */
+        /* in a closed loop both times are equal; two reads of a running histogram would differ */
         .service = is_open_loop ? &watch->service_sum : &watch->sum,
     };
     fill_operations(watch, &interval);
@@ -122,7 +121,7 @@ static void tell_interval(struct watch *watch, uint64_t now)
     watch->cpu_ns = cpu_ns;
 }
 
-/* A thread that has ended left its time behind. */
+/* A thread that has ended has stored its CPU time. */
 static uint64_t worker_cpu_ns(const struct worker *w)
 {
     uint64_t ns;
@@ -138,31 +137,31 @@ static void end_cpu(struct watch *watch)
         watch->workers[i].cpu_end_ns = worker_cpu_ns(&watch->workers[i]);
 }
 
-/* Requests in flight have so long from now on; the first reason counts. */
+/* Gives requests in flight so long from now on; the first reason counts. */
 static void arm(struct watch *watch, uint64_t now)
 {
     const uint64_t drain_ns = watch->load->drain_ns;
     watch->give_up_ns = least(watch->give_up_ns, now + drain_ns + SLACK_NS);
 }
 
-/* Whatever is due by now: the interval before the phase that begins with it. */
-static void tell_due(struct watch *watch, uint64_t now)
+/* Reports what is due: the last interval of a phase before the phase that follows. */
+static void report_due(struct watch *watch, uint64_t now)
 {
     const struct load *load = watch->load;
     if (now >= watch->tick_ns) {
-        tell_interval(watch, now);
+        report_interval(watch, now);
         while (watch->tick_ns <= now)
             watch->tick_ns += watch->step_ns;
     }
-    if (!watch->measure_told && now >= load->window_start_ns) {
-        watch->measure_told = watch->report->measured = true;
+    if (!watch->has_window && now >= load->window_start_ns) {
+        watch->has_window = watch->report->measured = true;
         watch->report->cpu_start_ns = clock_process_cpu_ns();
         for (uint64_t i = 0; i < load->spec->threads; i++)
             watch->workers[i].cpu_start_ns = worker_cpu_ns(&watch->workers[i]);
         event_phase("measure", load->window_start_ns);
     }
-    if (!watch->drain_told && now >= load->window_end_ns) {
-        watch->drain_told = watch->report->window_over = true;
+    if (!watch->has_drain && now >= load->window_end_ns) {
+        watch->has_drain = watch->report->window_over = true;
         end_cpu(watch);
         event_phase("drain", load->window_end_ns);
         arm(watch, load->window_end_ns);
@@ -172,20 +171,21 @@ static void tell_due(struct watch *watch, uint64_t now)
 static uint64_t next_due(const struct watch *watch)
 {
     uint64_t due = least(watch->tick_ns, watch->give_up_ns);
-    if (!watch->measure_told)
+    if (!watch->has_window)
         due = least(due, watch->load->window_start_ns);
-    if (!watch->drain_told)
+    if (!watch->has_drain)
         due = least(due, watch->load->window_end_ns);
     return due;
 }
 
-/* A load that is broken off has its window until then, and not until its last answer: a server
- * that had long been silent would have a rate that it never had. Empty before it began. */
+/* Ends the window when a load is broken off, and not at the last answer: otherwise a server that
+ * had long been silent would have a rate that it never had. A window that has not begun is
+ * empty. */
 static void cut_window(struct watch *watch, uint64_t at_ns)
 {
     struct load *load = watch->load;
     const uint64_t at = at_ns > load->window_start_ns ? at_ns : load->window_start_ns;
-    if (!watch->drain_told && at < load->window_end_ns)
+    if (!watch->has_drain && at < load->window_end_ns)
         load->window_end_ns = at;
 }
 
@@ -195,15 +195,15 @@ static void take_signal(struct watch *watch, uint64_t now)
     if (read(watch->signal_fd, &info, sizeof info) != sizeof info)
         return;
     if (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGUSR2) {
-        if (info.ssi_signo == SIGUSR2 && !watch->measure_told)
+        if (info.ssi_signo == SIGUSR2 && !watch->has_window)
             window_begin_at(watch->load, watch->tick_ns);
-        else if (info.ssi_signo == SIGUSR1 && watch->measure_told && !watch->drain_told)
+        else if (info.ssi_signo == SIGUSR1 && watch->has_window && !watch->has_drain)
             window_end_at(watch->load, watch->tick_ns);
         return;
     }
     atomic_store_explicit(&watch->load->stop, true, memory_order_relaxed);
     if (watch->report->interrupted)
-        watch->give_up_ns = now; /* twice: at once */
+        watch->give_up_ns = now; /* the second signal ends the load at once */
     else
         arm(watch, now);
     cut_window(watch, now);
@@ -222,7 +222,7 @@ static void take_ended(struct watch *watch)
     }
 }
 
-/* Each worker that hangs is a fault of its own, unless a signal asked not to wait. */
+/* Reports each worker that hangs as a fault, unless a signal asked not to wait. */
 static void give_up(struct watch *watch)
 {
     struct load *load = watch->load;
@@ -237,7 +237,7 @@ static void give_up(struct watch *watch)
             faults_note(&load->faults, &fault, watch->workers[i].number);
 }
 
-static void wait_and_tell(struct watch *watch)
+static void wait_and_report(struct watch *watch)
 {
     struct pollfd fds[3] = {{.fd = watch->signal_fd, .events = POLLIN},
                             {.fd = watch->load->done_fd, .events = POLLIN},
@@ -254,7 +254,7 @@ static void wait_and_tell(struct watch *watch)
         const uint64_t after = clock_now_ns();
         take_signal(watch, after);
         take_ended(watch);
-        tell_due(watch, after);
+        report_due(watch, after);
         if (after >= watch->give_up_ns && watch->ended < watch->load->spec->threads) {
             give_up(watch);
             return;
@@ -278,16 +278,16 @@ void reporter_run(struct load *load, struct worker *workers, int signal_fd, stru
     watch.cpu_ns = clock_process_cpu_ns();
     if (load->window_start_ns > load->start_ns)
         event_phase("warmup", load->start_ns);
-    wait_and_tell(&watch);
+    wait_and_report(&watch);
     const uint64_t now = clock_now_ns();
-    if (report->measured && !watch.drain_told) {
+    if (report->measured && !watch.has_drain) {
         end_cpu(&watch);
         event_phase("drain", now);
     }
     struct totals totals;
     totals_of(workers, load->spec->threads, &totals);
     if (totals.requests != watch.last.requests || totals.rows_acked != watch.last.rows_acked)
-        tell_interval(&watch, now);
+        report_interval(&watch, now);
     histogram_free(&watch.sum);
     histogram_free(&watch.before);
     histogram_free(&watch.service_sum);

@@ -1,4 +1,4 @@
-/* The one reader of the workers' counters: prints phases and intervals while the load runs,
+/* The only reader of the workers' counters: prints phases and intervals while the load runs,
  * takes signals, and ends when all workers have. It never writes what a worker writes. */
 #ifndef SCALE_REPORTER_H
 #define SCALE_REPORTER_H
@@ -7,7 +7,7 @@
 
 struct report { /* what only the reporter saw */
     bool interrupted;
-    bool abandoned;           /* workers did not end in time and are left behind */
+    bool abandoned;           /* workers that did not end in time were left behind */
     bool measured;            /* the window was reached */
     bool window_over;         /* its end was reached, as planned or cut short */
     uint64_t cpu_start_ns, cpu_end_ns; /* CPU time of this process at the ends of the window */

@@ -1,5 +1,5 @@
-/* The verb `rows`: prints rows as they are sent, from which right answers are computed. It
- * needs no server and no client library. */
+/* The verb `rows`: prints rows as the load sends them, from which correct answers are computed.
+ * It needs no server and no client library. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -36,7 +36,7 @@ static void put_text(struct json *json, const struct column *column, const uint8
         return (size_t)snprintf(out, size, format, v);                                             \
     } while (0)
 
-/* A number with as many digits as it takes to be read back as the same. */
+/* Prints a number with as many digits as reading it back needs. */
 static size_t print_number(char *out, size_t size, enum type type, const void *value)
 {
     float real;
@@ -85,7 +85,7 @@ static void put_column(struct json *json, const struct column *column,
     json_close(json, ']');
 }
 
-static void tell(const struct job *job, const struct batch *batch)
+static void put_rows(const struct job *job, const struct batch *batch)
 {
     const int64_t per_ms = spec_units_per_ms(&job->spec);
     struct json json;
@@ -105,8 +105,8 @@ static void tell(const struct job *job, const struct batch *batch)
     event_end(&json);
 }
 
-/* The rows of one range; the spec's own requests do not matter to what a row is. */
-static bool make_and_tell(struct job *job, uint32_t table, uint64_t first, uint32_t count)
+/* Makes and prints the rows of one range; what a request carries does not change a row. */
+static bool make_and_print(struct job *job, uint32_t table, uint64_t first, uint32_t count)
 {
     struct maker *maker = aligned_alloc(_Alignof(struct maker), sizeof *maker);
     struct batch batch = {.rows = 0};
@@ -122,7 +122,7 @@ static bool make_and_tell(struct job *job, uint32_t table, uint64_t first, uint3
         batch.slice_count = 1;
         batch.slices[0] = (struct slice){table, count, 0, first};
         values_make(maker, &batch);
-        tell(job, &batch);
+        put_rows(job, &batch);
     }
     if (batch.schema)
         batch_free(&batch);
@@ -176,7 +176,7 @@ enum exitcode verb_rows(struct job *job)
         code = check_range(job, item, numbers) ? code : EXIT_SPEC;
     for (char *rest = copy; code == EXIT_DONE && (item = strsep(&rest, ",")) != NULL;)
         if (!read_range(item, numbers) ||
-            !make_and_tell(job, (uint32_t)numbers[0], numbers[1], (uint32_t)numbers[2]))
+            !make_and_print(job, (uint32_t)numbers[0], numbers[1], (uint32_t)numbers[2]))
             code = EXIT_INTERNAL;
     free(copy);
     free(checked);

@@ -106,7 +106,7 @@ static void set_range(struct column *column)
         }
 }
 
-/* "(24)" after a type name: cut off and returned; 0 if there is none, -1 if it is not a number. */
+/* Cuts "(24)" off a type name and returns the number; 0: there is none, -1: it is not a number. */
 static long cut_length(char *type)
 {
     char *open = strchr(type, '('), *end;
@@ -119,7 +119,7 @@ static long cut_length(char *type)
     return length;
 }
 
-/* One "name:type" into *column; returns false after telling the mistake. */
+/* Reads one "name:type"; false after reporting the mistake. */
 static bool read_one(struct column *column, char *item, const char *key, bool is_tag,
                      struct mistakes *mistakes)
 {

@@ -41,10 +41,10 @@ struct column {
     double low;      /* least value */
     double span;     /* greatest minus least */
     double steps;    /* steps per unit to which values are rounded; 0: not rounded */
-    bool is_rounded; /* also random ones: the user says to how many decimals */
+    bool is_rounded; /* random values are rounded too: the spec has `decimals` */
     enum law law;    /* law of its values; see laws.h */
     uint64_t groups; /* number of values of a tag, set by tags_group; 0: not limited */
-    uint64_t before_next; /* tables that follow each other with the same value of it */
+    uint64_t before_next; /* successive tables with the same value of the tag */
 };
 
 struct sample_file;
@@ -55,8 +55,8 @@ struct schema {
     uint32_t tag_count;
     struct column *columns;
     struct column *tags;
-    struct sample_file *sample; /* where the values of the rows come from; NULL: from laws */
-    struct tags_file *tags_file; /* where the tags come from; NULL: they are made */
+    struct sample_file *sample; /* file with the values of the rows; NULL: laws make them */
+    struct tags_file *tags_file; /* file with the tags; NULL: they are made */
 };
 
 /* Reads "current:float,name:binary(24)"; every mistake is reported under its key. */
@@ -64,8 +64,8 @@ void schema_read(struct schema *schema, const char *columns, const char *tags,
                  struct mistakes *mistakes);
 void schema_free(struct schema *schema);
 
-/* Rounds the values of the columns with a fraction to so many decimals, a text of 0..5; NULL: as
- * they are. Tells a mistake under the key `decimals`. */
+/* Rounds the values of columns with a fraction to so many decimals, a text of 0..5; NULL: leaves
+ * them. Reports a mistake under the key `decimals`. */
 void schema_round(struct schema *schema, const char *decimals, struct mistakes *mistakes);
 
 const char *type_name(enum type type);

@@ -126,21 +126,21 @@ static char *trim(char *text)
 bool spec_peek(const char *text, const char *wanted, char *value, uint32_t size)
 {
     char *copy = strdup(text), *rest = copy, *line;
-    bool found = false;
+    bool is_found = false;
     if (!copy)
         abort();
-    while (!found && (line = strsep(&rest, "\n")) != NULL) {
+    while (!is_found && (line = strsep(&rest, "\n")) != NULL) {
         char *equals = strchr(line, '=');
         if (!equals || *trim(line) == '#')
             continue;
         *equals = '\0';
         if (strcmp(trim(line), wanted) == 0) {
             snprintf(value, size, "%s", trim(equals + 1));
-            found = true;
+            is_found = true;
         }
     }
     free(copy);
-    return found;
+    return is_found;
 }
 
 static void set_whole(struct spec *spec, const struct key *key, const char *value,
@@ -211,7 +211,7 @@ static const struct key *find_key(const char *name)
     return NULL;
 }
 
-static void tell_unknown(const char *name, struct mistakes *mistakes)
+static void refuse_unknown(const char *name, struct mistakes *mistakes)
 {
     const char *names[KEY_COUNT];
     for (size_t i = 0; i < KEY_COUNT; i++)
@@ -267,7 +267,7 @@ void spec_read(struct spec *spec, char *text, spec_is_option *is_option, const v
             add_option(spec->asks, &spec->ask_count, SPEC_ASKS_MAX,
                        (struct spec_option){name, value}, mistakes);
         else if (!key)
-            tell_unknown(name, mistakes);
+            refuse_unknown(name, mistakes);
         else if (seen[key - keys])
             mistake_add(mistakes, name, "given twice");
         else {

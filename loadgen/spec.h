@@ -1,7 +1,7 @@
-/* The spec: what one process is asked to do, as `key=value` lines turned into numbers once.
- * Reading it starts nothing, opens nothing but the file, and tells all mistakes at once.
- * All keys speak of the whole load, also when several processes share it, except `threads`
- * and `first_worker`, which say what part of it is ours. */
+/* The spec: what one process does, as `key=value` lines turned into numbers once. Reading it
+ * starts nothing, opens only the file, and reports all mistakes at once. All keys describe the
+ * whole load, also if several processes share it, except `threads` and `first_worker`, which
+ * describe the part of this process. */
 #ifndef SCALE_SPEC_H
 #define SCALE_SPEC_H
 
@@ -23,7 +23,7 @@ enum verb { VERB_LOAD, VERB_TABLES, VERB_SQL, VERB_LIBRARY, VERB_ROWS, VERB_NAME
 
 enum { SPEC_OPTIONS_MAX = 32, SPEC_ASKS_MAX = 512 };
 
-struct spec_option { /* a key of a driver's own, or of an operation's: ask.NAME.PART */
+struct spec_option { /* a key of a driver, or of an operation: ask.NAME.PART */
     const char *name;
     const char *value;
 };
@@ -60,23 +60,23 @@ struct spec {
 /* Whether `key` is an option of the driver that `context` stands for. */
 typedef bool spec_is_option(const void *context, const char *key);
 
-/* In spec_text.c: the bytes of a file, or of standard input for "-"; NULL after telling why. */
+/* Reads a file, or standard input for "-"; NULL after reporting why. In spec_text.c. */
 char *spec_load_text(const char *path);
 
-/* The value of one key in an unread text, copied into `value`; false when it is not there. */
+/* Copies the value of one key of an unread text into `value`; false: it is not there. */
 bool spec_peek(const char *text, const char *key, char *value, uint32_t size);
 
-/* Takes over `text`. All keys by themselves; what keys mean together is spec_check's. */
+/* Takes over `text` and reads each key by itself; spec_check checks what keys mean together. */
 void spec_read(struct spec *spec, char *text, spec_is_option *is_option, const void *context,
                struct mistakes *mistakes);
 void spec_check(struct spec *spec, enum verb verb, struct mistakes *mistakes);
 void spec_free(struct spec *spec);
 
-/* The value of a driver's own key, or NULL. */
+/* The value of a driver's key, or NULL. */
 const char *spec_option(const struct spec *spec, const char *name);
 
-/* The same as a whole number of least..most; *value stays when it is not given. False after saying
- * in `why` what is wrong with it. */
+/* Reads a driver's key as a whole number of least..most; *value stays without the key. False,
+ * with the reason in `why`. */
 bool spec_option_whole(const struct spec *spec, const char *name, uint64_t least, uint64_t most,
                        uint64_t *value, char *why, uint32_t why_size);
 

@@ -1,5 +1,5 @@
-/* What the keys of a spec mean together: the mistakes that no key has by itself.
- * It knows the verbs, but neither the drivers' methods nor the schema. */
+/* Checks what the keys of a spec mean together. It knows the verbs, but neither the drivers'
+ * methods nor the schema. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

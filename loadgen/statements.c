@@ -1,5 +1,5 @@
-/* The verb `sql`: runs statements one after another, one a line, each answered by one JSON line.
- * Empty lines and lines of comment (--) are passed over; a semicolon at the end may be left out. */
+/* The verb `sql`: runs statements one after another, one per line, and answers each by one JSON
+ * line. It skips empty lines and comments (--); a semicolon at the end may be left out. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void on_affected(void *context, uint64_t rows)
     ((struct answer_json *)context)->affected += rows;
 }
 
-static void tell_answer(struct answer_json *answer)
+static void put_answer(struct answer_json *answer)
 {
     struct json json;
     if (answer->rows.used)
@@ -56,7 +56,7 @@ static void tell_answer(struct answer_json *answer)
     event_end(&json);
 }
 
-static void tell_failure(const struct fault *fault)
+static void put_failure(const struct fault *fault)
 {
     struct json json;
     event_begin(&json, "result");
@@ -73,15 +73,15 @@ static enum outcome run_one(struct job *job, struct connection *connection, cons
     const struct result_sink sink = {&answer, on_column, on_row, on_value, on_affected, NULL};
     const enum outcome outcome = job->ops->sql(connection, statement, &sink, &fault);
     if (outcome == OUTCOME_OK)
-        tell_answer(&answer);
+        put_answer(&answer);
     else
-        tell_failure(&fault);
+        put_failure(&fault);
     json_free(&answer.columns);
     json_free(&answer.rows);
     return outcome;
 }
 
-/* A line without the blanks around it and the semicolon at its end; empty for a comment. */
+/* Cuts blanks and the last semicolon off a line; empty for a comment. */
 static char *statement_of(char *line)
 {
     while (isspace((unsigned char)*line))
@@ -92,7 +92,7 @@ static char *statement_of(char *line)
     return strncmp(line, "--", 2) == 0 ? end : line;
 }
 
-/* What the thread that speaks to the server works on. */
+/* shared with the thread that talks to the server */
 struct session {
     struct job *job;
     struct guard guard;

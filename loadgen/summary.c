@@ -21,8 +21,7 @@ static bool any_ended(const struct load *load, const struct worker *workers, enu
     return false;
 }
 
-/* The window until its end, as planned or cut short, unless all work ended before: then until the
- * last answer. */
+/* The end of the window; if all work ended before, the last answer. */
 static struct window find_window(const struct load *load, const struct worker *workers,
                                  const struct report *report, const struct totals *totals)
 {
@@ -43,7 +42,7 @@ static enum exitcode find_outcome(const struct load *load, const struct worker *
         *outcome = "fatal";
         return EXIT_FATAL;
     }
-    if (report->abandoned && !report->interrupted) { /* rows are lost from sight */
+    if (report->abandoned && !report->interrupted) { /* it is not known what became of the rows */
         *outcome = "fatal";
         return EXIT_FATAL;
     }
@@ -60,7 +59,7 @@ static enum exitcode find_outcome(const struct load *load, const struct worker *
     return EXIT_DONE;
 }
 
-/* What a worker read: messages or answers, and the rows in them. */
+/* Writes what a worker read: messages or answers, and their rows. */
 static void put_answers(struct json *json, const struct load *load, const struct worker *worker)
 {
     struct tally_sums sums = {0};
@@ -111,7 +110,7 @@ static void put_partitions(struct json *json, const struct load *load, const str
     json_close(json, ']');
 }
 
-/* What the worker owed when the window ended, if it loaded until then. */
+/* Counts what the worker owed when the window ended, if it loaded until then. */
 static bool has_overdue(const struct worker *w, const struct report *report)
 {
     const bool is_done = counter_seen(&w->counters.done);
@@ -162,7 +161,7 @@ static void add_times(struct times *times, const struct load *load, const struct
     }
 }
 
-/* What each operation did. */
+/* Writes what each operation did. */
 static void put_operations(struct json *json, const struct load *load, const struct worker *workers,
                            const struct times *times)
 {
@@ -212,8 +211,8 @@ static void put_times(struct json *json, const struct load *load, const struct w
     times_free(&times, load->operations->count);
 }
 
-/* What a second was meant to be sent by this process, in rows, or in requests where there is
- * anything but writes; null for the other one, and in a closed loop. */
+/* Writes the offered rate of this process, in rows, or in requests if any operation asks; null
+ * for the other one, and in a closed loop. */
 static void put_offered(struct json *json, const struct load *load, const struct worker *workers)
 {
     const bool has_ask = load->operations->has_ask;
@@ -255,8 +254,8 @@ static void put_numbers(struct json *json, const struct window *window, const st
     json_put_real(json, "cpu_window_s", report->measured ? cpu_window_s : NAN);
 }
 
-enum exitcode summary_tell(struct load *load, const struct worker *workers,
-                           const struct report *report)
+enum exitcode summary_report(struct load *load, const struct worker *workers,
+                             const struct report *report)
 {
     struct totals totals;
     struct json json;
@@ -265,7 +264,7 @@ enum exitcode summary_tell(struct load *load, const struct worker *workers,
     totals_of(workers, load->spec->threads, &totals);
     const struct window window = find_window(load, workers, report, &totals);
     const enum exitcode code = find_outcome(load, workers, report, &totals, &outcome);
-    faults_tell_totals(&load->faults);
+    faults_report_totals(&load->faults);
     event_begin(&json, "summary");
     json_put_text(&json, "outcome", outcome);
     json_put_bool(&json, "is_answered", !load->is_unanswered);

@@ -1,6 +1,7 @@
-/* Sums of rows that do not depend on the rows' order: how many, of their times, and of each column
- * the values that are not NULL with their sum, least, greatest and the sum of each value times its
- * row's time. Databases compute the same. Whole numbers are summed exactly. */
+/* Sums of rows that do not depend on their order: the number of rows, sums of their times, and
+ * for each column of its values that are not NULL the sum, the least, the greatest, and the sum
+ * of each value times its row's time. Databases compute the same. Whole numbers are summed
+ * exactly. */
 #ifndef SCALE_SUMS_H
 #define SCALE_SUMS_H
 
@@ -10,10 +11,10 @@
 __extension__ typedef __int128 wide;
 
 struct column_sums {
-    uint64_t values; /* that are not NULL */
+    uint64_t values; /* values that are not NULL */
     wide whole, whole_least,
         whole_most; /* values of whole numbers; for texts, their lengths in bytes */
-    long double real, size;        /* the sum, and that of the absolute values */
+    long double real, size;        /* sum of the values, and of their absolute values */
     long double timed, timed_size; /* each value times the ms since the start */
     double least, most;
 };
@@ -21,7 +22,7 @@ struct column_sums {
 struct sums {
     const struct schema *schema;
     double units_per_ms;
-    bool is_decimal; /* a float is the double nearest to the decimal that texts have for it */
+    bool is_decimal; /* a float counts as the double nearest to the decimal in texts */
     uint64_t rows;
     int64_t first, last; /* times in units since the start */
     wide times;
@@ -33,10 +34,10 @@ bool sums_init(struct sums *sums, const struct schema *schema, double units_per_
 void sums_clear(struct sums *sums);
 void sums_free(struct sums *sums);
 
-/* Adds the rows of the batch, or those of them that `chosen` marks. `start`: in units. */
+/* Adds the rows of the batch, or those that `chosen` marks. `start`: in units of the precision. */
 void sums_add(struct sums *sums, const struct batch *batch, int64_t start, const uint8_t *chosen);
 
-/* As members of an object that is open. */
+/* Writes the sums as members of an open object. */
 void sums_put(const struct sums *sums, struct json *json);
 
 #endif

@@ -1,6 +1,6 @@
-/* The verb `sums`: makes rows as the load sends them and prints what a database can say of them in
- * a few numbers: how many there are, and sums of their times and of each column. It needs no
- * server and no client library, and keeps no row. */
+/* The verb `sums`: makes rows as the load sends them, and prints their number and sums of their
+ * times and columns, which a database can compute too. It needs no server and no client library,
+ * and keeps no row. */
 #include "sums.h"
 
 #include <ctype.h>
@@ -22,7 +22,7 @@ struct summing {
     struct sums sums; /* sums of the current group */
 };
 
-/* "TABLE:FIRST:COUNT" or "TABLE-LAST:FIRST:COUNT" as table, last table, first row, count. */
+/* Reads "TABLE:FIRST:COUNT" or "TABLE-LAST:FIRST:COUNT": table, last table, first row, count. */
 static bool read_item(const char *text, uint64_t numbers[4])
 {
     char *end = NULL;
@@ -54,7 +54,7 @@ static bool check_item(const struct job *job, const char *item)
     return mistakes.count == 0;
 }
 
-/* The bits of places that a row has taken; NULL where no two rows take the same one. */
+/* A bit for each place that a row may take; NULL if no two rows take the same one. */
 static uint8_t *new_places(const struct summing *s, uint64_t end)
 {
     if (!s->job->spec.sums_distinct || !s->maker->disorder.is_repeating)
@@ -65,7 +65,7 @@ static uint8_t *new_places(const struct summing *s, uint64_t end)
     return taken;
 }
 
-/* Whether each row of the batch is the first one with its time. */
+/* Marks each row of the batch that is the first with its time. */
 static void mark_first(const struct summing *s, uint8_t *taken, uint8_t *is_first)
 {
     for (uint32_t i = 0; i < s->batch.rows; i++) {
@@ -105,7 +105,7 @@ static bool init(struct summing *s)
 {
     struct spec *spec = &s->job->spec;
     const uint32_t columns = s->job->schema.column_count;
-    spec->rows_per_request = CHUNK_ROWS; /* what a request carries does not matter to a row */
+    spec->rows_per_request = CHUNK_ROWS; /* what a request carries does not change a row */
     spec->interlace_rows = 0;
     s->maker = aligned_alloc(_Alignof(struct maker), sizeof *s->maker);
     if (!s->maker)

@@ -18,7 +18,7 @@ static bool is_known(const struct load *load, const struct worker *workers,
     return known;
 }
 
-/* By the table's number; the caller frees it. */
+/* Rows by the table's number; the caller frees them. */
 static uint64_t *rows_by_table(const struct load *load, const struct worker *workers)
 {
     uint64_t *rows = malloc(load->spec->tables * sizeof *rows);

@@ -1,4 +1,4 @@
-/* The verb `tables`: creates the tables through a driver that can, each worker its part. */
+/* The verb `tables`: creates the tables, if the driver can; each worker creates a part. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void *create(void *argument)
     return NULL;
 }
 
-/* Contiguous parts, whatever the partitions: creating is not measured. */
+/* Contiguous parts, whatever the partitions: creating tables is not measured. */
 static enum exitcode create_all(struct job *job, struct creator *creators)
 {
     const uint64_t threads = job->spec.threads, tables = job->spec.tables;
@@ -56,7 +56,7 @@ static enum exitcode create_all(struct job *job, struct creator *creators)
             code = EXIT_INTERNAL;
             break;
         }
-        pthread_detach(thread); /* one may hang for ever beside others that end */
+        pthread_detach(thread); /* not joined: one may hang for ever */
     }
     for (uint64_t i = 0; i < started; i++)
         while (sem_wait(&ended) != 0) /* a signal: again */
@@ -68,7 +68,7 @@ static enum exitcode create_all(struct job *job, struct creator *creators)
     return code;
 }
 
-struct creation { /* what the thread that waits for the creators works on */
+struct creation { /* shared with the thread that waits for the creators */
     struct job *job;
     uint32_t *partition_of;
     struct creator *creators;

@@ -29,7 +29,7 @@ static struct column *find_tag(struct schema *schema, const char *name)
     return NULL;
 }
 
-/* One "name:count"; returns false after telling the mistake. */
+/* Reads one "name:count"; false after reporting the mistake. */
 static bool read_group(struct schema *schema, char *item, const char *prefix,
                        struct mistakes *mistakes)
 {

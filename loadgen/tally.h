@@ -1,5 +1,5 @@
-/* What one worker did of one operation: counters on cache lines of their own and histograms. Only
- * the worker writes, by relaxed stores; the reporter sums them up while it runs. */
+/* Counters and histograms of one operation of one worker, on cache lines of their own. Only the
+ * worker writes, by relaxed stores; the reporter sums them while it runs. */
 #ifndef SCALE_TALLY_H
 #define SCALE_TALLY_H
 
@@ -11,7 +11,7 @@ enum { TALLY_DIGITS = 3 }; /* digits of its histograms */
 struct tally {
     _Alignas(LINE_PAIR_BYTES) counter requests; /* begun */
     counter answered, answered_window;
-    counter failed; /* given up, attempts more included */
+    counter failed; /* given up, after all attempts */
     counter errors, retries;
     counter units, units_window; /* what the operation counts: rows acknowledged, or answers */
     counter rows_window, values_window, bytes_window, empty_window; /* read */
@@ -24,12 +24,12 @@ struct tally_sums { /* one operation, summed over workers */
     uint64_t slowest_ns; /* greatest sum of service times of one worker in the window */
 };
 
-struct tally *tallies_new(uint32_t count); /* NULL when memory is short */
+struct tally *tallies_new(uint32_t count); /* NULL: out of memory */
 void tallies_free(struct tally *tallies, uint32_t count);
 
 void tally_add(const struct tally *tally, struct tally_sums *sums);
 
-/* An answer that was read. */
+/* Counts an answer. */
 void tally_answer(struct tally *tally, const struct answer *answer, bool is_empty, bool in_window);
 
 #endif

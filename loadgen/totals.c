@@ -1,9 +1,9 @@
-/* The sums; see totals.h. */
+/* Sums over the workers; see totals.h. */
 #include "totals.h"
 
 #include "chance.h"
 
-/* A worker that runs may be answered while it is read: what is answered is read first. */
+/* Reads what is answered first: a running worker may get answers meanwhile. */
 static uint64_t rows_unanswered(const struct counters *c)
 {
     const uint64_t answered = counter_get(&c->rows_acked) + counter_get(&c->rows_failed);

@@ -73,7 +73,7 @@ void trace_take(struct worker *w, enum outcome outcome, uint64_t rows, uint64_t 
     counter_publish(&trace->taken, taken + 1);
 }
 
-static void tell(uint64_t kept, uint64_t left_out)
+static void report_kept(uint64_t kept, uint64_t left_out)
 {
     struct json json;
     event_begin(&json, "trace");
@@ -98,7 +98,7 @@ void trace_close(struct load *load, const struct worker *workers)
     }
     ok &= fclose(load->trace_file) == 0;
     load->trace_file = NULL;
-    tell(kept, left_out);
+    report_kept(kept, left_out);
     if (ok)
         return;
     fault_set(&fault, FAULT_SERVER, "TRACE", "%s cannot be written: %s", load->spec->trace,

@@ -1,5 +1,5 @@
-/* A time series of requests: one in so many of each worker, as records of a fixed size. They stay
- * in memory until the load has ended, so that no request waits for a disk, and then go to one file.
+/* Times of requests: one in so many of each worker, as records of a fixed size. They stay in
+ * memory until the load has ended, so that no request waits for a disk, and then go to one file.
  * A worker whose part is full keeps no more, and counts what it left out. */
 #ifndef SCALE_TRACE_H
 #define SCALE_TRACE_H
@@ -14,10 +14,10 @@ struct worker;
 
 enum trace_outcome { TRACE_OK, TRACE_FAILED, TRACE_UNANSWERED };
 
-struct trace_record { /* as it is in the file, in the byte order of the machine */
+struct trace_record { /* as in the file, in the byte order of the machine */
     uint64_t due_ns, sent_ns,
         answered_ns; /* times of CLOCK_MONOTONIC; in a closed loop due equals sent */
-    uint32_t rows; /* acknowledged, or of the answer */
+    uint32_t rows; /* rows acknowledged, or rows of the answer */
     uint32_t worker, request; /* request: its number within the worker */
     uint16_t operation, outcome;
 };
@@ -25,17 +25,17 @@ struct trace_record { /* as it is in the file, in the byte order of the machine 
 struct trace { /* records of one worker; all zero: it keeps none */
     struct trace_record *records;
     uint64_t every, most;
-    counter taken, left_out; /* taken: published */
+    counter taken, left_out; /* records taken; published */
 };
 
-/* Opens the file of the load, if it has one; false after telling why not. */
+/* Opens the file of the load, if it has one; false after reporting why not. */
 bool trace_open(struct load *load);
 
-/* The memory of one worker; 0, or -1 when it is short. */
+/* Allocates the memory of one worker; 0, or -1 if out of memory. */
 int trace_init(struct trace *trace, const struct load *load);
 void trace_free(struct trace *trace);
 
-/* The request at hand has come to its end. */
+/* Records the current request, which has ended. */
 void trace_take(struct worker *w, enum outcome outcome, uint64_t rows, uint64_t sent_ns,
                 uint64_t due_ns, uint64_t answered_ns);
 

@@ -1,6 +1,6 @@
-/* Queries as fixed work: with `rounds` each worker asks its operations in turn, about each of its
- * items, so often; nothing is drawn. An item is a line of the file `items` and stands for {item} in
- * a text: a name, a value or a whole statement. It knows no driver and no clock. */
+/* Queries as fixed work: with `rounds` each worker asks its operations in turn, about each of
+ * its items, so often; nothing is drawn. An item is a line of the file `items` and replaces
+ * {item} in a text: a name, a value or a whole statement. It knows no driver and no clock. */
 #ifndef SCALE_TURNS_H
 #define SCALE_TURNS_H
 
@@ -20,7 +20,7 @@ struct turn { /* place of one worker; its items follow each other */
     const char *item;
     int32_t length;
     bool begins_round;
-    uint64_t round_ns; /* when its round began, for the worker */
+    uint64_t round_ns; /* start of the worker's current round */
 };
 
 /* Reads the file `items`, and checks it against the texts. */
@@ -31,7 +31,7 @@ void turns_free(struct turns *turns);
 void turn_init(struct turn *turn, const struct turns *turns, const struct spec *spec,
                uint32_t operations, uint32_t worker);
 
-/* The next turn; false when all are done. */
+/* Moves to the next turn; false: all are done. */
 bool turn_next(struct turn *turn, const struct turns *turns, const struct spec *spec,
                uint32_t operations);
 

@@ -1,4 +1,4 @@
-/* Filling a batch with rows; see values.h. Rows are made some hundreds at a time, column after
+/* Fills a batch with rows; see values.h. Rows are made some hundreds at a time, column after
  * column; those of several short slices together, so that many small slices cost little more
  * than one large one. */
 #include "values.h"
@@ -12,7 +12,7 @@
 #include "pieces.h"
 #include "sample_file.h"
 
-enum { /* numbers of the further streams of a table, above those of its columns */
+enum { /* streams of a table beyond those of its columns */
        STREAM_LOW = 1 << 16,
        STREAM_NULL = 2 << 16,
        STREAM_TIME = 3 << 16,
@@ -28,7 +28,7 @@ int values_init(struct maker *maker, const struct spec *spec, const struct schem
     maker->step = llround(spec->step_ms * (double)units);
     maker->seed_hash = chance_of(spec->seed, 0);
     maker->null_threshold = (uint32_t)(spec->null_ratio * 4294967295.0);
-    /* A pair of rows changes places, and one of the two comes late. */
+    /* in a pair of rows that change places, one comes late */
     disorder_init(&maker->disorder, spec);
     maker->disorder_threshold = (uint32_t)(fmin(spec->disorder_ratio / 50, 1) * 4294967295.0);
     maker->disorder_mask = 1;
@@ -75,7 +75,7 @@ static void make_levels(const struct maker *m, enum law law, uint32_t stream, ui
                              : k->level_constant)(level, m->pieces, count, rows, stream);
 }
 
-/* Levels of a walk's column from the walks that are kept. */
+/* Computes the levels of a walk's column from the walks that are kept. */
 static void make_kept_levels(struct maker *m, uint32_t column)
 {
     uint32_t *level = m->level;
@@ -178,13 +178,13 @@ static void convert(struct maker *m, uint32_t index, void *out, const int64_t *t
         else
             k->to_double(out, m->level, n, s);
         break;
-    default: /* a timestamp: that of the row and up to a thousand units more */
+    default: /* a timestamp: the row's, and up to a thousand units more */
         k->add_level(out, times, m->level, n, 22);
         break;
     }
 }
 
-/* One column of the n rows that the pieces say. */
+/* Makes one column of the n rows of the pieces. */
 static void make_column(struct maker *m, struct batch *batch, uint32_t index, uint32_t offset,
                         uint32_t n, uint32_t count)
 {
@@ -208,9 +208,9 @@ static void make_column(struct maker *m, struct batch *batch, uint32_t index, ui
     }
 }
 
-/* Some rows change timestamps in pairs: out of order, and still no two rows have the same.
- * A row's partner differs in the bits that its block has drawn, so a partner's partner is the
- * row itself. */
+/* Makes the times of rows, where some rows change timestamps in pairs: they are out of order,
+ * and no two are the same. A row's partner differs in the bits that its block has drawn, so a
+ * partner's partner is the row itself. */
 static void make_disorder(const struct maker *m, uint64_t table_hash, uint64_t row, int64_t *times,
                           uint32_t n)
 {
@@ -245,7 +245,7 @@ static void make_times(const struct maker *m, int64_t *times, uint32_t count)
             make_disorder(m, m->pieces[p].hash, m->first_rows[p], times, m->pieces[p].rows);
 }
 
-/* One column of the rows that the pieces say, from the file. */
+/* Copies one column of the pieces' rows from the file. */
 static void take_column(const struct maker *m, struct batch *batch, uint32_t index, uint32_t offset,
                         uint32_t count)
 {

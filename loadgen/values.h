@@ -24,12 +24,12 @@ struct maker { /* one per worker */
     uint32_t null_threshold;
     uint64_t seed_hash;
     struct walks walks; /* for requests whose tables have one row each */
-    bool needs_pieces; /* not only walks: also for those requests */
+    bool needs_pieces; /* set if a column is no walk: pieces are needed for those requests too */
     struct piece pieces[VALUES_CHUNK]; /* pieces of the current rows */
-    uint64_t first_rows[VALUES_CHUNK]; /* the same rows, numbered in full */
+    uint64_t first_rows[VALUES_CHUNK]; /* the same rows with their full numbers */
     uint32_t run_count; /* runs of the current rows; 0: no walks are kept for them */
     struct run {
-        uint32_t place, rows; /* the walks of so many rows lie one after another */
+        uint32_t place, rows; /* walks of so many rows lie one after another */
     } runs[VALUES_CHUNK];
     _Alignas(64) uint32_t low_rows[VALUES_CHUNK];
     _Alignas(64) uint32_t level[VALUES_CHUNK];
@@ -42,10 +42,10 @@ void values_free(struct maker *maker);
 /* Fills the batch from its slices. */
 void values_make(struct maker *maker, struct batch *batch);
 
-/* Text of up to `width` bytes for one hash; returns the bytes used. */
+/* Makes text of up to `width` bytes from a hash; returns the bytes used. */
 uint32_t text_vocabulary(uint8_t *out, uint32_t width, uint64_t hash);
 
-/* The same of Chinese characters, each of three bytes of UTF-8. */
+/* Makes text of Chinese characters, each of three bytes of UTF-8. */
 uint32_t text_chinese(uint8_t *out, uint32_t width, uint64_t hash);
 
 #endif

@@ -13,7 +13,7 @@ static inline bool worker_stopped(const struct worker *w)
 /* Sleeps until the time or until the load stops; returns the time. */
 uint64_t waiting_until(const struct worker *w, uint64_t when_ns);
 
-/* Waits for the time of the request; false when it will not be sent any more. */
+/* Waits for the time of the request; false: it will not be sent. */
 bool waiting_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns);
 
 #endif

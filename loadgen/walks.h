@@ -1,6 +1,6 @@
-/* The walks of a worker's tables, kept from one request to the next: for each table and column
- * the block in which the table is. A row then costs a few steps, where all of a block would be
- * made again for it. It holds nothing that (seed, table, row) does not say. */
+/* The walks of a worker's tables, kept between requests: for each table and column the block in
+ * which the table is. A row then costs a few steps, where otherwise a block would be made for
+ * it. It holds nothing that (seed, table, row) does not determine. */
 #ifndef SCALE_WALKS_H
 #define SCALE_WALKS_H
 
@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Above so much nothing is kept: all workers of a load together write at most so many bytes. */
+/* The most memory of all workers of a load; with more, nothing is kept. */
 enum { WALKS_BYTES_MAX = 256 << 20 };
 
 struct walks {
     uint32_t tables, columns;
-    uint32_t used;     /* places taken; a table gets the next one at its first row */
+    uint32_t used;     /* number of places in use; a table gets the next one at its first row */
     uint32_t *place;   /* by table: its place + 1, or 0 */
     uint64_t *hash;    /* by place: of the table */
     uint32_t *block;   /* by place: the number of its block + 1, or 0 */
@@ -23,7 +23,7 @@ struct walks {
 /* The parts of a block, as in struct walk_line. */
 enum { PART_ORIGIN, PART_STEP, PART_NOISE_A, PART_NOISE_B, PART_COUNT };
 
-/* Returns 0, or -1 when memory is short. Keeps nothing where that would take too much. */
+/* Returns 0, or -1 if out of memory. Keeps nothing if that would take too much. */
 int walks_init(struct walks *walks, uint64_t tables, uint32_t columns);
 void walks_free(struct walks *walks);
 
@@ -32,13 +32,13 @@ static inline bool walks_are_kept(const struct walks *w)
     return w->place != NULL;
 }
 
-/* One part of a column's blocks, by place. */
+/* Returns one part of a column's blocks, by place. */
 static inline uint32_t *walks_part(const struct walks *w, uint32_t column, uint32_t part)
 {
     return w->lines + ((size_t)column * PART_COUNT + part) * w->tables;
 }
 
-/* The place of a table that has none; `hash` is the table's. */
+/* Gives a table a place; `hash` is the table's. */
 uint32_t walks_take_place(struct walks *walks, uint32_t table, uint64_t hash);
 
 /* Makes the blocks of all columns that hold `row` of the table in that place. */

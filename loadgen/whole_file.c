@@ -1,4 +1,4 @@
-/* A file that a spec names, read at once; see whole_file.h. */
+/* Reads a file that a spec names; see whole_file.h. */
 #include "whole_file.h"
 
 #include <errno.h>
@@ -11,18 +11,18 @@
 uint8_t *whole_file(const char *path, uint64_t most, uint64_t *size, const char *key,
                     struct mistakes *mistakes)
 {
-    struct stat found;
+    struct stat status;
     const int file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     uint8_t *bytes = NULL;
     ssize_t got = 1;
     *size = 0;
-    if (file < 0 || fstat(file, &found) != 0) {
+    if (file < 0 || fstat(file, &status) != 0) {
         mistake_add(mistakes, key, "%s: %s", path, strerror(errno));
-    } else if (!S_ISREG(found.st_mode)) {
+    } else if (!S_ISREG(status.st_mode)) {
         mistake_add(mistakes, key, "%s: is not a file", path);
     } else {
         const uint64_t room =
-            (uint64_t)found.st_size < most + 1 ? (uint64_t)found.st_size : most + 1;
+            (uint64_t)status.st_size < most + 1 ? (uint64_t)status.st_size : most + 1;
         bytes = malloc(room + 1);
         while (bytes && *size < room && (got = read(file, bytes + *size, room - *size)) > 0)
             *size += (uint64_t)got;

@@ -6,12 +6,12 @@
 
 struct load;
 
-/* SIGUSR2, in the warm-up: the window begins with the end of the interval that runs, and keeps its
- * length. */
+/* Begins the window at the end of the current interval and keeps its length, after SIGUSR2 in
+ * the warm-up. */
 void window_begin_at(struct load *load, uint64_t tick_ns);
 
-/* SIGUSR1, in the window: it ends with the interval that runs, so that it holds whole intervals
- * only. For fixed work it means nothing. */
+/* Ends the window with the current interval, so that it has whole intervals only, after SIGUSR1.
+ * Has no effect on fixed work. */
 void window_end_at(struct load *load, uint64_t tick_ns);
 
 #endif

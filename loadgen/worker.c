@@ -1,4 +1,4 @@
-/* The loop that loads; see worker.h. */
+/* The loop of a worker; see worker.h. */
 #include "worker.h"
 
 #include <stdlib.h>
@@ -12,9 +12,9 @@
 
 enum { RETRY_PAUSE_NS = 10000000 };
 
-#define PATIENCE_NS 20000000000ull /* for a restart of the server, not for a dead one */
+#define PATIENCE_NS 20000000000ull /* long enough for a restart of the server */
 
-/* The part of one worker; the first ones have the remainder. */
+/* The requests of one worker; the first workers get the remainder. */
 static uint64_t requests_of(const struct spec *spec, uint32_t number)
 {
     const uint64_t all = spec->requests, workers = spec->workers_total;
@@ -94,15 +94,15 @@ static bool make(struct worker *w, uint64_t *now_ns)
     return true;
 }
 
-/* When the time of what is still in flight after the window is over. */
+/* When the requests in flight after the window must be answered. */
 static uint64_t drain_end(const struct load *load)
 {
     const uint64_t end = window_end(load);
     return end < NS_NEVER - load->drain_ns ? end + load->drain_ns : NS_NEVER;
 }
 
-/* For the driver: its own time, but not beyond the drain's. A request without a time has none: what
- * hangs when the drain ends is left behind by the reporter. */
+/* The deadline for the driver: its own, but not beyond that of the drain. A request without a
+ * deadline gets none: the reporter leaves behind what hangs when the drain ends. */
 static uint64_t request_deadline(const struct load *load, uint64_t sent_ns)
 {
     if (!load->request_timeout_ns)
@@ -111,7 +111,7 @@ static uint64_t request_deadline(const struct load *load, uint64_t sent_ns)
     return own < drain ? own : drain;
 }
 
-/* One attempt; *ack_ns is when the driver came back. */
+/* Makes one attempt; *ack_ns: when the driver returned. */
 static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, uint64_t *ack_ns)
 {
     *rows = 0;
@@ -128,8 +128,8 @@ static enum outcome attempt(struct worker *w, uint64_t sent_ns, uint64_t *rows, 
     return outcome;
 }
 
-/* Whether attempt `i` after a failed one is worth it: the spec says how many are, and where the
- * driver says that the fault passes by itself, there are more until our patience ends. */
+/* Whether to try again after the failed attempt `i`: as often as the spec says, and after a
+ * transient fault until PATIENCE_NS have passed. */
 static bool may_retry(const struct worker *w, uint64_t i, uint64_t sent_ns, uint64_t now_ns)
 {
     if (worker_stopped(w) || now_ns + i * RETRY_PAUSE_NS >= drain_end(w->load))
@@ -145,8 +145,8 @@ static void stop_all(struct worker *w, uint64_t now_ns)
     atomic_store_explicit(&w->load->stop, true, memory_order_relaxed);
 }
 
-/* Sends the request, again when it fails and may be retried. `*now_ns`: in the time of the
- * send, out the time of the answer. */
+/* Sends the request, again if it fails and may be retried. `*now_ns`: in: when it is sent, out:
+ * when it is answered. */
 static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
 {
     const uint64_t sent_ns = *now_ns;
@@ -181,13 +181,13 @@ static void deliver(struct worker *w, uint64_t *now_ns, uint64_t intended_ns)
         }
         return;
     }
-    if (!w->fault.is_late) /* else they are unanswered: sent, and neither acknowledged nor failed */
+    if (!w->fault.is_late) /* otherwise they are unanswered: neither acknowledged nor failed */
         counting_failure(w, w->batch.rows);
     if (outcome == OUTCOME_FATAL || (w->fault.is_transient && !worker_stopped(w)))
         stop_all(w, *now_ns);
 }
 
-/* The statement before a request, outside of its time; false when it failed. */
+/* Runs the statement before a request, outside its time; false: it failed. */
 static bool run_before(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
 {
     const struct ask *ask = w->load->operations->list[w->operation].ask;
@@ -213,11 +213,11 @@ static void load_loop(struct worker *w, bool made)
         deliver(w, &now_ns, intended_ns);
         made = w->ending == ENDING_NONE && make(w, &now_ns);
     }
-    if (made && !worker_asks(w)) /* it was not its turn any more */
+    if (made && !worker_asks(w)) /* the request was ready and its turn did not come */
         cursor_take_back(&w->cursor, &w->batch);
     if (w->ending == ENDING_NONE)
         w->ending = ENDING_ROWS;
-    if (w->ending != ENDING_WINDOW) /* else it stays what was owed when the window ended */
+    if (w->ending != ENDING_WINDOW) /* otherwise it remains what was owed when the window ended */
         counter_set(&w->counters.waiting_since_ns, NS_NEVER);
 }
 

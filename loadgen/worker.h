@@ -24,26 +24,26 @@
 
 enum ending {
     ENDING_NONE,
-    ENDING_ROWS,    /* all rows are sent */
-    ENDING_WINDOW,  /* the window is over */
+    ENDING_ROWS,    /* all rows were sent */
+    ENDING_WINDOW,  /* the window ended */
     ENDING_STOPPED, /* stopped by a request */
     ENDING_ERRORS,  /* max_errors reached */
     ENDING_FATAL
 };
 
-struct load { /* what the workers of a load share; read-only while it runs, but for the atomics */
+struct load { /* shared by the workers of a load; read-only while it runs, except for the atomics */
     const struct spec *spec;
     const struct schema *schema;
     const struct driver_ops *ops;
-    bool subscribes; /* the driver's method */
+    bool subscribes; /* the driver's method has the feature */
     const struct operations *operations;
     const struct turns *turns;
     struct driver *driver;
     const struct worker *workers;
     const uint32_t *partition_of;
-    bool is_unanswered;          /* the method's requests get no answer: no times are kept */
+    bool is_unanswered; /* the method's requests get no answer: no times are kept */
     uint64_t request_timeout_ns; /* 0: none */
-    uint64_t drain_ns; /* for requests in flight, from the window's end or the first fatal fault */
+    uint64_t drain_ns; /* for requests in flight, after the window's end or the first fatal fault */
     uint64_t start_ns;
     _Atomic uint64_t window_start_ns; /* moves to an earlier time when the warm-up must end */
     int64_t wall_ahead_ns;
@@ -52,19 +52,21 @@ struct load { /* what the workers of a load share; read-only while it runs, but 
     struct fault_book faults;
     FILE *trace_file; /* NULL: no request is kept */
     int done_fd; /* an eventfd: each worker adds 1 when it has ended */
-    _Atomic uint64_t check_due_ns[OPERATIONS_MAX]; /* by operation: see checks.h */
-    _Atomic uint64_t check_rest_ns[OPERATIONS_MAX]; /* no earlier, after long content */
-    _Atomic uint64_t check_cost_ns[OPERATIONS_MAX]; /* CPU time of the last; 0: not yet known */
-    _Atomic uint64_t checked_ns[OPERATIONS_MAX]; /* when the last one was chosen; 0: none was */
+    _Atomic uint64_t
+        check_due_ns[OPERATIONS_MAX]; /* time of the next check, by operation; see checks.h */
+    _Atomic uint64_t check_rest_ns[OPERATIONS_MAX]; /* no check before, after long content */
+    _Atomic uint64_t
+        check_cost_ns[OPERATIONS_MAX]; /* CPU time of the last check; 0: not known yet */
+    _Atomic uint64_t checked_ns[OPERATIONS_MAX]; /* time of the last check; 0: none */
     _Atomic bool stop;
-    _Atomic uint64_t fatal_ns; /* when the first fatal fault came; 0: none has */
+    _Atomic uint64_t fatal_ns; /* time of the first fatal fault; 0: none */
 };
 
 struct asking { /* answer to the current request */
     struct drawn drawn;
     struct answer answer;
-    bool is_told; /* its answer becomes an event */
-    bool is_checked; /* with its content, if the driver hands it over */
+    bool is_reported; /* its answer becomes an event */
+    bool is_checked; /* with its content, if the driver passes it */
     struct content content;
     struct checks checks;
     FILE *kept[OPERATIONS_MAX]; /* files of operations whose answers are kept */
@@ -72,25 +74,25 @@ struct asking { /* answer to the current request */
 };
 
 struct worker {
-    struct counters counters; /* first: on cache lines of its own */
-    struct histogram recent, recent_service; /* all phases, two digits: for the intervals */
+    struct counters counters; /* first, so that they are on cache lines of their own */
+    struct histogram recent, recent_service; /* all phases, for the intervals */
     struct tally *tallies; /* by operation */
     struct load *load;
-    uint32_t number; /* within the whole load */
+    uint32_t number; /* number within the whole load */
     const struct share *share;
-    counter *partition_rows; /* acknowledged, by partition */
+    counter *partition_rows; /* rows acknowledged, by partition */
     struct connection *connection;
     struct cursor cursor;
     struct batch batch;
     uint64_t hash; /* random bits of the current request */
-    uint32_t operation; /* which one it is */
+    uint32_t operation; /* operation of the current request */
     struct asking asking;
-    struct turn turn; /* with rounds */
+    struct turn turn; /* used with rounds */
     struct trace trace;
     struct maker maker;
     struct pacing pacing;
-    uint64_t newest_row; /* the highest number of a row that was made */
-    uint64_t requests_most; /* its part of a number of requests that is given; UINT64_MAX: none */
+    uint64_t newest_row; /* highest number of a row that was made */
+    uint64_t requests_most; /* its part of a given number of requests; UINT64_MAX: no limit */
     struct fault fault; /* fault of the connect, later the last one */
     enum ending ending;
     pthread_t thread;
@@ -98,10 +100,10 @@ struct worker {
         cpu_end_ns; /* CPU time of the thread at the ends of the window; the reporter sets them */
 };
 
-/* Everything but the connection; 0, or -1 when memory is short. `part`: of the whole load. */
+/* Initialises all but the connection; 0, or -1 if out of memory. `part`: of the whole load. */
 int worker_init(struct worker *worker, struct load *load, uint32_t number,
                 const struct share *share);
 void worker_free(struct worker *worker);
-void *worker_main(void *worker); /* the thread's function */
+void *worker_main(void *worker); /* the function of its thread */
 
 #endif

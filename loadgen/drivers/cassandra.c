@@ -171,43 +171,43 @@ static struct answer_value decode(uint16_t type, const uint8_t *value, uint32_t 
     struct cql_reader reader = {value, value + length, false};
     const uint32_t four = length == 4 ? cql_read32(&reader) : 0;
     const uint64_t eight = length == 8 ? cql_read64(&reader) : 0;
-    struct answer_value found = {.kind = ANSWER_WHOLE, .whole = (int64_t)eight};
+    struct answer_value cell = {.kind = ANSWER_WHOLE, .whole = (int64_t)eight};
     float small;
     if (!value)
         return (struct answer_value){.kind = ANSWER_NULL};
     switch (type) {
     case CQL_BOOLEAN:
-        found.whole = *value != 0;
+        cell.whole = *value != 0;
         break;
     case CQL_TINYINT:
-        found.whole = *value < 128 ? *value : *value - 256;
+        cell.whole = *value < 128 ? *value : *value - 256;
         break;
     case CQL_SMALLINT:
-        found.whole = (int16_t)cql_read16(&reader);
+        cell.whole = (int16_t)cql_read16(&reader);
         break;
     case CQL_INT:
-        found.whole = (int32_t)four;
+        cell.whole = (int32_t)four;
         break;
     case CQL_FLOAT:
         memcpy(&small, &four, sizeof small);
-        found.kind = ANSWER_FLOAT;
-        found.real = (double)small;
+        cell.kind = ANSWER_FLOAT;
+        cell.real = (double)small;
         break;
     case CQL_DOUBLE:
-        memcpy(&found.real, &eight, sizeof found.real);
-        found.kind = ANSWER_DOUBLE;
+        memcpy(&cell.real, &eight, sizeof cell.real);
+        cell.kind = ANSWER_DOUBLE;
         break;
     case CQL_TIMESTAMP:
-        found.whole = (int64_t)(eight * 1000000);
+        cell.whole = (int64_t)(eight * 1000000);
         break;
     case CQL_BIGINT:
     case CQL_COUNTER:
         break;
     default:
-        found = (struct answer_value){
+        cell = (struct answer_value){
             .kind = ANSWER_TEXT, .text = (const char *)value, .length = length};
     }
-    return found;
+    return cell;
 }
 
 /* Reads so many rows. False: the rows do not match the announced columns. */
@@ -224,9 +224,9 @@ static bool take_rows(const struct cassandra_columns *columns, struct cql_reader
             if (reader->is_short || (value && wanted && wanted != (uint32_t)length))
                 return false;
             if (is_read) {
-                const struct answer_value found =
+                const struct answer_value cell =
                     decode(columns->types[i], value, value ? (uint32_t)length : 0);
-                answer_take(answer, &found);
+                answer_take(answer, &cell);
             }
         }
         answer->rows++;
@@ -370,8 +370,8 @@ static const char *read_types(struct cassandra_ask *ask, struct cql_reader *read
 {
     bool are_named;
     uint32_t n = 0;
-    struct cql_metadata found = cql_read_metadata(reader, true, &are_named);
-    if (reader->is_short || found.count != ask->marks.parameter_count)
+    struct cql_metadata metadata = cql_read_metadata(reader, true, &are_named);
+    if (reader->is_short || metadata.count != ask->marks.parameter_count)
         return "the server counts other parameters than the text has marks";
     for (uint32_t i = 0; i < ask->marks.count; i++) {
         const enum mark mark = ask->marks.pieces[i].mark;
@@ -382,8 +382,8 @@ static const char *read_types(struct cassandra_ask *ask, struct cql_reader *read
             return "a mark stands for a value of a type that it cannot have";
         n++;
     }
-    found = cql_read_metadata(reader, false, &are_named);
-    ask->columns.count = found.has_types ? found.count : 0;
+    metadata = cql_read_metadata(reader, false, &are_named);
+    ask->columns.count = metadata.has_types ? metadata.count : 0;
     if (reader->is_short || ask->columns.count == 0)
         return "the statement answers no rows";
     if (ask->columns.count > COLUMNS_ANSWERED_MAX)
@@ -513,14 +513,14 @@ static size_t put_request(const struct connection *c, const struct cassandra_ask
 static enum outcome take_page(struct connection *c, const struct cassandra_ask *ask,
                               struct cql_metadata *page, struct answer *answer, struct fault *fault)
 {
-    struct cql_answer said;
+    struct cql_answer reply;
     struct cql_reader reader;
     bool are_named;
-    if (!cql_read(&c->stream, &said))
+    if (!cql_read(&c->stream, &reply))
         return stream_fault(&c->stream, fault);
-    if (!cql_result(&said, CQL_ROWS, &reader))
-        return refused(&said, fault);
-    answer->bytes += said.length;
+    if (!cql_result(&reply, CQL_ROWS, &reader))
+        return refused(&reply, fault);
+    answer->bytes += reply.length;
     *page = cql_read_metadata(&reader, false, &are_named);
     for (uint32_t i = 0; page->has_types && i < page->count && !reader.is_short; i++)
         cql_read_column(&reader, are_named);

@@ -47,8 +47,8 @@ static void read_error(struct cql_answer *answer)
     answer->code = answer->length >= 4 ? read32(answer->body) : 0;
     if (answer->length < 6)
         return;
-    const uint32_t said = read16(answer->body + 4), most = answer->length - 6;
-    snprintf(answer->words, sizeof answer->words, "%.*s", (int)(said < most ? said : most),
+    const uint32_t length = read16(answer->body + 4), most = answer->length - 6;
+    snprintf(answer->words, sizeof answer->words, "%.*s", (int)(length < most ? length : most),
              (const char *)answer->body + 6);
 }
 
@@ -111,14 +111,14 @@ enum { CUSTOM = 0x00, LIST = 0x20, MAP = 0x21, SET = 0x22, USER_TYPE = 0x30, TUP
 
 const uint8_t *cql_read_bytes(struct cql_reader *r, size_t count)
 {
-    const uint8_t *const found = r->at;
+    const uint8_t *const bytes_read = r->at;
     if ((size_t)(r->end - r->at) < count) {
         r->is_short = true;
         r->at = r->end;
         return NULL;
     }
     r->at += count;
-    return found;
+    return bytes_read;
 }
 
 static uint64_t read_number(struct cql_reader *r, size_t bytes)
@@ -178,19 +178,19 @@ uint16_t cql_read_type(struct cql_reader *r)
 struct cql_metadata cql_read_metadata(struct cql_reader *r, bool is_of_parameters, bool *are_named)
 {
     const uint32_t flags = cql_read32(r);
-    struct cql_metadata found = {.count = cql_read32(r), .has_types = !(flags & NO_METADATA)};
+    struct cql_metadata metadata = {.count = cql_read32(r), .has_types = !(flags & NO_METADATA)};
     *are_named = !(flags & GLOBAL_TABLE);
     if (is_of_parameters)
         cql_read_bytes(r, (size_t)2 * cql_read32(r)); /* indexes of the partition's key */
     else if (flags & HAS_MORE_PAGES) {
-        found.position_length = cql_read32(r);
-        found.position = cql_read_bytes(r, found.position_length);
+        metadata.position_length = cql_read32(r);
+        metadata.position = cql_read_bytes(r, metadata.position_length);
     }
-    if (!*are_named && found.has_types && found.count > 0) {
+    if (!*are_named && metadata.has_types && metadata.count > 0) {
         cql_skip_string(r);
         cql_skip_string(r);
     }
-    return found;
+    return metadata;
 }
 
 uint16_t cql_read_column(struct cql_reader *r, bool are_named)

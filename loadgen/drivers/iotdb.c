@@ -135,7 +135,7 @@ static struct answer_value time_of(int64_t ms)
     return (struct answer_value){.kind = ANSWER_WHOLE, .whole = ms * 1000000};
 }
 
-static struct answer_value found_of(enum iotdb_kind kind, const struct iotdb_value *value)
+static struct answer_value cell_of(enum iotdb_kind kind, const struct iotdb_value *value)
 {
     switch (kind) {
     case IOTDB_FLOAT:
@@ -164,13 +164,13 @@ static bool take_rows(struct iotdb_set *set, uint64_t rows, struct answer *answe
         }
         for (uint32_t i = 0; i < set->column_count; i++) {
             struct iotdb_value value = {0};
-            struct answer_value found = {.kind = ANSWER_NULL};
+            struct answer_value cell = {.kind = ANSWER_NULL};
             if (iotdb_is_present(&set->columns[i], row)) {
                 if (!iotdb_take_value(&set->columns[i], &value))
                     return false;
-                found = found_of(set->columns[i].kind, &value);
+                cell = cell_of(set->columns[i].kind, &value);
             }
-            answer_take(answer, &found);
+            answer_take(answer, &cell);
         }
         answer_end_row(answer);
     }
@@ -197,17 +197,17 @@ static struct iotdb_call iotdb_call_of(struct connection *c, const struct batch 
 
 /* Reads the first page of the statement's answer if the set is {0}, otherwise the next one;
  * has_more of the set says whether another may follow. The buffer already has room for the call. */
-static enum outcome iotdb_ask_page(struct connection *c, const struct iotdb_statement *asked,
+static enum outcome iotdb_ask_page(struct connection *c, const struct iotdb_statement *statement,
                                    struct iotdb_set *set, struct fault *fault)
 {
     const bool is_first = !set->has_more;
     const struct iotdb_call call = iotdb_call_of(c, NULL);
-    const uint8_t *end = is_first ? iotdb_put_statement(c->bytes, &call, asked)
-                                  : iotdb_put_fetch(c->bytes, &call, asked, set->query);
+    const uint8_t *end = is_first ? iotdb_put_statement(c->bytes, &call, statement)
+                                  : iotdb_put_fetch(c->bytes, &call, statement, set->query);
     if (!stream_write(&c->session.stream, c->bytes, (size_t)(end - c->bytes), NULL, 0))
         return stream_fault(&c->session.stream, fault);
     return is_first ? iotdb_read_set(&c->session, call.number, set, fault)
-                    : iotdb_read_more(&c->session, call.number, asked->rows_max, set, fault);
+                    : iotdb_read_more(&c->session, call.number, statement->rows_max, set, fault);
 }
 
 static enum outcome iotdb_ask(struct connection *c, uint32_t operation,
@@ -221,12 +221,12 @@ static enum outcome iotdb_ask(struct connection *c, uint32_t operation,
     if (outcome != OUTCOME_OK)
         return outcome;
     fill(ask, c->driver, parameters);
-    const struct iotdb_statement asked = {.id = c->session.statement_id,
-                                          .text = ask->text,
-                                          .rows_max = (uint32_t)c->driver->page_rows,
-                                          .within_ms = WITHIN_MS};
+    const struct iotdb_statement statement = {.id = c->session.statement_id,
+                                              .text = ask->text,
+                                              .rows_max = (uint32_t)c->driver->page_rows,
+                                              .within_ms = WITHIN_MS};
     do {
-        outcome = iotdb_ask_page(c, &asked, &set, fault);
+        outcome = iotdb_ask_page(c, &statement, &set, fault);
         if (outcome == OUTCOME_OK && !count(&set, answer))
             outcome = iotdb_cut(&c->session, fault);
     } while (outcome == OUTCOME_OK && set.has_more);
@@ -237,14 +237,14 @@ static enum outcome iotdb_ask(struct connection *c, uint32_t operation,
 
 enum { TEXT_BYTES = 40, NAME_BYTES = 256 };
 
-static void tell_number(const struct result_sink *sink, double value, int digits)
+static void pass_number(const struct result_sink *sink, double value, int digits)
 {
     char text[TEXT_BYTES];
     const int length = snprintf(text, sizeof text, "%.*g", digits, value);
     sink->value(sink->context, text, (size_t)length, isfinite(value));
 }
 
-static void tell_whole(const struct result_sink *sink, int64_t value)
+static void pass_whole(const struct result_sink *sink, int64_t value)
 {
     char text[TEXT_BYTES];
     const int length = snprintf(text, sizeof text, "%" PRId64, value);
@@ -252,67 +252,67 @@ static void tell_whole(const struct result_sink *sink, int64_t value)
 }
 
 /* Passes one value to the sink. False: it is missing, or of an unknown type. */
-static bool tell_value(struct iotdb_column *column, const struct result_sink *sink)
+static bool pass_value(struct iotdb_column *column, const struct result_sink *sink)
 {
     struct iotdb_value value = {0};
     if (!iotdb_take_value(column, &value) || column->kind == IOTDB_BYTES)
         return false;
     if (column->kind == IOTDB_FLOAT)
-        tell_number(sink, value.real, 9);
+        pass_number(sink, value.real, 9);
     else if (column->kind == IOTDB_DOUBLE)
-        tell_number(sink, value.real, 17);
+        pass_number(sink, value.real, 17);
     else if (column->kind == IOTDB_BOOL)
         sink->value(sink->context, value.whole ? "true" : "false", value.whole ? 4 : 5, false);
     else if (column->kind == IOTDB_TEXT)
         sink->value(sink->context, value.text.bytes, value.text.length, false);
     else
-        tell_whole(sink, value.whole);
+        pass_whole(sink, value.whole);
     return true;
 }
 
-static void tell_columns(const struct iotdb_set *set, const struct result_sink *sink)
+static void pass_columns(const struct iotdb_set *set, const struct result_sink *sink)
 {
     char name[NAME_BYTES];
     if (set->has_times)
         sink->column(sink->context, "Time");
     for (uint32_t i = 0; i < set->column_count; i++) {
-        const struct thrift_text *said = &set->columns[i].name;
+        const struct thrift_text *label = &set->columns[i].name;
         snprintf(name, sizeof name, "%.*s",
-                 (int)(said->length < sizeof name ? said->length : NAME_BYTES - 1), said->bytes);
+                 (int)(label->length < sizeof name ? label->length : NAME_BYTES - 1), label->bytes);
         sink->column(sink->context, name);
     }
 }
 
-static bool tell_rows(struct iotdb_set *set, const struct result_sink *sink)
+static bool pass_rows(struct iotdb_set *set, const struct result_sink *sink)
 {
     const uint64_t rows = iotdb_set_rows(set);
     for (uint64_t row = 0; row < rows; row++) {
         sink->row(sink->context);
         if (set->has_times)
-            tell_whole(sink, (int64_t)thrift_take64(&set->times));
+            pass_whole(sink, (int64_t)thrift_take64(&set->times));
         for (uint32_t i = 0; i < set->column_count; i++)
             if (!iotdb_is_present(&set->columns[i], row))
                 sink->value(sink->context, NULL, 0, false);
-            else if (!tell_value(&set->columns[i], sink))
+            else if (!pass_value(&set->columns[i], sink))
                 return false;
     }
     return true;
 }
 
 /* Runs the statement and passes the rows of its answer to the sink, page by page. */
-static enum outcome iotdb_tell_answer(struct connection *c, const struct iotdb_statement *asked,
+static enum outcome iotdb_pass_answer(struct connection *c, const struct iotdb_statement *statement,
                                       const struct result_sink *sink, struct fault *fault)
 {
     struct iotdb_set set = {0};
     enum outcome outcome;
     do {
         const bool is_first = !set.has_more;
-        outcome = iotdb_ask_page(c, asked, &set, fault);
+        outcome = iotdb_ask_page(c, statement, &set, fault);
         if (outcome != OUTCOME_OK || set.part_count == 0)
             break;
         if (is_first)
-            tell_columns(&set, sink);
-        if (!tell_rows(&set, sink))
+            pass_columns(&set, sink);
+        if (!pass_rows(&set, sink))
             outcome = iotdb_cut(&c->session, fault);
     } while (outcome == OUTCOME_OK && set.has_more);
     iotdb_free_set(&set);
@@ -509,21 +509,21 @@ static enum outcome iotdb_create_tables(struct connection *c, uint32_t first, ui
     return outcome;
 }
 
-static enum outcome iotdb_sql(struct connection *c, const char *statement,
+static enum outcome iotdb_sql(struct connection *c, const char *text,
                               const struct result_sink *sink, struct fault *fault)
 {
     const enum outcome outcome = iotdb_reach(&c->session, c->driver->setup, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
-    if (!iotdb_make_room(c, call_bytes(c->driver, 0, 0) + strlen(statement)))
+    if (!iotdb_make_room(c, call_bytes(c->driver, 0, 0) + strlen(text)))
         return fault_no_memory(fault);
     const double within_s = c->driver->setup->spec->statement_timeout_s;
-    const struct iotdb_statement asked = {.id = c->session.statement_id,
-                                          .text = statement,
-                                          .rows_max = (uint32_t)c->driver->page_rows,
-                                          .within_ms = (int64_t)(within_s * 1000)};
+    const struct iotdb_statement statement = {.id = c->session.statement_id,
+                                              .text = text,
+                                              .rows_max = (uint32_t)c->driver->page_rows,
+                                              .within_ms = (int64_t)(within_s * 1000)};
     stream_deadline(&c->session.stream, deadline_after_s((uint32_t)within_s + 1));
-    return iotdb_tell_answer(c, &asked, sink, fault);
+    return iotdb_pass_answer(c, &statement, sink, fault);
 }
 
 static void iotdb_close(struct driver *d)

@@ -171,7 +171,7 @@ static uint8_t *put_value(uint8_t *out, const struct column *column, const struc
 
 /* Whether the row's value in this column is sent; of a row of nothing but NULLs the first one
  * is. */
-static bool is_told(const struct iotdb_form *form, const struct batch *batch, uint32_t i,
+static bool is_sent(const struct iotdb_form *form, const struct batch *batch, uint32_t i,
                     uint32_t row)
 {
     const struct column_data *columns = batch->columns + form->first_column;
@@ -202,7 +202,7 @@ static uint8_t *put_column(uint8_t *out, const struct iotdb_form *form, const st
         return put_wide(out, values, slice->rows);
     default:
         for (uint32_t row = slice->offset; row < slice->offset + slice->rows; row++)
-            out = type_is_text(column->type) && !is_told(form, batch, i, row)
+            out = type_is_text(column->type) && !is_sent(form, batch, i, row)
                       ? put_u32(out, 0)
                       : put_value(out, column, data, row);
         return out;
@@ -217,7 +217,7 @@ static uint8_t *put_nulls(uint8_t *out, const struct iotdb_form *form, const str
     *out++ = 1;
     memset(out, 0, bytes);
     for (uint32_t row = 0; row < slice->rows; row++)
-        if (!is_told(form, batch, i, slice->offset + row))
+        if (!is_sent(form, batch, i, slice->offset + row))
             out[row / 8] |= (uint8_t)(1u << row % 8);
     return out + bytes;
 }
@@ -244,14 +244,14 @@ static uint8_t *iotdb_put_record_names(uint8_t *out, const struct iotdb_form *fo
 {
     const struct column *column = form->schema->columns + form->first_column;
     uint8_t *const count = out;
-    uint32_t told = 0;
+    uint32_t sent = 0;
     out += 5;
     for (uint32_t i = 0; i < form->column_count; i++)
-        if (is_told(form, batch, i, row)) {
+        if (is_sent(form, batch, i, row)) {
             out = thrift_put_bytes(out, column[i].name, strlen(column[i].name));
-            told++;
+            sent++;
         }
-    thrift_put_list(count, THRIFT_STRING, told);
+    thrift_put_list(count, THRIFT_STRING, sent);
     return out;
 }
 
@@ -263,7 +263,7 @@ static uint8_t *iotdb_put_record(uint8_t *out, const struct iotdb_form *form,
     uint8_t *const length = out;
     out += 4;
     for (uint32_t i = 0; i < form->column_count; i++)
-        if (is_told(form, batch, i, row)) {
+        if (is_sent(form, batch, i, row)) {
             *out++ = (uint8_t)type_of(&column[i]);
             out = put_value(out, &column[i], &data[i], row);
         }
@@ -371,27 +371,27 @@ uint8_t *iotdb_put_devices(uint8_t *frame, const struct iotdb_call *call, uint32
 }
 
 uint8_t *iotdb_put_statement(uint8_t *frame, const struct iotdb_call *call,
-                             const struct iotdb_statement *asked)
+                             const struct iotdb_statement *statement)
 {
     uint8_t *out = begin(frame, "executeStatement", call);
-    out =
-        thrift_put_bytes(thrift_put_field(out, THRIFT_STRING, 2), asked->text, strlen(asked->text));
-    out = put_u64(thrift_put_field(out, THRIFT_I64, 3), (uint64_t)asked->id);
-    out = put_u32(thrift_put_field(out, THRIFT_I32, 4), asked->rows_max);
-    out = put_u64(thrift_put_field(out, THRIFT_I64, 5), (uint64_t)asked->within_ms);
+    out = thrift_put_bytes(thrift_put_field(out, THRIFT_STRING, 2), statement->text,
+                           strlen(statement->text));
+    out = put_u64(thrift_put_field(out, THRIFT_I64, 3), (uint64_t)statement->id);
+    out = put_u32(thrift_put_field(out, THRIFT_I32, 4), statement->rows_max);
+    out = put_u64(thrift_put_field(out, THRIFT_I64, 5), (uint64_t)statement->within_ms);
     return end(frame, out);
 }
 
 uint8_t *iotdb_put_fetch(uint8_t *frame, const struct iotdb_call *call,
-                         const struct iotdb_statement *asked, int64_t query)
+                         const struct iotdb_statement *statement, int64_t query)
 {
     uint8_t *out = begin(frame, "fetchResults", call);
-    out =
-        thrift_put_bytes(thrift_put_field(out, THRIFT_STRING, 2), asked->text, strlen(asked->text));
-    out = put_u32(thrift_put_field(out, THRIFT_I32, 3), asked->rows_max);
+    out = thrift_put_bytes(thrift_put_field(out, THRIFT_STRING, 2), statement->text,
+                           strlen(statement->text));
+    out = put_u32(thrift_put_field(out, THRIFT_I32, 3), statement->rows_max);
     out = put_u64(thrift_put_field(out, THRIFT_I64, 4), (uint64_t)query);
     out = thrift_put8(thrift_put_field(out, THRIFT_BOOL, 5), true);
-    out = put_u64(thrift_put_field(out, THRIFT_I64, 6), (uint64_t)asked->within_ms);
-    out = put_u64(thrift_put_field(out, THRIFT_I64, 7), (uint64_t)asked->id);
+    out = put_u64(thrift_put_field(out, THRIFT_I64, 6), (uint64_t)statement->within_ms);
+    out = put_u64(thrift_put_field(out, THRIFT_I64, 7), (uint64_t)statement->id);
     return end(frame, out);
 }

@@ -58,10 +58,10 @@ struct iotdb_statement {
 
 /* executeStatement. */
 uint8_t *iotdb_put_statement(uint8_t *frame, const struct iotdb_call *call,
-                             const struct iotdb_statement *asked);
+                             const struct iotdb_statement *statement);
 
 /* fetchResults: asks for so many more rows of the answer that the server numbered `query`. */
 uint8_t *iotdb_put_fetch(uint8_t *frame, const struct iotdb_call *call,
-                         const struct iotdb_statement *asked, int64_t query);
+                         const struct iotdb_statement *statement, int64_t query);
 
 #endif

@@ -30,9 +30,9 @@ static void take_status(struct thrift_in *in, struct iotdb_status *status, int d
         if (field.id == 1 && field.type == THRIFT_I32) {
             status->code = (int32_t)thrift_take32(in);
         } else if (field.id == 2 && field.type == THRIFT_STRING) {
-            const struct thrift_text said = thrift_take_text(in);
+            const struct thrift_text text = thrift_take_text(in);
             snprintf(status->words, sizeof status->words, "%.*s",
-                     (int)(said.length < sizeof status->words ? said.length : 399), said.bytes);
+                     (int)(text.length < sizeof status->words ? text.length : 399), text.bytes);
         } else if (field.id == 3 && field.type == THRIFT_LIST && depth < STATUS_DEPTH) {
             take_several(in, &several, depth);
         } else {

@@ -576,14 +576,14 @@ static bool is_number_type(unsigned type)
     }
 }
 
-static void tell_columns(const struct libpq *p, PGresult *result, const struct result_sink *sink)
+static void pass_columns(const struct libpq *p, PGresult *result, const struct result_sink *sink)
 {
     const int columns = p->column_count(result);
     for (int i = 0; i < columns; i++)
         sink->column(sink->context, p->column_name(result, i));
 }
 
-static void tell_rows(const struct libpq *p, PGresult *result, const struct result_sink *sink)
+static void pass_rows(const struct libpq *p, PGresult *result, const struct result_sink *sink)
 {
     const int rows = p->row_count(result), columns = p->column_count(result);
     for (int r = 0; r < rows; r++) {
@@ -607,9 +607,9 @@ static enum outcome take_result(struct connection *c, PGresult *result, bool *ha
     case RES_SINGLE_TUPLE:
     case RES_TUPLES:
         if (!*has_columns)
-            tell_columns(p, result, sink);
+            pass_columns(p, result, sink);
         *has_columns = true;
-        tell_rows(p, result, sink);
+        pass_rows(p, result, sink);
         return OUTCOME_OK;
     case RES_COMMAND:
         sink->affected(sink->context, strtoull(p->tuples_done(result), NULL, 10));

@@ -232,9 +232,9 @@ static enum outcome pour(struct connection *c, const char *text, size_t length, 
         return stream_fault(s, fault);
     if (s->end == s->begin)
         return OUTCOME_OK;
-    const size_t said = s->end - s->begin;
+    const size_t received = s->end - s->begin;
     fault_set(fault, FAULT_SERVER, "REFUSED", "the server says: %.*s",
-              (int)(said < WORDS_BYTES ? said : WORDS_BYTES), s->bytes + s->begin);
+              (int)(received < WORDS_BYTES ? received : WORDS_BYTES), s->bytes + s->begin);
     s->begin = s->end = 0;
     return OUTCOME_ERROR;
 }

@@ -209,12 +209,13 @@ static enum outcome adapter_answer(char *text, int status, const char *words, st
     const int64_t code = answer_whole(answer_member(text, "code"), -1);
     if (code == 0 && status == 200)
         return OUTCOME_OK;
-    char *said = description.at ? answer_text(&description, &length, &is_string) : text;
+    char *message = description.at ? answer_text(&description, &length, &is_string) : text;
     if (description.at)
-        said[length] = '\0';
+        message[length] = '\0';
     if (code > 0)
-        return tdengine_fault((int)code, said, fault);
-    fault_set(fault, FAULT_SERVER, "ADAPTER", "taosAdapter: HTTP status %d: %.300s", status, said);
+        return tdengine_fault((int)code, message, fault);
+    fault_set(fault, FAULT_SERVER, "ADAPTER", "taosAdapter: HTTP status %d: %.300s", status,
+              message);
     fault->is_transient = status == 503; /* its memory exceeds a threshold */
     return fault->is_transient ? OUTCOME_ERROR : OUTCOME_FATAL;
 }
@@ -630,7 +631,7 @@ enum outcome adapter_run(struct connection *c, const char *statement, uint64_t *
     return outcome;
 }
 
-static void tell_columns(char *answer, const struct result_sink *sink)
+static void pass_columns(char *answer, const struct result_sink *sink)
 {
     size_t length;
     bool is_string;
@@ -650,7 +651,7 @@ static void tell_columns(char *answer, const struct result_sink *sink)
     } while (answer_next(&meta));
 }
 
-static void tell_value(struct json_at *place, const struct result_sink *sink)
+static void pass_value(struct json_at *place, const struct result_sink *sink)
 {
     size_t length;
     bool is_string;
@@ -659,7 +660,7 @@ static void tell_value(struct json_at *place, const struct result_sink *sink)
     sink->value(sink->context, is_null ? NULL : text, is_null ? 0 : length, !is_string);
 }
 
-static void tell_rows(struct json_at row, const struct result_sink *sink)
+static void pass_rows(struct json_at row, const struct result_sink *sink)
 {
     if (!answer_enter(&row))
         return;
@@ -669,7 +670,7 @@ static void tell_rows(struct json_at row, const struct result_sink *sink)
         if (!answer_enter(&value))
             return;
         do
-            tell_value(&value, sink);
+            pass_value(&value, sink);
         while (answer_next(&value));
         row = value;
     } while (answer_next(&row));
@@ -687,8 +688,8 @@ enum outcome adapter_sql(struct connection *c, const char *statement,
         return OUTCOME_OK;
     }
     const struct json_at data = answer_member(answer, "data"); /* before the names are decoded */
-    tell_columns(answer, sink);
-    tell_rows(data, sink);
+    pass_columns(answer, sink);
+    pass_rows(data, sink);
     return OUTCOME_OK;
 }
 
@@ -734,7 +735,7 @@ enum outcome adapter_route(struct connection *c, struct taos_route *route, struc
     if (outcome != OUTCOME_OK)
         return outcome;
     rows = answer_member(answer, "data");
-    tell_rows(rows, &sink);
+    pass_rows(rows, &sink);
     if (list.is_full)
         return fault_no_memory(fault);
     for (int32_t i = 0; i < route->count; i++)

@@ -94,7 +94,7 @@ static size_t print_bytes(char *out, size_t size, const uint8_t *bytes, size_t l
     return used;
 }
 
-static void tell_value(int type, const void *value, int length, const struct result_sink *sink)
+static void pass_value(int type, const void *value, int length, const struct result_sink *sink)
 {
     char text[512];
     bool is_number;
@@ -112,7 +112,7 @@ static void tell_value(int type, const void *value, int length, const struct res
         sink->value(sink->context, value, (size_t)length, false);
 }
 
-static void tdengine_tell_rows(const struct libtaos *t, TAOS_RES *result,
+static void tdengine_pass_rows(const struct libtaos *t, TAOS_RES *result,
                                const struct result_sink *sink)
 {
     int columns = t->field_count(result);
@@ -126,7 +126,7 @@ static void tdengine_tell_rows(const struct libtaos *t, TAOS_RES *result,
         fields = t->fields(result);
         sink->row(sink->context);
         for (int i = 0; i < columns; i++)
-            tell_value(fields[i].type, row[i], lengths[i], sink);
+            pass_value(fields[i].type, row[i], lengths[i], sink);
     }
 }
 
@@ -140,7 +140,7 @@ enum outcome tdengine_sql(struct connection *c, const char *statement,
     enum outcome outcome = OUTCOME_OK;
     int code = t->error(result);
     if (code == 0 && t->field_count(result) > 0) {
-        tdengine_tell_rows(t, result, sink);
+        tdengine_pass_rows(t, result, sink);
         code = t->error(result);
     } else if (code == 0) {
         sink->affected(sink->context, (uint64_t)t->affected(result));
@@ -270,7 +270,7 @@ static struct answer_value value_at(const struct raw_column *column, uint32_t ro
                                     int64_t ns_per_unit, uint8_t room[UINT16_MAX])
 {
     const uint8_t *value = column->values + (size_t)row * column->width;
-    struct answer_value found = {.kind = ANSWER_WHOLE};
+    struct answer_value cell = {.kind = ANSWER_WHOLE};
     if (is_text(column->type))
         return text_at(column, row, room);
     if (column->start[row / 8] >> (7 - row % 8) & 1)
@@ -278,42 +278,42 @@ static struct answer_value value_at(const struct raw_column *column, uint32_t ro
     switch (column->type) {
     case T_BOOL:
     case T_UTINYINT:
-        found.whole = *value;
+        cell.whole = *value;
         break;
     case T_TINYINT:
-        found.whole = *value < 128 ? *value : *value - 256;
+        cell.whole = *value < 128 ? *value : *value - 256;
         break;
     case T_SMALLINT:
-        found.whole = READ_AT(int16_t, value);
+        cell.whole = READ_AT(int16_t, value);
         break;
     case T_USMALLINT:
-        found.whole = READ_AT(uint16_t, value);
+        cell.whole = READ_AT(uint16_t, value);
         break;
     case T_INT:
-        found.whole = READ_AT(int32_t, value);
+        cell.whole = READ_AT(int32_t, value);
         break;
     case T_UINT:
-        found.whole = READ_AT(uint32_t, value);
+        cell.whole = READ_AT(uint32_t, value);
         break;
     case T_FLOAT:
-        found.kind = ANSWER_FLOAT;
-        found.real = (double)READ_AT(float, value);
+        cell.kind = ANSWER_FLOAT;
+        cell.real = (double)READ_AT(float, value);
         break;
     case T_DOUBLE:
-        found.kind = ANSWER_DOUBLE;
-        found.real = READ_AT(double, value);
+        cell.kind = ANSWER_DOUBLE;
+        cell.real = READ_AT(double, value);
         break;
     case T_TIMESTAMP:
-        found.whole = (int64_t)((uint64_t)READ_AT(int64_t, value) * (uint64_t)ns_per_unit);
+        cell.whole = (int64_t)((uint64_t)READ_AT(int64_t, value) * (uint64_t)ns_per_unit);
         break;
     case T_UBIGINT:
-        found.kind = ANSWER_UNSIGNED;
-        found.whole = READ_AT(int64_t, value);
+        cell.kind = ANSWER_UNSIGNED;
+        cell.whole = READ_AT(int64_t, value);
         break;
     default:
-        found.whole = READ_AT(int64_t, value);
+        cell.whole = READ_AT(int64_t, value);
     }
-    return found;
+    return cell;
 }
 
 /* Whether each text of the column lies within its `bytes`. */
@@ -373,20 +373,20 @@ bool raw_block_take(const void *block, int64_t ns_per_unit, uint64_t *digest,
         return rows == 0;
     struct raw_column *columns = calloc((size_t)count + 1, sizeof *columns);
     const bool ok = columns && find_columns(block, columns, count, rows);
-    uint64_t found = *digest;
+    uint64_t hash = *digest;
     uint8_t room[UINT16_MAX];
     for (uint32_t row = 0; ok && row < rows; row++) {
         if (sink)
             sink->row(sink->context);
         for (uint32_t i = 0; i < count; i++) {
             const struct answer_value value = value_at(&columns[i], row, ns_per_unit, room);
-            found = answer_digest(found, &value);
+            hash = answer_digest(hash, &value);
             if (sink)
                 answer_hand(sink, &value);
         }
-        found = digest_word(found, DIGEST_ROW);
+        hash = digest_word(hash, DIGEST_ROW);
     }
-    *digest = found;
+    *digest = hash;
     free(columns);
     return ok;
 }
@@ -402,9 +402,9 @@ void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns)
         bytes[nulls + (rows - 1) / 8] >> (7 - (rows - 1) % 8) & 1)
         return;
     const int64_t last = READ_AT(int64_t, bytes + values + (size_t)(rows - 1) * sizeof(int64_t));
-    int64_t found;
-    if (!__builtin_mul_overflow(last, ns_per_unit, &found))
-        *ns = found;
+    int64_t in_ns;
+    if (!__builtin_mul_overflow(last, ns_per_unit, &in_ns))
+        *ns = in_ns;
 }
 
 enum { MESSAGE_OF_ROWS = 1, CONF_OK = 0, SETTINGS_BYTES_MAX = 4096 };
@@ -581,7 +581,7 @@ static enum outcome read_message(struct connection *c, TAOS_RES *message, struct
     void *block;
     int rows = 0, code;
     if (answer->sink) {
-        tdengine_tell_rows(t, message, answer->sink);
+        tdengine_pass_rows(t, message, answer->sink);
         return OUTCOME_OK;
     }
     while ((code = t->fetch_block(message, &rows, &block)) == 0 && rows > 0) {

@@ -77,9 +77,9 @@ bool thrift_take_field(struct thrift_in *in, struct thrift_field *field)
 
 uint32_t thrift_take_list(struct thrift_in *in, enum thrift_type type)
 {
-    const uint8_t found = thrift_take8(in);
+    const uint8_t item_type = thrift_take8(in);
     const uint32_t count = thrift_take32(in);
-    if ((count > 0 && found != type) || count > (size_t)(in->end - in->at))
+    if ((count > 0 && item_type != type) || count > (size_t)(in->end - in->at))
         has(in, LENGTH_MAX); /* an item has at least one byte */
     return in->is_bad ? 0 : count;
 }
@@ -175,11 +175,11 @@ bool thrift_read(struct stream *s, uint32_t number, struct thrift_in *in)
     s->begin += FRAME_BYTES + length;
     const uint32_t head = thrift_take32(in);
     thrift_take_text(in);
-    const uint32_t found = thrift_take32(in);
+    const uint32_t answered = thrift_take32(in);
     if (in->is_bad || (head & 0xffffff00u) != VERSION)
         return stream_fail(s, "the answer is not in Thrift's binary protocol");
-    if (found != number)
-        return stream_fail(s, "an answer to call %u came for call %u", found, number);
+    if (answered != number)
+        return stream_fail(s, "an answer to call %u came for call %u", answered, number);
     if ((head & 0xff) == EXCEPTION)
         return threw(s, in);
     return (head & 0xff) == REPLY ||
