@@ -9,6 +9,7 @@ from scale_sweep.model import Bottleneck, BottleneckKind, Verdict, VerdictKind, 
 from scale_sweep.report import html, markdown
 from scale_sweep.report.figures import fit_again, rows_for_console
 from scale_sweep.results.store.texts import point_row
+from tests.unit.factories import amounts
 from tests.unit.synthetic_run import synthetic_run
 
 B, K = BottleneckKind, VerdictKind
@@ -86,7 +87,7 @@ def test_a_window_in_which_new_pages_got_dearer_has_none():
 def test_what_others_took_would_have_been_the_servers(used, others, generator_cpus, generator, cores_alone):
     result = judged(POINT, K.RESOURCE_NOT_SATURATED, B.OTHER_PROCESSES, cores=used, rate=used * 1000, others=others)
     placement = replace(result.trial.placement, server_cpus=(0,), generator_cpus=generator_cpus)
-    resources = replace(result.trial.resources, cores=1.0, placement=placement)
+    resources = replace(result.trial.resources, amounts=amounts(1.0), placement=placement)
     measurement = replace(result.measurement, generator_cpu_cores=generator, stolen_cpu_cores=None)
     result = replace(result, trial=replace(result.trial, resources=resources), measurement=measurement)
     assert rate_alone_per_s(result) == pytest.approx(1000 * cores_alone)
