@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import replace
 
-from scale_sweep.experiment.work import told
+from scale_sweep.experiment.work import spec_lines
 from scale_sweep.model import Load, Trial, Work
 
 PROTOCOL = "1"
@@ -25,7 +25,7 @@ def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
         "partitions": str(trial.load.partitions),
         "placement": trial.load.table_placement,
         "seed": str(trial.seed),
-        **told(trial.work),
+        **spec_lines(trial.work),
         **(_reads(trial) if trial.work.counts_requests else {}),
         **_load(trial.load),
     }

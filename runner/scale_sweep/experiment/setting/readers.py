@@ -121,9 +121,9 @@ def _split(text: str) -> list[str]:
 
 def columns(text: str) -> tuple[str, ...]:
     """Columns as "name:type" from "a:float,b:binary(24)", "10:double" (m1..m10) or "float,int" (c1, c2)."""
-    found: list[str] = []
+    names: list[str] = []
     for part in _split(text):
-        if len(found) > COLUMNS_MAX:
+        if len(names) > COLUMNS_MAX:
             break
         many = _MANY.fullmatch(part)
         single = _COLUMN.fullmatch(part)
@@ -133,15 +133,15 @@ def columns(text: str) -> tuple[str, ...]:
         if kind in _SIZED and "(" not in part:
             raise ValueError(f"{part!r} needs a length, like {kind}(24)")
         if many:
-            found.extend(f"m{i + 1}:{kind}{many.group(3) or ''}" for i in range(int(many.group(1))))
+            names.extend(f"m{i + 1}:{kind}{many.group(3) or ''}" for i in range(int(many.group(1))))
         else:
-            found.append(part if ":" in part else f"c{len(found) + 1}:{part}")
-    if len(found) > COLUMNS_MAX:
-        raise ValueError(f"{len(found):,} columns or more; {COLUMNS_MAX:,} at most")
-    doubled = [name for name, count in Counter(c.partition(":")[0] for c in found).items() if count > 1]
+            names.append(part if ":" in part else f"c{len(names) + 1}:{part}")
+    if len(names) > COLUMNS_MAX:
+        raise ValueError(f"{len(names):,} columns or more; {COLUMNS_MAX:,} at most")
+    doubled = [name for name, count in Counter(c.partition(":")[0] for c in names).items() if count > 1]
     if doubled:
         raise ValueError(f"column {doubled[0]!r} is named twice")
-    return tuple(found)
+    return tuple(names)
 
 
 def rule(text: str) -> Rule:
@@ -234,14 +234,14 @@ def rate_of_bytes(read_bytes: Callable[[str], int]) -> Callable[[str], int]:
 
 def paths(text: str) -> tuple[str, ...]:
     """Absolute paths, each once: "/mnt/a,/mnt/b"."""
-    found = tuple(part.strip() for part in text.split(",") if part.strip())
-    relative = [p for p in found if not p.startswith("/")]
-    if not found or relative:
+    absolute = tuple(part.strip() for part in text.split(",") if part.strip())
+    relative = [p for p in absolute if not p.startswith("/")]
+    if not absolute or relative:
         raise ValueError(f"{(relative or [text])[0]!r} is not an absolute path")
-    doubled = sorted({p for p in found if found.count(p) > 1})
+    doubled = sorted({p for p in absolute if absolute.count(p) > 1})
     if doubled:
         raise ValueError(f"{doubled[0]} is named twice")
-    return found
+    return absolute
 
 
 def switch(text: str) -> bool:
@@ -261,13 +261,13 @@ def tag(text: str) -> tuple[str, str]:
 
 def rates(text: str) -> tuple[float, ...]:
     """Rates above 0, ascending, from "2000000" or "2M,5M"."""
-    found = {above_zero(parse_count)(part) for part in text.split(",")}
-    return tuple(float(v) for v in sorted(found))
+    ascending = {above_zero(parse_count)(part) for part in text.split(",")}
+    return tuple(float(v) for v in sorted(ascending))
 
 
 def weights(text: str) -> dict[str, float]:
     """NAME=WEIGHT,...; without a weight 1."""
-    found: dict[str, float] = {}
+    weight_of: dict[str, float] = {}
     for part in (part.strip() for part in text.split(",") if part.strip()):
         name, equals, weight = (side.strip() for side in part.partition("="))
         try:
@@ -276,12 +276,12 @@ def weights(text: str) -> dict[str, float]:
             raise ValueError(f"{part!r}: {weight!r} is not a number") from None
         if not re.fullmatch(r"[A-Za-z_][\w-]*", name) or not 0 <= value < float("inf"):
             raise ValueError(f"{part!r} is not NAME=WEIGHT with a weight of 0 or more")
-        if name in found:
+        if name in weight_of:
             raise ValueError(f"{name!r} is named twice")
-        found[name] = value
-    if not found:
+        weight_of[name] = value
+    if not weight_of:
         raise ValueError("no operation is named; write it like write=9,range=1")
-    return found
+    return weight_of
 
 
 def parameter(text: str) -> tuple[tuple[str, str], str]:

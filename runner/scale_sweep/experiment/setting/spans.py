@@ -15,7 +15,7 @@ def time_span(text: str) -> tuple[float | None, float]:
     least, dots, most = text.partition("..")
     if not dots:
         return None, parse_seconds(text)
-    found = parse_seconds(least), parse_seconds(most)
-    if found[0] > found[1]:
+    span = parse_seconds(least), parse_seconds(most)
+    if span[0] > span[1]:
         raise ValueError(f"{text!r}: the least time is above the greatest; write it like 5s..60s")
-    return found
+    return span

@@ -1,8 +1,8 @@
 """Work: the operations on a database. Each kind of operation is one module.
 
-`operation_of` returns a kind, `told` the load generator's spec of a work, `rate_of` its fitted rate. Other packages
-register kinds by entry points of the group scale_sweep.operations. Refuses to know a database, and the intensity of the
-load (model/declared.py).
+`operation_of` returns a kind, `spec_lines` a work's lines for the load generator, `rate_of` its fitted rate. Other
+packages register kinds by entry points of the group scale_sweep.operations. Refuses to know a database, and the
+intensity of the load (model/declared.py).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
     "rates_of",
     "row_logical_bytes",
     "stores",
-    "told",
+    "spec_lines",
     "units_of_request",
 ]
 
@@ -68,17 +68,17 @@ def operation_of(name: str) -> OperationKind:
 def queries_of(work: Work) -> dict[str, Query]:
     """The queries of the reading operations, by their names. Raises ValueError for parameters that do not fit the
     rows."""
-    asked = {o.name: operation_of(o.kind_name).query(work, o) for o in work.operations}
-    return {name: query for name, query in asked.items() if query is not None}
+    queries = {o.name: operation_of(o.kind_name).query(work, o) for o in work.operations}
+    return {name: query for name, query in queries.items() if query is not None}
 
 
-def told(work: Work) -> dict[str, str]:
+def spec_lines(work: Work) -> dict[str, str]:
     """Lines of the load generator's spec: those of each operation, and their weights unless only rows are written."""
     lines: dict[str, str] = {}
     if work.counts_requests:  # queries depend on the rows
-        lines |= operation_of("write").told(work, Operation())
+        lines |= operation_of("write").spec_lines(work, Operation())
     for operation in work.operations:
-        lines |= operation_of(operation.kind_name).told(work, operation)
+        lines |= operation_of(operation.kind_name).spec_lines(work, operation)
     if len(work.operations) > 1 or work.counts_requests:
         weights = whole([o.weight for o in work.operations])
         lines["operations"] = ",".join(f"{o.name}:{n}" for o, n in zip(work.operations, weights, strict=True))
@@ -136,5 +136,5 @@ def miscounted(work: Work, acknowledged: int | None, counted: int | None) -> str
     if acknowledged is None or counted is None:
         return ""
     kinds = {operation.kind_name for operation in work.operations} | ({"write"} if work.preload_rows else set())
-    said = (operation_of(kind).miscounted(acknowledged + work.preload_rows, counted) for kind in sorted(kinds))
-    return next((sentence for sentence in said if sentence), "")
+    sentences = (operation_of(kind).miscounted(acknowledged + work.preload_rows, counted) for kind in sorted(kinds))
+    return next((sentence for sentence in sentences if sentence), "")

@@ -13,7 +13,7 @@ from scale_sweep.experiment.work.columns import (
     DOUBLE_ERROR,
     FLOAT_ERROR,
     Array,
-    Column,
+    ColumnValues,
     Right,
     TableRows,
     as_stored,
@@ -42,12 +42,12 @@ def aggregated_each(query: Query, drawn: Drawn, groups: Mapping[Any, Sequence[Ta
     """A row for each group that has rows, or for each stretch of time of it: ordered by time, then by the group, which
     is a device or the value of a tag."""
     held = {group: parts for group, parts in sorted(groups.items()) if any(len(part.times) for part in parts)}
-    each = {group: found for group, parts in held.items() if (found := aggregated(query, drawn, parts))}
+    each = {group: right for group, parts in held.items() if (right := aggregated(query, drawn, parts))}
     if not each:
         return Right()
-    columns = [joined(columns) for columns in zip(*(found.columns for found in each.values()), strict=True)]
-    optional = [found.optional for found in each.values() if found.optional is not None]
-    places = np.repeat(np.arange(len(each)), [len(found) for found in each.values()])
+    columns = [joined(columns) for columns in zip(*(right.columns for right in each.values()), strict=True)]
+    optional = [right.optional for right in each.values() if right.optional is not None]
+    places = np.repeat(np.arange(len(each)), [len(right) for right in each.values()])
     names = np.array(list(each), dtype=object if query.each_tag else np.int64)
     labels = as_stored(names[places])
     if not query.bucket_ms:
@@ -68,9 +68,11 @@ def aggregated_groups(query: Query, groups: Mapping[int, Sequence[TableRows]]) -
 
 def _groups(query: Query, column: str, groups: Mapping[int, Sequence[TableRows]]) -> Right:
     known = {group: _known(column, parts) for group, parts in groups.items()}
-    found = {group: of for group, of in known.items() if len(of[0]) or query.counts}
+    known_of = {group: of for group, of in known.items() if len(of[0]) or query.counts}
     some = next(values for _, values in known.values())
-    return Right(columns=(as_stored(np.array(list(found), np.int64)), *_computed(query, some, list(found.values()))))
+    return Right(
+        columns=(as_stored(np.array(list(known_of), np.int64)), *_computed(query, some, list(known_of.values())))
+    )
 
 
 def _together(query: Query, column: str, parts: Sequence[TableRows]) -> Right:
@@ -101,13 +103,15 @@ def _known(column: str, parts: Sequence[TableRows]) -> Known:
     return (times, values) if kept.all() else (times[kept], values[kept])
 
 
-def _computed(query: Query, values: Array, each: Sequence[Known]) -> list[Column]:
+def _computed(query: Query, values: Array, each: Sequence[Known]) -> list[ColumnValues]:
     """A column of each function. values: from which they are computed; their type decides the error."""
     error = FLOAT_ERROR if values.dtype == np.float32 else DOUBLE_ERROR
     columns = []
     for function in query.functions:
-        found = [value_of(function, *of) if len(of[0]) else _of_nothing(function) for of in each]
-        columns.append(computed([value for value, _ in found], [size for _, size in found], error))
+        values_and_sizes = [value_of(function, *of) if len(of[0]) else _of_nothing(function) for of in each]
+        columns.append(
+            computed([value for value, _ in values_and_sizes], [size for _, size in values_and_sizes], error)
+        )
     return columns
 
 

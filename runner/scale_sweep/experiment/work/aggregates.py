@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.experiment.work.filled import STRETCHES_MAX
-from scale_sweep.experiment.work.read import BOUND, COLUMN, DEVICES, NUMBERS, RANGE, WHOLE, Given, Read
+from scale_sweep.experiment.work.read import BOUND, COLUMN, DEVICES, NUMBERS, RANGE, WHOLE, Parameters, Read
 from scale_sweep.model import FILL_NULL, FILLS, Operation, Query, Work
 from scale_sweep.model.functions import COUNTS, FURTHER, OF_ONE_DEVICE, PERCENTILE, PLAIN, is_function, wants_number
 
@@ -50,34 +50,34 @@ class _Aggregate(Read):
 
     def query(self, work: Work, operation: Operation) -> Query:
         """One row, or one for each interval of time that has rows."""
-        given = Given(work, operation)
-        function, *more = functions = functions_of(given)
+        parameters = Parameters(work, operation)
+        function, *more = functions = functions_of(parameters)
         query = Query(
-            devices=given.devices(),
-            columns=columns_of(given, functions),
+            devices=parameters.devices(),
+            columns=columns_of(parameters, functions),
             function=function,
             more_functions=tuple(more),
-            bucket_ms=given.time_ms("bucket", "10m") if self.by_time else 0,
+            bucket_ms=parameters.time_ms("bucket", "10m") if self.by_time else 0,
             newest_first=self.newest_first,
         )
-        query = given.grouped(given.tagged(query))
+        query = parameters.grouped(parameters.tagged(query))
         if (end := end_of(functions)) and query.devices != 1 and not query.by_device:
             many = f"{query.devices or 'all'} devices have rows at the same time"
             raise ValueError(f"function = {end}: {many}; ask for one device")
-        query = given.over_range(query) if self.is_ranged else query
-        query = given.newest_before(query) if self.is_limited else filled_by(given, query)
-        return given.bounded(query) if self.is_bound else query
+        query = parameters.over_range(query) if self.is_ranged else query
+        query = parameters.newest_before(query) if self.is_limited else filled_by(parameters, query)
+        return parameters.bounded(query) if self.is_bound else query
 
 
-def filled_by(given: Given, query: Query) -> Query:
+def filled_by(parameters: Parameters, query: Query) -> Query:
     """The query with what its stretches without rows have. Raises ValueError where databases have different values."""
-    fill = given.text("fill", "")
+    fill = parameters.text("fill", "")
     if not fill:
         return query
     if fill not in FILLS:
         raise ValueError(f"fill = {fill}: not one of {', '.join(FILLS)}")
     for function, column in query.values:
-        kind = given.kind_of(column)
+        kind = parameters.kind_of(column)
         if function in COUNTS:
             raise ValueError(f"fill: {function} of no rows is 0 in some databases and NULL in others; leave it out")
         if kind not in NUMBERS:
@@ -92,12 +92,12 @@ def filled_by(given: Given, query: Query) -> Query:
     return replace(query, fill=fill)
 
 
-def functions_of(given: Given) -> tuple[str, ...]:
+def functions_of(parameters: Parameters) -> tuple[str, ...]:
     """The functions: those of `functions`, each once, else that of `function`."""
-    several = given.text("functions", "")
-    if several and given.text("function", ""):
+    several = parameters.text("functions", "")
+    if several and parameters.text("function", ""):
         raise ValueError("function: functions names them already; leave one of the two out")
-    names = tuple(dict.fromkeys(name.strip() for name in (several or given.text("function", "avg")).split(",")))
+    names = tuple(dict.fromkeys(name.strip() for name in (several or parameters.text("function", "avg")).split(",")))
     for name in names:
         if not is_function(name):
             raise ValueError(f"{'functions' if several else 'function'} = {name}: not one of {', '.join(FUNCTIONS)}")
@@ -109,25 +109,27 @@ def end_of(functions: Sequence[str]) -> str:
     return next((name for name in functions if name in OF_ONE_DEVICE), "")
 
 
-def columns_of(given: Given, functions: Sequence[str]) -> tuple[str, ...]:
+def columns_of(parameters: Parameters, functions: Sequence[str]) -> tuple[str, ...]:
     """The columns that are aggregated: those of `columns`, else that of `column`. Raises ValueError where a function
     does not fit the type of one."""
     wanting = next(filter(wants_number, functions), "")
-    if not given.text("columns", ""):
-        return (_column_of(given, wanting),)
-    if given.text("column", ""):
+    if not parameters.text("columns", ""):
+        return (_column_of(parameters, wanting),)
+    if parameters.text("column", ""):
         raise ValueError("column: columns names them already; leave one of the two out")
-    names = given.columns()
+    names = parameters.columns()
     for name in names:
-        if wanting and given.kind_of(name) not in NUMBERS:
-            raise ValueError(f"columns: {name} is {given.kind_of(name)}, and {wanting} wants a number")
+        if wanting and parameters.kind_of(name) not in NUMBERS:
+            raise ValueError(f"columns: {name} is {parameters.kind_of(name)}, and {wanting} wants a number")
     return names
 
 
-def _column_of(given: Given, wanting: str) -> str:
-    column = given.any_column("column") if given.text("column", "") else given.number("column")
-    if wanting and given.kind_of(column) not in NUMBERS:
-        raise ValueError(f"function = {wanting}: {column} is {given.kind_of(column)}, and {wanting} wants a number")
+def _column_of(parameters: Parameters, wanting: str) -> str:
+    column = parameters.any_column("column") if parameters.text("column", "") else parameters.number("column")
+    if wanting and parameters.kind_of(column) not in NUMBERS:
+        raise ValueError(
+            f"function = {wanting}: {column} is {parameters.kind_of(column)}, and {wanting} wants a number"
+        )
     return column
 
 

@@ -37,10 +37,10 @@ def draws(query: Query, work: Work, count: int, seed: int, place: int = 0) -> li
     width = query.span_ms if query.when in ("range", "before") else data.step_ms
     last = max(0, whole - width) // step
     first = max(0, -(-(whole - query.recent_ms) // step)) if query.recent_ms else 0
-    found = []
+    drawn = []
     for number in range(count):
         start = data.start_ms + step * chance.randint(min(first, last), last)
-        found.append(
+        drawn.append(
             Drawn(
                 devices=devices[number * query.devices : (number + 1) * query.devices],
                 from_ms=start,
@@ -50,7 +50,7 @@ def draws(query: Query, work: Work, count: int, seed: int, place: int = 0) -> li
                 else chance.uniform(query.low, query.high),
             )
         )
-    return found
+    return drawn
 
 
 def with_groups(query: Query, drawn: Drawn, group_of: Sequence[Any]) -> Drawn:
@@ -112,34 +112,40 @@ def known_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> R
 def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> Right:
     """The rows of the answer, in order; several devices at one time in the order of the devices. held: each device's
     rows."""
-    found = {device: _in_set(query, drawn, passed(query, drawn, held[device])) for device in drawn.devices}
+    rows_of_device = {device: _in_set(query, drawn, passed(query, drawn, held[device])) for device in drawn.devices}
     if query.by_tag:
-        return aggregated_groups(query, _by_group(drawn, found))
+        return aggregated_groups(query, _by_group(drawn, rows_of_device))
     if query.is_grouped:
-        each = _by_group(drawn, found) if query.each_tag else {device: [rows] for device, rows in found.items()}
+        each = (
+            _by_group(drawn, rows_of_device)
+            if query.each_tag
+            else {device: [rows] for device, rows in rows_of_device.items()}
+        )
         right = aggregated_each(query, drawn, each)
         return ranked(query, right) if query.is_ranked else right
     if query.function:
-        right = aggregated(query, drawn, list(found.values()))
+        right = aggregated(query, drawn, list(rows_of_device.values()))
         return right.first(query.limit) if query.limit else right
-    if not found:
+    if not rows_of_device:
         return Right()
-    times = np.concatenate([rows.times for rows in found.values()])
-    devices = np.repeat(np.array(list(found), dtype=np.int64), [len(rows.times) for rows in found.values()])
+    times = np.concatenate([rows.times for rows in rows_of_device.values()])
+    devices = np.repeat(
+        np.array(list(rows_of_device), dtype=np.int64), [len(rows.times) for rows in rows_of_device.values()]
+    )
     order = np.lexsort((devices, -times if query.newest_first else times))
     cells = [as_stored(times[order]), *((as_stored(devices[order]),) if query.tells_device else ())]
     for name in query.columns:
-        cells.append(as_stored(np.concatenate([rows.columns[name] for rows in found.values()])[order]))
+        cells.append(as_stored(np.concatenate([rows.columns[name] for rows in rows_of_device.values()])[order]))
     right = Right(columns=tuple(cells))
     return ranked(query, right) if query.is_ranked else right
 
 
 def _by_group(drawn: Drawn, kept: Mapping[int, TableRows]) -> dict[Any, list[TableRows]]:
     """Of each group in order, its devices' rows."""
-    found: dict[Any, list[TableRows]] = {}
+    rows_of_group: dict[Any, list[TableRows]] = {}
     for group, device in sorted(zip(drawn.groups, drawn.devices, strict=True)):
-        found.setdefault(group, []).append(kept[device])
-    return found
+        rows_of_group.setdefault(group, []).append(kept[device])
+    return rows_of_group
 
 
 def _in_set(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
@@ -194,10 +200,10 @@ def _first_difference(right: Right, came: Sequence[Cells]) -> int | None:
     odd = next((number for number, row in enumerate(came) if len(row) != len(right.columns)), None)
     if odd is not None:
         return odd
-    found = [
+    differing = [
         column.first_difference(cells) for column, cells in zip(right.columns, zip(*came, strict=True), strict=False)
     ]
-    return min((number for number in found if number is not None), default=None)
+    return min((number for number in differing if number is not None), default=None)
 
 
 def is_nothing(query: Query, right: Right) -> bool:

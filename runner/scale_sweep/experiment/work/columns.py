@@ -30,7 +30,7 @@ class TableRows:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class ColumnValues:
     """The values of a column: whole numbers, fractions (NULL is NaN), or anything else as objects. error: the largest
     difference relative to the sizes. sizes: of the numbers from which each value was computed; None: its own."""
 
@@ -44,7 +44,7 @@ class Column:
         value = value.item() if isinstance(value, np.generic) else value
         return None if isinstance(value, float) and value != value else value
 
-    def ordered(self, order: Array) -> Column:
+    def ordered(self, order: Array) -> ColumnValues:
         """The values in another order."""
         return replace(self, values=self.values[order], sizes=None if self.sizes is None else self.sizes[order])
 
@@ -62,10 +62,10 @@ class Column:
             except OverflowError:
                 return range(len(came))
         if kind == "f" and kinds <= {int, float, type(None)}:
-            found, right = np.array(came, dtype=np.float64), self.values.astype(np.float64)
+            numbers, right = np.array(came, dtype=np.float64), self.values.astype(np.float64)
             with np.errstate(invalid="ignore", over="ignore"):
-                is_near = np.abs(found - right) <= self.error * np.abs(right if self.sizes is None else self.sizes)
-            return np.flatnonzero(~(is_near | (found == right)))  # NaN is for the other rule: it may be NULL
+                is_near = np.abs(numbers - right) <= self.error * np.abs(right if self.sizes is None else self.sizes)
+            return np.flatnonzero(~(is_near | (numbers == right)))  # NaN is for the other rule: it may be NULL
         return range(len(came))
 
     def _is_right(self, number: int, came: Any) -> bool:
@@ -85,7 +85,7 @@ class Right:
     """The rows of a right answer, in order. optional: of each row, whether an answer without it is right too; None: of
     no row."""
 
-    columns: tuple[Column, ...] = ()
+    columns: tuple[ColumnValues, ...] = ()
     optional: Array | None = None
 
     def __len__(self) -> int:
@@ -114,31 +114,35 @@ class Right:
         return Right(columns=tuple(column.ordered(order) for column in self.columns), optional=optional)
 
 
-def as_stored(values: Array) -> Column:
+def as_stored(values: Array) -> ColumnValues:
     """Values as they are stored, with the error of their type."""
-    return Column(values=values, error={"f4": FLOAT_ERROR, "f8": DOUBLE_ERROR}.get(values.dtype.str[1:], 0.0))
+    return ColumnValues(values=values, error={"f4": FLOAT_ERROR, "f8": DOUBLE_ERROR}.get(values.dtype.str[1:], 0.0))
 
 
-def computed(values: Sequence[Any], sizes: Sequence[float], error: float) -> Column:
+def computed(values: Sequence[Any], sizes: Sequence[float], error: float) -> ColumnValues:
     """Values of an aggregate; None: there is none. sizes: of the numbers from which each was computed; 0: it is one of
     them. Whole numbers have no error in any server, unless their sizes are above WHOLE_MAX, where a server may compute
     in doubles."""
     kinds = set(map(type, values))
     if float in kinds and kinds <= {int, float, type(None)}:
-        return Column(values=np.array(values, dtype=np.float64), error=error, sizes=np.array(sizes, dtype=np.float64))
+        return ColumnValues(
+            values=np.array(values, dtype=np.float64), error=error, sizes=np.array(sizes, dtype=np.float64)
+        )
     if not kinds <= {int}:
-        return Column(values=_objects(values))
+        return ColumnValues(values=_objects(values))
     if all(size <= WHOLE_MAX for size in sizes):
-        return Column(values=_objects(values) if any(abs(v) >= 2**63 for v in values) else np.array(values, np.int64))
-    return Column(values=_objects(values), error=1 / WHOLE_MAX, sizes=np.array(sizes, dtype=np.float64))
+        return ColumnValues(
+            values=_objects(values) if any(abs(v) >= 2**63 for v in values) else np.array(values, np.int64)
+        )
+    return ColumnValues(values=_objects(values), error=1 / WHOLE_MAX, sizes=np.array(sizes, dtype=np.float64))
 
 
-def joined(columns: Sequence[Column]) -> Column:
+def joined(columns: Sequence[ColumnValues]) -> ColumnValues:
     """The values of columns of one kind, one after another."""
     sizes = [column.sizes for column in columns if column.sizes is not None]
     values = np.concatenate([column.values for column in columns])
     kept = np.concatenate(sizes) if len(sizes) == len(columns) else None
-    return Column(values=values, error=max(column.error for column in columns), sizes=kept)
+    return ColumnValues(values=values, error=max(column.error for column in columns), sizes=kept)
 
 
 def _objects(values: Sequence[Any]) -> Array:

@@ -66,9 +66,9 @@ def _deviation(values: Array, less: int) -> tuple[float | None, float]:
     if len(values) <= less:
         return None, 0.0
     wide = values.astype(np.float64)
-    found, is_float = float(wide.std(ddof=less)), values.dtype == np.float32
+    deviation, is_float = float(wide.std(ddof=less)), values.dtype == np.float32
     part = _BITS_24 / FLOAT_ERROR if is_float else _DIGITS_15 / DOUBLE_ERROR
-    return found, found + part * float(np.abs(wide).max())
+    return deviation, deviation + part * float(np.abs(wide).max())
 
 
 def _rate(times: Array, values: Array) -> tuple[float | None, float]:

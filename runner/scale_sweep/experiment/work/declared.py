@@ -27,7 +27,7 @@ def declared(
     outside of the mix, which are not measured. Without both, rows are written. otherwise: parameters for every
     operation that has them and is not given them. OWN are connections and a rate that only this operation has."""
     weights = mix or dict.fromkeys(parameters, 1.0) or {"write": 1.0}
-    found, mistakes = [], []
+    operations, mistakes = [], []
     if not any(weights.values()):
         mistakes.append("mix: all weights are 0")
     if len(weights) > OPERATIONS_MAX:
@@ -39,20 +39,22 @@ def declared(
     for name, weight in weights.items():
         own = dict(parameters.get(name, {}))
         kind = own.pop(KIND, name)
-        load = {given: own.pop(given) for given in OWN if given in own}
+        load = {parameter: own.pop(parameter) for parameter in OWN if parameter in own}
         if kind not in OPERATIONS:
             where = f"operation.{name}.kind" if kind != name else "mix"
             mistakes.append(f"{where}: {not_one_of(kind, OPERATIONS.names())}")
             continue
         known = operation_of(kind)
-        strange = [given for given in own if given not in known.parameters]
+        strange = [parameter for parameter in own if parameter not in known.parameters]
         has = ", ".join(known.parameters) or "none"
-        mistakes += [f"operation.{name}.{given}: {kind} has no such parameter; it has {has}" for given in strange]
+        mistakes += [
+            f"operation.{name}.{parameter}: {kind} has no such parameter; it has {has}" for parameter in strange
+        ]
         numbers, wrong = _numbers(name, load)
         mistakes += wrong
         if weight:
             more = {name: value for name, value in otherwise.items() if name in known.parameters}
-            found.append(
+            operations.append(
                 Operation(
                     name=name,
                     weight=weight,
@@ -62,31 +64,31 @@ def declared(
                     **numbers,
                 )
             )
-    return tuple(found), mistakes + (_mistakes_of_groups(found) if not mistakes else [])
+    return tuple(operations), mistakes + (_mistakes_of_groups(operations) if not mistakes else [])
 
 
 def _numbers(name: str, load: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
     """Connections and rate of an operation, and the mistakes in them."""
     numbers: dict[str, Any] = {}
     mistakes = []
-    for given, text in load.items():
+    for parameter, text in load.items():
         try:
-            numbers[given] = parse_count(text)
-            if numbers[given] < 1:
-                mistakes.append(f"operation.{name}.{given} = {text}: must be above 0")
+            numbers[parameter] = parse_count(text)
+            if numbers[parameter] < 1:
+                mistakes.append(f"operation.{name}.{parameter} = {text}: must be above 0")
         except ValueError as error:
-            mistakes.append(f"operation.{name}.{given}: {error}")
+            mistakes.append(f"operation.{name}.{parameter}: {error}")
     return numbers, mistakes
 
 
-def _mistakes_of_groups(found: Sequence[Operation]) -> list[str]:
+def _mistakes_of_groups(operations: Sequence[Operation]) -> list[str]:
     """Why the operations cannot have connections of their own."""
-    apart = [operation for operation in found if operation.is_apart]
-    if apart and len(found) == 1:
+    apart = [operation for operation in operations if operation.is_apart]
+    if apart and len(operations) == 1:
         return [f"operation.{apart[0].name}: connections and rate are for one of several operations; there is one"]
-    if found and all(operation.connections for operation in found):
-        told = "leave out the connections of one operation, which then has those of the trial (--connections)"
-        return [f"operation: every operation has connections of its own; {told}"]
+    if operations and all(operation.connections for operation in operations):
+        remedy = "leave out the connections of one operation, which then has those of the trial (--connections)"
+        return [f"operation: every operation has connections of its own; {remedy}"]
     return []
 
 
@@ -94,8 +96,8 @@ def mistakes_of(work: Work) -> list[str]:
     """Parameters that do not fit the rows, each with its operation; reads of an empty database."""
     mistakes = []
     if work.counts_requests and not work.rows_present:
-        told = f"{work.preload_rows:,} rows for {work.data.tables:,} tables" if work.preload_rows else "nothing"
-        return [f"preload: {told} to read; give every table a row at least, like --preload 1M"]
+        reason = f"{work.preload_rows:,} rows for {work.data.tables:,} tables" if work.preload_rows else "nothing"
+        return [f"preload: {reason} to read; give every table a row at least, like --preload 1M"]
     for operation in work.operations:
         try:
             operation_of(operation.kind_name).query(work, operation)

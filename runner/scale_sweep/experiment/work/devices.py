@@ -21,13 +21,13 @@ def walked(tables: int, seed: int, first: int, count: int) -> tuple[int, ...]:
 
 def as_text(devices: Iterable[int]) -> str:
     """Their numbers in order, as ranges: 0-3,7."""
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for device in sorted(set(devices)):
-        if found and found[-1][1] == device - 1:
-            found[-1][1] = device
+        if ranges and ranges[-1][1] == device - 1:
+            ranges[-1][1] = device
         else:
-            found.append([device, device])
-    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in found)
+            ranges.append([device, device])
+    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in ranges)
 
 
 def from_text(text: str) -> set[int]:

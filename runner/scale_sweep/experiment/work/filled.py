@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scale_sweep.experiment.work.columns import Array, Column, Right, as_stored
+from scale_sweep.experiment.work.columns import Array, ColumnValues, Right, as_stored
 from scale_sweep.model import Drawn, Query
 
 STRETCHES_MAX = 100_000  # of one range
@@ -31,7 +31,7 @@ def filled(query: Query, drawn: Drawn, right: Right) -> Right:
     return whole.ordered(places[::-1]) if query.newest_first else whole
 
 
-def _filled(query: Query, column: Column, known: Array, older: Array) -> Column:
+def _filled(query: Query, column: ColumnValues, known: Array, older: Array) -> ColumnValues:
     """The values of a column for each stretch. known: the places of those that it has, the oldest first."""
     places = np.arange(len(older))
     is_known = np.isin(places, known)
@@ -41,7 +41,7 @@ def _filled(query: Query, column: Column, known: Array, older: Array) -> Column:
     return _taken(column, older, has_value)
 
 
-def _taken(column: Column, numbers: Array, has_value: Array) -> Column:
+def _taken(column: ColumnValues, numbers: Array, has_value: Array) -> ColumnValues:
     """The values of these numbers, and NULL where there is none."""
     sizes = None if column.sizes is None else np.zeros(len(numbers))
     if sizes is not None and column.sizes is not None:
@@ -51,15 +51,15 @@ def _taken(column: Column, numbers: Array, has_value: Array) -> Column:
     else:
         values = np.full(len(numbers), None, dtype=object)
     values[has_value] = column.values[numbers[has_value]]
-    return Column(values=values, error=column.error, sizes=sizes)
+    return ColumnValues(values=values, error=column.error, sizes=sizes)
 
 
-def _on_lines(column: Column, known: Array, places: Array) -> Column:
+def _on_lines(column: ColumnValues, known: Array, places: Array) -> ColumnValues:
     """The size of a value on a line is that of the larger end."""
     if not len(known):
-        return Column(values=np.full(len(places), np.nan))
+        return ColumnValues(values=np.full(len(places), np.nan))
     values = np.interp(places, known, column.values, left=np.nan, right=np.nan)
     sizes = np.abs(column.values) if column.sizes is None else column.sizes
     next_known = np.minimum(np.searchsorted(known, places), len(known) - 1)
     last_known = np.maximum(np.searchsorted(known, places, side="right") - 1, 0)
-    return Column(values=values, error=column.error, sizes=np.maximum(sizes[next_known], sizes[last_known]))
+    return ColumnValues(values=values, error=column.error, sizes=np.maximum(sizes[next_known], sizes[last_known]))

@@ -44,16 +44,16 @@ def is_undecided(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> b
 def _mask(query: Query, drawn: Drawn, rows: TableRows) -> Array:
     """For each row, whether it meets all conditions."""
     met = [_meets(one, rows.columns[one.column]) for one in query.compared(drawn.value)]
-    found: Array = np.logical_and.reduce(met)
-    return found
+    all_met: Array = np.logical_and.reduce(met)
+    return all_met
 
 
 def _meets(condition: Condition, column: Array) -> Array:
     """NULL meets none."""
     values = column.astype(float)
     with np.errstate(invalid="ignore"):
-        found: Array = values > condition.value if condition.sign == ">" else values < condition.value
-    return found
+        met: Array = values > condition.value if condition.sign == ">" else values < condition.value
+    return met
 
 
 def _is_near(column: Array, bound: float) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from scale_sweep.experiment.work.aggregates import FUNCTION, columns_of, end_of, functions_of
-from scale_sweep.experiment.work.read import COLUMN, COLUMNS, Given, Read
+from scale_sweep.experiment.work.read import COLUMN, COLUMNS, Parameters, Read
 from scale_sweep.model import Operation, Query, Work
 
 TAG = {"tag": "the tag whose value is the group; default: the first whole number of few values"}
@@ -23,38 +23,38 @@ _FRACTION = "the part of all groups that a request asks for, 0.1 to 1"
 
 def groups_of(work: Work) -> dict[str, tuple[int, int]]:
     """The first and the last group by each tag that can say one."""
-    found = {}
+    groups = {}
     for name, _, kind in (tag.partition(":") for tag in work.data.tags):
         known = _BY_NAME.get((name, kind)) or _BY_TYPE.get(kind)
         if known is not None:
-            found[name] = known
-    return found
+            groups[name] = known
+    return groups
 
 
 class _Grouped(Read):
-    def _over(self, work: Work, given: Given, query: Query, groups: int = 0, fraction: str = "1") -> Query:
+    def _over(self, work: Work, parameters: Parameters, query: Query, groups: int = 0, fraction: str = "1") -> Query:
         """The query over so many groups in a row; 0: over the part of them that the operation says."""
-        tag, (first, last) = self._tag(work, given)
+        tag, (first, last) = self._tag(work, parameters)
         count = last - first + 1
-        some = groups or max(1, round(given.fraction("fraction", fraction) * count))
+        some = groups or max(1, round(parameters.fraction("fraction", fraction) * count))
         return replace(query, devices=0, tag=tag, groups=some % count, low=first, high=last - some + 1)
 
-    def _tag(self, work: Work, given: Given) -> tuple[str, tuple[int, int]]:
+    def _tag(self, work: Work, parameters: Parameters) -> tuple[str, tuple[int, int]]:
         known = groups_of(work)
         if not known:
             raise ValueError(f"tag: no tag of {', '.join(work.data.tags) or 'the tables'} says a group: {_KNOWN}")
-        tag = given.text("tag", next(iter(known)))
+        tag = parameters.text("tag", next(iter(known)))
         if tag not in known:
             raise ValueError(f"tag = {tag}: not one of {', '.join(known)}, whose values are groups ({_KNOWN})")
         return tag, known[tag]
 
 
 class _Aggregated(_Grouped):
-    def _aggregate(self, given: Given) -> Query:
-        function, *more = functions = functions_of(given)
+    def _aggregate(self, parameters: Parameters) -> Query:
+        function, *more = functions = functions_of(parameters)
         if end := end_of(functions):
             raise ValueError(f"function = {end}: the devices of a group have rows at the same time")
-        return Query(columns=columns_of(given, functions), function=function, more_functions=tuple(more))
+        return Query(columns=columns_of(parameters, functions), function=function, more_functions=tuple(more))
 
 
 class _GroupByTag(_Aggregated):
@@ -67,8 +67,8 @@ class _GroupByTag(_Aggregated):
 
     def query(self, work: Work, operation: Operation) -> Query:
         """One row for each group."""
-        given = Given(work, operation)
-        return replace(self._over(work, given, self._aggregate(given)), by_tag=True)
+        parameters = Parameters(work, operation)
+        return replace(self._over(work, parameters, self._aggregate(parameters)), by_tag=True)
 
 
 class _AggregateTag(_Aggregated):
@@ -82,9 +82,9 @@ class _AggregateTag(_Aggregated):
 
     def query(self, work: Work, operation: Operation) -> Query:
         """One row, or one for each stretch of time."""
-        given = Given(work, operation)
-        query = replace(self._aggregate(given), bucket_ms=given.time_ms("bucket", ""))
-        return self._over(work, given, query, fraction="0.1")
+        parameters = Parameters(work, operation)
+        query = replace(self._aggregate(parameters), bucket_ms=parameters.time_ms("bucket", ""))
+        return self._over(work, parameters, query, fraction="0.1")
 
 
 class _ScanTag(_Grouped):
@@ -97,8 +97,8 @@ class _ScanTag(_Grouped):
 
     def query(self, work: Work, operation: Operation) -> Query:
         """All rows of one group."""
-        given = Given(work, operation)
-        return self._over(work, given, Query(columns=given.columns()), groups=1)
+        parameters = Parameters(work, operation)
+        return self._over(work, parameters, Query(columns=parameters.columns()), groups=1)
 
 
 GROUP_BY_TAG, AGGREGATE_TAG, SCAN_TAG = _GroupByTag(), _AggregateTag(), _ScanTag()

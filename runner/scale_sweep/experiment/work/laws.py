@@ -38,8 +38,8 @@ def bounds_of(data: Workload, column: str, share: float, side: str) -> tuple[flo
     range. Raises ValueError with one sentence."""
     law = law_of(data, column)
     if law != "random":
-        told = "the share within bounds is the same in every range of time only with --values random"
-        raise ValueError(f"selectivity: the values of {column} have the law {law}; {told}")
+        reason = "the share within bounds is the same in every range of time only with --values random"
+        raise ValueError(f"selectivity: the values of {column} have the law {law}; {reason}")
     kind = next(kind for name, _, kind in (one.partition(":") for one in data.columns) if name == column)
     low, span, steps = _METERS.get((column, kind), _RANGES[kind])
     is_fraction = kind in ("float", "double")

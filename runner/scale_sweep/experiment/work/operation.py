@@ -32,7 +32,7 @@ class OperationKind(ABC):
         """The parameters that a sweep may give: each name with its meaning, for people."""
         return {}
 
-    def told(self, work: Work, operation: Operation) -> dict[str, str]:
+    def spec_lines(self, work: Work, operation: Operation) -> dict[str, str]:
         """Lines of the load generator's spec."""
         return dict(operation.parameters)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from scale_sweep.experiment.work.read import RANGE, Given, Read
+from scale_sweep.experiment.work.read import RANGE, Parameters, Read
 from scale_sweep.model import Operation, Query, Work
 
 _MARK = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
@@ -29,25 +29,25 @@ class _Sql(Read):
 
     def query(self, work: Work, operation: Operation) -> Query:
         """The text unchanged, with a range if it has one."""
-        given = Given(work, operation)
-        text = " ".join(given.text("text", "").split())
+        parameters = Parameters(work, operation)
+        text = " ".join(parameters.text("text", "").split())
         if not text:
             raise ValueError("text is missing: one statement in the database's own language")
         marks = set()
-        for found in _MARK.finditer(text):
-            name = found.group(1)
-            if found.group(0) in ("{{", "}}"):
+        for mark in _MARK.finditer(text):
+            name = mark.group(1)
+            if mark.group(0) in ("{{", "}}"):
                 continue
             if name not in MARKS:
                 known = ", ".join(f"{{{mark}}}" for mark in MARKS)
-                raise ValueError(f"text: {found.group(0)} is not one of {known}; a brace of its own is doubled")
+                raise ValueError(f"text: {mark.group(0)} is not one of {known}; a brace of its own is doubled")
             marks.add(name)
         devices = text.count("{device}")
         if devices > work.data.tables:
             raise ValueError(f"text: {devices} times {{device}}, and there are {work.data.tables} devices")
-        query = Query(devices=devices, text=text, step_ms=given.time_ms("step", ""))
-        query = given.over_range(query) if marks & {"from", "to"} else query
-        return given.bounded(query) if "value" in marks else query
+        query = Query(devices=devices, text=text, step_ms=parameters.time_ms("step", ""))
+        query = parameters.over_range(query) if marks & {"from", "to"} else query
+        return parameters.bounded(query) if "value" in marks else query
 
 
 SQL = _Sql()

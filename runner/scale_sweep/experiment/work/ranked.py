@@ -53,10 +53,10 @@ def misplaced(query: Query, right: Right, came: Sequence[Cells]) -> tuple[str, R
     if any(sign * a > sign * b for a, b in zip(values, values[1:], strict=False)):
         return f"the rows are not ordered by {what}, {'largest' if sign < 0 else 'smallest'} first", right
     numbers = {right.row(number)[: query.keys]: number for number in range(len(right))}
-    found = [numbers.get(tuple(row[: query.keys])) for row in came]
-    chosen = [number for number in found if number is not None]
+    places = [numbers.get(tuple(row[: query.keys])) for row in came]
+    chosen = [number for number in places if number is not None]
     if len(set(chosen)) < len(came):
-        odd = next((n for n, number in enumerate(found) if number is None or number in found[:n]))
+        odd = next((n for n, number in enumerate(places) if number is None or number in places[:n]))
         return f"row {odd + 1} of {len(came):,} is not one of the first rows, or came before: {came[odd]}", right
     if query.limit and query.limit < len(right):
         distances, slack = _beyond_last(query, right)

@@ -53,7 +53,7 @@ class Read(OperationKind):
     unit = "requests"
     answers: Literal["", "checked", "unchecked"] = "checked"
 
-    def told(self, work: Work, operation: Operation) -> dict[str, str]:
+    def spec_lines(self, work: Work, operation: Operation) -> dict[str, str]:
         """How the parameters of a request are drawn. The target renders its text."""
         query = self.query(work, operation)
         assert query is not None
@@ -74,7 +74,7 @@ class Read(OperationKind):
         return REQUESTS
 
 
-class Given:
+class Parameters:
     """The parameters of one operation. Every method raises ValueError with one sentence."""
 
     def __init__(self, work: Work, operation: Operation) -> None:
@@ -146,8 +146,8 @@ class Given:
             raise ValueError(f"order = {column}: not a column of numbers that is returned")
         if column and not limit:
             raise ValueError("limit is missing: how many rows, like 10, are wanted in the order of their values")
-        found = replace(query, by_value=column, largest_first=direction == "desc")
-        return replace(found, limit=self._limit("limit", limit)) if limit else found
+        ordered = replace(query, by_value=column, largest_first=direction == "desc")
+        return replace(ordered, limit=self._limit("limit", limit)) if limit else ordered
 
     def number(self, name: str) -> str:
         """A column of numbers: the parameter's, else the first."""
@@ -224,8 +224,8 @@ class Given:
         if side == BETWEEN:
             upper = Condition(column=column, sign="<", value=high)
             return replace(query, bound_column=column, low=low, high=low, conditions=(upper, *conditions))
-        found = replace(query, bound_column=column, is_below=side == "below", conditions=conditions)
-        return replace(found, low=low, high=high)
+        bounded = replace(query, bound_column=column, is_below=side == "below", conditions=conditions)
+        return replace(bounded, low=low, high=high)
 
     def _bounds(self, side: str, column: str) -> tuple[float, float]:
         """Between which the bound is drawn, or which are the two bounds."""

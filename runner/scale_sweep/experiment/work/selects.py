@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scale_sweep.experiment.work.read import BOUND, COLUMNS, DEVICES, ORDER, RANGE, Given, Read
+from scale_sweep.experiment.work.read import BOUND, COLUMNS, DEVICES, ORDER, RANGE, Parameters, Read
 from scale_sweep.model import Operation, Query, Work
 
 SETS = ("union", "intersect", "except")
@@ -25,10 +25,12 @@ class _Point(Read):
 
     def query(self, work: Work, operation: Operation) -> Query:
         """The row of one moment of each device."""
-        given = Given(work, operation)
-        step, recent = given.time_ms("step", ""), given.time_ms("recent", "")
-        query = Query(devices=given.devices(), columns=given.columns(), when="at", step_ms=step, recent_ms=recent)
-        return given.tagged(query)
+        parameters = Parameters(work, operation)
+        step, recent = parameters.time_ms("step", ""), parameters.time_ms("recent", "")
+        query = Query(
+            devices=parameters.devices(), columns=parameters.columns(), when="at", step_ms=step, recent_ms=recent
+        )
+        return parameters.tagged(query)
 
 
 class _Latest(Read):
@@ -41,8 +43,8 @@ class _Latest(Read):
 
     def query(self, work: Work, operation: Operation) -> Query:
         """The last row of each device."""
-        given = Given(work, operation)
-        return given.tagged(Query(devices=given.devices(), columns=given.columns(), latest=True))
+        parameters = Parameters(work, operation)
+        return parameters.tagged(Query(devices=parameters.devices(), columns=parameters.columns(), latest=True))
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,12 @@ class _Range(Read):
 
     def query(self, work: Work, operation: Operation) -> Query:
         """The rows of a time range."""
-        given = Given(work, operation)
-        query = given.over_range(
-            Query(devices=given.devices(), columns=given.columns(), newest_first=self.newest_first)
+        parameters = Parameters(work, operation)
+        query = parameters.over_range(
+            Query(devices=parameters.devices(), columns=parameters.columns(), newest_first=self.newest_first)
         )
-        query = given.ordered(given.tagged(query))
-        return given.bounded(query) if self.is_bound else query
+        query = parameters.ordered(parameters.tagged(query))
+        return parameters.bounded(query) if self.is_bound else query
 
 
 class _Set(Read):
@@ -78,11 +80,11 @@ class _Set(Read):
 
     def query(self, work: Work, operation: Operation) -> Query:
         """The rows of one device."""
-        given = Given(work, operation)
-        sets = given.text("of", SETS[0])
+        parameters = Parameters(work, operation)
+        sets = parameters.text("of", SETS[0])
         if sets not in SETS:
             raise ValueError(f"of = {sets}: not one of {', '.join(SETS)}")
-        return given.over_range(Query(columns=given.columns(), sets=sets))
+        return parameters.over_range(Query(columns=parameters.columns(), sets=sets))
 
 
 POINT, LATEST, SET = _Point(), _Latest(), _Set()

@@ -43,7 +43,7 @@ Number = int | float
 
 
 @dataclass(frozen=True, kw_only=True)
-class Right:
+class RightFigures:
     """The right figures, and how far a database's may be from them, by name."""
 
     figures: Mapping[str, Number | None]
@@ -76,11 +76,11 @@ def steps_ns(data: Workload, runs: Sequence[Sequence[int]]) -> int:
 
 def together(by_device: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The figures of all devices together, for a database that computes those of each."""
-    given: dict[str, list[Any]] = {}
+    values_of: dict[str, list[Any]] = {}
     for figures in by_device.values():
         for name, value in figures.items():
-            given.setdefault(name, []).extend([] if value is None else [value])
-    return {name: _joined(name.rpartition(".")[2], values) for name, values in given.items()}
+            values_of.setdefault(name, []).extend([] if value is None else [value])
+    return {name: _joined(name.rpartition(".")[2], values) for name, values in values_of.items()}
 
 
 def _joined(what: str, values: Sequence[Any]) -> Any:
@@ -91,7 +91,7 @@ def _joined(what: str, values: Sequence[Any]) -> Any:
 
 def right_figures(
     line: Mapping[str, Any], *, steps: int | None = None, in_doubles: bool = False, share: float = 0.0
-) -> Right:
+) -> RightFigures:
     """The figures of one line of the load generator's verb `sums`. steps: as `steps_ns` returns them. in_doubles: the
     database adds whole numbers as doubles too. share: how far a stored fraction may be from the one that was sent, as a
     part of it."""
@@ -99,20 +99,24 @@ def right_figures(
     figures: dict[str, Number | None] = {"rows": rows, STEPS: steps if rows else None}
     figures |= {what: line[what] * ns if rows else None for what in ("first", "last", "times")}
     errors: dict[str, float] = {}
-    for name, found in line["columns"].items():
-        is_fraction = "size" in found
-        figures |= {f"{name}.{what}": _as(float if is_fraction else int, found.get(what)) for what in OF_COLUMN[1:]}
-        figures |= {f"{name}.values": found["values"], f"{name}.timed": found.get("timed")}
-        bound = (int(found["values"]) + 2) * UNIT
+    for name, figures_of_column in line["columns"].items():
+        is_fraction = "size" in figures_of_column
+        figures |= {
+            f"{name}.{what}": _as(float if is_fraction else int, figures_of_column.get(what)) for what in OF_COLUMN[1:]
+        }
+        figures |= {f"{name}.values": figures_of_column["values"], f"{name}.timed": figures_of_column.get("timed")}
+        bound = (int(figures_of_column["values"]) + 2) * UNIT
         if is_fraction:
-            errors[f"{name}.sum"] = (bound + share) * found["size"]
-            most = max(abs(found["least"]), abs(found["greatest"]))
+            errors[f"{name}.sum"] = (bound + share) * figures_of_column["size"]
+            most = max(abs(figures_of_column["least"]), abs(figures_of_column["greatest"]))
             errors |= {f"{name}.{what}": share * most for what in ("least", "greatest")}
-        elif in_doubles and found["values"]:
-            size = found["values"] * max(abs(found["least"]), abs(found["greatest"]))
+        elif in_doubles and figures_of_column["values"]:
+            size = figures_of_column["values"] * max(
+                abs(figures_of_column["least"]), abs(figures_of_column["greatest"])
+            )
             errors[f"{name}.sum"] = bound * size if size >= 2**53 else 0.0
-        errors[f"{name}.timed"] = (2 * bound + share) * found.get("timed_size", 0.0)
-    return Right(figures=figures, errors=errors)
+        errors[f"{name}.timed"] = (2 * bound + share) * figures_of_column.get("timed_size", 0.0)
+    return RightFigures(figures=figures, errors=errors)
 
 
 def _as(kind: type[int] | type[float], value: Number | None) -> Number | None:
@@ -120,7 +124,7 @@ def _as(kind: type[int] | type[float], value: Number | None) -> Number | None:
 
 
 def table_sums(
-    table: int | None, name: str, names: Sequence[str], right: Right, stored: Mapping[str, Any]
+    table: int | None, name: str, names: Sequence[str], right: RightFigures, stored: Mapping[str, Any]
 ) -> TableSums:
     """The figures of one table beside each other."""
     return TableSums(
@@ -136,11 +140,11 @@ def wrong_rows(summed: RowsSummed | None) -> tuple[str, ...]:
     """Sentences about the first figures that differ; empty if the stored rows are right or were not compared."""
     if summed is None:
         return ()
-    found = [(one, tuple(_differing(summed.figures, one))) for one in summed.tables]
-    differing = [(one, sentences) for one, sentences in found if sentences]
+    sentences_of = [(one, tuple(_differing(summed.figures, one))) for one in summed.tables]
+    differing = [(one, sentences) for one, sentences in sentences_of if sentences]
     tables = sum(one.table is not None for one, _ in differing)
     more = f" ({tables:,} of {summed.tables_compared:,} tables compared differ)" if tables else ""
-    return tuple(f"{_whose(one)}: {'; '.join(said[:2])}{more}" for one, said in differing[:WRONG_MAX])
+    return tuple(f"{_whose(one)}: {'; '.join(sentences[:2])}{more}" for one, sentences in differing[:WRONG_MAX])
 
 
 def _differing(names: Sequence[str], one: TableSums) -> Iterator[str]:

@@ -12,7 +12,7 @@ _WITHOUT_PERIOD = ("walk", "random", "constant")
 class _Write(OperationKind):
     name, unit = "write", "rows"
 
-    def told(self, work: Work, operation: Operation) -> dict[str, str]:
+    def spec_lines(self, work: Work, operation: Operation) -> dict[str, str]:
         """The shape of the rows and of the requests."""
         data = work.data
         return {

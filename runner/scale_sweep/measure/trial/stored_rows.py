@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from scale_sweep.experiment.work import stores
-from scale_sweep.experiment.work.sums import UNREADABLE, Right, figures_of, right_figures, steps_ns, table_sums
+from scale_sweep.experiment.work.sums import UNREADABLE, RightFigures, figures_of, right_figures, steps_ns, table_sums
 from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.sums import TableRun, sums_of
 from scale_sweep.measure.trial.order import TrialOrder
@@ -106,7 +106,7 @@ def _stored(
         return {key: dict.fromkeys(figures, UNREADABLE) for key in keys}
 
 
-def _right(trial: Trial, facts: Facts, line: Mapping[str, Any], group: Sequence[TableRun]) -> Right:
+def _right(trial: Trial, facts: Facts, line: Mapping[str, Any], group: Sequence[TableRun]) -> RightFigures:
     steps = steps_ns(trial.work.data, group)
     return right_figures(line, steps=steps, in_doubles=facts.sums_in_doubles, share=facts.sums_share)
 

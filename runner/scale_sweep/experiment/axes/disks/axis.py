@@ -82,20 +82,20 @@ class _Disks(Axis):
 
 def uneven_parts(plan: Plan) -> list[Finding]:
     """A finding for each level whose disks do not get the same number of partitions."""
-    found = {}
+    findings = {}
     for trial in plan.trials:
         for knob in (k.name for k in plan.knobs if k.role is KnobRole.PARTITIONS):
             parts = int(trial.knobs.get(knob, "0"))
             if parts and parts % trial.disks:
                 most, least = -(-parts // trial.disks), parts // trial.disks
-                found[trial.disks] = Finding(
+                findings[trial.disks] = Finding(
                     blocking=least == 0,
                     subject=f"--{knob}",
                     sentence=f"{parts} {knob} on {trial.disks} disks: {most} on some, {least} on others, "
                     "and the fullest disk limits the rate",
                     remedy=f"a number that every level divides, like {common_multiple(plan.sweep.levels, parts)}",
                 )
-    return list(found.values())
+    return list(findings.values())
 
 
 AXIS = _Disks()

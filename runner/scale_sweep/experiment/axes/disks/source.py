@@ -47,21 +47,21 @@ def source(values: Mapping[str, Any]) -> DiskSource | None:
 
 def mistakes(texts: Mapping[str, object], values: Mapping[str, Any]) -> list[str]:
     """What is wrong with the source of the disks. Each sentence names its flag."""
-    found = []
+    mistakes_found = []
     unread = {key for key, value in values.items() if texts.get(key) and value is None}  # already reported
-    given = [k for k in KINDS if values[f"disks.{k}"] or f"disks.{k}" in unread]
-    if len(given) != 1:
-        said = " and ".join(f"--{k}" for k in given) + " were given" if given else f"nothing was given; {_EXAMPLE}"
-        found.append(f"--dir, --device or --loop: give exactly one source of disks; {said}")
+    sources = [k for k in KINDS if values[f"disks.{k}"] or f"disks.{k}" in unread]
+    if len(sources) != 1:
+        named = " and ".join(f"--{k}" for k in sources) + " were given" if sources else f"nothing was given; {_EXAMPLE}"
+        mistakes_found.append(f"--dir, --device or --loop: give exactly one source of disks; {named}")
     for key, (needed, flag, other) in _ONLY_WITH.items():
         if values[key] and not values[needed] and needed not in unread:
-            found.append(f"{flag}: only with {other}")
+            mistakes_found.append(f"{flag}: only with {other}")
     most = max(values["axis.disks"] or (0,))
     for kind in ("dir", "device"):
         there = values[f"disks.{kind}"]
         if there and len(there) < most:
-            found.append(f"--{kind}: {len(there)} named, --disks asks for {format_number(most)}")
-    return found
+            mistakes_found.append(f"--{kind}: {len(there)} named, --disks asks for {format_number(most)}")
+    return mistakes_found
 
 
 def shown(sweep: Sweep) -> dict[str, str]:
