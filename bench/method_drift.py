@@ -74,7 +74,7 @@ def main() -> None:
             chance = random.Random(f"{SEED}/{levels}/{replicates}/{check}/{drift}")
             runs = [run_of(levels, replicates, check, drift, asked.noise, chance) for _ in range(asked.runs)]
             trends = [trend_of(r) for r in runs]
-            found = sum(t.found for t in trends if t) / asked.runs
+            found = sum(t.is_drifting for t in trends if t) / asked.runs
             old = f"{100 * sum(map(by_check, runs)) / asked.runs:.1f} %" if check else "–"
             inside = sum(covered(r, drift) for r in runs[: asked.runs // 4]) / (asked.runs // 4)
             seen = sorted(t.smallest_percent for t in trends if t)[asked.runs // 2]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scale_sweep.base.errors import CannotAsk, UsageError
-from scale_sweep.experiment.work import miscounted, queries_of, rate_of, told
+from scale_sweep.experiment.work import miscounted, queries_of, rate_of, spec_lines
 from scale_sweep.experiment.work.answers import difference, draws, right_answer, stretches, with_groups
 from scale_sweep.experiment.work.columns import TableRows
 from scale_sweep.experiment.work.devices import as_text, from_text
@@ -140,11 +140,11 @@ def test_what_is_fitted_and_told():
     work = work_of("write=9,range=1")
     assert rate_of(work, durable=True).field == "requests_per_s"
     assert rate_of(make_sweep().work, durable=False).field == "rows_per_s"
-    lines = told(work)
+    lines = spec_lines(work)
     assert lines["operations"] == "write:9,range:1"
     assert lines["rows_present"] == "10000"
     assert lines["ask.range.span_ms"] == "3600000"
-    assert "operations" not in told(make_sweep().work)
+    assert "operations" not in spec_lines(make_sweep().work)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_what_is_fitted_and_told():
     ],
 )
 def test_which_answer_of_an_aggregate_is_empty(operation, empty):
-    assert told(work_of("a", *operation)).get("ask.a.empty") == empty
+    assert spec_lines(work_of("a", *operation)).get("ask.a.empty") == empty
 
 
 def test_the_preload_is_part_of_the_count():
@@ -186,7 +186,7 @@ def test_groups_are_drawn_whole_and_named_only_where_not_all_are_asked(target):
     assert "{value}" in texts["some"] and "{value} + 3" in texts["some"].replace("::float8::integer", "")
     assert "{value}" in texts["scan_tag"]
     assert "{value}" not in texts["every"]
-    lines = told(work)
+    lines = spec_lines(work)
     assert (lines["ask.some.value_low"], lines["ask.some.value_high"], lines["ask.some.value_step"]) == ("1", "8", "1")
 
 
@@ -552,7 +552,7 @@ def test_a_selectivity_is_a_bound_of_the_columns_law():
     work = work_of("range_value", "range_value.selectivity=10%", "range_value.bound_column=voltage", **values)
     query = queries_of(work)["range_value"]
     assert (query.bound_column, query.low, query.high) == ("voltage", 227.0, 227.0)
-    assert told(work)["ask.range_value.value_low"] == "227"
+    assert spec_lines(work)["ask.range_value.value_low"] == "227"
     with pytest.raises(UsageError, match="voltage has 131 different values, of which 0.100% are 0"):
         work_of("range_value", "range_value.selectivity=0.1%", "range_value.bound_column=voltage", **values)
 
@@ -665,7 +665,7 @@ def test_an_operation_may_have_another_name_than_its_kind():
     ],
 )
 def test_weights_with_a_fraction_are_whole_numbers_in_the_same_proportion(mix, lines):
-    assert told(work_of(mix))["operations"] == lines
+    assert spec_lines(work_of(mix))["operations"] == lines
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def share(found):
 
 @pytest.mark.parametrize(("drift", "least", "most"), [(0.0, 0.02, 0.08), (0.05, 0.85, 1.0), (0.10, 1.0, 1.0)])
 def test_drift_is_found_as_often_as_the_method_says(drift, least, most):
-    assert least <= share([trend_of(r).found for r in runs(drift, 400)]) <= most
+    assert least <= share([trend_of(r).is_drifting for r in runs(drift, 400)]) <= most
 
 
 def test_the_regression_is_that_of_a_textbook():
@@ -58,7 +58,7 @@ def test_what_is_found_is_taken_out_of_points_and_noise():
 
 
 def test_without_a_finding_the_values_stay_as_measured():
-    quiet = next(r for r in runs(0.0, 20) if not trend_of(r).found)
+    quiet = next(r for r in runs(0.0, 20) if not trend_of(r).is_drifting)
     assert without_drift(quiet) == tuple(quiet)
     assert rates_of(quiet).leverage == {}
 

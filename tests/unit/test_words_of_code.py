@@ -17,6 +17,7 @@ CLEAN = tuple(
     f"runner/scale_sweep/{name}"
     for name in ("analysis", "cli", "judge", "measure", "plan", "report", "results", "verify", "watch")
 )
+CLEAN += tuple(f"runner/scale_sweep/{name}" for name in ("base", "experiment", "machine", "model", "sweep"))
 EMPTY_NAMES = {"told", "said", "asked", "found", "given"}
 EMPTY_STARTS = {"what", "whose", "of"}
 COMMENT = re.compile(r'/\*(.*?)\*/|//([^\n]*)|"(?:\\.|[^"\\\n])*"', re.DOTALL)  # a text between quotes holds none

@@ -1,4 +1,4 @@
-"""What is below a directory that a running server changes. Refuses to fail when something goes meanwhile."""
+"""Files below a directory that a running server changes. Refuses to fail when something goes meanwhile."""
 
 from __future__ import annotations
 

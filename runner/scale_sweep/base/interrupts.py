@@ -30,17 +30,19 @@ class Stop:
     """
 
     def __init__(self) -> None:
-        self._asked = self._again = self._waits = False  # plain flags: a signal may arrive while this thread sets one
+        self._requested = self._again = self._waits = (
+            False  # plain flags: a signal may arrive while this thread sets one
+        )
         self._blocks = 0
 
     def request(self) -> None:
         """Requests the end."""
-        self._again = self._asked
-        self._asked = self._waits = True
+        self._again = self._requested
+        self._requested = self._waits = True
 
     def requested(self) -> bool:
         """Whether the end was ever requested, delivered or not."""
-        return self._asked
+        return self._requested
 
     def look(self) -> None:
         """Raises Stopped for a waiting request, unless a block defers it."""

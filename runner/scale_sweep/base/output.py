@@ -17,7 +17,7 @@ READER_S = 60.0  # for the reader of a stream that somebody made non-blocking
 
 
 class OutputGone(Exception):
-    """What a command shows cannot be written. It is no OSError, which others take for an error of their own."""
+    """The output of a command cannot be written. It is no OSError, which others take for an error of their own."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(error.strerror)

@@ -42,5 +42,5 @@ class Registry:
     def load(self, name: str) -> Any:
         """Imports and returns the implementation. Raises KeyError for a name that is not registered."""
         module, _, attribute = (self._ours.get(name) or self._places[name]).partition(":")
-        found = importlib.import_module(module)
-        return getattr(found, attribute) if attribute else found
+        loaded = importlib.import_module(module)
+        return getattr(loaded, attribute) if attribute else loaded

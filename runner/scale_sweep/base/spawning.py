@@ -85,10 +85,10 @@ def run_within(limit_s: float, argv: Sequence[str], **options: Any) -> subproces
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     process = subprocess.Popen(argv, encoding="utf-8", errors="replace", **{**streams, **options})
     try:
-        said, words = process.communicate(timeout=limit_s)
+        output, words = process.communicate(timeout=limit_s)
     except BaseException:
         process.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=KILLED_S)
         raise
-    return subprocess.CompletedProcess(argv, process.returncode, said, words)
+    return subprocess.CompletedProcess(argv, process.returncode, output, words)

@@ -20,9 +20,9 @@ def visible(text: str) -> str:
 
 def visible_json(text: str) -> str:
     """A JSON document with the same data, in which such characters are escaped as JSON escapes them."""
-    return _COMMANDS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _COMMANDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _written(found: re.Match[str]) -> str:
-    code = ord(found[0])
+def _written(match: re.Match[str]) -> str:
+    code = ord(match[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

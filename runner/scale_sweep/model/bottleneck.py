@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class BottleneckKind(StrEnum):
-    """What kept the rate from being higher. docs/method.md has the rules."""
+    """The reason why the rate was not higher. docs/method.md has the rules."""
 
     SERVER_CPU = "SERVER_CPU"
     QUOTA = "QUOTA"

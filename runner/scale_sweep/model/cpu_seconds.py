@@ -28,10 +28,10 @@ _RIGHT = frozenset({VerdictKind.VALID, VerdictKind.RESOURCE_NOT_SATURATED, Verdi
 def rate_per_cpu_s(result: TrialResult) -> float | None:
     """Rows (or requests) for each second of CPU time that the server used in the window; None where the CPUs were not
     the bottleneck, where the number is not right or not steady, and where new memory pages got dearer."""
-    cores, found = result.measurement.server_cpu_cores, result.verdict.bottleneck
-    if not cores or result.achieved_per_s is None or found is None:
+    cores, bottleneck = result.measurement.server_cpu_cores, result.verdict.bottleneck
+    if not cores or result.achieved_per_s is None or bottleneck is None:
         return None
-    if found.kind not in CPU_BOUND or result.verdict.kind not in _RIGHT:
+    if bottleneck.kind not in CPU_BOUND or result.verdict.kind not in _RIGHT:
         return None
     if any(reason.startswith(NEW_PAGES) for reason in result.verdict.reasons):
         return None

@@ -109,7 +109,7 @@ class Work:
 
     @property
     def unit(self) -> str:
-        """What the rate counts: the unit of all operations if it is the same, else requests."""
+        """The unit that the rate counts: that of all operations if it is the same, else requests."""
         units = {operation.unit for operation in self.operations}
         return units.pop() if len(units) == 1 else "requests"
 
@@ -125,7 +125,7 @@ class Work:
 
     @property
     def rate_counts(self) -> str:
-        """What the load generator counts for the rate: "requests" or "rows"."""
+        """The unit that the load generator counts for the rate: "requests" or "rows"."""
         return "requests" if self.counts_requests else "rows"
 
     @property
@@ -158,8 +158,8 @@ class Work:
     def paced(self) -> tuple[Operation, ...]:
         """The operations with a rate of their own beside others in a closed loop; none if every operation has one,
         because the whole load is then an open loop."""
-        found = tuple(operation for operation in self.operations if operation.rate)
-        return found if len(found) < len(self.operations) else ()
+        paced = tuple(operation for operation in self.operations if operation.rate)
+        return paced if len(paced) < len(self.operations) else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,7 +214,7 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class Subject:
-    """What a point measures besides the level: a database, its version, the method of writing.
+    """The subject of a point, besides its level: a database, its version, the method of writing.
 
     image: of a container. home: an installation. endpoint: host:port of a server that runs already. Two builds differ
     in image or home. variant: the combination of --vary, by name, as the user wrote it.

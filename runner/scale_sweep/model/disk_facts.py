@@ -55,7 +55,7 @@ class DataDisk:
 
 @dataclass(frozen=True, kw_only=True)
 class DiskCeiling:
-    """What disks can do without a database (fio): sequential writes, and small writes each followed by fsync.
+    """The rates of disks without a database (fio): sequential writes, and small writes each followed by fsync.
 
     disks: the names that were written at the same time. by_disk: each one's part of write_mb_per_s. MB is 10^6 bytes.
     """

@@ -17,9 +17,9 @@ _PERCENTILE = re.compile(r"p([1-9]\d?)")
 
 
 def percent_of(function: str) -> int | None:
-    """Of a percentile, how many percent of the values are not above it; None: it is another function."""
-    found = _PERCENTILE.fullmatch(function)
-    return int(found.group(1)) if found else 50 if function == "median" else None
+    """The percentage of the values that are not above a percentile; None for another function."""
+    match = _PERCENTILE.fullmatch(function)
+    return int(match.group(1)) if match else 50 if function == "median" else None
 
 
 def kind_of(function: str) -> str:

@@ -1,4 +1,4 @@
-"""What a new memory page costs on this machine, first and later. Data only."""
+"""The cost of a new memory page on this machine, first and later. Data only."""
 
 from __future__ import annotations
 

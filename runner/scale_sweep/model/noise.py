@@ -36,14 +36,14 @@ class Ratio:
 @dataclass(frozen=True, kw_only=True)
 class Trend:
     """The drift of the rate over the run, by regression on the trials' order. ratio: the rate at the end over that at
-    the beginning. smallest_percent: the drift that this run would have found four times in five. found: at 5 %; a drift
-    that is found is removed from the points."""
+    the beginning. smallest_percent: the drift that this run would have found four times in five. is_drifting: at
+    5 %; such a drift is removed from the points."""
 
     ratio: Ratio
     p_value: float
     degrees: int
     smallest_percent: float
-    found: bool
+    is_drifting: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -182,7 +182,8 @@ class Query:
 
     @property
     def third_ms(self) -> int:
-        """Of two ranges that overlap: what each lacks of the span, the first at its end, the second at its start."""
+        """The part of the span that each of two overlapping ranges lacks: the first at its end, the other at its
+        start."""
         return self.span_ms // 3
 
     @property
@@ -192,7 +193,7 @@ class Query:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What a language must have words for, beside rows and one aggregate of named devices; for people."""
+        """The words that a language must have, beside rows and one aggregate of named devices; for people."""
         wanted = {
             ALL_DEVICES: self.devices == 0 and not (self.tag or self.text),
             SEVERAL_COLUMNS: bool(self.function) and len(self.columns) > 1,

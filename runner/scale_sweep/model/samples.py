@@ -1,4 +1,4 @@
-"""What the sampler saw at one tick: counters of server, load generator, machine and disks. Refuses to make rates."""
+"""Samples, each of one tick: counters of server, load generator, machine and disks. Refuses to make rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers: what a target wants started, and where their CPU time is read. In no runtime's terms."""
+"""Servers: how a target wants them started, and where their CPU time is read. In no runtime's terms."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class ServerSource(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class SiteRequest:
-    """What a trial needs of a runtime before its server is described. port: None means a free one. endpoint: host:port
-    of a server that runs already, else empty. disks: mount points on which the server gets a directory. programs:
-    folders and files outside its home that the server runs or loads."""
+    """The needs of a trial before its server is described. port: None means a free one. endpoint: host:port of a server
+    that runs already, else empty. disks: mount points on which the server gets a directory. programs: folders and files
+    outside its home that the server runs or loads."""
 
     run_id: str
     trial_id: str
@@ -60,7 +60,7 @@ class Site:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSpec:
-    """What a target wants started, in no runtime's terms. Paths are as the server sees them (Site).
+    """The server that a target wants started, in no runtime's terms. Paths are as the server sees them (Site).
 
     folders, links (path → destination), files (path → text): created in this order before anything runs; all paths are
     absolute. setup: commands that run to their end, one after the other, before argv; they make an empty database, so
@@ -89,7 +89,7 @@ class ServerSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOrder:
-    """What a runtime starts for which trial, where, and with which resources. level: in words, for messages."""
+    """An order to start a server for a trial, with its resources. level: in words, for messages."""
 
     spec: ServerSpec
     site: Site

@@ -1,4 +1,4 @@
-"""What a bottleneck means along an axis. Data only: each axis declares it for every kind
+"""The meaning of a bottleneck along an axis. Data only: each axis declares it for every kind
 (scale_sweep/experiment/axes/)."""
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class VerdictKind(StrEnum):
-    """What a trial's number is worth. VALID and SOFTWARE_BOTTLENECK are points of the curve; the others are kept and
+    """The worth of a trial's number. VALID and SOFTWARE_BOTTLENECK are points of the curve; the others are kept and
     shown."""
 
     VALID = "VALID"

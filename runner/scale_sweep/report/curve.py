@@ -50,7 +50,7 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     levels = sorted({r.trial.level for r in run.on_curve})
     inner = [
         keys,
-        axes(frame, x_levels(levels, width - 80), axis_facts(run).given, unit_name, unit),
+        axes(frame, x_levels(levels, width - 80), axis_facts(run).label, unit_name, unit),
         clipped(frame, _lines(frame, fit, model) + line(frame, ceiling_points(run), "limit")),
         _limits(frame, fit),
         *_marks(frame, drawn, fit),

@@ -75,7 +75,7 @@ def _drift(noise: NoiseReport) -> list[str]:
 def trend_sentence(trend: Trend) -> str:
     """The result of the regression on the order, in a sentence."""
     change = f"{_percent(trend.ratio.value)} from the first trial to the last (95 %: {_interval(trend.ratio)})"
-    if trend.found:
+    if trend.is_drifting:
         return (
             f"the rate drifted by {change}: the machine changed while the run went on. The drift is estimated from the "
             "order of the trials and taken out of the points and their noise"

@@ -176,7 +176,7 @@ def _curves(comparison: Comparison, sides: Sides, width: int = 940, height: int 
     )
     unit, unit_name = rate_scale(frame.y_max, comparison.rate)
     levels = sorted({n for n, _, _ in everything})
-    parts = [keys, axes(frame, x_levels(levels, width - 80), load_axis(comparison.axis).given, unit_name, unit)]
+    parts = [keys, axes(frame, x_levels(levels, width - 80), load_axis(comparison.axis).label, unit_name, unit)]
     parts += [clipped(frame, _fit_line(frame, run, css)) for css, runs in sides for run in runs]
     for css, shift in (("run-a", -7), ("run-b", 7)):
         parts += [

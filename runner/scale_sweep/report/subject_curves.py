@@ -69,7 +69,7 @@ def _panel(run: StoredRun, drawn_curves: Sequence[SubjectCurve], size: tuple[int
         axes(
             frame,
             x_levels(levels, size[0] - 80),
-            axis_facts(run).given,
+            axis_facts(run).label,
             unit_name + (", logarithmic" if is_log else ""),
             unit,
         )

@@ -59,7 +59,7 @@ def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
     Raises UsageError for a flag that no setting has, or one without its value.
     """
     by_flag = {setting.flag: setting for setting in SETTINGS}
-    found: dict[str, str | list[str]] = {}
+    texts: dict[str, str | list[str]] = {}
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -75,18 +75,18 @@ def flags_of(text: str, where: str) -> dict[str, str | list[str]]:
             if not words:
                 raise UsageError(f"{where}: {flag} needs a value")
             value = words.pop(0)
-        before = found.get(setting.key, [])
-        found[setting.key] = [*before, value] if setting.many else value
-    return found
+        before = texts.get(setting.key, [])
+        texts[setting.key] = [*before, value] if setting.many else value
+    return texts
 
 
 def together(common: Flags, own: Flags) -> dict[str, str | list[str]]:
     """The flags of both variants with those of one. Its own replace the common ones; repeatable flags are added."""
-    found = dict(common)
+    flags = dict(common)
     for key, value in own.items():
-        before = found.get(key)
-        found[key] = [*before, *value] if isinstance(value, list) and isinstance(before, list) else value
-    return found
+        before = flags.get(key)
+        flags[key] = [*before, *value] if isinstance(value, list) and isinstance(before, list) else value
+    return flags
 
 
 def variants_of(a: Sweep, b: Sweep, blocks: int) -> tuple[Sweep, Sweep]:
@@ -95,11 +95,11 @@ def variants_of(a: Sweep, b: Sweep, blocks: int) -> tuple[Sweep, Sweep]:
     different = [words for field, words in _WHOLE_RUN if getattr(a, field) != getattr(b, field)]
     if different:
         raise UsageError(f"A and B are one run, and {', '.join(different)} must be the same for both")
-    said = [flag for key, flag in _DECIDED.items() if "flag" in (a.origin.get(key), b.origin.get(key))]
-    said += ["vary"] if a.vary or b.vary else []
-    if said:
+    excluded = [flag for key, flag in _DECIDED.items() if "flag" in (a.origin.get(key), b.origin.get(key))]
+    excluded += ["vary"] if a.vary or b.vary else []
+    if excluded:
         raise UsageError(
-            f"{', '.join(said)}: not with scale ab, whose trials are in blocks of A B B A",
+            f"{', '.join(excluded)}: not with scale ab, whose trials are in blocks of A B B A",
             remedy="give their number with --blocks",
         )
     each = {
@@ -130,14 +130,16 @@ def as_one(sweep: Sweep) -> Sweep:
 
 
 def words(a: Sweep, b: Sweep) -> dict[str, str]:
-    """What A and B are: the settings in which they differ."""
+    """The words for A and B: the settings in which they differ."""
     flat_a, flat_b = dict(_flat(_plain(a))), dict(_flat(_plain(b)))
     names = [n for n in dict.fromkeys([*flat_a, *flat_b]) if flat_a.get(n) != flat_b.get(n)]
 
-    def told(flat: Mapping[str, str]) -> str:
+    def differences(flat: Mapping[str, str]) -> str:
         return ", ".join(f"{name} {flat.get(name) or 'default'}" for name in names)
 
-    return {"A": told(flat_a), "B": told(flat_b)} if names else {"A": "the same as B", "B": "the same as A"}
+    return (
+        {"A": differences(flat_a), "B": differences(flat_b)} if names else {"A": "the same as B", "B": "the same as A"}
+    )
 
 
 def _plain(sweep: Sweep) -> dict[str, Any]:

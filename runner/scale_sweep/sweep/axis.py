@@ -21,19 +21,22 @@ def swept_axis(what: str, texts: Mapping[str, object]) -> Axis:
     named = next((axis for axis in axes if axis.facts.command == what), None)
     if named is not None:
         return named
-    given = [axis for axis in axes if texts.get(axis.key)]
-    return next((axis for axis in given if not axis.facts.is_constant_elsewhere), given[0] if given else axes[0])
+    with_levels = [axis for axis in axes if texts.get(axis.key)]
+    return next(
+        (axis for axis in with_levels if not axis.facts.is_constant_elsewhere),
+        with_levels[0] if with_levels else axes[0],
+    )
 
 
 def mistakes(swept: Axis, what: str, texts: Mapping[str, object], values: Values) -> list[str]:
-    """What is wrong with the axes together. Each sentence names its flag."""
+    """Mistakes in the axes together. Each sentence names its flag."""
     others = [axis for axis in all_axes() if axis is not swept and texts.get(axis.key)]
-    found = [_beside(swept, other, values) for other in others]
+    contradictions = [_beside(swept, other, values) for other in others]
     if not texts.get(swept.key):
         is_file = what not in commands()
         where = f"{swept.key} (or {swept.facts.flag})" if is_file else swept.facts.flag
-        return [*filter(None, found), f"{where}: missing; {swept.facts.missing}"]
-    return [*filter(None, found), *swept.mistakes(texts, values)]
+        return [*filter(None, contradictions), f"{where}: missing; {swept.facts.missing}"]
+    return [*filter(None, contradictions), *swept.mistakes(texts, values)]
 
 
 def _beside(swept: Axis, other: Axis, values: Values) -> str:
@@ -47,14 +50,14 @@ def _beside(swept: Axis, other: Axis, values: Values) -> str:
 
 def constants(swept: Axis, values: Values) -> dict[str, float]:
     """The single level of every other axis that has one, by the axis' name."""
-    found = {}
+    levels_of = {}
     for axis in all_axes():
         levels = values[axis.key]
         if axis is not swept and isinstance(levels, Sequence) and levels:
-            found[axis.facts.name] = float(levels[0])
-    return found
+            levels_of[axis.facts.name] = float(levels[0])
+    return levels_of
 
 
-def constant_texts(given: Mapping[str, float]) -> dict[str, str]:
+def constant_texts(levels_of: Mapping[str, float]) -> dict[str, str]:
     """Constants as the user would write them, by key."""
-    return {f"axis.{name}": format_number(level) for name, level in given.items()}
+    return {f"axis.{name}": format_number(level) for name, level in levels_of.items()}

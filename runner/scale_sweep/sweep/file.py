@@ -87,7 +87,7 @@ def _take_pairs(texts: dict[str, str | list[str]], section: str, pairs: Mapping[
 
 def _take_operations(texts: dict[str, str | list[str]], operations: Mapping[str, object]) -> list[str]:
     """Reads [operation.NAME] with its parameters."""
-    found, mistakes = [], []
+    texts_of, mistakes = [], []
     for name, parameters in operations.items():
         if not isinstance(parameters, Mapping):
             mistakes.append(f'operation.{name}: a table is expected, like [operation.{name}] span = "1h"')
@@ -97,8 +97,8 @@ def _take_operations(texts: dict[str, str | list[str]], operations: Mapping[str,
             if text is None:
                 mistakes.append(f"operation.{name}.{parameter}: {_EXPECTED}")
             else:
-                found.append(f"{name}.{parameter}={text}")
-    texts["operation"] = found
+                texts_of.append(f"{name}.{parameter}={text}")
+    texts["operation"] = texts_of
     return mistakes
 
 

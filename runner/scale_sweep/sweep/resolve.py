@@ -91,12 +91,12 @@ def _merge(from_file: Mapping[str, str | list[str]], flags: Mapping[str, str | l
     for setting in SETTINGS:
         text[setting.key] = replaced.get(setting.key, [] if setting.many else setting.default)
         origin[setting.key] = "default"
-        given_in: tuple[tuple[Mapping[str, Any], Origin], ...] = ((from_file, "file"), (flags, "flag"))
-        for source, name in given_in:
+        sources: tuple[tuple[Mapping[str, Any], Origin], ...] = ((from_file, "file"), (flags, "flag"))
+        for source, name in sources:
             if setting.key in source and not (name == "file" and setting.key in overruled):
-                given = source[setting.key]
+                value = source[setting.key]
                 before = text[setting.key]
-                text[setting.key] = [*before, *given] if setting.many else given
+                text[setting.key] = [*before, *value] if setting.many else value
                 origin[setting.key] = name
     for key in ("name", "question"):
         if key in from_file:
@@ -108,9 +108,9 @@ def _read_all(texts: Texts) -> tuple[dict[str, Any], list[str]]:
     values: dict[str, Any] = {}
     mistakes: list[str] = []
     for setting in SETTINGS:
-        given = texts.text[setting.key]
-        is_empty = given == "" and not setting.default
-        parts = given if isinstance(given, list) else [] if is_empty else [given]
+        text = texts.text[setting.key]
+        is_empty = text == "" and not setting.default
+        parts = text if isinstance(text, list) else [] if is_empty else [text]
         read: list[Any] = []
         for part in parts:
             try:
@@ -140,11 +140,11 @@ def _conflicts(texts: Texts, values: Mapping[str, Any]) -> list[str]:
 def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bool]:
     """The rows, and whether they are for each unit of the level. A flag replaces a file's value. A window means no
     rows."""
-    asked = [key for key in _WORK if values[key] is not None]
-    asked.sort(key=lambda key: texts.origin[key] != "flag")
-    if not asked or (texts.origin["load.duration"] == "flag" and texts.origin[asked[0]] == "file"):
+    keys = [key for key in _WORK if values[key] is not None]
+    keys.sort(key=lambda key: texts.origin[key] != "flag")
+    if not keys or (texts.origin["load.duration"] == "flag" and texts.origin[keys[0]] == "file"):
         return None, False
-    return values[asked[0]], asked[0] == "load.rows_per_level"
+    return values[keys[0]], keys[0] == "load.rows_per_level"
 
 
 def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work: Work) -> Sweep:
@@ -154,22 +154,22 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
     name = str(texts.text.get("name") or (what if what in axes.commands() else Path(what).stem))
     targets = tuple(dict.fromkeys(part.strip() for part in v["target.name"].split(",") if part.strip())) or ("auto",)
     fixed_work = fixed_work and v["load.soak"] is None
-    asked = window.window_of(v, texts.origin)
+    span = window.window_of(v, texts.origin)
     warmup = (None, 0.0) if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"]
     load = Load(
         rows=rows if fixed_work else None,
         rows_by_level=by_level and fixed_work,
-        duration_s=None if fixed_work else asked.duration_s,
+        duration_s=None if fixed_work else span.duration_s,
         warmup_s=warmup[1],
         warmup_least_s=warmup[0],
         rate=float(v["load.rate"]),
         arrival=v["load.arrival"],
-        window_max_s=None if fixed_work else asked.window_max_s,
+        window_max_s=None if fixed_work else span.window_max_s,
         generator=v["load.generator"],
         table_placement=v["load.placement"],
-        may_discard=swept.facts.must_be_steady and not asked.soak,
-        soak=asked.soak,
-        carries_claim=fixed_work or asked.carries_claim,
+        may_discard=swept.facts.must_be_steady and not span.soak,
+        soak=span.soak,
+        carries_claim=fixed_work or span.carries_claim,
         request_timeout_s=v["load.request_timeout"],
         drain_s=v["load.drain"],
         trace_every=v["load.trace"] or 0,
@@ -210,14 +210,14 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
 
 def _question(swept: Axis, work: Work) -> str:
     """The question of the sweep: the axis' own, about the counted unit."""
-    asked = swept.facts.question
-    return asked.replace("write rate", "rate of requests") if work.counts_requests else asked
+    question = swept.facts.question
+    return question.replace("write rate", "rate of requests") if work.counts_requests else question
 
 
 def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:
     """The rules by the names that the user gave. The target's names are found later."""
-    said = {name: v[f"knobs.{name}"] for name in KNOB_NAMES}
-    return {**{name: rule for name, rule in said.items() if rule is not None}, **v["knobs.other"]}
+    rules = {name: v[f"knobs.{name}"] for name in KNOB_NAMES}
+    return {**{name: rule for name, rule in rules.items() if rule is not None}, **v["knobs.other"]}
 
 
 def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:

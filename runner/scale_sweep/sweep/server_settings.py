@@ -29,11 +29,11 @@ def _methods() -> str:
 
 def _genuine() -> dict[str, str]:
     """Load generators that are a database's own, each with the databases that it loads."""
-    found: dict[str, list[str]] = {}
+    titles_of: dict[str, list[str]] = {}
     for facts in all_facts():
         for name in facts.load_generators:
-            found.setdefault(name, []).append(facts.title)
-    return {name: ", ".join(titles) for name, titles in found.items() if name != _OURS}
+            titles_of.setdefault(name, []).append(facts.title)
+    return {name: ", ".join(titles) for name, titles in titles_of.items() if name != _OURS}
 
 
 TARGET = _s(

@@ -36,10 +36,10 @@ def window_of(v: Values, origins: Origins) -> Window:
     """The window from the values of all settings by key, which must have no mistakes."""
     if v["load.soak"] is not None:
         return Window(duration_s=v["load.soak"], window_max_s=None, soak=True, carries_claim=True)
-    duration_s, given = _duration_s(v), v["load.window_max"]
+    duration_s, most_given = _duration_s(v), v["load.window_max"]
     is_long = duration_s >= CLAIM_S
     times = CLAIM_GROWS if is_long else QUICK_GROWS if v["load.quick"] else SHORT_GROWS
-    most = times * duration_s if given is None else given
+    most = times * duration_s if most_given is None else most_given
     grows = most > duration_s >= WINDOW_GROWS_FROM_S
     return Window(duration_s=duration_s, window_max_s=most if grows else None, soak=False, carries_claim=is_long)
 
@@ -51,29 +51,33 @@ def _duration_s(v: Values) -> float:
 
 def mistakes(v: Values, origins: Origins, levels: int) -> list[str]:
     """Contradictions between settings, each with its flag. levels: of the swept axis; 0 if they could not be read."""
-    asked, most, soak = v["load.duration"], v["load.window_max"], v["load.soak"]
-    found = []
-    if asked is not None and most is not None and 0 < most < _duration_s(v) and soak is None:
-        told = f"{_duration_s(v):g} s, the --duration that it may grow from"
-        found.append(f"--window-max: is less than {told}; give a shorter --duration, or --quick")
-    if v["load.quick"] and origins["load.duration"] == "flag" and asked is not None and asked >= CLAIM_S:
-        found.append(f"--quick and --duration {asked:g}s exclude each other: a window of {CLAIM_S:g} s is not quick")
-    return found + (_mistakes_of_soak(v, origins, levels) if soak is not None else [])
+    duration_s, most, soak = v["load.duration"], v["load.window_max"], v["load.soak"]
+    contradictions = []
+    if duration_s is not None and most is not None and 0 < most < _duration_s(v) and soak is None:
+        limit = f"{_duration_s(v):g} s, the --duration that it may grow from"
+        contradictions.append(f"--window-max: is less than {limit}; give a shorter --duration, or --quick")
+    if v["load.quick"] and origins["load.duration"] == "flag" and duration_s is not None and duration_s >= CLAIM_S:
+        contradictions.append(
+            f"--quick and --duration {duration_s:g}s exclude each other: a window of {CLAIM_S:g} s is not quick"
+        )
+    return contradictions + (_mistakes_of_soak(v, origins, levels) if soak is not None else [])
 
 
 def _mistakes_of_soak(v: Values, origins: Origins, levels: int) -> list[str]:
-    found = []
+    contradictions = []
     if levels > 1:
-        found.append(f"--soak: is one long trial at one level, and {levels} levels are given")
+        contradictions.append(f"--soak: is one long trial at one level, and {levels} levels are given")
     with_soak = {
         "load.rows": "--rows",
         "load.rows_per_level": "--rows-per-level",
         "load.duration": "--duration",
         "load.quick": "--quick",
     }
-    found += [f"--soak and {flag} exclude each other" for key, flag in with_soak.items() if origins[key] == "flag"]
+    contradictions += [
+        f"--soak and {flag} exclude each other" for key, flag in with_soak.items() if origins[key] == "flag"
+    ]
     if origins["method.replicates"] == "flag" and (v["method.replicates"] or 1) > 1:
-        found.append("--soak: is one long trial; leave out --replicates")
+        contradictions.append("--soak: is one long trial; leave out --replicates")
     if v["load.soak"] < CLAIM_S:
-        found.append(f"--soak: at least {CLAIM_S:g} s, the length of a window that it is compared with")
-    return found
+        contradictions.append(f"--soak: at least {CLAIM_S:g} s, the length of a window that it is compared with")
+    return contradictions

@@ -34,23 +34,25 @@ def work_of(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Work:
 def _beside(values: Mapping[str, Any], work: Work) -> list[str]:
     """Settings that contradict reads or a preload."""
     rows = values["load.rows"] is not None or values["load.rows_per_level"] is not None
-    found = []
+    contradictions = []
     if work.cache != "as-is" and not work.preload_rows:
-        found.append(f"--cache {work.cache}: no rows are there before the load; load some, like --preload 1M")
+        contradictions.append(f"--cache {work.cache}: no rows are there before the load; load some, like --preload 1M")
     if values["load.rate"] and any(operation.is_apart for operation in work.operations):
-        told = "operations have connections of their own; give each a rate of its own, like --operation write.rate=10k"
-        found.append(f"--rate: is the rate of one mix, and {told}")
+        reason = (
+            "operations have connections of their own; give each a rate of its own, like --operation write.rate=10k"
+        )
+        contradictions.append(f"--rate: is the rate of one mix, and {reason}")
     if work.counts_requests and rows:
-        found.append("--rows: fixed work is rows that are written; a load that reads has a window: --duration")
+        contradictions.append("--rows: fixed work is rows that are written; a load that reads has a window: --duration")
     if (work.counts_requests or work.preload_rows) and values["load.generator"] != "scale":
-        found.append(f"--load-generator: {values['load.generator']} only writes, and into an empty database")
+        contradictions.append(f"--load-generator: {values['load.generator']} only writes, and into an empty database")
     if values["load.trace_max"] > TRACE_MAX:
-        found.append(f"--trace-max: {TRACE_MAX:,} at most; each takes 40 bytes of memory while the load runs")
+        contradictions.append(f"--trace-max: {TRACE_MAX:,} at most; each takes 40 bytes of memory while the load runs")
     if values["load.trace"] and values["load.generator"] != "scale":
-        found.append(f"--trace: {values['load.generator']} does not report each request")
+        contradictions.append(f"--trace: {values['load.generator']} does not report each request")
     if values["workload.disorder"] and values["load.generator"] != "scale":
-        found.append(f"--disorder: {values['load.generator']} has an order of its own")
-    return found
+        contradictions.append(f"--disorder: {values['load.generator']} has an order of its own")
+    return contradictions
 
 
 def _workload(v: Mapping[str, Any]) -> Workload:

@@ -109,7 +109,7 @@ def trend_of(observed: Sequence[Observation]) -> Trend | None:
         p_value=line.p_value,
         degrees=line.degrees,
         smallest_percent=100 * math.expm1(seen),
-        found=line.is_drifting,
+        is_drifting=line.is_drifting,
     )
 
 

@@ -46,7 +46,7 @@ class Axis:
         return ()
 
     def mistakes(self, texts: Texts, values: Values) -> list[str]:
-        """What is wrong with the settings when this axis is swept. Each sentence names its flag."""
+        """Mistakes in the settings when this axis is swept. Each sentence names its flag."""
         return []
 
     def fields(self, values: Values) -> dict[str, Any]:

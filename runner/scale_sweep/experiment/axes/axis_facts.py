@@ -1,4 +1,4 @@
-"""What an axis declares about itself, as data. Refuses to hold a rule: rules read these facts."""
+"""The facts of an axis, which it declares as data. Refuses to hold a rule: rules read these facts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class AxisFacts:
 
     name: in plans, results and metrics; plural, as the unit of several levels ("4 cores"). unit: the singular. command:
     the word after `scale sweep`. flag: of the levels; their key is "axis.<name>". title: the heading of a column of
-    levels. given: what the level is, as the label of a picture's axis. missing: what to do if no levels are given.
+    levels. label: of a picture's axis. missing: what to do if no levels are given.
 
     one_without: what to ask for if the runtime does not give the quantity and one level can still be measured; "" if no
     level can.
@@ -36,7 +36,7 @@ class AxisFacts:
     command: str
     flag: str
     title: str
-    given: str
+    label: str
     question: str
     example: str
     missing: str

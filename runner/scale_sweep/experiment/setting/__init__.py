@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Takes(Enum):
-    """What the user gives with a flag: one value, a value each time that the flag is repeated, or no value."""
+    """The values of a flag: one value, a value each time that the flag is repeated, or no value."""
 
     VALUE = "value"
     VALUES = "values"

@@ -103,7 +103,7 @@ def rates_of(work: Work, *, durable: bool) -> tuple[Rate, ...]:
 
 
 def units_of_request(work: Work, operation: Operation) -> int:
-    """What one request of the operation counts: its rows, or 1."""
+    """The number of units in one request of the operation: its rows, or 1."""
     return work.data.rows_per_request if operation.unit == "rows" else 1
 
 

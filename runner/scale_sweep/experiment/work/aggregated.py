@@ -29,8 +29,8 @@ Known = tuple[Array, Array]  # times, and the values that are no NULL
 
 
 def aggregated(query: Query, drawn: Drawn, parts: Sequence[TableRows]) -> Right:
-    """Of the rows of all devices together: one row, or one for each stretch of time that has rows, or for each of the
-    range if they are filled; a value of each column and function."""
+    """The aggregates of the rows of all devices together: one row, or one for each stretch of time that has rows, or
+    for each of the range if they are filled; a value of each column and function."""
     form = _stretches if query.bucket_ms else _together
     first, *others = (form(query, column, parts) for column in query.columns)
     keys = 1 if query.bucket_ms else 0

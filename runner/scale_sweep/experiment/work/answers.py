@@ -141,7 +141,7 @@ def right_answer(query: Query, drawn: Drawn, held: Mapping[int, TableRows]) -> R
 
 
 def _by_group(drawn: Drawn, kept: Mapping[int, TableRows]) -> dict[Any, list[TableRows]]:
-    """Of each group in order, its devices' rows."""
+    """The rows of each group's devices, in the order of the groups."""
     rows_of_group: dict[Any, list[TableRows]] = {}
     for group, device in sorted(zip(drawn.groups, drawn.devices, strict=True)):
         rows_of_group.setdefault(group, []).append(kept[device])
@@ -156,7 +156,7 @@ def _in_set(query: Query, drawn: Drawn, rows: TableRows) -> TableRows:
 
 
 def difference(query: Query, right: Right, came: Sequence[Cells]) -> str:
-    """What is wrong with an answer, in a few words; "" if nothing is. Times, counts and whole numbers must be equal,
+    """The mistake in an answer, in a few words; "" if there is none. Times, counts and whole numbers must be equal,
     fractions within the error of their type. An aggregate of no rows may be no row, or an empty one. Optional rows may
     be missing."""
     if is_nothing(query, right):
@@ -189,7 +189,7 @@ def _without_missing(query: Query, right: Right, came: Sequence[Cells]) -> Right
 
 
 def _place_of(query: Query, row: Cells) -> Cells:
-    """What decides the place of a row among those of other devices or groups."""
+    """The cells that decide the place of a row among those of other devices or groups."""
     if not query.has_time:
         return row[: query.keys]
     return (-row[0] if query.newest_first else row[0], *row[1 : query.keys])

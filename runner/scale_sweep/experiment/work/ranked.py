@@ -40,7 +40,7 @@ def rows_of(query: Query, right: Right) -> int:
 
 
 def misplaced(query: Query, right: Right, came: Sequence[Cells]) -> tuple[str, Right]:
-    """What is wrong with the order and the choice of the rows, in a few words, "" if nothing is; and the right rows in
+    """The mistake in the order or the choice of the rows, in a few words, "" if there is none; and the right rows in
     the order in which they came. right: of `ranked`. came: as many rows as are right."""
     if not came:
         return "", right

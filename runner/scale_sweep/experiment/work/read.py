@@ -1,4 +1,4 @@
-"""What every kind of read shares: its unit, its rate, its lines of the spec, the reading of its parameters.
+"""The base class of kinds of reads: their unit, their rate, their lines of the spec, the reading of their parameters.
 
 Refuses to know a database's language: the target renders the text of a request.
 """
@@ -247,7 +247,7 @@ class Parameters:
         return low, high
 
     def _condition(self, text: str) -> Condition:
-        """Of a text like voltage<220."""
+        """The condition in a text like voltage<220."""
         sign: Literal["<", ">"] = "<" if "<" in text else ">"
         column, _, value = (part.strip() for part in text.partition(sign))
         if self._types.get(column) not in NUMBERS:

@@ -166,7 +166,7 @@ def _agree(right: Number | None, stored: Number | None, error: float) -> bool:
 
 
 def _text(value: Any) -> str:
-    """Of a number, so that it is read back as the same; UNREADABLE for what is no number."""
+    """A number as text from which the same number is read back; UNREADABLE for anything else."""
     try:
         if value is None:
             return "-"

@@ -42,12 +42,12 @@ class Device:
 def number_of(path: str) -> str | None:
     """major:minor of a block device's file; None for any other file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    if not stat.S_ISBLK(found.st_mode):
+    if not stat.S_ISBLK(status.st_mode):
         return None
-    return f"{os.major(found.st_rdev)}:{os.minor(found.st_rdev)}"
+    return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
 
 
 def whole_disk(number: str) -> str:
@@ -89,11 +89,11 @@ def signatures(path: str, folder: Path) -> tuple[str, ...]:
     try:
         environment = {**os.environ, "PATH": search_path()}
         done = run_within(SIGNATURES_S, ["wipefs", "--json", path], env=environment)
-        found = parse_wipefs(done.stdout) if done.returncode == 0 else (UNREADABLE,)
+        types = parse_wipefs(done.stdout) if done.returncode == 0 else (UNREADABLE,)
     except (OSError, subprocess.TimeoutExpired, ValueError):
-        found = (UNREADABLE,)
+        types = (UNREADABLE,)
     partitions = tuple(f"partition {p.name}" for p in sorted(folder.glob("*")) if (p / "partition").exists())
-    return found + partitions
+    return types + partitions
 
 
 def parse_wipefs(text: str) -> tuple[str, ...]:
@@ -128,14 +128,14 @@ def _used_by(path: str, number: str, folder: Path) -> str:
 
 def open_by(numbers: set[str]) -> list[str]:
     """The other processes that have one of the block devices open, each once, in words. They need no claim for that."""
-    found = []
+    holders = []
     for pid in {name for name in os.listdir("/proc") if name.isdecimal()} - {str(os.getpid())}:
         with contextlib.suppress(OSError):  # the process has ended meanwhile
             links = [f"/proc/{pid}/fd/{number}" for number in os.listdir(f"/proc/{pid}/fd")]
             if any(_leads_to(link, numbers) for link in links):
                 name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
-                found.append(f"process {pid} ({name})")
-    return sorted(found)
+                holders.append(f"process {pid} ({name})")
+    return sorted(holders)
 
 
 def _leads_to(link: str, numbers: set[str]) -> bool:

@@ -38,14 +38,14 @@ class Writing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Written:
+class FioRates:
     """fio's result: bytes per second and writes per second over its own clock, final fsync included."""
 
     bytes_per_s: float
     writes_per_s: float
 
 
-def run_fio(writings: Sequence[Writing], label: str = "") -> Mapping[str, Written]:
+def run_fio(writings: Sequence[Writing], label: str = "") -> Mapping[str, FioRates]:
     """Runs all jobs at the same time. Returns results by name. Raises ProvisionError with fio's own message."""
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(_nameless(w.path, w.file_bytes, w.fsync_each)) for w in writings]
@@ -105,23 +105,23 @@ def _nameless(folder: str, size: int, filled: bool) -> Iterator[int]:
         os.close(file)
 
 
-def parse(out: str, err: str = "") -> Mapping[str, Written]:
+def parse(out: str, err: str = "") -> Mapping[str, FioRates]:
     """fio's JSON by job. Raises ProvisionError for a job with an error, and for text that is not fio's."""
     try:
         jobs = json.loads(out[out.index("{") :])["jobs"]
         errors = [f"{j['jobname']}: {os.strerror(int(j['error']))}" for j in jobs if j["error"]]
-        found = {
-            str(j["jobname"]): Written(
+        by_job = {
+            str(j["jobname"]): FioRates(
                 bytes_per_s=float(j["write"]["bw_bytes"]), writes_per_s=float(j["write"]["iops"])
             )
             for j in jobs
         }
     except (ValueError, KeyError, TypeError):
-        said = (err or out).strip().splitlines()
-        raise ProvisionError(f"fio failed: {said[-1] if said else 'no output'}") from None
+        lines = (err or out).strip().splitlines()
+        raise ProvisionError(f"fio failed: {lines[-1] if lines else 'no output'}") from None
     if errors:
         raise ProvisionError(f"fio failed: {'; '.join(errors)}")
-    return found
+    return by_job
 
 
 def file_bytes(free_bytes: int, wanted: int) -> int:

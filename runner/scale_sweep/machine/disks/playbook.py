@@ -91,8 +91,8 @@ def run_playbook(disk_set: DiskSet, state: str) -> None:
     finally:
         shutil.rmtree(private, ignore_errors=True)
     if result.rc != 0:
-        said = "; ".join(dict.fromkeys(failures)) or f"ansible-playbook ended with {result.rc}"
-        raise ProvisionError(f"disks {disk_set.name}: not {state}: {said}", remedy=_REMEDY[state])
+        reasons = "; ".join(dict.fromkeys(failures)) or f"ansible-playbook ended with {result.rc}"
+        raise ProvisionError(f"disks {disk_set.name}: not {state}: {reasons}", remedy=_REMEDY[state])
 
 
 _LOCAL: Mapping[str, str] = {"ansible_connection": "local"}
@@ -117,8 +117,8 @@ def _listener(failures: list[str]) -> Callable[[Mapping[str, Any]], bool]:
         if event.get("event") == "runner_on_failed":
             data = event.get("event_data", {})
             result = data.get("res", {})
-            said = str(result.get("stderr") or result.get("msg") or "no reason given").strip().splitlines()
-            failures.append(f"{data.get('task', 'a task')}: {said[-1] if said else 'no reason given'}")
+            lines = str(result.get("stderr") or result.get("msg") or "no reason given").strip().splitlines()
+            failures.append(f"{data.get('task', 'a task')}: {lines[-1] if lines else 'no reason given'}")
         return False
 
     return listen
@@ -135,9 +135,9 @@ def end_processes(name: str) -> None:
 
 
 def _processes(name: str) -> list[int]:
-    wanted, found = f"{MARK}={name}".encode(), []
+    wanted, pids = f"{MARK}={name}".encode(), []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if wanted in (folder / "environ").read_bytes().split(b"\0") and int(folder.name) != os.getpid():
-                found.append(int(folder.name))
-    return found
+                pids.append(int(folder.name))
+    return pids

@@ -155,7 +155,7 @@ def _lock(folder: int, name: str) -> None:
 
 def list_disks() -> tuple[DiskSet, ...]:
     """All sets that were begun and not removed. Files that are not a set of ours are ignored."""
-    return tuple(found for path in sorted(REGISTER.glob("*/state.json")) if (found := _read(path)))
+    return tuple(disk_set for path in sorted(REGISTER.glob("*/state.json")) if (disk_set := _read(path)))
 
 
 def find_set(name: str) -> DiskSet | None:
@@ -168,10 +168,10 @@ def _read(path: Path) -> DiskSet | None:
         os.close(open_trusted(path.parent))
         raw = json.loads(read_own(path, REGISTER_OWNER))
         source: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.pop("source").items()}
-        found = DiskSet(**raw, source=DiskSource(**source))
+        disk_set = DiskSet(**raw, source=DiskSource(**source))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, PreflightError):
         return None
-    return found if Path(found.folder).name == PREFIX + found.name else None
+    return disk_set if Path(disk_set.folder).name == PREFIX + disk_set.name else None
 
 
 def state_of(disk_set: DiskSet) -> str:

@@ -31,13 +31,13 @@ def check_source(source: DiskSource, count: int, base: Path = Path("/var/tmp")) 
     """Everything that is wrong, at once. base: the directory for loop devices' files and all mount points."""
     if source.kind == "dir":
         return (*_dirs(source, count), *_tools(("fio",)))
-    found = _file_system(source)
+    findings = _file_system(source)
     if os.geteuid() != 0:
-        return (*found, _not_root(source, count))
+        return (*findings, _not_root(source, count))
     makers = ("losetup", "wipefs", f"mkfs.{source.file_system}", "fio", "ansible-playbook")
-    missing = _tools([m for m in makers if not (found and m.startswith("mkfs"))])
+    missing = _tools([m for m in makers if not (findings and m.startswith("mkfs"))])
     made = _devices(source, count) if source.kind == "device" else _loops(source, count, base)
-    return (*found, *missing, *([] if missing else made), *_caps(source))
+    return (*findings, *missing, *([] if missing else made), *_caps(source))
 
 
 def _blocking(subject: str, sentence: str, remedy: str) -> Finding:
@@ -46,12 +46,12 @@ def _blocking(subject: str, sentence: str, remedy: str) -> Finding:
 
 def _tools(programs: Sequence[str]) -> list[Finding]:
     missing = [p for p in programs if shutil.which(p, path=search_path()) is None]
-    found = []
+    findings = []
     if packages := " ".join(dict.fromkeys(_PACKAGES.get(p, p) for p in missing if p != "ansible-playbook")):
-        found.append(_blocking("disks", f"{', '.join(missing)}: not installed", f"apt-get install {packages}"))
+        findings.append(_blocking("disks", f"{', '.join(missing)}: not installed", f"apt-get install {packages}"))
     if "ansible-playbook" in missing or ("ansible-playbook" in programs and not _has_ansible_runner()):
-        found.append(_blocking("disks", "Ansible is not installed", "pip install ansible-core ansible-runner"))
-    return found
+        findings.append(_blocking("disks", "Ansible is not installed", "pip install ansible-core ansible-runner"))
+    return findings
 
 
 def _has_ansible_runner() -> bool:
@@ -77,19 +77,19 @@ def _not_root(source: DiskSource, count: int) -> Finding:
 
 
 def _dirs(source: DiskSource, count: int) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     seen: dict[str, str] = {}
     for path in source.dirs[:count]:
         if not os.path.isdir(path):
-            found.append(_blocking("--dir", f"{path} is not a directory", "mount the disk there, or name another"))
+            findings.append(_blocking("--dir", f"{path} is not a directory", "mount the disk there, or name another"))
         elif reason := distrust(Path(path)):
-            found.append(_blocking("--dir", reason, "a directory that only this user or root may change"))
+            findings.append(_blocking("--dir", reason, "a directory that only this user or root may change"))
         elif not os.access(path, os.W_OK | os.X_OK):
-            found.append(
+            findings.append(
                 _blocking("--dir", f"{path} cannot be written by this user", f"chown it, or write as {path}'s owner")
             )
         elif (disk := disk_of(Path(path))) is None:
-            found.append(
+            findings.append(
                 _blocking(
                     "--dir",
                     f"{path} is on no block device (memory, network or overlay), so nothing can be counted there",
@@ -99,7 +99,7 @@ def _dirs(source: DiskSource, count: int) -> list[Finding]:
         else:
             whole = whole_disk(disk.device)
             if whole in seen and not source.allow_shared_device:
-                found.append(
+                findings.append(
                     _blocking(
                         "--dir",
                         f"{seen[whole]} and {path} are both on {whole}",
@@ -107,23 +107,23 @@ def _dirs(source: DiskSource, count: int) -> list[Finding]:
                     )
                 )
             seen.setdefault(whole, path)
-    return found
+    return findings
 
 
 def _devices(source: DiskSource, count: int) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     seen: dict[str, str] = {}
     for path in source.devices[:count]:
         device = look_at(path)
         if device is None:
-            found.append(_blocking("--device", f"{path} is not a block device", "see lsblk for their names"))
+            findings.append(_blocking("--device", f"{path} is not a block device", "see lsblk for their names"))
             continue
         if device.whole in seen:
             same = f"{seen[device.whole]} and {path} are both {device.whole}"
-            found.append(_blocking("--device", same, "name each disk once"))
+            findings.append(_blocking("--device", same, "name each disk once"))
         seen.setdefault(device.whole, path)
         if device.used_by:
-            found.append(
+            findings.append(
                 _blocking(
                     "--device",
                     f"{path} is in use: {device.used_by}",
@@ -131,7 +131,7 @@ def _devices(source: DiskSource, count: int) -> list[Finding]:
                 )
             )
         elif device.holds and not source.wipe:
-            found.append(
+            findings.append(
                 _blocking(
                     "--device",
                     f"{path} holds {', '.join(device.holds)}",
@@ -139,7 +139,7 @@ def _devices(source: DiskSource, count: int) -> list[Finding]:
                 )
             )
         elif device.size_bytes < _least(source):
-            found.append(
+            findings.append(
                 _blocking(
                     "--device",
                     f"{path} has {format_bytes(device.size_bytes)}, too little for {source.file_system} with data",
@@ -148,14 +148,14 @@ def _devices(source: DiskSource, count: int) -> list[Finding]:
             )
     if not source.format:
         devices = ", ".join(source.devices[:count])
-        found.append(
+        findings.append(
             _blocking(
                 "--device",
                 f"{devices}: not formatted: --format is missing",
                 "--format to make file systems there; or mount them yourself and give --dir",
             )
         )
-    return found
+    return findings
 
 
 def _least(source: DiskSource) -> int:
@@ -168,15 +168,15 @@ def _or_more(source: DiskSource) -> str:
 
 def _loops(source: DiskSource, count: int, base: Path) -> list[Finding]:
     size = source.loop_bytes or 0
-    found = []
+    findings = []
     if size < _least(source):
-        found.append(
+        findings.append(
             _blocking(
                 "--loop", f"{format_bytes(size)} is too small for {source.file_system} with data", _or_more(source)
             )
         )
     if not os.path.exists("/dev/loop-control"):
-        found.append(
+        findings.append(
             _blocking(
                 "--loop",
                 "this machine has no loop devices (/dev/loop-control)",
@@ -186,7 +186,7 @@ def _loops(source: DiskSource, count: int, base: Path) -> list[Finding]:
     there = next(p for p in (base.absolute(), *base.absolute().parents) if p.exists())
     free = shutil.disk_usage(there).free
     if size * count + SPARE_BYTES > free:
-        found.append(
+        findings.append(
             _blocking(
                 "--loop",
                 f"not enough space: {count} × {format_bytes(size)} and a reserve of "
@@ -195,7 +195,7 @@ def _loops(source: DiskSource, count: int, base: Path) -> list[Finding]:
             )
         )
     if not (source.cap_bytes_per_s or source.cap_iops) and count > 1:
-        found.append(
+        findings.append(
             Finding(
                 blocking=False,
                 subject="--loop",
@@ -203,16 +203,16 @@ def _loops(source: DiskSource, count: int, base: Path) -> list[Finding]:
                 remedy="--cap 20MiB/s gives each its own bandwidth",
             )
         )
-    return found
+    return findings
 
 
 def _caps(source: DiskSource) -> list[Finding]:
     if not (source.cap_bytes_per_s or source.cap_iops):
         return []
-    found = []
+    findings = []
     v2 = _V2.exists() and "io" in _V2.read_text().split()
     if not (_V1.exists() or v2):
-        found.append(
+        findings.append(
             _blocking(
                 "--cap",
                 "no cgroup hierarchy that limits disks is mounted",
@@ -220,11 +220,11 @@ def _caps(source: DiskSource) -> list[Finding]:
             )
         )
     if source.cap_bytes_per_s and source.cap_bytes_per_s < CAP_BYTES_PER_S_MIN:
-        found.append(
+        findings.append(
             _blocking(
                 "--cap",
                 f"{format_bytes(source.cap_bytes_per_s)}/s cannot be verified in seconds",
                 f"{format_bytes(CAP_BYTES_PER_S_MIN)}/s or more",
             )
         )
-    return found
+    return findings

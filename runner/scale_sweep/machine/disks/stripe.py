@@ -33,21 +33,21 @@ def check_stripe(source: DiskSource) -> tuple[Finding, ...]:
 
 def unstripable(source: DiskSource, *, has_md: bool, has_mdadm: bool) -> tuple[Finding, ...]:
     """The decision of check_stripe, from its inputs alone. Pure."""
-    found = []
+    reasons = []
     if source.kind == "dir":
-        found.append(
+        reasons.append(
             (
                 "--dir are file systems already, and an array is made of devices",
                 f"--loop, or --device with --format; or {_INSTEAD}",
             )
         )
     if not has_md:
-        found.append(("this kernel has no md, so no RAID-0", f"{_INSTEAD}; or a kernel with the module raid0"))
+        reasons.append(("this kernel has no md, so no RAID-0", f"{_INSTEAD}; or a kernel with the module raid0"))
     elif not has_mdadm:
-        found.append(("mdadm: not installed", f"apt-get install mdadm; or {_INSTEAD}"))
+        reasons.append(("mdadm: not installed", f"apt-get install mdadm; or {_INSTEAD}"))
     return tuple(
         Finding(blocking=True, subject="--disk-placement", sentence=f"stripe: {sentence}", remedy=remedy)
-        for sentence, remedy in found
+        for sentence, remedy in reasons
     )
 
 
@@ -57,10 +57,10 @@ def _has_md() -> bool:
         return True
     try:
         environment = {**os.environ, "PATH": search_path()}
-        asked = run_within(MODPROBE_S, ["modprobe", "--dry-run", "--quiet", "raid0"], env=environment)
+        probe = run_within(MODPROBE_S, ["modprobe", "--dry-run", "--quiet", "raid0"], env=environment)
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return asked.returncode == 0
+    return probe.returncode == 0
 
 
 def restripe(name: str, members: Sequence[DataDisk]) -> tuple[DataDisk, ...]:
@@ -84,8 +84,10 @@ def _on_array(striped: DiskSet, members: Sequence[DataDisk]) -> tuple[DataDisk, 
     disk = disk_of(Path(path))
     wanted = sorted(m.block_name for m in members)
     if disk is None or disk.mount_point != path or (there := members_of(_SYS / disk.device)) != wanted:
-        found = "nothing" if disk is None or disk.mount_point != path else ", ".join(there) or "no array"
-        raise ProvisionError(f"stripe at {path}: of {', '.join(wanted)} wanted, {found} found", remedy="scale clean")
+        members_now = "nothing" if disk is None or disk.mount_point != path else ", ".join(there) or "no array"
+        raise ProvisionError(
+            f"stripe at {path}: of {', '.join(wanted)} wanted, {members_now} found", remedy="scale clean"
+        )
     free = shutil.disk_usage(path).free
     return tuple(replace(m, path=path, file_system=disk.file_system, free_bytes=free) for m in members)
 

@@ -28,7 +28,7 @@ class Off:
 
     disk: str
     what: str
-    asked: float
+    requested: float
     seen: float
 
 
@@ -48,8 +48,8 @@ def verify_caps(disks: Sequence[DataDisk], label: str) -> None:
         return
     join_root_group()
     off = _direct(capped, label)
-    slow = [d for d in capped if any(o.disk == d.name and o.seen < o.asked for o in off)]
-    off = [o for o in off if o.seen > o.asked]
+    slow = [d for d in capped if any(o.disk == d.name and o.seen < o.requested for o in off)]
+    off = [o for o in off if o.seen > o.requested]
     for disk in slow:  # the disk below them may slow them all together; the ceilings show that
         off += _direct([disk], label)
     off += _buffered(capped, label)
@@ -86,9 +86,9 @@ def _direct_in(block: int, disks: Sequence[DataDisk], label: str) -> list[Off]:
     )
     rates = {d.name: (expected(d, block)[0], seen[d.name].bytes_per_s) for d in disks}
     return [
-        Off(disk=name, what=f"direct writes of {block} B", asked=asked, seen=rate)
-        for name, (asked, rate) in rates.items()
-        if abs(rate / asked - 1) > TOLERANCE
+        Off(disk=name, what=f"direct writes of {block} B", requested=requested, seen=rate)
+        for name, (requested, rate) in rates.items()
+        if abs(rate / requested - 1) > TOLERANCE
     ]
 
 
@@ -112,18 +112,18 @@ def _buffered(disks: Sequence[DataDisk], label: str) -> list[Off]:
         label,
     )
     return [
-        Off(disk=d.name, what="buffered writes and fsync", asked=d.cap_bytes_per_s or 0, seen=rate)
+        Off(disk=d.name, what="buffered writes and fsync", requested=d.cap_bytes_per_s or 0, seen=rate)
         for d in capped
         if (rate := seen[d.name].bytes_per_s) > (d.cap_bytes_per_s or 0) * (1 + TOLERANCE)
     ]
 
 
 def _sentence(off: Off) -> str:
-    asked, seen = (f"{format_bytes(round(v))}/s" for v in (off.asked, off.seen))
-    return f"{off.disk} does {seen} of {off.what} where {asked} was asked for"
+    requested, seen = (f"{format_bytes(round(v))}/s" for v in (off.requested, off.seen))
+    return f"{off.disk} does {seen} of {off.what} where {requested} was asked for"
 
 
 def _remedy(off: Sequence[Off]) -> str:
-    if all(o.seen < o.asked for o in off):
+    if all(o.seen < o.requested for o in off):
         return "the disk under it is slower than that: a lower --cap, or a quieter machine"
     return "on cgroup v2 the limit holds in groups below the root: run scale in a session or service, not in the root"

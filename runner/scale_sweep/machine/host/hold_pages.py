@@ -43,19 +43,23 @@ class Holder:
     def take(self, limit_s: float) -> int:
         """Touches what was freed. Returns the bytes that are held."""
         end_s = time.monotonic() + limit_s
-        while len(self._held) < self._pieces and time.monotonic() < end_s and self._told(b"MemAvailable") > len(self):
+        while (
+            len(self._held) < self._pieces
+            and time.monotonic() < end_s
+            and self._kernel_bytes(b"MemAvailable") > len(self)
+        ):
             self._held.append(_touched())
-        self._free_bytes = self._told(b"MemFree")
+        self._free_bytes = self._kernel_bytes(b"MemFree")
         return len(self)
 
     def give(self) -> bool:
         """Frees as much as others have taken since, and some more. Whether anything is still held."""
-        wanted = self._free_bytes + AHEAD_BYTES - self._told(b"MemFree")
+        wanted = self._free_bytes + AHEAD_BYTES - self._kernel_bytes(b"MemFree")
         for _ in range(min(len(self._held), max(0, -(-wanted // PIECE_BYTES)))):
             self._held.pop().close()
         return bool(self._held)
 
-    def _told(self, what: bytes) -> int:
+    def _kernel_bytes(self, what: bytes) -> int:
         """Bytes of the machine, by the kernel; 0 if it does not say."""
         match = re.search(rb"^" + what + rb":\s+(\d+) kB", os.pread(self._meminfo, 4096, 0), re.MULTILINE)
         return int(match.group(1)) * 1024 if match else 0

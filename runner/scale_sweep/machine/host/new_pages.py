@@ -38,7 +38,7 @@ def measure_new_pages(wanted_bytes: int, root: Path = Path("/"), limit_s: float 
     costs: list[float] = []
     for cost in _touched(min(wanted_bytes, MOST_BYTES, int(SHARE * available)), limit_s):
         costs.append(cost)
-        if (found := judged(costs, available)) is not None and found.are_dear:
+        if (pages := judged(costs, available)) is not None and pages.are_dear:
             break
     return judged(costs, available)
 
@@ -81,7 +81,7 @@ def _available(root: Path) -> int:
 
 
 def _left_in_groups(root: Path) -> Iterator[int]:
-    """What the limits of the control group of this process, and of those above it, leave."""
+    """The bytes that the limits of this process' control group, and of those above it, leave."""
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, name = line.split(":", 2)
         if controllers == "":

@@ -34,29 +34,29 @@ class RamDirectory:
 
     @property
     def sentence(self) -> str:
-        """What will be done, for the plan."""
+        """A sentence of the plan about the directory."""
         if self.is_mounted:
             return f"a tmpfs of {format_bytes(self.size_bytes)} is mounted at {self.path} and removed after the run"
         return f"a directory on the existing tmpfs {self.path.parent} is used; this user may not limit its size"
 
 
-def is_ram(asked: str) -> bool:
+def is_ram(data_dir: str) -> bool:
     """Whether --data-dir asks for memory: "ram" or "ram:SIZE"."""
-    return asked == WORD or asked.startswith(f"{WORD}:")
+    return data_dir == WORD or data_dir.startswith(f"{WORD}:")
 
 
-def with_size(asked: str, root: Path = Path("/")) -> str:
+def with_size(data_dir: str, root: Path = Path("/")) -> str:
     """ "ram" with its size on this machine, half of the available memory. Any other text is unchanged."""
-    if asked != WORD:
-        return asked
+    if data_dir != WORD:
+        return data_dir
     match = re.search(r"^MemAvailable:\s+(\d+) kB", (root / "proc/meminfo").read_text(), re.MULTILINE)
     mib = int(int(match.group(1)) * SHARE / 1024) if match else 1024
     return f"{WORD}:{mib}MiB"
 
 
-def ram_directory(asked: str, base: Path) -> RamDirectory:
+def ram_directory(data_dir: str, base: Path) -> RamDirectory:
     """The directory for "ram:SIZE" in this process. base: the folder of mount points."""
-    size = parse_bytes(asked.partition(":")[2])
+    size = parse_bytes(data_dir.partition(":")[2])
     if may_mount():
         return RamDirectory(path=base / f"{WORD}-{os.getpid()}", size_bytes=size, is_mounted=True)
     return RamDirectory(path=_SHARED / f"scale-{secrets.token_hex(16)}", size_bytes=size, is_mounted=False)

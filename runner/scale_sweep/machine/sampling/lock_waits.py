@@ -29,15 +29,15 @@ def lock_waits(pids: Sequence[int], proc: Path = Path("/proc"), machine: str = "
     """Threads that run or could run, as RUNS; those that wait for a lock, as LOCKED and their pool's name. machine: as
     in uname; "": this one."""
     number = _FUTEX.get(machine or os.uname().machine)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for folder in (f"{proc}/{pid}/task" for pid in pids):
         for task in _names(folder):
             call = _text(f"{folder}/{task}/syscall").split()
             if call[:1] == ["running"]:
-                found[RUNS] += 1
+                counts[RUNS] += 1
             elif _is_held_lock(call, number):
-                found[LOCKED + pool_name(_text(f"{folder}/{task}/comm").strip())] += 1
-    return found
+                counts[LOCKED + pool_name(_text(f"{folder}/{task}/comm").strip())] += 1
+    return counts
 
 
 def _is_held_lock(call: Sequence[str], futex: int | None) -> bool:

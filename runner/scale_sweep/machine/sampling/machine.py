@@ -61,29 +61,29 @@ _MHZ = re.compile(r"^processor\s*:\s*(\d+)$|^cpu MHz\s*:\s*([0-9.]+)$", re.MULTI
 def cpu_mhz(cpus: Sequence[int], root: Path = Path("/")) -> Mapping[str, float]:
     """The current clock rate of each CPU in MHz, by its number: from cpufreq, else /proc/cpuinfo. CPUs in neither are
     left out. A virtual machine often reports the rate that it was started with, whatever the host does."""
-    found: dict[str, float] = {}
+    mhz_of: dict[str, float] = {}
     for cpu in cpus:
         text = _text(root / f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq").strip()
         if text.isdigit():
-            found[str(cpu)] = int(text) / 1000
-    if found or not cpus:
-        return found
+            mhz_of[str(cpu)] = int(text) / 1000
+    if mhz_of or not cpus:
+        return mhz_of
     at = ""
     for number, mhz in _MHZ.findall(_text(root / "proc/cpuinfo")):
         at = number or at
         if mhz and at and int(at) in cpus:
-            found[at] = float(mhz)
-    return found
+            mhz_of[at] = float(mhz)
+    return mhz_of
 
 
 def pressure_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
     """Seconds in which some task waited, by resource; empty if the kernel has no PSI."""
-    found = {}
+    seconds = {}
     for name in ("cpu", "io", "memory"):
         match = _PSI.search(_text(proc / "pressure" / name))
         if match:
-            found[name] = int(match.group(1)) / 1e6
-    return found
+            seconds[name] = int(match.group(1)) / 1e6
+    return seconds
 
 
 def cpu_busy_s(proc: Path = Path("/proc")) -> float | None:
@@ -102,10 +102,10 @@ def cpu_stolen_s(proc: Path = Path("/proc")) -> float | None:
 
 def each_cpu_busy_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
     """cpu_busy_s of each CPU, by its number as text; empty if the kernel does not list them."""
-    found = {}
+    busy_s = {}
     for name, (user, nice, system, _, _, irq, softirq, _) in _each_cpu_ticks(proc).items():
-        found[name] = (user + nice + system + irq + softirq) / _TICKS_PER_S
-    return found
+        busy_s[name] = (user + nice + system + irq + softirq) / _TICKS_PER_S
+    return busy_s
 
 
 def each_cpu_stolen_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
@@ -114,13 +114,13 @@ def each_cpu_stolen_s(proc: Path = Path("/proc")) -> Mapping[str, float]:
 
 
 def _each_cpu_ticks(proc: Path) -> Mapping[str, tuple[int, ...]]:
-    found = {}
+    ticks = {}
     for line in _text(proc / "stat").splitlines()[1:]:
         name, *fields = line.split()
         if not name.startswith("cpu") or len(fields) < 8:
             break
-        found[name.removeprefix("cpu")] = tuple(int(field) for field in fields[:8])
-    return found
+        ticks[name.removeprefix("cpu")] = tuple(int(field) for field in fields[:8])
+    return ticks
 
 
 def _cpu_ticks(proc: Path) -> tuple[int, ...] | None:

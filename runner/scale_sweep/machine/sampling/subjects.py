@@ -66,7 +66,7 @@ def _cgroup2(accounting: Accounting) -> SubjectSample:
 
 
 class _Use(NamedTuple):
-    """What a process used so far."""
+    """The use of a process so far."""
 
     cpu_s: float
     system_s: float
@@ -84,17 +84,17 @@ class ProcessTree:
 
     def pids(self) -> list[int]:
         """The members that live now."""
-        found, waiting = [], list(self._roots)
+        members, waiting = [], list(self._roots)
         while waiting:
             pid = waiting.pop()
-            if pid in found:
+            if pid in members:
                 continue
             children = _text(f"{self._proc}/{pid}/task/{pid}/children")
             if children is None:
                 continue
-            found.append(pid)
+            members.append(pid)
             waiting += [int(c) for task in self._other_tasks(pid) for c in task] + [int(c) for c in children.split()]
-        return found
+        return members
 
     def _other_tasks(self, pid: int) -> list[list[str]]:
         try:

@@ -68,11 +68,11 @@ class ThreadReader:
             self._switches.update({kind: now - before.switches.get(kind, now) for kind, now in task.switches.items()})
         sums = self._sums(seen)
         self._before = seen
-        worked = {name: [use for use in found if use >= _PEAK_CORES_MIN] for name, found in uses.items()}
+        worked = {name: [use for use in cores if use >= _PEAK_CORES_MIN] for name, cores in uses.items()}
         return ThreadUse(
             cpu_s_total=sums,
-            peak_cores={name: max(found) for name, found in worked.items() if found},
-            median_cores={name: median(sorted(found)[:-1]) for name, found in worked.items() if len(found) > 1},
+            peak_cores={name: max(cores) for name, cores in worked.items() if cores},
+            median_cores={name: median(sorted(cores)[:-1]) for name, cores in worked.items() if len(cores) > 1},
             switches_total={kind: float(count) for kind, count in self._switches.items()},
         )
 
@@ -88,7 +88,7 @@ class ThreadReader:
 
     def _tasks(self, pid: int) -> list[_Task]:
         folder = self._proc / str(pid) / "task"
-        found = []
+        tasks_read = []
         try:
             tasks = os.listdir(folder)
         except OSError:
@@ -100,7 +100,7 @@ class ThreadReader:
             except OSError:
                 continue
             fields = stat.rpartition(")")[2].split()
-            found.append(
+            tasks_read.append(
                 _Task(
                     number=task,
                     pool=pool_name(stat[stat.index("(") + 1 : stat.rindex(")")]),
@@ -109,7 +109,7 @@ class ThreadReader:
                     switches=_switches(folder / task / "status"),
                 )
             )
-        return found
+        return tasks_read
 
 
 def pool_name(thread: str) -> str:

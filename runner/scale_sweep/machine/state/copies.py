@@ -92,15 +92,15 @@ def _known_digest(top: Path) -> str:
 
 def tree_digest(top: Path) -> str:
     """The digest of the names, links, contents and execution permissions of a directory or file."""
-    return _digest({str(path.relative_to(top)): _entry_digest(path, found) for path, found in _entries(top)})
+    return _digest({str(path.relative_to(top)): _entry_digest(path, status) for path, status in _entries(top)})
 
 
-def _entry_digest(path: Path, found: os.stat_result) -> str:
-    if stat.S_ISLNK(found.st_mode):
+def _entry_digest(path: Path, status: os.stat_result) -> str:
+    if stat.S_ISLNK(status.st_mode):
         return f"link {os.readlink(path)}"
-    if stat.S_ISREG(found.st_mode):
-        return f"file {bool(found.st_mode & stat.S_IXUSR)} {_file_digest(path)}"
-    return "directory" if stat.S_ISDIR(found.st_mode) else "other"
+    if stat.S_ISREG(status.st_mode):
+        return f"file {bool(status.st_mode & stat.S_IXUSR)} {_file_digest(path)}"
+    return "directory" if stat.S_ISDIR(status.st_mode) else "other"
 
 
 def _file_digest(path: Path) -> str:
@@ -124,7 +124,7 @@ def _entries(top: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 def _close_to_others(top: Path) -> None:
     """Takes from others what lets them change the copy, and from files what lets them act as their owner."""
-    for path, found in list(_entries(top)):
-        if not stat.S_ISLNK(found.st_mode):
-            others = 0o055 if stat.S_ISDIR(found.st_mode) or found.st_mode & stat.S_IXUSR else 0o044
-            path.chmod(stat.S_IMODE(found.st_mode) & 0o755 | others)
+    for path, status in list(_entries(top)):
+        if not stat.S_ISLNK(status.st_mode):
+            others = 0o055 if stat.S_ISDIR(status.st_mode) or status.st_mode & stat.S_IXUSR else 0o044
+            path.chmod(stat.S_IMODE(status.st_mode) & 0o755 | others)

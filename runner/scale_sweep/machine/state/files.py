@@ -25,7 +25,7 @@ def read_own(path: Path, owner: int | None = None) -> str:
     """The text of a regular file that the owner, or else this user, made. Raises OSError for any other."""
     by = os.geteuid() if owner is None else owner
     with os.fdopen(os.open(path, _READ), "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != by or found.st_mode & 0o022:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != by or status.st_mode & 0o022:
             raise OSError(errno.EPERM, "not a file of this user alone", str(path))
         return file.read(BYTES_MAX).decode("utf-8", "replace")

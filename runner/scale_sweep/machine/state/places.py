@@ -134,30 +134,30 @@ def _parent(path: Path, makes: bool, in_shared: bool) -> int:
         if not makes:
             raise
         parent = _opened(path.parent)
-    found = os.fstat(parent)
-    if os.geteuid() == 0 and others_write(found) and not in_shared:
+    status = os.fstat(parent)
+    if os.geteuid() == 0 and others_write(status) and not in_shared:
         os.close(parent)
         raise PreflightError(
-            f"{path.parent} of {named(found.st_uid)} is no place for root's files: other users can create names in it "
-            f"(mode {stat.S_IMODE(found.st_mode):04o})",
+            f"{path.parent} of {named(status.st_uid)} is no place for root's files: other users can create names in it "
+            f"(mode {stat.S_IMODE(status.st_mode):04o})",
             remedy=f"set {VARIABLE} to a directory below one that only root may change",
         )
     return parent
 
 
 def _refuse_link(path: Path, parent: int) -> None:
-    found = os.stat(path.name, dir_fd=parent, follow_symlinks=False)
-    if not stat.S_ISDIR(found.st_mode):
-        what = "a link" if stat.S_ISLNK(found.st_mode) else "a file"
-        raise _foreign(f"{path} is {what} of {named(found.st_uid)}, not a directory", path)
+    status = os.stat(path.name, dir_fd=parent, follow_symlinks=False)
+    if not stat.S_ISDIR(status.st_mode):
+        what = "a link" if stat.S_ISLNK(status.st_mode) else "a file"
+        raise _foreign(f"{path} is {what} of {named(status.st_uid)}, not a directory", path)
 
 
-def _refuse(found: os.stat_result, path: Path) -> None:
-    if found.st_uid != os.geteuid():
-        raise _foreign(f"{path} belongs to {named(found.st_uid)}, not to {named(os.geteuid())}", path)
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        mode = f"{stat.S_IMODE(found.st_mode):04o}"
-        raise _foreign(f"{path} of {named(found.st_uid)} can be changed by other users (mode {mode})", path)
+def _refuse(status: os.stat_result, path: Path) -> None:
+    if status.st_uid != os.geteuid():
+        raise _foreign(f"{path} belongs to {named(status.st_uid)}, not to {named(os.geteuid())}", path)
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        mode = f"{stat.S_IMODE(status.st_mode):04o}"
+        raise _foreign(f"{path} of {named(status.st_uid)} can be changed by other users (mode {mode})", path)
 
 
 def _foreign(sentence: str, path: Path) -> PreflightError:

@@ -41,7 +41,8 @@ class Directory:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What one part of a run leaves. runner_*: the process that owns it; while that lives, nothing is left over.
+    """The things that one part of a run leaves. runner_*: the process that owns it; while that lives, nothing is left
+    over.
 
     boot: of the machine, because start times count from it. server_*: the process of the server. directories: the first
     one is that of the data. is_mounted: it is the mount point of a tmpfs.
@@ -88,10 +89,10 @@ def directory_at(path: str, now_at: str = "") -> Directory:
     """The directory that is, or will be, at a path. now_at: where it is before it is renamed."""
     there = str(Path(path).absolute())  # `scale clean` is called from anywhere
     try:
-        found = os.lstat(now_at or path)
+        status = os.lstat(now_at or path)
     except OSError:
         return Directory(path=there)
-    return Directory(path=there, device=found.st_dev, inode=found.st_ino)
+    return Directory(path=there, device=status.st_dev, inode=status.st_ino)
 
 
 def save(record: Record) -> None:
@@ -126,17 +127,17 @@ def read_record(name: str) -> Record | None:
 
 def read_records() -> Records:
     """All records of this user. A file that is not believed is named with the reason."""
-    found, ignored = [], []
+    records, ignored = [], []
     with contextlib.suppress(FileNotFoundError), _folder(makes=False) as at:
         for name in sorted(os.listdir(at)):
             try:
                 if name.endswith(SUFFIX):
-                    found.append(_read(name, at))
+                    records.append(_read(name, at))
             except FileNotFoundError:
                 continue
             except (OSError, ValueError) as error:
                 ignored.append(f"{folder_path(FOLDER) / name}: {error}")
-    return Records(records=tuple(found), ignored=tuple(ignored))
+    return Records(records=tuple(records), ignored=tuple(ignored))
 
 
 def is_running(record: Record) -> bool:
@@ -161,17 +162,17 @@ def _unlink(name: str, at: int) -> None:
 def _read(name: str, at: int) -> Record:
     """Raises OSError for a file that cannot be opened, ValueError for one that is not believed."""
     with os.fdopen(os.open(name, _READ, dir_fd=at), "rb") as file:
-        found = os.fstat(file.fileno())
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise ValueError("is not a regular file")
-        if found.st_uid != os.geteuid():
-            raise ValueError(f"belongs to {named(found.st_uid)}")
-        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise ValueError(f"can be written by other users (mode {stat.S_IMODE(found.st_mode):04o})")
-        if found.st_nlink != 1:
-            raise ValueError(f"has {found.st_nlink} names")
-        if found.st_size > BYTES_MAX:
-            raise ValueError(f"has {found.st_size} bytes")
+        if status.st_uid != os.geteuid():
+            raise ValueError(f"belongs to {named(status.st_uid)}")
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise ValueError(f"can be written by other users (mode {stat.S_IMODE(status.st_mode):04o})")
+        if status.st_nlink != 1:
+            raise ValueError(f"has {status.st_nlink} names")
+        if status.st_size > BYTES_MAX:
+            raise ValueError(f"has {status.st_size} bytes")
         text = file.read(BYTES_MAX)
     record = _parsed(text)
     if record.name + SUFFIX != name:

@@ -93,10 +93,10 @@ def _remove_once(directory: Directory, name: str, parent: int, same_boot: bool) 
         os.close(at)
 
 
-def _is_it(found: os.stat_result, directory: Directory, same_boot: bool) -> bool:
+def _is_it(status: os.stat_result, directory: Directory, same_boot: bool) -> bool:
     """Whether it is the directory of the record. After a restart the same file system may have another number."""
-    same = stat.S_ISDIR(found.st_mode) and found.st_ino == directory.inode
-    return same and (not same_boot or found.st_dev == directory.device)
+    same = stat.S_ISDIR(status.st_mode) and status.st_ino == directory.inode
+    return same and (not same_boot or status.st_dev == directory.device)
 
 
 def _emptied(at: int) -> bool:

@@ -69,13 +69,13 @@ def _replace(at: int, there: int) -> None:
     os.dup2(there, at, inheritable=False)
 
 
-def refuse(found: os.stat_result, path: Path) -> None:
+def refuse(status: os.stat_result, path: Path) -> None:
     """Raises PreflightError for a directory that another user than root owns, or where others may replace names."""
-    if found.st_uid not in (0, os.geteuid()):
-        raise PreflightError(f"{path} belongs to {named(found.st_uid)}, who can replace what is in it", remedy=_OTHER)
-    if others_write(found) and not found.st_mode & stat.S_ISVTX:
+    if status.st_uid not in (0, os.geteuid()):
+        raise PreflightError(f"{path} belongs to {named(status.st_uid)}, who can replace what is in it", remedy=_OTHER)
+    if others_write(status) and not status.st_mode & stat.S_ISVTX:
         raise PreflightError(
-            f"{path} of {named(found.st_uid)} can be changed by other users (mode {stat.S_IMODE(found.st_mode):04o})",
+            f"{path} of {named(status.st_uid)} can be changed by other users (mode {stat.S_IMODE(status.st_mode):04o})",
             remedy=_OTHER,
         )
 
@@ -83,14 +83,14 @@ def refuse(found: os.stat_result, path: Path) -> None:
 _OTHER = "another directory, which only this user and root may change"
 
 
-def others_write(found: os.stat_result) -> bool:
+def others_write(status: os.stat_result) -> bool:
     """Whether another user may create names there. A group that has only its owner is no other user."""
-    return bool(found.st_mode & stat.S_IWOTH or found.st_mode & stat.S_IWGRP and not _is_own_group(found))
+    return bool(status.st_mode & stat.S_IWOTH or status.st_mode & stat.S_IWGRP and not _is_own_group(status))
 
 
-def _is_own_group(found: os.stat_result) -> bool:
+def _is_own_group(status: os.stat_result) -> bool:
     with contextlib.suppress(KeyError):
-        owner, group = pwd.getpwuid(found.st_uid), grp.getgrgid(found.st_gid)
+        owner, group = pwd.getpwuid(status.st_uid), grp.getgrgid(status.st_gid)
         return owner.pw_name == group.gr_name and not set(group.gr_mem) - {owner.pw_name}
     return False
 
@@ -104,11 +104,11 @@ def named(uid: int) -> str:
 
 def _link(there: int, path: Path) -> Path | None:
     """The target of a link; None for a directory. Raises PreflightError for another user's, OSError for a file."""
-    found = os.fstat(there)
-    if stat.S_ISDIR(found.st_mode):
+    status = os.fstat(there)
+    if stat.S_ISDIR(status.st_mode):
         return None
-    if not stat.S_ISLNK(found.st_mode):
+    if not stat.S_ISLNK(status.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
-    if found.st_uid not in (0, os.geteuid()):
-        raise PreflightError(f"{path} is a link of {named(found.st_uid)}", remedy=_OTHER)
+    if status.st_uid not in (0, os.geteuid()):
+        raise PreflightError(f"{path} is a link of {named(status.st_uid)}", remedy=_OTHER)
     return Path(os.readlink("", dir_fd=there))

@@ -11,7 +11,17 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.model import LOADING, KnobColumn, KnobRole, Piece, Query, ResourceRange, Rule, ServerSource, Workload
+from scale_sweep.model import (
+    LOADING,
+    KnobColumn,
+    KnobRole,
+    Piece,
+    Query,
+    ResourceRange,
+    Rule,
+    ServerSource,
+    Workload,
+)
 from scale_sweep.model.functions import FURTHER, kind_of
 
 Default = Callable[[ResourceRange], str | None]

@@ -24,7 +24,7 @@ _FACTS = AxisFacts(
     command="disk",
     flag="--disks",
     title="Disks",
-    given="disks given to the server",
+    label="disks given to the server",
     question="How does the write rate grow with disks?",
     example="scale sweep disk --disks 1..3 --dir /mnt/a,/mnt/b,/mnt/c",
     missing="say how many disks to sweep, like 1..3",
@@ -51,7 +51,7 @@ class _Disks(Axis):
         return source.overruled(flags)
 
     def mistakes(self, texts: Any, values: Any) -> list[str]:
-        """What is wrong with the disks' source."""
+        """Mistakes in the disks' source."""
         return source.mistakes(texts, values)
 
     def fields(self, values: Any) -> dict[str, object]:

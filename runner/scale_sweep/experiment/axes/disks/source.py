@@ -46,7 +46,7 @@ def source(values: Mapping[str, Any]) -> DiskSource | None:
 
 
 def mistakes(texts: Mapping[str, object], values: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the source of the disks. Each sentence names its flag."""
+    """Mistakes in the source of the disks. Each sentence names its flag."""
     mistakes_found = []
     unread = {key for key, value in values.items() if texts.get(key) and value is None}  # already reported
     sources = [k for k in KINDS if values[f"disks.{k}"] or f"disks.{k}" in unread]
