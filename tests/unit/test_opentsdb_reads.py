@@ -5,7 +5,7 @@ import json
 import pytest
 
 from scale_sweep.base.errors import CannotAsk
-from scale_sweep.experiment.work import queries_of, told
+from scale_sweep.experiment.work import queries_of, spec_lines
 from scale_sweep.model import Drawn
 from scale_sweep.server.targets import load_facts
 from scale_sweep.server.targets.marks import filled
@@ -48,7 +48,7 @@ def test_points_are_asked_up_to_the_last_moment_before_the_end():
 def test_a_moment_is_asked_as_the_time_before_the_next_row():
     assert rendered("point").startswith('{{"start":{at},"end":{until},')
     work = work_of("point")
-    assert told(work)["ask.point.span_ms"] == str(work.data.step_ms), "what the load generator takes for {until}"
+    assert spec_lines(work)["ask.point.span_ms"] == str(work.data.step_ms), "what the load generator takes for {until}"
 
 
 def test_rows_of_several_devices_have_their_device():
