@@ -55,8 +55,8 @@ ALLOWED = {
         "machine.host", "machine.state",
     },
     "server.targets": {
-        "base.errors", "base.files", "base.nearest", "base.registry", "base.spawning", "base.units", "model", "machine.state",
-        "experiment.work", "loadgen",
+        "base.errors", "base.files", "base.nearest", "base.registry", "base.spawning", "base.units", "model",
+        "machine.state", "experiment.work", "loadgen",
     },
     "sweep": {
         "base.errors", "base.input_file", "base.nearest", "base.plain_text", "base.units", "model", "experiment.axes",
