@@ -15,7 +15,7 @@ from scale_sweep.experiment.work import queries_of
 from scale_sweep.experiment.work.answers import right_answer, stretches
 from scale_sweep.loadgen.content import content_of
 from scale_sweep.loadgen.process import LoadProcesses
-from scale_sweep.loadgen.protocol import Asked
+from scale_sweep.loadgen.protocol import ReportedAnswer
 from scale_sweep.loadgen.rows import rows_of, tables_of
 from scale_sweep.loadgen.spec import preload_of, spec_text, told_texts, trial_spec
 from scale_sweep.measure.trial.answers import Within
@@ -43,14 +43,14 @@ class Loaded:
     spec: Mapping[str, str]
     text: str
 
-    def answers(self, **more: str) -> Sequence[Asked]:
+    def answers(self, **more: str) -> Sequence[ReportedAnswer]:
         """All that a load reports, of which a proxy is on the way if `port` says so."""
         load = LoadProcesses(self.server.program, [{**self.spec, **more}], (0,), self.server.address.secret)
         with load:
             list(load.lines(60))
         return load.answers
 
-    def wrong_of(self, answers: Sequence[Asked]) -> Iterator[str]:
+    def wrong_of(self, answers: Sequence[ReportedAnswer]) -> Iterator[str]:
         """What is wrong with each answer; "" if nothing is."""
         work = self.server.trial.work
         query = queries_of(work)["range"]

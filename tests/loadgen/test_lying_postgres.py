@@ -17,7 +17,7 @@ from scale_sweep.experiment.work.answers import right_answer, stretches
 from scale_sweep.experiment.work.columns import Right, TableRows
 from scale_sweep.loadgen.content import content_of
 from scale_sweep.loadgen.process import LoadProcesses
-from scale_sweep.loadgen.protocol import Asked, parse_line
+from scale_sweep.loadgen.protocol import ReportedAnswer, parse_line
 from scale_sweep.loadgen.rows import rows_of
 from scale_sweep.measure.trial.answers import Within
 from scale_sweep.model import Drawn, Operation, Query, Work, Workload
@@ -54,11 +54,11 @@ def loaded(run, postgres) -> PostgresServer:
 
 
 @pytest.fixture(scope="module")
-def right(program) -> Callable[[Asked], Right]:
+def right(program) -> Callable[[ReportedAnswer], Right]:
     spec = {key: str(value) for key, value in DATA.items()} | {"driver": "null"}
     held = rows_of(str(program), spec, [(table, 0, 200) for table in range(6)])
 
-    def answer(asked: Asked) -> Right:
+    def answer(asked: ReportedAnswer) -> Right:
         drawn = Drawn(devices=asked.devices, from_ms=asked.from_ms or 0, to_ms=asked.to_ms or 0)
         ((table, first, count),) = stretches(QUERY, drawn, WORK)
         rows = held[table]
@@ -69,10 +69,10 @@ def right(program) -> Callable[[Asked], Right]:
     return answer
 
 
-def wrong_of(outcome: Any, right: Callable[[Asked], Any]) -> Iterator[str]:
+def wrong_of(outcome: Any, right: Callable[[ReportedAnswer], Any]) -> Iterator[str]:
     for event in outcome.of("asked"):
         asked = parse_line(json.dumps(event, separators=(",", ":")))
-        assert isinstance(asked, Asked)
+        assert isinstance(asked, ReportedAnswer)
         came = in_ms(QUERY, content_of(asked))
         yield Within(query=QUERY, answer=asked, right=right(asked), came=came, names=(), written=0).wrong()
 

@@ -73,7 +73,7 @@ def loaded(values_us, rows=10_000, threads=2, window_s=2.0, **fields):
         }
     )
     database = job().databases[0]
-    return output.Loaded(
+    return output.TableLoad(
         database=database, table=database.tables[0], threads=threads, vgroups=2, summary=summary, troubles=()
     )
 

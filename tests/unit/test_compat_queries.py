@@ -9,12 +9,12 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen.statements import Answer
+from scale_sweep.taosbenchmark.command import read_query_job
 from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
 from scale_sweep.taosbenchmark.queries import run, spec
 from scale_sweep.taosbenchmark.queries.job import QueryJob
 from scale_sweep.taosbenchmark.queries.spec import specified_loads, subtable_load
 from scale_sweep.taosbenchmark.run import read_given
-from scale_sweep.taosbenchmark.work import read_query_job
 from tests.unit.null_load import load_file, null_key, skip_without_loadgen
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,12 +10,12 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from scale_sweep.base.errors import UsageError
+from scale_sweep.taosbenchmark.command import read_subscribe_job
 from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
 from scale_sweep.taosbenchmark.run import read_given
 from scale_sweep.taosbenchmark.subscriptions.delay import measured_delay
 from scale_sweep.taosbenchmark.subscriptions.job import SubscribeJob
 from scale_sweep.taosbenchmark.subscriptions.spec import create_statements, follow_spec
-from scale_sweep.taosbenchmark.work import read_subscribe_job
 from tests.unit.null_load import load_file, skip_without_loadgen
 from tests.unit.test_compat_output import latency
 

@@ -3,7 +3,7 @@
 import json
 
 from scale_sweep.loadgen.content import ContentParts, content_of
-from scale_sweep.loadgen.protocol import Asked, ContentPart, parse_line
+from scale_sweep.loadgen.protocol import ContentPart, ReportedAnswer, parse_line
 
 
 def asked(parts, content, request=7):
@@ -18,7 +18,7 @@ def asked(parts, content, request=7):
         "parts": parts,
     }
     parsed = parse_line(json.dumps({**line, "content": content}, separators=(",", ":")))
-    assert isinstance(parsed, Asked)
+    assert isinstance(parsed, ReportedAnswer)
     return parsed
 
 

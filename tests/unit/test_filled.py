@@ -7,7 +7,7 @@ from scale_sweep.base.errors import CannotAsk, UsageError
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.experiment.work.answers import difference, right_answer
 from scale_sweep.experiment.work.columns import TableRows
-from scale_sweep.loadgen.protocol import Asked
+from scale_sweep.loadgen.protocol import ReportedAnswer
 from scale_sweep.measure.trial.answers import Within
 from scale_sweep.model import FILLS, Drawn, Query
 from scale_sweep.server.targets import all_facts, load_facts
@@ -144,7 +144,7 @@ def test_optional_rows_may_be_missing_in_an_answer_of_the_load():
     query, right = right_of("null", ROWS)
     for rows, is_right in ((4, False), (5, True), (8, True), (9, False)):
         place = {"operation": "a", "worker": 0, "request": 0, "devices": (0,), "in_window": True}
-        answer = Asked(**place, from_ms=START, to_ms=START, value=None, rows=rows)
+        answer = ReportedAnswer(**place, from_ms=START, to_ms=START, value=None, rows=rows)
         wrong = Within(query=query, answer=answer, right=right, came=None, names=(), written=0).wrong()
         assert (wrong == "") is is_right, (rows, wrong)
 

@@ -9,7 +9,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.iotbenchmark.keys import INEFFECTIVE, ONLY, USED
-from scale_sweep.iotbenchmark.output import LATENCIES, Done, document, matrix_lines
+from scale_sweep.iotbenchmark.output import LATENCIES, LoadDone, document, matrix_lines
 from scale_sweep.iotbenchmark.properties import read_properties
 from scale_sweep.iotbenchmark.read import names_of, read_job
 from scale_sweep.iotbenchmark.run import read_file
@@ -343,7 +343,7 @@ def test_the_matrices_have_all_operations_and_their_figures():
     said = subprocess.run([loadgen_path(), "load", "-"], input=text, capture_output=True, text=True, check=True)
     summary = parse_line(said.stdout.splitlines()[-1])
     asked = job(OPERATION_PROPORTION="1:0:1")
-    done = Done(summary=summary, schema_s=0.5, rows_counted=7, troubles=(), interrupted=False)
+    done = LoadDone(summary=summary, schema_s=0.5, rows_counted=7, troubles=(), interrupted=False)
     lines = matrix_lines(asked, done)
     result = next(line.split() for line in lines if line.startswith("TIME_RANGE"))
     told = next(one for one in document(asked, done)["operations"] if one["operation"] == "range")

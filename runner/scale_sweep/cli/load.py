@@ -19,7 +19,7 @@ from scale_sweep.server.targets.tdengine.tdengine_facts import FACTS
 from scale_sweep.taosbenchmark.options import OPTIONS
 
 if TYPE_CHECKING:
-    from scale_sweep.taosbenchmark.work import Work
+    from scale_sweep.taosbenchmark.command import LoadCommand
 
 EXAMPLE = "Example: scale load -h localhost -d test -t 100 -n 100000 -T 4 -v 4 -I stmt -y"
 _STYLES = {"SUCC": "green", "ERROR": "red", "WARN": "yellow"}
@@ -93,9 +93,9 @@ def load(
     from scale_sweep.cli import console
     from scale_sweep.loadgen.binary import loadgen_path
     from scale_sweep.server.targets.tdengine.client import library as find_library
+    from scale_sweep.taosbenchmark.command import read_command
     from scale_sweep.taosbenchmark.job import ScaleOptions
     from scale_sweep.taosbenchmark.run import read_given
-    from scale_sweep.taosbenchmark.work import read_work
 
     options, refusals = read_given(context.args)
     if "version" in options:
@@ -108,9 +108,9 @@ def load(
     own = ScaleOptions(
         placement=placement.value, library=library or find_library(home), own_values=own_values, row_times=row_times
     )
-    work = read_work(options, refusals, own, os.environ, datetime.now())
-    _ask(work)
-    done = work.run(loadgen_path(), partial(_say, as_json))
+    command = read_command(options, refusals, own, os.environ, datetime.now())
+    _ask(command)
+    done = command.run(loadgen_path(), partial(_say, as_json))
     if as_json:
         console.show_json(done.document)
     if done.interrupted:
@@ -130,12 +130,12 @@ def _say(as_json: bool, level: str, line: str) -> None:
         console.say(line, _STYLES.get(level, ""))
 
 
-def _ask(work: Work) -> None:
+def _ask(command: LoadCommand) -> None:
     """Asks before a database is dropped, if a person can answer."""
     from scale_sweep.cli import console
 
-    if work.ask and sys.stdin.isatty():
-        for line in work.settings:
+    if command.ask and sys.stdin.isatty():
+        for line in command.settings:
             console.say(line)
         console.say("Press enter key to continue or Ctrl-C to stop")
         sys.stdin.readline()

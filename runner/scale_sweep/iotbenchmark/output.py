@@ -31,7 +31,7 @@ _WIDE, _NARROW = 25, 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
+class LoadDone:
     """One load, finished or not. schema_s: of creating the schema. rows_counted: by the database, None: not counted.
     troubles: the first errors."""
 
@@ -88,7 +88,7 @@ def _latencies(found: OperationSummary) -> dict[str, float]:
     return {"AVG": (service.mean_us or 0.0) / 1e3, "MIN": least, **ranked, "MAX": most, "SLOWEST_THREAD": slowest}
 
 
-def matrix_lines(job: IotJob, done: Done) -> list[str]:
+def matrix_lines(job: IotJob, done: LoadDone) -> list[str]:
     """As IoT-benchmark ends."""
     rows = rows_of(job, done.summary)
     heads = ("Operation", *_COUNTS[:-1], "throughput(point/s)")
@@ -108,7 +108,7 @@ def matrix_lines(job: IotJob, done: Done) -> list[str]:
     return [*(line.rstrip() for line in lines), "-" * 169]
 
 
-def document(job: IotJob, done: Done) -> dict[str, Any]:
+def document(job: IotJob, done: LoadDone) -> dict[str, Any]:
     """For --json. What could not be measured is null."""
     summary = done.summary
     return {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from scale_sweep.experiment.work import OPERATIONS as KINDS
 from scale_sweep.experiment.work import operation_of
-from scale_sweep.iotbenchmark.given import Given, shown
+from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
 from scale_sweep.iotbenchmark.keys import FUNCTIONS, OPERATIONS, TIME_FUNCTIONS
 from scale_sweep.iotbenchmark.shape import columns
 from scale_sweep.model import Operation
@@ -16,7 +16,7 @@ END_MS = 1  # IoT-benchmark's ranges include their end, but those that it groups
 _NUMBERS = ("int", "bigint", "float", "double")
 
 
-def written_operations(given: Given, batches: float) -> tuple[tuple[Operation, ...], float]:
+def written_operations(given: ConfigValues, batches: float) -> tuple[tuple[Operation, ...], float]:
     """The operations by their share of the requests, and the share of the loops that write.
 
     batches: requests of a loop that writes, which has all devices of a client; a loop that reads has one.
@@ -37,7 +37,7 @@ def written_operations(given: Given, batches: float) -> tuple[tuple[Operation, .
     return tuple(found), shares[0] / sum(shares)
 
 
-def _parameters(given: Given, kind: str) -> dict[str, str]:
+def _parameters(given: ConfigValues, kind: str) -> dict[str, str]:
     """Of the parameters that the kind has."""
     wanted = dict.fromkeys(operation_of(kind).parameters, "")
     if not wanted:
@@ -66,13 +66,13 @@ def _seconds(ms: int) -> str:
     return f"{ms // 1000}.{ms % 1000:03d}s"
 
 
-def asked_sensors(given: Given, kind: str) -> Sequence[str]:
+def asked_sensors(given: ConfigValues, kind: str) -> Sequence[str]:
     """The first sensors that can be asked for by this operation, QUERY_SENSOR_NUM of them."""
     wanted = operation_of(kind).parameters
     return _sensors(given, given.whole("QUERY_SENSOR_NUM"), numbers_only="bound" in wanted or "column" in wanted)
 
 
-def _sensors(given: Given, count: int, *, numbers_only: bool) -> list[str]:
+def _sensors(given: ConfigValues, count: int, *, numbers_only: bool) -> list[str]:
     kinds = [(name, kind) for name, _, kind in (column.partition(":") for column in columns(given))]
     fit = [name for name, kind in kinds if kind in _NUMBERS or not numbers_only]
     if len(fit) < count:
@@ -81,14 +81,14 @@ def _sensors(given: Given, count: int, *, numbers_only: bool) -> list[str]:
     return fit[:count] or [kinds[0][0]]
 
 
-def aggregate_function(given: Given) -> str:
+def aggregate_function(given: ConfigValues) -> str:
     text = given.text("QUERY_AGGREGATE_FUN")
     if text.lower() not in FUNCTIONS:
         given.refuse("QUERY_AGGREGATE_FUN", f"{shown(text)} is none of {', '.join(FUNCTIONS)}")
     return FUNCTIONS.get(text.lower(), "count")
 
 
-def within_ms(given: Given, loop: int, part: float) -> int:
+def within_ms(given: ConfigValues, loop: int, part: float) -> int:
     """Time within which queries begin: there each one of a client begins a step after the one before it."""
     step_ms = given.whole("STEP_SIZE") * given.whole("POINT_STEP")
     kinds = sum(1 for share in given.shares("OPERATION_PROPORTION", (1, len(OPERATIONS)))[1:] if share)

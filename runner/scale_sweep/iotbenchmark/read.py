@@ -9,7 +9,7 @@ from datetime import datetime
 from scale_sweep.base.errors import UsageError
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.iotbenchmark.bounds import RATE_MAX, REQUESTS_MAX, ROWS_MAX, ROWS_OF_REQUEST_MAX
-from scale_sweep.iotbenchmark.given import Given, shown
+from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
 from scale_sweep.iotbenchmark.job import IotJob
 from scale_sweep.iotbenchmark.keys import TIME_FUNCTIONS
 from scale_sweep.iotbenchmark.questions import aggregate_function, asked_sensors, within_ms, written_operations
@@ -30,7 +30,7 @@ def read_job(
 
     Raises one UsageError for all mistakes.
     """
-    given = Given(values)
+    given = ConfigValues(values)
     notes = given.check_keys()
     store, store_notes = read_store(given, store_password, now or datetime.now())
     facts, method, versions = _facts(given)
@@ -84,13 +84,13 @@ def read_job(
     return job
 
 
-def _timeout_s(given: Given, part: float) -> float:
+def _timeout_s(given: ConfigValues, part: float) -> float:
     """The longest of those that the load uses."""
     keys = [("WRITE_OPERATION_TIMEOUT_MS", part > 0), ("READ_OPERATION_TIMEOUT_MS", part < 1)]
     return max((given.whole(key) / 1000 for key, is_used in keys if is_used), default=0.0)
 
 
-def _time_function(given: Given) -> str:
+def _time_function(given: ConfigValues) -> str:
     function = aggregate_function(given)
     return function if function in TIME_FUNCTIONS else ""
 
@@ -101,7 +101,7 @@ def names_of(facts: Facts) -> dict[str, str]:
     return {name: method or facts.methods[0] for name, _, method in named}
 
 
-def _facts(given: Given) -> tuple[Facts | None, str, tuple[str, ...]]:
+def _facts(given: ConfigValues) -> tuple[Facts | None, str, tuple[str, ...]]:
     """The target, how rows are written, and a note if the name is that of another version."""
     wanted, known = given.text("DB_SWITCH"), all_facts()
     for facts in known:
@@ -120,14 +120,14 @@ def _version_notes(facts: Facts, name: str) -> tuple[str, ...]:
     return (f"DB_SWITCH: {name} names a version of {facts.title}; the version that answers at HOST is loaded",)
 
 
-def _first(given: Given, key: str) -> str:
+def _first(given: ConfigValues, key: str) -> str:
     text = given.text(key)
     if "," in text:
         given.refuse(key, f"{shown(text)}: one server is loaded", "name one")
     return text.split(",")[0].strip()
 
 
-def _port(given: Given) -> int:
+def _port(given: ConfigValues) -> int:
     text = _first(given, "PORT")
     if not (re.fullmatch(r"[0-9]{1,5}", text) and 1 <= int(text) < 65536):
         given.refuse("PORT", f"{shown(text)} is not a port")
@@ -135,18 +135,18 @@ def _port(given: Given) -> int:
     return int(text)
 
 
-def _clients(given: Given) -> int:
+def _clients(given: ConfigValues) -> int:
     """DATA_CLIENT_NUMBER; of older files CLIENT_NUMBER, for both kinds of client."""
     return given.whole("DATA_CLIENT_NUMBER" if given.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER")
 
 
-def _check_clients(given: Given, clients: int, tables: int) -> None:
+def _check_clients(given: ConfigValues, clients: int, tables: int) -> None:
     if clients > tables:
         key = "DATA_CLIENT_NUMBER" if given.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER"
         given.refuse(key, f"{clients} clients cannot share {tables} devices: each device belongs to one client")
 
 
-def _check_questions(given: Given, devices: int) -> None:
+def _check_questions(given: ConfigValues, devices: int) -> None:
     """Queries cannot ask for more devices or sensors than there are; also where the load asks nothing."""
     for key, there, what in (
         ("QUERY_DEVICE_NUM", devices, "devices"),
@@ -157,7 +157,7 @@ def _check_questions(given: Given, devices: int) -> None:
     aggregate_function(given)
 
 
-def _check_amounts(given: Given, rows: int, requests: int, rate: float) -> None:
+def _check_amounts(given: ConfigValues, rows: int, requests: int, rate: float) -> None:
     """What the keys come to together, compared with the bounds of the load generator."""
     if rows > ROWS_MAX:
         given.refuse("LOOP", f"makes {rows:,} rows; {ROWS_MAX:,} at most")
@@ -170,7 +170,7 @@ def _check_amounts(given: Given, rows: int, requests: int, rate: float) -> None:
         given.refuse("BATCH_SIZE_PER_WRITE", f"a request has {each:,} rows; {ROWS_OF_REQUEST_MAX:,} at most")
 
 
-def _written_devices(given: Given, devices: int) -> int:
+def _written_devices(given: ConfigValues, devices: int) -> int:
     """Of a part of the devices one more is written than the part has, as there."""
     rate = given.number("REAL_INSERT_RATE")
     if rate <= 0:
@@ -178,12 +178,12 @@ def _written_devices(given: Given, devices: int) -> int:
     return min(devices, int(devices * rate) + 1)
 
 
-def _check_reads(given: Given, devices: int, tables: int) -> None:
+def _check_reads(given: ConfigValues, devices: int, tables: int) -> None:
     if tables < devices:
         given.refuse("REAL_INSERT_RATE", f"queries would ask for {devices - tables} devices that have no rows")
 
 
-def _check_queries(given: Given, work: Work, rows_each: int) -> None:
+def _check_queries(given: ConfigValues, work: Work, rows_each: int) -> None:
     """What the kinds of operations say of their parameters; the data are as long as any query."""
     span = given.whole("QUERY_INTERVAL") // work.data.step_ms + 1
     enough = Work(data=work.data, operations=work.operations, preload_rows=(rows_each + span) * work.data.tables)
@@ -193,7 +193,7 @@ def _check_queries(given: Given, work: Work, rows_each: int) -> None:
         given.refuse("OPERATION_PROPORTION", str(error))
 
 
-def _rate(given: Given, units: int, loop: int, part: float, batches: float) -> float:
+def _rate(given: ConfigValues, units: int, loop: int, part: float, batches: float) -> float:
     """Units per second of all clients, when each loop takes at least OP_MIN_INTERVAL (-1: POINT_STEP), and each batch
     INTERVAL_BETWEEN_WRITE_BATCH; 0: as fast as they are answered."""
     each = given.whole("OP_MIN_INTERVAL")
@@ -205,7 +205,7 @@ def _rate(given: Given, units: int, loop: int, part: float, batches: float) -> f
     return units / (loop * loop_ms / 1000) if loop_ms else 0.0
 
 
-def _notes(given: Given, facts: Facts | None, work: Work) -> Sequence[str]:
+def _notes(given: ConfigValues, facts: Facts | None, work: Work) -> Sequence[str]:
     """What is read, and done in another way."""
     found = []
     title = facts.title if facts else ""

@@ -17,7 +17,7 @@ from scale_sweep.base.interrupts import Stop
 from scale_sweep.experiment.work import miscounted, row_logical_bytes
 from scale_sweep.iotbenchmark.checked import refuse_wrong_spec
 from scale_sweep.iotbenchmark.job import IotJob
-from scale_sweep.iotbenchmark.output import Done
+from scale_sweep.iotbenchmark.output import LoadDone
 from scale_sweep.iotbenchmark.properties import read_properties
 from scale_sweep.iotbenchmark.read import read_job
 from scale_sweep.iotbenchmark.spec import RUNTIME, load_spec, texts_of, trial_of
@@ -58,7 +58,7 @@ Say = Callable[[str], None]
 class IotResult:
     """What came of a job. failure: why it is not a success, None: it is one."""
 
-    done: Done | None
+    done: LoadDone | None
     failure: LoadError | None
 
 
@@ -117,7 +117,9 @@ def run_job(job: IotJob, program: str, say: Say, stop: Stop) -> IotResult:
                 return IotResult(done=None, failure=failure)
             troubles = tuple(f"{t.count} x {t.code}: {t.message}" for t in load.troubles)
             counted, wrong = (None, "") if interrupted else _count(job, reached, summary.rows_acked, load, say)
-    done = Done(summary=summary, schema_s=schema_s, rows_counted=counted, troubles=troubles, interrupted=interrupted)
+    done = LoadDone(
+        summary=summary, schema_s=schema_s, rows_counted=counted, troubles=troubles, interrupted=interrupted
+    )
     if job.reads and not summary.service.count:
         wrong = wrong or "nothing was answered before the load ended; is TEST_MAX_TIME too short?"
     if failure is None and not interrupted and (wrong or summary.outcome != "ok"):

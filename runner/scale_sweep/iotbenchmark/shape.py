@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from scale_sweep.iotbenchmark.given import Given, shown
+from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
 from scale_sweep.iotbenchmark.keys import TYPE_NAMES, TYPES
 from scale_sweep.iotbenchmark.tags import tag_columns
 from scale_sweep.model import Workload
@@ -23,7 +23,7 @@ _LAWS = {
 }
 
 
-def columns(given: Given) -> tuple[str, ...]:
+def columns(given: ConfigValues) -> tuple[str, ...]:
     """SENSOR_NUMBER columns. Of each type as many as its part of INSERT_DATATYPE_PROPORTION, in that order."""
     count, prefix = given.whole("SENSOR_NUMBER"), given.text("SENSOR_NAME_PREFIX")
     shares = given.shares("INSERT_DATATYPE_PROPORTION", (6, len(TYPES)))
@@ -45,7 +45,7 @@ def columns(given: Given) -> tuple[str, ...]:
     return tuple(found)
 
 
-def laws(given: Given) -> str:
+def laws(given: ConfigValues) -> str:
     """The shares of the columns' laws, as --values has them."""
     ratios = {law: given.number(key) for law, key in _LAWS.items()}
     most = max(ratios.values())
@@ -57,7 +57,7 @@ def laws(given: Given) -> str:
     return ",".join(f"{law}={round(ratio * factor)}" for law, ratio in ratios.items() if ratio)
 
 
-def start_ms(given: Given) -> int:
+def start_ms(given: ConfigValues) -> int:
     """START_TIME, with its offset from UTC, in milliseconds since 1970. A number is milliseconds."""
     text = given.text("START_TIME")
     if re.fullmatch(r"[0-9]{1,15}", text):
@@ -72,7 +72,7 @@ def start_ms(given: Given) -> int:
     return round(moment.timestamp() * 1000)
 
 
-def workload(given: Given, facts: Facts | None, tables: int, rows_each: int) -> Workload:
+def workload(given: ConfigValues, facts: Facts | None, tables: int, rows_each: int) -> Workload:
     """rows_each: that are written to each device, which is what a batch out of order goes through."""
     tags, groups = tag_columns(given, facts)
     batch, devices = given.whole("BATCH_SIZE_PER_WRITE"), given.whole("DEVICE_NUM_PER_WRITE")

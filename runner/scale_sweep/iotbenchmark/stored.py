@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from urllib.parse import quote
 
-from scale_sweep.iotbenchmark.given import Given, shown
+from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
 from scale_sweep.iotbenchmark.job import IotJob, ResultStore
 from scale_sweep.iotbenchmark.keys import USED
-from scale_sweep.iotbenchmark.output import Done, rows_of
+from scale_sweep.iotbenchmark.output import LoadDone, rows_of
 from scale_sweep.results.sqlexport import SqlTable, write
 from scale_sweep.server.targets import all_facts
 
@@ -28,7 +28,7 @@ _COUNTS = {"okOperation": "okOperationNum", "okPoint": "okPointNum", "failPoint"
 _COUNTS |= {"failOperation": "failOperationNum", "throughput": "throughput"}
 
 
-def read_store(given: Given, password: str, now: datetime) -> tuple[ResultStore | None, tuple[str, ...]]:
+def read_store(given: ConfigValues, password: str, now: datetime) -> tuple[ResultStore | None, tuple[str, ...]]:
     """The database of the results, and sentences about keys without an effect. password: counts before the file's."""
     kind = given.text("TEST_DATA_PERSISTENCE").lower()
     named = tuple(f"TEST_DATA_STORE_{part}" for part in _OF_STORE if given.says(f"TEST_DATA_STORE_{part}"))
@@ -73,7 +73,7 @@ def store_config(job: IotJob, client: str) -> None:
         _write(job.store, _config(job.store, job, client))
 
 
-def store_results(job: IotJob, done: Done) -> None:
+def store_results(job: IotJob, done: LoadDone) -> None:
     """Writes FINAL_RESULT. Raises StoreError."""
     if job.store is not None:
         _write(job.store, _results(job.store, job, done))
@@ -88,7 +88,7 @@ def _config(store: ResultStore, job: IotJob, client: str) -> SqlTable:
     return _table("CONFIG", ("configuration_item",), "configuration_value", store.project, items)
 
 
-def _results(store: ResultStore, job: IotJob, done: Done) -> SqlTable:
+def _results(store: ResultStore, job: IotJob, done: LoadDone) -> SqlTable:
     summary = done.summary
     asked = {operation.name for operation in summary.operations}
     found = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from scale_sweep.iotbenchmark.given import Given, shown
+from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
 from scale_sweep.server.targets import Facts
 
 VALUES_MAX = 1_000_000_000
@@ -14,7 +14,7 @@ _VALUE = re.compile(r"[A-Za-z0-9_.-]{0,100}")
 _SHAPE = ("TAG_KEY_PREFIX", "TAG_VALUE_PREFIX")
 
 
-def tag_columns(given: Given, facts: Facts | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def tag_columns(given: ConfigValues, facts: Facts | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tags as NAME:TYPE, and as NAME:COUNT with the number of values of each."""
     count = given.whole("TAG_NUMBER")
     numbers = _cardinalities(given)
@@ -39,14 +39,14 @@ def tag_columns(given: Given, facts: Facts | None) -> tuple[tuple[str, ...], tup
     )
 
 
-def tag_notes(given: Given) -> list[str]:
+def tag_notes(given: ConfigValues) -> list[str]:
     """Keys without an effect, because there are no tags."""
     if given.whole("TAG_NUMBER"):
         return []
     return [f"{key} has no effect: TAG_NUMBER is 0" for key in _SHAPE if given.says(key)]
 
 
-def _cardinalities(given: Given) -> list[int]:
+def _cardinalities(given: ConfigValues) -> list[int]:
     text = given.text("TAG_VALUE_CARDINALITY")
     parts = [part.strip() for part in text.split(",")] if text else []
     if all(re.fullmatch(r"[0-9]{1,10}", part) and 1 <= int(part) <= VALUES_MAX for part in parts):

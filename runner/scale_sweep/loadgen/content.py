@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from scale_sweep.loadgen.protocol import Asked, ContentPart
+from scale_sweep.loadgen.protocol import ContentPart, ReportedAnswer
 from scale_sweep.model import Cells
 
 Content = str | Sequence[Cells]  # the text of the server, or rows with times in ns since 1970
 
 
-def content_of(answer: Asked) -> Content:
+def content_of(answer: ReportedAnswer) -> Content:
     """The content of an answer that has one."""
     parts = [json.loads(part) for part in answer.content]
     if isinstance(parts[0], str):
@@ -33,7 +33,7 @@ class ContentParts:
             held.clear()
         held.append(part)
 
-    def whole(self, answer: Asked) -> Asked:
+    def whole(self, answer: ReportedAnswer) -> ReportedAnswer:
         """The answer with all parts of its content; without any, if one is missing."""
         held = self._parts.pop(answer.worker, []) if answer.parts else []
         expected = [(answer.request, number) for number in range(answer.parts)]

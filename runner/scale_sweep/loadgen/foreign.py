@@ -19,7 +19,7 @@ from types import TracebackType
 from scale_sweep.base.errors import LoadError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
-from scale_sweep.loadgen.protocol import Asked, Phase, Trouble
+from scale_sweep.loadgen.protocol import Phase, ReportedAnswer, Trouble
 from scale_sweep.loadgen.stopped import StoppedWatch
 from scale_sweep.model import Interval, Latency, LoadSummary
 
@@ -63,7 +63,7 @@ class ForeignLoad:
         self._cpu_s = 0.0
         self._is_told = False
         self.raw: list[str] = []
-        self.answers: list[Asked] = []
+        self.answers: list[ReportedAnswer] = []
         self.troubles: list[Trouble] = []
 
     def __enter__(self) -> ForeignLoad:

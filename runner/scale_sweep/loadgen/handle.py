@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from scale_sweep.loadgen.protocol import Asked, Phase, Trouble
+from scale_sweep.loadgen.protocol import Phase, ReportedAnswer, Trouble
 from scale_sweep.model import Interval, LoadSummary
 
 
@@ -16,7 +16,7 @@ class LoadHandle(Protocol):
     """
 
     raw: list[str]
-    answers: list[Asked]
+    answers: list[ReportedAnswer]
 
     @property
     def troubles(self) -> Sequence[Trouble]:

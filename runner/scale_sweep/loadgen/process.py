@@ -22,7 +22,16 @@ from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
 from scale_sweep.loadgen.content import ContentParts
 from scale_sweep.loadgen.merge import merge_summaries, merge_troubles, odd_window
-from scale_sweep.loadgen.protocol import Asked, ContentPart, Hello, Line, Phase, Trouble, parse_line, split_content
+from scale_sweep.loadgen.protocol import (
+    ContentPart,
+    Hello,
+    Line,
+    Phase,
+    ReportedAnswer,
+    Trouble,
+    parse_line,
+    split_content,
+)
 from scale_sweep.loadgen.spec import spec_text
 from scale_sweep.loadgen.stopped import StoppedWatch, is_stopped
 from scale_sweep.loadgen.together import LineSource, Seconds, marked
@@ -68,7 +77,7 @@ class LoadProcesses:
         self._phases: dict[str, int] = {}
         self.raw: list[str] = []
         self.hello: Hello | None = None
-        self.answers: list[Asked] = []
+        self.answers: list[ReportedAnswer] = []
         self._troubles: dict[tuple[int, str], Trouble] = {}  # by process and code
 
     def __enter__(self) -> LoadProcesses:
@@ -124,7 +133,7 @@ class LoadProcesses:
                 kept, _ = split_content(text)
                 self.raw.append(kept if source.processes == 1 else marked(kept, source))
                 if line is not None:
-                    self._queue.put((index, parts.whole(line) if isinstance(line, Asked) else line))
+                    self._queue.put((index, parts.whole(line) if isinstance(line, ReportedAnswer) else line))
         except Exception as error:
             self._queue.put((index, error))
         self._queue.put((index, None))
@@ -174,7 +183,7 @@ class LoadProcesses:
             self.hello = line
         elif isinstance(line, Trouble):
             self._troubles[index, line.code] = line  # reported when it first comes, and at the end with its total
-        elif isinstance(line, Asked):
+        elif isinstance(line, ReportedAnswer):
             self.answers.append(line)
         elif isinstance(line, LoadSummary):
             self._summaries[index] = line

@@ -48,7 +48,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class ReportedAnswer:
     """One of many answers, as the load generator reports it. request: its number within the worker. Times and value: as
     drawn; None if the request has none. rows: of the answer. content: in its parts as JSON, lists of rows or pieces of
     the text that the server wrote; empty if it is not known. parts: of the content, before the last one."""
@@ -76,7 +76,7 @@ class ContentPart:
     content: str
 
 
-Line = Hello | Asked | ContentPart | Phase | Interval | Trouble | LoadSummary
+Line = Hello | ReportedAnswer | ContentPart | Phase | Interval | Trouble | LoadSummary
 
 
 def split_content(text: str) -> tuple[str, str]:
@@ -213,11 +213,11 @@ def _worker_cores(workers: Sequence[Mapping[str, Any]], window_s: float) -> floa
     return sum(known) / window_s if known and len(known) == len(workers) and window_s > 0 else None
 
 
-def _asked(raw: Mapping[str, Any]) -> Asked:
+def _answer(raw: Mapping[str, Any]) -> ReportedAnswer:
     def whole(name: str) -> int | None:
         return None if raw.get(name) is None else int(raw[name])
 
-    return Asked(
+    return ReportedAnswer(
         operation=str(raw["operation"]),
         worker=int(raw["worker"]),
         request=int(raw["request"]),
@@ -243,7 +243,7 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Line]] = {
     "phase": _phase,
     "interval": _interval,
     "error": _trouble,
-    "asked": _asked,
+    "asked": _answer,
     "content": _part,
     "summary": _summary,
 }

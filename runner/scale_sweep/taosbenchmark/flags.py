@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scale_sweep.taosbenchmark import options
-from scale_sweep.taosbenchmark.job import Column, Database, Job, Refusals, SuperTable
+from scale_sweep.taosbenchmark.job import Database, Job, Refusals, SuperTable, TableColumn
 from scale_sweep.taosbenchmark.limits import (
     BOUNDS,
     PREFIX_MAX,
@@ -138,12 +138,12 @@ def _name(given: Mapping[str, str], long: str, most: int, keep_case: bool, refus
 
 def _schema(
     given: Mapping[str, str], width: int, refusals: Refusals
-) -> tuple[tuple[Column, ...], tuple[Column, ...], bool]:
+) -> tuple[tuple[TableColumn, ...], tuple[TableColumn, ...], bool]:
     """Columns, tags, and whether their names are those of the demo. Any option about columns drops the demo's names."""
     if not {"data-type", "tag-type", "columns", "partial-col-num", "normal-table"} & set(given):
         return DEMO_COLUMNS, DEMO_TAGS, True
-    columns: tuple[Column, ...] = DEMO_COLUMNS
-    tags: tuple[Column, ...] = DEMO_TAGS
+    columns: tuple[TableColumn, ...] = DEMO_COLUMNS
+    tags: tuple[TableColumn, ...] = DEMO_TAGS
     try:
         columns = read_types(given.get("data-type", options.default_of("data-type")), "c", width, tag=False)
     except ValueError as error:
@@ -154,7 +154,7 @@ def _schema(
         refusals.add(options.name_of("tag-type"), str(error))
     if given.get("columns", "0") != "0":
         wanted = _number(given, "columns", "columns", refusals)
-        columns += tuple(Column(name=f"c{i}", kind="int") for i in range(len(columns), wanted))
+        columns += tuple(TableColumn(name=f"c{i}", kind="int") for i in range(len(columns), wanted))
     return columns, tags, False
 
 

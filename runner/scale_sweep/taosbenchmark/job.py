@@ -35,7 +35,7 @@ class Reachable(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
+class TableColumn:
     """A column or tag. length: of binary(n); 0 for types of a fixed length."""
 
     name: str
@@ -44,7 +44,7 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sample:
+class SampleRows:
     """Rows of a file. content: as the load generator takes them. rows: in it. period: row n of a table is row n modulo
     the period, modulo the rows. lines: of the file. has_times: the file has the rows' times."""
 
@@ -72,8 +72,8 @@ class SuperTable:
     normal: bool
     exists: bool
     method: str
-    columns: tuple[Column, ...]
-    tags: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
+    tags: tuple[TableColumn, ...]
     rows_each: int
     rows_per_request: int
     interlace_rows: int
@@ -90,7 +90,7 @@ class SuperTable:
     first: int
     makes_tables: bool
     text: str
-    sample: Sample | None
+    sample: SampleRows | None
     tag_lines: bytes = field(repr=False)
     files: Mapping[str, str]
 

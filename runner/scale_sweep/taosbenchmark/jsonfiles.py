@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.taosbenchmark.job import Column, Sample
+from scale_sweep.taosbenchmark.job import SampleRows, TableColumn
 from scale_sweep.taosbenchmark.keys import ObjectReader
 from scale_sweep.taosbenchmark.samples import read_sample, read_tags
 
@@ -20,15 +20,15 @@ ReadBytes = Callable[[str], bytes]
 class FromFiles:
     """The content of the files. sample: None if rows are made; tag_lines: empty if tags are. notes: sentences."""
 
-    sample: Sample | None
+    sample: SampleRows | None
     tag_lines: bytes
     notes: tuple[str, ...]
 
 
 def read_files(
     keys: ObjectReader,
-    columns: Sequence[Column],
-    tags: Sequence[Column],
+    columns: Sequence[TableColumn],
+    tags: Sequence[TableColumn],
     precision: str,
     prepared: int,
     read: ReadBytes,
@@ -43,8 +43,8 @@ def read_files(
 
 
 def _sample(
-    keys: ObjectReader, columns: Sequence[Column], precision: str, prepared: int, read: ReadBytes
-) -> Sample | None:
+    keys: ObjectReader, columns: Sequence[TableColumn], precision: str, prepared: int, read: ReadBytes
+) -> SampleRows | None:
     if keys.choice("data_source", "rand", ("rand", "sample")) == "rand":
         keys.unused("sample_file", "data_source is rand")
         if keys.is_yes("use_sample_ts", "no"):
@@ -64,7 +64,7 @@ def _sample(
     return None
 
 
-def _tag_lines(keys: ObjectReader, tags: Sequence[Column], precision: str, read: ReadBytes) -> bytes:
+def _tag_lines(keys: ObjectReader, tags: Sequence[TableColumn], precision: str, read: ReadBytes) -> bytes:
     path = keys.text("tags_file", "")
     if path and not tags:
         keys.unused("tags_file", "no table with tags is made")

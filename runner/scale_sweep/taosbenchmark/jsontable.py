@@ -11,7 +11,7 @@ from typing import Any
 
 from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
 from scale_sweep.taosbenchmark.flags import METHODS
-from scale_sweep.taosbenchmark.job import Column, SuperTable
+from scale_sweep.taosbenchmark.job import SuperTable, TableColumn
 from scale_sweep.taosbenchmark.jsonfiles import FromFiles, ReadBytes, read_files
 from scale_sweep.taosbenchmark.keys import ObjectReader
 from scale_sweep.taosbenchmark.limits import BOUNDS, PREFIX_MAX, check_table, clamp_request, plain_name
@@ -237,9 +237,9 @@ def _disorder_range_ms(keys: ObjectReader, precision: str) -> int:
     return max(1, units // UNITS_PER_MS[precision])
 
 
-def _columns(keys: ObjectReader, key: str, letter: str, common: Common, *, tag: bool) -> tuple[Column, ...]:
+def _columns(keys: ObjectReader, key: str, letter: str, common: Common, *, tag: bool) -> tuple[TableColumn, ...]:
     """All columns. A column without a name gets one from its position; copies of a named column get a number."""
-    columns: list[Column] = []
+    columns: list[TableColumn] = []
     for entry in keys.objects(key):
         columns.extend(_column(entry, letter, len(columns), common, tag=tag))
         entry.finish()
@@ -251,7 +251,7 @@ def _columns(keys: ObjectReader, key: str, letter: str, common: Common, *, tag: 
     return tuple(columns)
 
 
-def _column(entry: ObjectReader, letter: str, first: int, common: Common, *, tag: bool) -> list[Column]:
+def _column(entry: ObjectReader, letter: str, first: int, common: Common, *, tag: bool) -> list[TableColumn]:
     _values(entry, common)
     for key, neutral in {"encode": "", "compress": "", "level": "", "sma": "no", "fillNull": "true"}.items():
         entry.only(key, (neutral,), "the load generator has no such column")

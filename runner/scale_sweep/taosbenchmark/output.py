@@ -32,7 +32,7 @@ class Delays:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Loaded:
+class TableLoad:
     """The load of one super table, finished or not."""
 
     database: Database
@@ -67,7 +67,7 @@ def delays(latency: Latency) -> Delays | None:
     )
 
 
-def real_seconds(loaded: Loaded) -> float:
+def real_seconds(loaded: TableLoad) -> float:
     """Sum of the requests' times / threads, in seconds."""
     service = loaded.summary.service
     return (service.mean_us or 0.0) * service.count / 1e6 / loaded.threads
@@ -77,7 +77,7 @@ def _rate(rows: int, seconds: float) -> float:
     return rows / seconds if seconds > 0 else 0.0
 
 
-def spent_line(loaded: Loaded) -> str:
+def spent_line(loaded: TableLoad) -> str:
     """The line with the two rates. It counts the rows that the server acknowledged."""
     rows, spent, real = loaded.summary.rows_acked, loaded.summary.window_s, real_seconds(loaded)
     return (
@@ -86,7 +86,7 @@ def spent_line(loaded: Loaded) -> str:
     )
 
 
-def delay_line(loaded: Loaded) -> str:
+def delay_line(loaded: TableLoad) -> str:
     """The line with the delays; all 0 if no request was answered, as in taosBenchmark."""
     d = delays(loaded.summary.service) or Delays(min_ms=0, avg_ms=0, p90_ms=0, p95_ms=0, p99_ms=0, max_ms=0)
     return (
@@ -118,7 +118,7 @@ def settings_lines(job: Job) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def document(job: Job, done: Sequence[Loaded], *, interrupted: bool) -> dict[str, Any]:
+def document(job: Job, done: Sequence[TableLoad], *, interrupted: bool) -> dict[str, Any]:
     """The document of --json. What could not be measured is null."""
     return {
         "schema": 1,
@@ -130,7 +130,7 @@ def document(job: Job, done: Sequence[Loaded], *, interrupted: bool) -> dict[str
     }
 
 
-def _load_document(loaded: Loaded) -> dict[str, Any]:
+def _load_document(loaded: TableLoad) -> dict[str, Any]:
     summary, real, measured = loaded.summary, real_seconds(loaded), delays(loaded.summary.service)
     return {
         "database": loaded.database.name,

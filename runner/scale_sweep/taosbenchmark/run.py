@@ -29,7 +29,7 @@ from scale_sweep.taosbenchmark.jsonfile import Invocation, read_json
 from scale_sweep.taosbenchmark.keys import BYTES_MAX, load_document
 from scale_sweep.taosbenchmark.loading import Say, run_load, saying
 from scale_sweep.taosbenchmark.options import name_of, parse
-from scale_sweep.taosbenchmark.server import Server
+from scale_sweep.taosbenchmark.server import TdengineServer
 
 REPORT_EVERY_S = 30.0
 CLIENT_FILE = "taos.cfg"
@@ -40,7 +40,7 @@ ROWS_FILE_BYTES_MAX = 256 * 2**20
 class JobResult:
     """All loads. failure: why it ended early; the caller raises it after the lines were shown. took: of -x."""
 
-    loads: tuple[output.Loaded, ...]
+    loads: tuple[output.TableLoad, ...]
     interrupted: bool
     failure: LoadError | None
     took: tuple[Took, ...] = ()
@@ -160,8 +160,8 @@ def _with_own_files(table: SuperTable, stack: ExitStack) -> SuperTable:
 
 
 def _run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
-    loads: list[output.Loaded] = []
-    server, vgroups = Server(program, job, own), {}
+    loads: list[output.TableLoad] = []
+    server, vgroups = TdengineServer(program, job, own), {}
     for note in job.notes:
         say("INFO", note)
     for database in job.databases:
@@ -182,7 +182,7 @@ def _run(job: Job, own: ScaleOptions, program: str, say: Say) -> JobResult:
     return JobResult(loads=tuple(loads), interrupted=False, failure=failure, took=took)
 
 
-def _make_tables(job: Job, server: Server, vgroups: Mapping[str, int], say: Say) -> None:
+def _make_tables(job: Job, server: TdengineServer, vgroups: Mapping[str, int], say: Say) -> None:
     wanted = sum(t.tables for d in job.databases for t in d.tables if not t.exists)
     if not wanted:
         return
@@ -194,7 +194,7 @@ def _make_tables(job: Job, server: Server, vgroups: Mapping[str, int], say: Say)
 
 def _load(
     job: Job, own: ScaleOptions, program: str, database: Database, table: SuperTable, vgroups: int, say: Say
-) -> tuple[output.Loaded | None, LoadError | None, bool]:
+) -> tuple[output.TableLoad | None, LoadError | None, bool]:
     """Runs one load. Returns what was measured, why it failed, and whether it was interrupted."""
     threads = vgroups if job.vgroups_auto else job.threads
     job = replace(job, threads=threads)
@@ -202,7 +202,7 @@ def _load(
     load = run_load(program, lines, job.password, _reports(say))
     if load.summary is None:
         return None, load.failure, load.interrupted
-    loaded = output.Loaded(
+    loaded = output.TableLoad(
         database=database,
         table=table,
         threads=int(lines["threads"]),
@@ -224,7 +224,7 @@ def _reports(say: Say) -> Callable[[Interval], None]:
     return report
 
 
-def _failure(loaded: output.Loaded, *, interrupted: bool) -> LoadError | None:
+def _failure(loaded: output.TableLoad, *, interrupted: bool) -> LoadError | None:
     """Rows that the server did not acknowledge are a failure, unless the load continues after failed requests."""
     summary = loaded.summary
     if interrupted or summary.outcome == "ok" or loaded.table.keep_going and summary.outcome == "errors":

@@ -17,7 +17,7 @@ from datetime import datetime
 
 from scale_sweep.base.plain_text import odd_character, shortened
 from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
-from scale_sweep.taosbenchmark.job import Column, Sample
+from scale_sweep.taosbenchmark.job import SampleRows, TableColumn
 
 BYTES_MAX = 256 * 2**20  # of the rows as the load generator takes them
 LITERAL_BYTES_MAX = 500  # of a tag, with its quotes
@@ -30,15 +30,17 @@ _CODES |= {"utinyint": "B", "usmallint": "H", "uint": "I", "ubigint": "Q", "floa
 _TRUTHS = {"true": 1, "false": 0, "1": 1, "0": 0}
 _TEXTS = ("binary", "nchar")
 NCHAR_BYTES = 4  # of a character, at most
-_TIME = Column(name="the time", kind="timestamp")
+_TIME = TableColumn(name="the time", kind="timestamp")
 
 
-def batch_columns(columns: Sequence[Column]) -> tuple[Column, ...]:
+def batch_columns(columns: Sequence[TableColumn]) -> tuple[TableColumn, ...]:
     """The columns with the bytes that the load generator keeps for each: NCHAR counts characters."""
     return tuple(replace(c, length=c.length * NCHAR_BYTES) if c.kind == "nchar" else c for c in columns)
 
 
-def read_sample(raw: bytes, columns: Sequence[Column], precision: str, prepared: int, *, has_times: bool) -> Sample:
+def read_sample(
+    raw: bytes, columns: Sequence[TableColumn], precision: str, prepared: int, *, has_times: bool
+) -> SampleRows:
     """The first `prepared` rows of the file, as taosBenchmark takes them. Raises ValueError with one sentence."""
     for column in columns:
         if column.kind not in _CODES and column.kind not in _TEXTS:
@@ -55,10 +57,10 @@ def read_sample(raw: bytes, columns: Sequence[Column], precision: str, prepared:
     cells = [list(_cells(number, line, wanted, precision)) for number, line in taken]
     times = _times([row.pop(0) for row in cells], taken) if has_times else b""
     parts = [times, *(_part(column, [row[i] for row in cells]) for i, column in enumerate(kept))]
-    return Sample(content=b"".join(parts), rows=len(taken), period=prepared, lines=len(lines), has_times=has_times)
+    return SampleRows(content=b"".join(parts), rows=len(taken), period=prepared, lines=len(lines), has_times=has_times)
 
 
-def read_tags(raw: bytes, tags: Sequence[Column], precision: str) -> bytes:
+def read_tags(raw: bytes, tags: Sequence[TableColumn], precision: str) -> bytes:
     """A line of SQL literals for each line of the file. Raises ValueError with one sentence."""
     for tag in tags:
         if tag.kind not in _CODES and tag.kind not in (*_TEXTS, "json"):
@@ -83,7 +85,7 @@ def _lines(raw: bytes) -> list[tuple[int, str]]:
     return [(i, line) for i, part in enumerate(text.split("\n"), 1) if (line := part.rstrip("\r"))]
 
 
-def _cells(number: int, line: str, columns: Sequence[Column], precision: str) -> Iterator[object]:
+def _cells(number: int, line: str, columns: Sequence[TableColumn], precision: str) -> Iterator[object]:
     """The values of a line by their columns; None for NULL. Raises ValueError."""
     fields = list(_fields(number, line))
     if len(fields) != len(columns):
@@ -113,7 +115,7 @@ def _fields(number: int, line: str) -> Iterator[str]:
             return
 
 
-def _value(text: str, column: Column, precision: str) -> object:
+def _value(text: str, column: TableColumn, precision: str) -> object:
     """Raises ValueError for what is not of the column's type."""
     kind = column.kind
     if kind in (*_TEXTS, "json"):
@@ -165,7 +167,7 @@ def _times(values: list[object], taken: Sequence[tuple[int, str]]) -> bytes:
     return array("q", [int(str(value)) for value in values]).tobytes()
 
 
-def _part(column: Column, values: list[object]) -> bytes:
+def _part(column: TableColumn, values: list[object]) -> bytes:
     """A column as the load generator has it: the values, the lengths of a text, a byte for each NULL."""
     nulls = _padded(bytes(value is None for value in values))
     if column.kind not in _TEXTS:
@@ -180,7 +182,7 @@ def _padded(content: bytes) -> bytes:
     return content + bytes(-len(content) % 8)
 
 
-def _literal(number: int, tag: Column, value: object) -> str:
+def _literal(number: int, tag: TableColumn, value: object) -> str:
     """A tag as SQL has it."""
     if value is None:
         return "NULL"

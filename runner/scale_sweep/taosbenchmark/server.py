@@ -25,7 +25,7 @@ Rows = tuple[tuple[Any, ...], ...]
 _BUSY = ("0386", "0396", "03d3", "0334")  # a drop or create is still running, or no dnode has reported yet
 
 
-class Server:
+class TdengineServer:
     """The server's address. Each call opens its own connection."""
 
     def __init__(self, program: str, job: Job, own: ScaleOptions) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from scale_sweep.model import COLUMN_TYPES
 from scale_sweep.server.targets.tdengine.dialect import TEXT_TYPES, sql_column
-from scale_sweep.taosbenchmark.job import Column
+from scale_sweep.taosbenchmark.job import TableColumn
 
 _ALIASES = {
     "varchar": "binary",
@@ -27,11 +27,11 @@ COLUMNS_MAX = 4095  # the timestamp is one more column
 TAGS_MAX = 128
 
 DEMO_COLUMNS = (
-    Column(name="current", kind="float"),
-    Column(name="voltage", kind="int"),
-    Column(name="phase", kind="float"),
+    TableColumn(name="current", kind="float"),
+    TableColumn(name="voltage", kind="int"),
+    TableColumn(name="phase", kind="float"),
 )
-DEMO_TAGS = (Column(name="groupid", kind="int"), Column(name="location", kind="binary", length=24))
+DEMO_TAGS = (TableColumn(name="groupid", kind="int"), TableColumn(name="location", kind="binary", length=24))
 
 
 def kind_of(written: str) -> str:
@@ -43,16 +43,16 @@ def kind_of(written: str) -> str:
     return kind
 
 
-def make_column(name: str, kind: str, length: int, *, tag: bool) -> Column:
+def make_column(name: str, kind: str, length: int, *, tag: bool) -> TableColumn:
     """A column, with a length if its type has one. Raises ValueError."""
     check_name(name, 64)
     if kind == "json" and not tag:
         raise ValueError("JSON is a type for tags only")
     if kind not in TEXT_TYPES:
-        return Column(name=name, kind=kind)
+        return TableColumn(name=name, kind=kind)
     if not 1 <= length <= LENGTH_MAX:
         raise ValueError(f"a length of {length} is outside 1..{LENGTH_MAX}")
-    return Column(name=name, kind=kind, length=length)
+    return TableColumn(name=name, kind=kind, length=length)
 
 
 def check_name(name: str, most: int) -> None:
@@ -61,7 +61,7 @@ def check_name(name: str, most: int) -> None:
         raise ValueError(f"{name!r} is not a plain name of up to {most} letters, digits and _")
 
 
-def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[Column, ...]:
+def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[TableColumn, ...]:
     """Columns c0, c1, ... (tags t0, t1, ...) from "FLOAT,BINARY(16)". Raises ValueError."""
     columns = []
     for index, part in enumerate(text.split(",")):
@@ -76,15 +76,15 @@ def read_types(text: str, letter: str, width: int, *, tag: bool) -> tuple[Column
     return tuple(columns)
 
 
-def spec_columns(columns: Sequence[Column]) -> str:
+def spec_columns(columns: Sequence[TableColumn]) -> str:
     """The columns as the load generator's spec writes them."""
     return ",".join(f"{c.name}:{_sized(c)}" for c in columns)
 
 
-def sql_columns(columns: Sequence[Column]) -> str:
+def sql_columns(columns: Sequence[TableColumn]) -> str:
     """The columns as CREATE TABLE writes them."""
     return ", ".join(sql_column(c.name, _sized(c)) for c in columns)
 
 
-def _sized(column: Column) -> str:
+def _sized(column: TableColumn) -> str:
     return column.kind + (f"({column.length})" if column.length else "")

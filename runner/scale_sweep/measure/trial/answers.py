@@ -27,7 +27,7 @@ from scale_sweep.experiment.work.columns import Right, TableRows
 from scale_sweep.experiment.work.devices import as_text, from_text
 from scale_sweep.experiment.work.filters import counted
 from scale_sweep.loadgen.content import content_of
-from scale_sweep.loadgen.protocol import Asked
+from scale_sweep.loadgen.protocol import ReportedAnswer
 from scale_sweep.loadgen.rows import Tables, rows_of, tables_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
@@ -94,7 +94,7 @@ def checked_within(
     reached: Reached,
     spec: Mapping[str, str],
     texts: Mapping[str, str],
-    answers: Sequence[Asked],
+    answers: Sequence[ReportedAnswer],
     before: Sequence[AnswersChecked],
     written: int,
 ) -> tuple[AnswersChecked, ...]:
@@ -147,7 +147,7 @@ def checked_within(
 
 
 def _handed(
-    reached: Reached, query: Query, text: str, drawn: Drawn, names: Sequence[str], answer: Asked
+    reached: Reached, query: Query, text: str, drawn: Drawn, names: Sequence[str], answer: ReportedAnswer
 ) -> Sequence[Cells] | str:
     """The rows of the content; if it is no answer to the query, a sentence that says so."""
     try:
@@ -156,7 +156,9 @@ def _handed(
         return f"an answer that came while the load ran cannot be read: {error}"
 
 
-def _spread(query: Query, work: Work, reported: list[tuple[Asked, Drawn]]) -> list[tuple[Asked, Drawn]]:
+def _spread(
+    query: Query, work: Work, reported: list[tuple[ReportedAnswer, Drawn]]
+) -> list[tuple[ReportedAnswer, Drawn]]:
     """The answers to check: as many as are affordable, spread over the load."""
     step = -(-len(reported) // COUNTED_MAX) or 1
     while len(chosen := reported[::step]) > 1 and len(_affordable(query, work, [one for _, one in chosen])) < len(
@@ -225,7 +227,7 @@ def _right(made: _Made, query: Query, work: Work, drawn: Sequence[Drawn]) -> tup
     return [answers[one] for one in drawn], (sum(number for number, _ in counts), sum(passed for _, passed in counts))
 
 
-def _drawn(query: Query, answer: Asked, work: Work) -> Drawn:
+def _drawn(query: Query, answer: ReportedAnswer, work: Work) -> Drawn:
     """The draw of an answer. A moment lasts until the next row."""
     start = answer.from_ms or 0
     end = start + work.data.step_ms if query.when == "at" else answer.to_ms or 0
@@ -254,7 +256,7 @@ class Within:
     the tables. written: rows that the load sent, which an answer may contain."""
 
     query: Query
-    answer: Asked
+    answer: ReportedAnswer
     right: Right
     came: Sequence[Cells] | None
     names: Sequence[str]
@@ -272,7 +274,7 @@ class Within:
         return f"{why} (while the load ran)" if why else ""
 
 
-def is_compared(query: Query, answer: Asked, *, has_writes: bool) -> bool:
+def is_compared(query: Query, answer: ReportedAnswer, *, has_writes: bool) -> bool:
     """True if the content is known and no write of the load may change it. has_writes: the load sends rows."""
     return bool(answer.content) and (query.when != "always" or not has_writes)
 

@@ -13,12 +13,12 @@ from scale_sweep.base.spawning import run_within
 from scale_sweep.model import Finding
 
 _WITHIN_S = 10.0
-Done = subprocess.CompletedProcess[str]
+EndedProgram = subprocess.CompletedProcess[str]
 
 
 def run_program(
     argv: Sequence[str], within_s: float = _WITHIN_S, environment: Mapping[str, str] | None = None
-) -> Done | None:
+) -> EndedProgram | None:
     """The ended program with its output; None if it cannot be run, or does not end in time."""
     try:
         return run_within(within_s, argv, **({} if environment is None else {"env": environment}))
@@ -33,7 +33,7 @@ def version_of(argv: Sequence[str], pattern: str, within_s: float = _WITHIN_S) -
     return match.group(1) if match else ""
 
 
-def refused_flags(server: str, done: Done | None, line_begins: str = "") -> tuple[Finding, ...]:
+def refused_flags(server: str, done: EndedProgram | None, line_begins: str = "") -> tuple[Finding, ...]:
     """A finding with the message by which a program refused its flags; none if it accepted them or was not run.
 
     server: its name for people. line_begins: the start of the line that is the message; "": the first line.

@@ -17,7 +17,7 @@ _FRACTIONS = ("float", "double")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dialect:
+class SumsDialect:
     """column: the expression of a column, by its name and type; a boolean as a whole number. double: casts an
     expression to a double. ns: nanoseconds in a unit of `since`. added_as_double: types whose values are cast
     before they are added: a sum of floats in floats is not exact. since: the expression of the time since the first
@@ -30,13 +30,13 @@ class Dialect:
     since: str = "since_first"
 
 
-def expressions(data: Workload, computed: Sequence[str], dialect: Dialect) -> Mapping[str, str]:
+def expressions(data: Workload, computed: Sequence[str], dialect: SumsDialect) -> Mapping[str, str]:
     """The expression of each figure, by its name."""
     kinds = column_types(data)
     return {figure: _expression(figure, kinds, dialect) for figure in figures_of(data, computed)}
 
 
-def _expression(figure: str, kinds: Mapping[str, str], dialect: Dialect) -> str:
+def _expression(figure: str, kinds: Mapping[str, str], dialect: SumsDialect) -> str:
     name, _, what = figure.rpartition(".")
     if not name:
         return _OF_ROWS[what].format(since=dialect.since)
@@ -51,7 +51,7 @@ def _expression(figure: str, kinds: Mapping[str, str], dialect: Dialect) -> str:
     return dialect.double(f"{function}({column})") if is_fraction else f"{function}({column})"
 
 
-def in_ns(figures: Sequence[str], row: Sequence[Any], dialect: Dialect) -> dict[str, Any]:
+def in_ns(figures: Sequence[str], row: Sequence[Any], dialect: SumsDialect) -> dict[str, Any]:
     """A row of answers to the expressions, by figure, with its times in ns."""
     found = dict(zip(figures, row, strict=True))
     for figure, value in found.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
-class Query:
+class FileQuery:
     """One statement, on one line. result: the file that its rows are appended to, with the thread's number; ""
     for none. key: its path in the file, for messages."""
 
@@ -24,7 +24,7 @@ class Asking:
     mixed: each thread asks its share of the statements; else all of them, one after another.
     """
 
-    queries: tuple[Query, ...]
+    queries: tuple[FileQuery, ...]
     threads: int
     times: int
     interval_s: float
@@ -54,7 +54,7 @@ class QueryJob:
     client_config: str = ""
     notes: tuple[str, ...] = ()
 
-    def queries(self) -> Iterator[Query]:
+    def queries(self) -> Iterator[FileQuery]:
         """All statements."""
         for asking in (self.specified, self.of_subtables):
             yield from asking.queries if asking else ()

@@ -11,14 +11,14 @@ from typing import Any
 
 from scale_sweep.model import LoadSummary, OperationSummary
 from scale_sweep.taosbenchmark.output import Delays, delays
-from scale_sweep.taosbenchmark.queries.job import Query, QueryJob
+from scale_sweep.taosbenchmark.queries.job import FileQuery, QueryJob
 from scale_sweep.taosbenchmark.queries.spec import QueryLoad
 
 _NONE = Delays(min_ms=0, avg_ms=0, p90_ms=0, p95_ms=0, p99_ms=0, max_ms=0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class QueriesDone:
     """One load of queries, finished or not. of_subtables: it asked of each subtable."""
 
     load: QueryLoad
@@ -37,7 +37,7 @@ class Asked:
         return sum(one.errors for one in self.summary.operations)
 
 
-def delay_lines(asked: Asked) -> tuple[str, ...]:
+def delay_lines(asked: QueriesDone) -> tuple[str, ...]:
     """For each statement that had answers its delays, in seconds; of mixed statements one line for all."""
     if asked.load.spec["order"] == "progressive":
         return (_mixed_line(asked),) if asked.answered else ()
@@ -48,11 +48,11 @@ def delay_lines(asked: Asked) -> tuple[str, ...]:
     )
 
 
-def _service(asked: Asked, one: OperationSummary) -> Any:
+def _service(asked: QueriesDone, one: OperationSummary) -> Any:
     return one.service or asked.summary.service
 
 
-def _query_line(load: QueryLoad, query: Query, one: OperationSummary) -> str:
+def _query_line(load: QueryLoad, query: FileQuery, one: OperationSummary) -> str:
     d = (delays(one.service) if one.service else None) or _NONE
     return (
         f"complete query with {load.threads} threads and {load.times} query delay "
@@ -62,7 +62,7 @@ def _query_line(load: QueryLoad, query: Query, one: OperationSummary) -> str:
     )
 
 
-def _mixed_line(asked: Asked) -> str:
+def _mixed_line(asked: QueriesDone) -> str:
     """With taosBenchmark's own "cd", since scripts read the line."""
     d = delays(asked.summary.service) or _NONE
     return (
@@ -72,7 +72,7 @@ def _mixed_line(asked: Asked) -> str:
     )
 
 
-def total_lines(done: Sequence[Asked]) -> tuple[str, ...]:
+def total_lines(done: Sequence[QueriesDone]) -> tuple[str, ...]:
     """Queries of both kinds, and all of them in a second. The seconds are those in which queries were asked."""
     totals = {"specified": 0, "super": 0}
     for asked in done:
@@ -92,7 +92,7 @@ def settings_lines(job: QueryJob) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def document(job: QueryJob, done: Sequence[Asked], *, interrupted: bool) -> dict[str, Any]:
+def document(job: QueryJob, done: Sequence[QueriesDone], *, interrupted: bool) -> dict[str, Any]:
     """For --json. What could not be measured is null."""
     return {
         "schema": 1,
@@ -106,7 +106,7 @@ def document(job: QueryJob, done: Sequence[Asked], *, interrupted: bool) -> dict
     }
 
 
-def _documents(asked: Asked) -> list[dict[str, Any]]:
+def _documents(asked: QueriesDone) -> list[dict[str, Any]]:
     found = []
     for one in asked.summary.operations:
         measured = delays(_service(asked, one))

@@ -13,7 +13,7 @@ from scale_sweep.taosbenchmark.connecting import notes_of_idle, read_connection
 from scale_sweep.taosbenchmark.job import Refusals
 from scale_sweep.taosbenchmark.keys import ObjectReader
 from scale_sweep.taosbenchmark.limits import plain_name
-from scale_sweep.taosbenchmark.queries.job import Asking, Query, QueryJob
+from scale_sweep.taosbenchmark.queries.job import Asking, FileQuery, QueryJob
 from scale_sweep.taosbenchmark.version2 import mapped
 
 TABLE_MARK = "xxxx"
@@ -123,7 +123,7 @@ def _of_subtables(keys: ObjectReader, times: int, idle: list[tuple[str, str]]) -
 
 def _asking(
     part: ObjectReader,
-    queries: tuple[Query, ...],
+    queries: tuple[FileQuery, ...],
     times: int,
     idle: list[tuple[str, str]],
     *,
@@ -146,7 +146,7 @@ def _asking(
     )
 
 
-def _queries(part: ObjectReader, most: int) -> list[Query]:
+def _queries(part: ObjectReader, most: int) -> list[FileQuery]:
     found = []
     for entry in part.objects("sqls"):
         found.append(_query(entry, entry.text("sql", ""), entry.text("result", "")))
@@ -158,16 +158,16 @@ def _queries(part: ObjectReader, most: int) -> list[Query]:
     return found
 
 
-def _query(entry: ObjectReader, text: str, result: str) -> Query:
+def _query(entry: ObjectReader, text: str, result: str) -> FileQuery:
     statement = one_line(text)
     if not statement:
         entry.refuse("sql", "is needed")
     elif len(statement.encode()) > SQL_BYTES_MAX:
         entry.refuse("sql", f"is longer than {SQL_BYTES_MAX} bytes")
-    return Query(text=statement, result=result, key=entry.path)
+    return FileQuery(text=statement, result=result, key=entry.path)
 
 
-def _of_file(part: ObjectReader, read_text: ReadText) -> list[Query]:
+def _of_file(part: ObjectReader, read_text: ReadText) -> list[FileQuery]:
     """One statement a line."""
     path = part.text("sql_file", "")
     try:
@@ -175,7 +175,7 @@ def _of_file(part: ObjectReader, read_text: ReadText) -> list[Query]:
     except UsageError as error:
         part.refuse("sql_file", error.message)
         return []
-    found = [Query(text=line, result="", key=part.name("sql_file")) for line in lines if line]
+    found = [FileQuery(text=line, result="", key=part.name("sql_file")) for line in lines if line]
     if not found:
         part.refuse("sql_file", f"{path}: has no statement")
     if len(found) > SPECIFIED_QUERIES_MAX:

@@ -27,7 +27,7 @@ from scale_sweep.taosbenchmark.spec import door_spec
 REPORT_EVERY_S = 30.0
 
 
-QueryResult = LoadsDone[output.Asked]
+QueryResult = LoadsDone[output.QueriesDone]
 
 
 def read_text(path: str) -> str:
@@ -95,7 +95,7 @@ def _ask(job: QueryJob, program: str, load: QueryLoad, result: QueryResult, say:
     result.failure, result.interrupted = done.failure, done.interrupted
     if done.summary is None:
         return
-    asked = output.Asked(load=load, summary=done.summary, of_subtables=of_subtables, troubles=done.troubles)
+    asked = output.QueriesDone(load=load, summary=done.summary, of_subtables=of_subtables, troubles=done.troubles)
     result.done.append(asked)
     for line in output.delay_lines(asked):
         say(RESULT, line)
@@ -115,7 +115,7 @@ def _reports(say: Say) -> Callable[[Interval], None]:
     return report
 
 
-def _failure(job: QueryJob, asked: output.Asked, summary: LoadSummary, say: Say) -> LoadError | None:
+def _failure(job: QueryJob, asked: output.QueriesDone, summary: LoadSummary, say: Say) -> LoadError | None:
     """A query without an answer is a failure, unless the file says that the others go on."""
     if summary.outcome == "ok":
         return None

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scale_sweep.taosbenchmark.job import ScaleOptions
-from scale_sweep.taosbenchmark.queries.job import Asking, Query, QueryJob
+from scale_sweep.taosbenchmark.queries.job import Asking, FileQuery, QueryJob
 from scale_sweep.taosbenchmark.queries.read import TABLE_MARK
 from scale_sweep.taosbenchmark.spec import GO_ON, door_spec
 
@@ -27,7 +27,7 @@ class QueryLoad:
     """
 
     spec: dict[str, str]
-    queries: dict[str, Query]
+    queries: dict[str, FileQuery]
     items: tuple[str, ...] = ()
     threads: int
     times: int
@@ -38,7 +38,7 @@ class Statements:
     """What one load asks. queries, texts: by the name of the operation. items: what {item} in the texts stands for.
     progressive: each item once, in order."""
 
-    queries: dict[str, Query]
+    queries: dict[str, FileQuery]
     texts: dict[str, str]
     items: tuple[str, ...] = ()
     progressive: bool = False
@@ -48,7 +48,7 @@ def specified_loads(job: QueryJob, own: ScaleOptions, asking: Asking) -> list[Qu
     """One after another, a load for each statement; or one in which each thread has its share of them."""
     if asking.mixed:
         texts = tuple(query.text for query in asking.queries)
-        every = Query(text="{item}", result="", key=MIXED)
+        every = FileQuery(text="{item}", result="", key=MIXED)
         mixed = Statements(queries={MIXED: every}, texts={MIXED: "{item}"}, items=texts, progressive=True)
         return [_load(job, own, asking, mixed)]
     each = [Statements(queries={"query": query}, texts={"query": plain(query.text)}) for query in asking.queries]

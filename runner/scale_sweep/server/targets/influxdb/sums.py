@@ -24,7 +24,7 @@ _LONG = ("bigint", "timestamp")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class SumsStatement:
     """A statement and the figures that it returns. is_time: its time is the figure, and not its values."""
 
     figures: tuple[str, ...]
@@ -32,7 +32,7 @@ class Asked:
     is_time: bool = False
 
 
-def statements(data: Workload, devices: Sequence[str]) -> Iterator[Asked]:
+def statements(data: Workload, devices: Sequence[str]) -> Iterator[SumsStatement]:
     """The statements for these devices, or for all together, if there are none. Of more than DEVICES_MAX devices, all
     are returned."""
     kinds, by_device = column_types(data), f' GROUP BY "{DEVICE}"'
@@ -41,18 +41,20 @@ def statements(data: Workload, devices: Sequence[str]) -> Iterator[Asked]:
     names = [figure for figure, expression in asked.items() if expression]
     for at in range(0, len(names), FIGURES_MAX):
         some = tuple(names[at : at + FIGURES_MAX])
-        yield Asked(figures=some, text=_select(", ".join(asked[name] for name in some), where, grouped))
+        yield SumsStatement(figures=some, text=_select(", ".join(asked[name] for name in some), where, grouped))
     for name in (name for name, kind in kinds.items() if kind == "bool"):
-        yield Asked(figures=(f"{name}.sum",), text=_select(f'count("{name}")', [*where, f'"{name}" = true'], grouped))
+        yield SumsStatement(
+            figures=(f"{name}.sum",), text=_select(f'count("{name}")', [*where, f'"{name}" = true'], grouped)
+        )
     for what in ("first", "last"):
-        yield Asked(figures=(what,), text=_select(f'{what}("{first}")', where, grouped), is_time=True)
+        yield SumsStatement(figures=(what,), text=_select(f'{what}("{first}")', where, grouped), is_time=True)
     if STEPS in figures_of(data, SUMS):
         between = _select(f'elapsed("{first}", 1u) AS "apart"', where, by_device)
         step = f'"apart" <= {data.step_ms * _US_PER_MS}'
-        yield Asked(figures=(STEPS,), text=f'SELECT sum("apart") FROM ({between}) WHERE {step}{grouped}')
+        yield SumsStatement(figures=(STEPS,), text=f'SELECT sum("apart") FROM ({between}) WHERE {step}{grouped}')
 
 
-def figures_found(asked: Asked, row: Sequence[Any], data: Workload) -> dict[str, Any]:
+def figures_found(asked: SumsStatement, row: Sequence[Any], data: Workload) -> dict[str, Any]:
     """The figures of one row of the answer, whose times are in ns."""
     if asked.is_time:
         return {asked.figures[0]: int(row[0]) - data.start_ms * NS_PER_MS}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Site
-from scale_sweep.server.targets.kairosdb.store import Started, Store
+from scale_sweep.server.targets.kairosdb.store import KairosdbStart, Store
 from scale_sweep.server.targets.nouns import IN_MEMORY, Address
 
 DATABASE = "kairosdb/h2"  # in the trial's directory
@@ -26,8 +26,8 @@ class H2(Store):
     acknowledged = IN_MEMORY
     compression = "rows of H2, not compressed"
 
-    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> Started:
-        return Started(
+    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
+        return KairosdbStart(
             items={"datastore.h2.database_path": f'"{site.data_dir}/{DATABASE}"'}, argv=tuple(kairosdb), ports=()
         )
 

@@ -16,7 +16,7 @@ from scale_sweep.server.targets.cassandra_node.cql import Cql
 from scale_sweep.server.targets.cassandra_node.node import FLUSHED, Node, find, java, programs, sync
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.java import options
-from scale_sweep.server.targets.kairosdb.store import Started, Store, is_item
+from scale_sweep.server.targets.kairosdb.store import KairosdbStart, Store, is_item
 from scale_sweep.server.targets.nouns import Address
 from scale_sweep.server.targets.two_programs import in_turn
 
@@ -54,7 +54,7 @@ class OnCassandra(Store):
         """Cassandra, and its Java runtime if that is the machine's."""
         return (_home(), *programs(_home())) if _home() else ()
 
-    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> Started:
+    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
         folder = f"{site.data_dir}/{ROOT}"
         port, nodes_port = site.port + PORT, site.port + NODES_PORT
         node = Node(root=folder, host=site.bind_address, port=port, nodes_port=nodes_port)
@@ -63,7 +63,7 @@ class OnCassandra(Store):
         command = node.command(java(site, home), home, jvm)
         items = {name.partition(".")[2]: value for name, value in settings.items() if is_item(name)}
         both = f"{root}/both.sh"
-        return Started(
+        return KairosdbStart(
             items={
                 "service.datastore": f'"{_MODULE}"',
                 "datastore.cassandra.write_cluster.cql_host_list": f'["{site.bind_address}:{port}"]',

@@ -11,7 +11,7 @@ from scale_sweep.server.targets.nouns import Address
 
 
 @dataclass(frozen=True, kw_only=True)
-class Started:
+class KairosdbStart:
     """What KairosDB is started with. items: of kairosdb.conf, without its prefix, as they are written. argv: of the
     whole server."""
 
@@ -44,7 +44,7 @@ class Store(ABC):
         return ()
 
     @abstractmethod
-    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> Started:
+    def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
         """root: of KairosDB's files. kairosdb: its command."""
 
     def not_ready(self, address: Address, within_s: float) -> str:

@@ -10,16 +10,18 @@ from collections.abc import Sequence
 from scale_sweep.model import Trial
 from scale_sweep.server.targets.postgres.methods import JSONB, METRICS
 from scale_sweep.server.targets.postgres.queries import TABLE
-from scale_sweep.server.targets.sql_sums import Dialect, expressions
+from scale_sweep.server.targets.sql_sums import SumsDialect, expressions
 
 NS_PER_US = 1000
 SUMS = ("rows", "times", "values", "sum", "least", "greatest", "timed")
 _IN_JSON = {"float": "float8", "double": "float8", "bool": "boolean", "timestamp": "text", "binary": "text"}
 
 
-def sums_dialect(method: str) -> Dialect:
+def sums_dialect(method: str) -> SumsDialect:
     """How columns are spelled: with jsonb they are members of one column."""
-    return Dialect(column=_member if method == JSONB else _column, double=lambda what: f"{what}::float8", ns=NS_PER_US)
+    return SumsDialect(
+        column=_member if method == JSONB else _column, double=lambda what: f"{what}::float8", ns=NS_PER_US
+    )
 
 
 def sums_statement(trial: Trial, devices: Sequence[str]) -> str:

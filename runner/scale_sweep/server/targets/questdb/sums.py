@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from scale_sweep.model import Trial
 from scale_sweep.server.targets.series import DEVICE, part_names
-from scale_sweep.server.targets.sql_sums import Dialect, expressions
+from scale_sweep.server.targets.sql_sums import SumsDialect, expressions
 
 SUMS = ("rows", "first", "last", "times", "values", "sum", "least", "greatest", "timed")
 FIGURES_MAX = 40  # of one statement: it is in the address of a request, whose length QuestDB limits
@@ -22,7 +22,7 @@ def _column(name: str, kind: str) -> str:
     return f'"{name}"::int' if kind == "bool" else f'"{name}"'
 
 
-DIALECT = Dialect(
+DIALECT = SumsDialect(
     column=_column,
     double=lambda what: f"({what})::double",
     ns=1000,

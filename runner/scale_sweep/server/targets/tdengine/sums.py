@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from scale_sweep.experiment.work.sums import ALL, NS_PER_MS
 from scale_sweep.model import Trial
-from scale_sweep.server.targets.sql_sums import Dialect, expressions
+from scale_sweep.server.targets.sql_sums import SumsDialect, expressions
 from scale_sweep.server.targets.tdengine.config import precision
 from scale_sweep.server.targets.tdengine.dialect import ONE_COLUMN, SCHEMALESS, UNITS_PER_MS
 from scale_sweep.server.targets.tdengine.queries import DATABASE, TABLE
@@ -19,7 +19,7 @@ DEVICES_MAX = 200  # that a statement names
 _UNITS = {"ms": "1a", "us": "1u", "ns": "1b"}
 
 
-def sums_dialect(trial: Trial) -> Dialect:
+def sums_dialect(trial: Trial) -> SumsDialect:
     """How columns and times are spelled: the server names the time of schemaless rows, and their only value."""
     method, unit = trial.subject.method, precision(trial)
     time, start = "_ts" if method in SCHEMALESS else "ts", trial.work.data.start_ms * UNITS_PER_MS[unit]
@@ -28,7 +28,7 @@ def sums_dialect(trial: Trial) -> Dialect:
         quoted = "`_value`" if method in ONE_COLUMN else f"`{name}`"
         return f"CAST({quoted} AS INT)" if kind == "bool" else quoted
 
-    return Dialect(
+    return SumsDialect(
         column=column,
         double=lambda what: f"CAST({what} AS DOUBLE)",
         ns=NS_PER_MS // UNITS_PER_MS[unit],

@@ -31,7 +31,7 @@ _TOGETHER = {"least": "min", "greatest": "max", "first": "min", "last": "max"}  
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class SumsQuery:
     """One figure of each device. column: of whose series. outer, rollup: functions over series and over samples; the
     latter with more arguments. labels: conditions of the selector. by_device: an answer for each device."""
 
@@ -44,14 +44,14 @@ class Asked:
     by_device: bool
 
 
-def questions(data: Workload, devices: Sequence[str]) -> Iterator[Asked]:
+def questions(data: Workload, devices: Sequence[str]) -> Iterator[SumsQuery]:
     """For these devices, or for all together, if there are none. Of more than DEVICES_MAX devices, all are returned."""
     names = list(columns_of(data))
     labels = f'{DEVICE}=~"{"|".join(devices)}"' if 0 < len(devices) <= DEVICES_MAX else ""
     for name in names:
         for what, rollup in _ROLLUPS.items():
             if what not in ("first", "last") or name == names[0]:
-                yield Asked(
+                yield SumsQuery(
                     figure=f"{name}.{what}",
                     column=name,
                     outer=_TOGETHER.get(what, "sum"),

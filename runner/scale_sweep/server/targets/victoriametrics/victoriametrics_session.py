@@ -18,7 +18,7 @@ from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
 from scale_sweep.server.targets.victoriametrics.answers import rows_of
 from scale_sweep.server.targets.victoriametrics.queries import PLAIN
-from scale_sweep.server.targets.victoriametrics.sums import Asked, completed, questions
+from scale_sweep.server.targets.victoriametrics.sums import SumsQuery, completed, questions
 from scale_sweep.server.targets.web import Web, metrics
 
 WITHIN_S = 3600.0
@@ -130,12 +130,12 @@ class VictoriametricsSession(Session):
 
     def _by_device(self, what: str, column: str) -> dict[str, float]:
         """A number of each device, over all samples of a column."""
-        asked = Asked(
+        asked = SumsQuery(
             figure=what, column=column, outer="sum", rollup=f"{what}_over_time", more="", labels="", by_device=True
         )
         return self._over_time(asked)
 
-    def _over_time(self, asked: Asked) -> dict[str, float]:
+    def _over_time(self, asked: SumsQuery) -> dict[str, float]:
         """Over ten years from a day before the first timestamp: 3e11 rows of 1 ms.
 
         VictoriaMetrics remembers for ten seconds which series it found for a selector, even with its caches switched

@@ -22,7 +22,7 @@ def shown(text: str, *, quoted: bool = True) -> str:
     return repr(part) if quoted or not part.isprintable() else part
 
 
-class Given:
+class ConfigValues:
     """Keys and values of a file. Every reader returns a value that can be worked with, and notes a mistake."""
 
     def __init__(self, values: Mapping[str, str]) -> None:

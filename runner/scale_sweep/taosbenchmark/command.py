@@ -26,7 +26,7 @@ from scale_sweep.taosbenchmark.subscriptions.run import check_files, run_subscri
 
 
 @dataclass(frozen=True, kw_only=True)
-class Done:
+class Outcome:
     """The outcome. document: for --json. failure: raised by the caller after the lines were shown."""
 
     document: Mapping[str, Any]
@@ -35,17 +35,17 @@ class Done:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Work:
+class LoadCommand:
     """Something to do. settings: lines for a person, who is asked first where `ask` is set."""
 
     ask: bool
     settings: tuple[str, ...]
-    run: Callable[[str, Say], Done]
+    run: Callable[[str, Say], Outcome]
 
 
-def read_work(
+def read_command(
     given: Mapping[str, str], refusals: Refusals, own: ScaleOptions, environment: Mapping[str, str], now: datetime
-) -> Work:
+) -> LoadCommand:
     """What the options, or the file that they name, ask for. Raises UsageError with all mistakes."""
     document = read_document(given["file"]) if "file" in given else {}
     kind = str(document.get("filetype", "insert")).lower()
@@ -57,17 +57,17 @@ def read_work(
     return _insert(read_job(given, refusals, own, environment, now), own)
 
 
-def _insert(job: Job, own: ScaleOptions) -> Work:
-    def run(program: str, say: Say) -> Done:
+def _insert(job: Job, own: ScaleOptions) -> LoadCommand:
+    def run(program: str, say: Say) -> Outcome:
         result = run_job(job, own, program, say)
-        return Done(
+        return Outcome(
             document=output.document(job, result.loads, interrupted=result.interrupted)
             | {"aggregates": [asdict(one) for one in result.took]},
             interrupted=result.interrupted,
             failure=result.failure,
         )
 
-    return Work(ask=job.ask, settings=output.settings_lines(job), run=run)
+    return LoadCommand(ask=job.ask, settings=output.settings_lines(job), run=run)
 
 
 def _queries(
@@ -76,18 +76,18 @@ def _queries(
     refusals: Refusals,
     own: ScaleOptions,
     environment: Mapping[str, str],
-) -> Work:
+) -> LoadCommand:
     job = read_query_job(document, given, refusals, environment)
 
-    def run(program: str, say: Say) -> Done:
+    def run(program: str, say: Say) -> Outcome:
         result = run_queries(job, own, program, say)
-        return Done(
+        return Outcome(
             document=query_output.document(job, result.done, interrupted=result.interrupted),
             interrupted=result.interrupted,
             failure=result.failure,
         )
 
-    return Work(ask=False, settings=query_output.settings_lines(job), run=run)
+    return LoadCommand(ask=False, settings=query_output.settings_lines(job), run=run)
 
 
 def read_query_job(
@@ -102,16 +102,16 @@ def read_query_job(
     return replace(job, client_config=client_folder(folder))
 
 
-def _subscriptions(job: SubscribeJob, own: ScaleOptions) -> Work:
-    def run(program: str, say: Say) -> Done:
+def _subscriptions(job: SubscribeJob, own: ScaleOptions) -> LoadCommand:
+    def run(program: str, say: Say) -> Outcome:
         result = run_subscriptions(job, own, program, say)
-        return Done(
+        return Outcome(
             document=subscription_output.document(job, result.done, interrupted=result.interrupted),
             interrupted=result.interrupted,
             failure=result.failure,
         )
 
-    return Work(ask=False, settings=subscription_output.settings_lines(job), run=run)
+    return LoadCommand(ask=False, settings=subscription_output.settings_lines(job), run=run)
 
 
 def read_subscribe_job(
