@@ -17,7 +17,7 @@ from scale_sweep.loadgen.content import content_of
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import ReportedAnswer
 from scale_sweep.loadgen.rows import rows_of, tables_of
-from scale_sweep.loadgen.spec import preload_of, spec_text, told_texts, trial_spec
+from scale_sweep.loadgen.spec import preload_of, query_lines, spec_text, trial_spec
 from scale_sweep.measure.trial.answers import Within
 from scale_sweep.model import Drawn
 from scale_sweep.server.targets import Session, Target
@@ -98,7 +98,7 @@ def loaded_server(target: Target, folder: Path, method: str = "") -> Iterator[Lo
         trial = server.trial
         asked_by = method or target.facts.methods[0]
         texts = {n: target.facts.rendered(q, trial.work.data, asked_by) for n, q in queries_of(trial.work).items()}
-        spec = trial_spec(trial, {**session.load_spec(), **told_texts(texts)})
+        spec = trial_spec(trial, {**session.load_spec(), **query_lines(texts)})
         spec |= {"requests": str(ASKED), "threads": "1", "duration_s": "60"}
         spec |= {"warmup_s": "0", "check_ms": "1", "check_every": "0", "check_cpu_share": "0"}
         yield Loaded(server=server, session=session, spec=spec, text=texts["range"])

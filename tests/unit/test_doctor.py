@@ -58,5 +58,5 @@ def test_a_target_without_such_a_variable_is_as_before():
     found = load_target("postgres").find("")
     said = said_of("postgres")
     assert found is not None
-    assert said.state == f"{found.version} in {found.home} ({found.found})"
+    assert said.state == f"{found.version} in {found.home} ({found.source})"
     assert said.remedy == ""

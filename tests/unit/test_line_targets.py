@@ -142,7 +142,7 @@ def test_questdb_takes_inserts_with_the_secret_of_the_trial():
     ],
 )
 def test_kairosdb_has_two_datastores(monkeypatch, knobs, words):
-    found = Installation(home="/c", version="5.0.9", found="there")
+    found = Installation(home="/c", version="5.0.9", source="there")
     monkeypatch.setattr("scale_sweep.server.targets.kairosdb.on_cassandra.find", lambda home: found)
     trial = trial_of("kairosdb")
     trial = replace(trial, knobs={**trial.knobs, **knobs})
@@ -159,7 +159,7 @@ def test_kairosdb_on_cassandra_needs_one_on_this_machine(monkeypatch):
 
 
 def test_kairosdb_and_its_cassandra_are_one_server(monkeypatch):
-    found = Installation(home="/c", version="5.0.9", found="there")
+    found = Installation(home="/c", version="5.0.9", source="there")
     monkeypatch.setattr("scale_sweep.server.targets.kairosdb.on_cassandra.find", lambda home: found)
     trial, given = trial_of("kairosdb"), {"datastore": "cassandra", "cassandra.commitlog_sync": "batch"}
     trial = replace(trial, knobs={**trial.knobs, **given, "queue_processor.batch_size": "400"})

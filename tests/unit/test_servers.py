@@ -70,7 +70,7 @@ def test_a_server_is_brought_once(cache, monkeypatch):
     assert "-Dartifact=org.questdb:questdb:9.3.4" in asked[0]
     found = load_target("questdb").find("")
     assert found is not None
-    assert (found.home, found.found) == (made.home, "scale servers")
+    assert (found.home, found.source) == (made.home, "scale servers")
 
 
 def test_another_file_than_the_pinned_one_is_refused_and_leaves_nothing(cache):

@@ -124,7 +124,7 @@ def _server(target: Target) -> Ability:
     variable = target.facts.home_variable
     named = os.environ.get(variable, "") if variable else ""
     usual, there = target.find(""), target.find(named) if named else None
-    words = [_installed_words(usual, usual.found)] if usual else []
+    words = [_installed_words(usual, usual.source)] if usual else []
     if named:
         words.append(_installed_words(there, variable) if there else f"no server in {named} ({variable})")
     root = [f"runs as root: {target.facts.needs_root}"] if words and target.facts.needs_root else []

@@ -64,12 +64,12 @@ class ConfigValues:
         """Numbers with colons between them, so many; fewer are filled up with 0."""
         text = self.text(key)
         parts = [part.strip() for part in text.split(":")]
-        found = tuple(float(part) for part in parts) if all(map(_NUMBER.fullmatch, parts)) else ()
-        if not counts[0] <= len(found) <= counts[1] or any(not 0 <= s <= SHARE_MAX for s in found) or not any(found):
+        shares = tuple(float(part) for part in parts) if all(map(_NUMBER.fullmatch, parts)) else ()
+        if not counts[0] <= len(shares) <= counts[1] or any(not 0 <= s <= SHARE_MAX for s in shares) or not any(shares):
             numbers = f"{counts[0]} to {counts[1]} numbers like 1:0:2"
             self.refuse(key, f"{shown(text)} is not {numbers}, of 0 to {SHARE_MAX:g} and one of them above 0")
-            found = (1.0,)
-        return (*found, *(0.0,) * (counts[1] - len(found)))
+            shares = (1.0,)
+        return (*shares, *(0.0,) * (counts[1] - len(shares)))
 
     def refuse(self, key: str, why: str, remedy: str = "") -> None:
         """Notes a mistake."""

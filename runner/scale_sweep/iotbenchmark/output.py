@@ -58,25 +58,25 @@ def rows_of(job: IotJob, summary: LoadSummary) -> list[Row]:
     return [_row(job, summary, kind, name, known.get(kind)) for kind, name in OPERATIONS]
 
 
-def _row(job: IotJob, summary: LoadSummary, kind: str, name: str, found: OperationSummary | None) -> Row:
-    if found is None:
+def _row(job: IotJob, summary: LoadSummary, kind: str, name: str, operation: OperationSummary | None) -> Row:
+    if operation is None:
         return Row(operation=kind, name=name, counts=dict.fromkeys(_COUNTS, 0), latencies=dict.fromkeys(LATENCIES, 0.0))
-    if found.rows_window is None:  # it writes
-        points, failed_points = found.units_window * job.values_per_row, summary.rows_failed * job.values_per_row
+    if operation.rows_window is None:  # it writes
+        points, failed_points = operation.units_window * job.values_per_row, summary.rows_failed * job.values_per_row
     else:
-        points, failed_points = found.rows_window * job.sensors_of(kind), 0
+        points, failed_points = operation.rows_window * job.sensors_of(kind), 0
     counts = {
-        "okOperation": found.service.count if found.service else 0,
+        "okOperation": operation.service.count if operation.service else 0,
         "okPoint": points,
-        "failOperation": found.failed or 0,
+        "failOperation": operation.failed or 0,
         "failPoint": failed_points,
         "throughput": points / summary.window_s if summary.window_s > 0 else 0.0,
     }
-    return Row(operation=kind, name=name, counts=counts, latencies=_latencies(found))
+    return Row(operation=kind, name=name, counts=counts, latencies=_latencies(operation))
 
 
-def _latencies(found: OperationSummary) -> dict[str, float]:
-    service = found.service
+def _latencies(operation: OperationSummary) -> dict[str, float]:
+    service = operation.service
     if service is None or not service.count or service.min_us is None or service.max_us is None:
         return dict.fromkeys(LATENCIES, 0.0)
     histogram = HdrHistogram.decode(service.hdr)
@@ -84,7 +84,7 @@ def _latencies(found: OperationSummary) -> dict[str, float]:
     ranked = {
         name: min(max(histogram.get_value_at_percentile(q) / 1e6, least), most) for name, q in _PERCENTILES.items()
     }
-    slowest = (found.slowest_worker_s or 0.0) * 1e3
+    slowest = (operation.slowest_worker_s or 0.0) * 1e3
     return {"AVG": (service.mean_us or 0.0) / 1e3, "MIN": least, **ranked, "MAX": most, "SLOWEST_THREAD": slowest}
 
 

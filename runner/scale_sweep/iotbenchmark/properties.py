@@ -11,12 +11,12 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 
 def read_properties(text: str) -> dict[str, str]:
     """The last value of each key. Comments begin with # or !; a backslash at its end continues a line."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in _logical_lines(text):
         match = _LINE.fullmatch(line)
         if match:
-            found[_plain(match.group(1))] = _plain(match.group(2)).strip()
-    return found
+            values[_plain(match.group(1))] = _plain(match.group(2)).strip()
+    return values
 
 
 def _logical_lines(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from scale_sweep.iotbenchmark.bounds import RATE_MAX, REQUESTS_MAX, ROWS_MAX, RO
 from scale_sweep.iotbenchmark.config_values import ConfigValues, shown
 from scale_sweep.iotbenchmark.job import IotJob
 from scale_sweep.iotbenchmark.keys import TIME_FUNCTIONS
-from scale_sweep.iotbenchmark.questions import aggregate_function, asked_sensors, within_ms, written_operations
+from scale_sweep.iotbenchmark.questions import aggregate_function, queried_sensors, within_ms, written_operations
 from scale_sweep.iotbenchmark.shape import workload
 from scale_sweep.iotbenchmark.stored import read_store
 from scale_sweep.iotbenchmark.tags import tag_notes
@@ -30,68 +30,68 @@ def read_job(
 
     Raises one UsageError for all mistakes.
     """
-    given = ConfigValues(values)
-    notes = given.check_keys()
-    store, store_notes = read_store(given, store_password, now or datetime.now())
-    facts, method, versions = _facts(given)
-    clients, devices = _clients(given), given.whole("DEVICE_NUMBER")
-    tables = _written_devices(given, devices)
-    loop, batch = given.whole("LOOP"), given.whole("BATCH_SIZE_PER_WRITE")
-    batches = tables / clients / given.whole("DEVICE_NUM_PER_WRITE")
-    operations, part = written_operations(given, batches)
+    config = ConfigValues(values)
+    notes = config.check_keys()
+    store, store_notes = read_store(config, store_password, now or datetime.now())
+    facts, method, versions = _facts(config)
+    clients, devices = _clients(config), config.whole("DEVICE_NUMBER")
+    tables = _written_devices(config, devices)
+    loop, batch = config.whole("LOOP"), config.whole("BATCH_SIZE_PER_WRITE")
+    batches = tables / clients / config.whole("DEVICE_NUM_PER_WRITE")
+    operations, part = written_operations(config, batches)
     rows_each = max(1, round(loop * part * batch))
-    data = workload(given, facts, tables, rows_each)
+    data = workload(config, facts, tables, rows_each)
     work = Work(data=data, operations=operations)
     if work.counts_requests:
-        _check_reads(given, devices, tables)
-        _check_queries(given, work, rows_each)
-    _check_clients(given, clients, tables)
-    _check_questions(given, devices)
+        _check_reads(config, devices, tables)
+        _check_queries(config, work, rows_each)
+    _check_clients(config, clients, tables)
+    _check_questions(config, devices)
     reads_only = part == 0
     units = 0 if work.counts_requests else rows_each * tables
     requests = max(1, round(loop * clients * (part * batches + 1 - part))) if work.counts_requests else 0
-    rate = _rate(given, units or requests, loop, part, batches)
-    _check_amounts(given, units, requests, rate)
+    rate = _rate(config, units or requests, loop, part, batches)
+    _check_amounts(config, units, requests, rate)
     job = IotJob(
-        database=given.text("DB_SWITCH"),
+        database=config.text("DB_SWITCH"),
         target=facts.name if facts else "",
         method=method,
-        host=_first(given, "HOST"),
-        port=_port(given),
-        user=given.text("USERNAME"),
-        password=password or given.text("TOKEN" if facts and "token" in facts.takes else "PASSWORD"),
-        database_name=given.text("DB_NAME"),
-        drops=given.flag("IS_DELETE_DATA") and not reads_only,
-        creates=given.flag("CREATE_SCHEMA") and not reads_only,
+        host=_first(config, "HOST"),
+        port=_port(config),
+        user=config.text("USERNAME"),
+        password=password or config.text("TOKEN" if facts and "token" in facts.takes else "PASSWORD"),
+        database_name=config.text("DB_NAME"),
+        drops=config.flag("IS_DELETE_DATA") and not reads_only,
+        creates=config.flag("CREATE_SCHEMA") and not reads_only,
         clients=clients,
         work=work,
         rows=units,
         requests=requests,
-        duration_s=given.whole("TEST_MAX_TIME") / 1000,
+        duration_s=config.whole("TEST_MAX_TIME") / 1000,
         rate=rate,
-        timeout_s=_timeout_s(given, part),
-        seed=given.whole("DATA_SEED"),
-        read_seed=given.whole("QUERY_SEED"),
+        timeout_s=_timeout_s(config, part),
+        seed=config.whole("DATA_SEED"),
+        read_seed=config.whole("QUERY_SEED"),
         rows_expected=rows_each,
-        within_ms=within_ms(given, loop, part),
-        follows=given.flag("IS_RECENT_QUERY") and part > 0,
-        sensors={o.name: tuple(asked_sensors(given, o.name)) for o in operations if o.unit != "rows"},
-        time_function=_time_function(given),
+        within_ms=within_ms(config, loop, part),
+        follows=config.flag("IS_RECENT_QUERY") and part > 0,
+        sensors={o.name: tuple(queried_sensors(config, o.name)) for o in operations if o.unit != "rows"},
+        time_function=_time_function(config),
         store=store,
-        notes=(*notes, *versions, *store_notes, *_notes(given, facts, work), *tag_notes(given)),
+        notes=(*notes, *versions, *store_notes, *_notes(config, facts, work), *tag_notes(config)),
     )
-    given.raise_any()
+    config.raise_any()
     return job
 
 
-def _timeout_s(given: ConfigValues, part: float) -> float:
+def _timeout_s(config: ConfigValues, part: float) -> float:
     """The longest of those that the load uses."""
     keys = [("WRITE_OPERATION_TIMEOUT_MS", part > 0), ("READ_OPERATION_TIMEOUT_MS", part < 1)]
-    return max((given.whole(key) / 1000 for key, is_used in keys if is_used), default=0.0)
+    return max((config.whole(key) / 1000 for key, is_used in keys if is_used), default=0.0)
 
 
-def _time_function(given: ConfigValues) -> str:
-    function = aggregate_function(given)
+def _time_function(config: ConfigValues) -> str:
+    function = aggregate_function(config)
     return function if function in TIME_FUNCTIONS else ""
 
 
@@ -101,16 +101,16 @@ def names_of(facts: Facts) -> dict[str, str]:
     return {name: method or facts.methods[0] for name, _, method in named}
 
 
-def _facts(given: ConfigValues) -> tuple[Facts | None, str, tuple[str, ...]]:
+def _facts(config: ConfigValues) -> tuple[Facts | None, str, tuple[str, ...]]:
     """The target, how rows are written, and a note if the name is that of another version."""
-    wanted, known = given.text("DB_SWITCH"), all_facts()
+    wanted, known = config.text("DB_SWITCH"), all_facts()
     for facts in known:
         for name, method in names_of(facts).items():
             if wanted.lower() == name.lower():
                 return facts, method, _version_notes(facts, name)
     names = ", ".join(sorted(name for facts in known for name in names_of(facts)))
-    where = "" if given.says("DB_SWITCH") else " (its default)"
-    given.refuse("DB_SWITCH", f"there is no target for {shown(wanted, quoted=False)}{where}", f"there are {names}")
+    where = "" if config.says("DB_SWITCH") else " (its default)"
+    config.refuse("DB_SWITCH", f"there is no target for {shown(wanted, quoted=False)}{where}", f"there are {names}")
     return None, "", ()
 
 
@@ -120,107 +120,107 @@ def _version_notes(facts: Facts, name: str) -> tuple[str, ...]:
     return (f"DB_SWITCH: {name} names a version of {facts.title}; the version that answers at HOST is loaded",)
 
 
-def _first(given: ConfigValues, key: str) -> str:
-    text = given.text(key)
+def _first(config: ConfigValues, key: str) -> str:
+    text = config.text(key)
     if "," in text:
-        given.refuse(key, f"{shown(text)}: one server is loaded", "name one")
+        config.refuse(key, f"{shown(text)}: one server is loaded", "name one")
     return text.split(",")[0].strip()
 
 
-def _port(given: ConfigValues) -> int:
-    text = _first(given, "PORT")
+def _port(config: ConfigValues) -> int:
+    text = _first(config, "PORT")
     if not (re.fullmatch(r"[0-9]{1,5}", text) and 1 <= int(text) < 65536):
-        given.refuse("PORT", f"{shown(text)} is not a port")
+        config.refuse("PORT", f"{shown(text)} is not a port")
         return 1
     return int(text)
 
 
-def _clients(given: ConfigValues) -> int:
+def _clients(config: ConfigValues) -> int:
     """DATA_CLIENT_NUMBER; of older files CLIENT_NUMBER, for both kinds of client."""
-    return given.whole("DATA_CLIENT_NUMBER" if given.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER")
+    return config.whole("DATA_CLIENT_NUMBER" if config.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER")
 
 
-def _check_clients(given: ConfigValues, clients: int, tables: int) -> None:
+def _check_clients(config: ConfigValues, clients: int, tables: int) -> None:
     if clients > tables:
-        key = "DATA_CLIENT_NUMBER" if given.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER"
-        given.refuse(key, f"{clients} clients cannot share {tables} devices: each device belongs to one client")
+        key = "DATA_CLIENT_NUMBER" if config.says("DATA_CLIENT_NUMBER") else "CLIENT_NUMBER"
+        config.refuse(key, f"{clients} clients cannot share {tables} devices: each device belongs to one client")
 
 
-def _check_questions(given: ConfigValues, devices: int) -> None:
+def _check_questions(config: ConfigValues, devices: int) -> None:
     """Queries cannot ask for more devices or sensors than there are; also where the load asks nothing."""
     for key, there, what in (
         ("QUERY_DEVICE_NUM", devices, "devices"),
-        ("QUERY_SENSOR_NUM", given.whole("SENSOR_NUMBER"), "sensors"),
+        ("QUERY_SENSOR_NUM", config.whole("SENSOR_NUMBER"), "sensors"),
     ):
-        if given.whole(key) > there:
-            given.refuse(key, f"{given.whole(key)}: there are {there} {what}")
-    aggregate_function(given)
+        if config.whole(key) > there:
+            config.refuse(key, f"{config.whole(key)}: there are {there} {what}")
+    aggregate_function(config)
 
 
-def _check_amounts(given: ConfigValues, rows: int, requests: int, rate: float) -> None:
+def _check_amounts(config: ConfigValues, rows: int, requests: int, rate: float) -> None:
     """What the keys come to together, compared with the bounds of the load generator."""
     if rows > ROWS_MAX:
-        given.refuse("LOOP", f"makes {rows:,} rows; {ROWS_MAX:,} at most")
+        config.refuse("LOOP", f"makes {rows:,} rows; {ROWS_MAX:,} at most")
     if requests > REQUESTS_MAX:
-        given.refuse("LOOP", f"makes {requests:,} requests; {REQUESTS_MAX:,} at most")
+        config.refuse("LOOP", f"makes {requests:,} requests; {REQUESTS_MAX:,} at most")
     if rate > RATE_MAX:
-        given.refuse("OP_MIN_INTERVAL", f"makes a rate of {rate:g} per second; {RATE_MAX:g} at most")
-    each = given.whole("BATCH_SIZE_PER_WRITE") * given.whole("DEVICE_NUM_PER_WRITE")
+        config.refuse("OP_MIN_INTERVAL", f"makes a rate of {rate:g} per second; {RATE_MAX:g} at most")
+    each = config.whole("BATCH_SIZE_PER_WRITE") * config.whole("DEVICE_NUM_PER_WRITE")
     if each > ROWS_OF_REQUEST_MAX:
-        given.refuse("BATCH_SIZE_PER_WRITE", f"a request has {each:,} rows; {ROWS_OF_REQUEST_MAX:,} at most")
+        config.refuse("BATCH_SIZE_PER_WRITE", f"a request has {each:,} rows; {ROWS_OF_REQUEST_MAX:,} at most")
 
 
-def _written_devices(given: ConfigValues, devices: int) -> int:
+def _written_devices(config: ConfigValues, devices: int) -> int:
     """Of a part of the devices one more is written than the part has, as there."""
-    rate = given.number("REAL_INSERT_RATE")
+    rate = config.number("REAL_INSERT_RATE")
     if rate <= 0:
-        given.refuse("REAL_INSERT_RATE", "must be above 0")
+        config.refuse("REAL_INSERT_RATE", "must be above 0")
     return min(devices, int(devices * rate) + 1)
 
 
-def _check_reads(given: ConfigValues, devices: int, tables: int) -> None:
+def _check_reads(config: ConfigValues, devices: int, tables: int) -> None:
     if tables < devices:
-        given.refuse("REAL_INSERT_RATE", f"queries would ask for {devices - tables} devices that have no rows")
+        config.refuse("REAL_INSERT_RATE", f"queries would ask for {devices - tables} devices that have no rows")
 
 
-def _check_queries(given: ConfigValues, work: Work, rows_each: int) -> None:
+def _check_queries(config: ConfigValues, work: Work, rows_each: int) -> None:
     """What the kinds of operations say of their parameters; the data are as long as any query."""
-    span = given.whole("QUERY_INTERVAL") // work.data.step_ms + 1
+    span = config.whole("QUERY_INTERVAL") // work.data.step_ms + 1
     enough = Work(data=work.data, operations=work.operations, preload_rows=(rows_each + span) * work.data.tables)
     try:
         queries_of(enough)
     except (ValueError, UsageError) as error:
-        given.refuse("OPERATION_PROPORTION", str(error))
+        config.refuse("OPERATION_PROPORTION", str(error))
 
 
-def _rate(given: ConfigValues, units: int, loop: int, part: float, batches: float) -> float:
+def _rate(config: ConfigValues, units: int, loop: int, part: float, batches: float) -> float:
     """Units per second of all clients, when each loop takes at least OP_MIN_INTERVAL (-1: POINT_STEP), and each batch
     INTERVAL_BETWEEN_WRITE_BATCH; 0: as fast as they are answered."""
-    each = given.whole("OP_MIN_INTERVAL")
-    least_ms = float(given.whole("POINT_STEP") if each == -1 else each)
-    if given.flag("OP_MIN_INTERVAL_RANDOM"):
+    each = config.whole("OP_MIN_INTERVAL")
+    least_ms = float(config.whole("POINT_STEP") if each == -1 else each)
+    if config.flag("OP_MIN_INTERVAL_RANDOM"):
         least_ms /= 2
-    writes_ms = max(least_ms, batches * given.whole("INTERVAL_BETWEEN_WRITE_BATCH"))
+    writes_ms = max(least_ms, batches * config.whole("INTERVAL_BETWEEN_WRITE_BATCH"))
     loop_ms = part * writes_ms + (1 - part) * least_ms
     return units / (loop * loop_ms / 1000) if loop_ms else 0.0
 
 
-def _notes(given: ConfigValues, facts: Facts | None, work: Work) -> Sequence[str]:
+def _notes(config: ConfigValues, facts: Facts | None, work: Work) -> Sequence[str]:
     """What is read, and done in another way."""
-    found = []
+    notes = []
     title = facts.title if facts else ""
     taken = facts.takes if facts else ()
     for key, what in (("USERNAME", "user"), ("DB_NAME", "database"), ("TOKEN", "token")):
-        if given.says(key) and what not in taken:
-            found.append(f"{key} has no effect: the target {title} {_OWN.get(what, f'has a {what} of its own')}")
-    if given.says("PASSWORD") and "token" in taken:
-        found.append(f"PASSWORD has no effect: the target {title} takes TOKEN")
-    if given.flag("OP_MIN_INTERVAL_RANDOM") and given.text("OP_MIN_INTERVAL") != "0":
-        found.append("OP_MIN_INTERVAL_RANDOM: requests are due at their mean distance, evenly")
-    if not given.flag("IS_CLIENT_BIND"):
-        found.append("IS_CLIENT_BIND: each device belongs to one client all the same")
-    if given.flag("IS_RECENT_QUERY") and work.counts_requests and all(o.unit != "rows" for o in work.operations):
-        found.append("IS_RECENT_QUERY has no effect without writes, as in IoT-benchmark")
-    if work.counts_requests and given.whole("QUERY_SENSOR_NUM") < len(work.data.columns):
-        found.append("QUERY_SENSOR_NUM: each query asks for the same sensors, the first that fit")
-    return found
+        if config.says(key) and what not in taken:
+            notes.append(f"{key} has no effect: the target {title} {_OWN.get(what, f'has a {what} of its own')}")
+    if config.says("PASSWORD") and "token" in taken:
+        notes.append(f"PASSWORD has no effect: the target {title} takes TOKEN")
+    if config.flag("OP_MIN_INTERVAL_RANDOM") and config.text("OP_MIN_INTERVAL") != "0":
+        notes.append("OP_MIN_INTERVAL_RANDOM: requests are due at their mean distance, evenly")
+    if not config.flag("IS_CLIENT_BIND"):
+        notes.append("IS_CLIENT_BIND: each device belongs to one client all the same")
+    if config.flag("IS_RECENT_QUERY") and work.counts_requests and all(o.unit != "rows" for o in work.operations):
+        notes.append("IS_RECENT_QUERY has no effect without writes, as in IoT-benchmark")
+    if work.counts_requests and config.whole("QUERY_SENSOR_NUM") < len(work.data.columns):
+        notes.append("QUERY_SENSOR_NUM: each query asks for the same sensors, the first that fit")
+    return notes

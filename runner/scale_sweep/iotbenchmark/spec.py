@@ -8,7 +8,7 @@ from dataclasses import replace
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.experiment.work import queries_of
 from scale_sweep.iotbenchmark.job import IotJob
-from scale_sweep.loadgen.spec import told_texts, trial_spec
+from scale_sweep.loadgen.spec import query_lines, trial_spec
 from scale_sweep.model import KnobRole, Load, Placement, Query, ResourceRange, Subject, Trial, Work, on_cores
 from scale_sweep.server.targets import Facts
 
@@ -19,8 +19,8 @@ DRAIN_S = 30.0
 
 def trial_of(job: IotJob, facts: Facts, cpus: tuple[int, ...]) -> Trial:
     """The load as one trial on a server that already runs. cpus: of the load generator."""
-    given = ResourceRange(cores=(float(len(cpus)),))
-    knobs = {name: rule.pieces[0].value for name, rule in facts.default_knobs(given).items()}
+    resources = ResourceRange(cores=(float(len(cpus)),))
+    knobs = {name: rule.pieces[0].value for name, rule in facts.default_knobs(resources).items()}
     parts = next((knob.name for knob in facts.knobs if knob.role is KnobRole.PARTITIONS), "")
     partitions = min(int(knobs.get(parts, "1")), job.work.data.tables)
     if parts:
@@ -74,19 +74,25 @@ def texts_of(job: IotJob, facts: Facts, method: str) -> dict[str, str]:
 
 def _queries(job: IotJob) -> dict[str, Query]:
     """What is asked, by operation: of all its sensors. The answers are counted and not compared."""
-    found = {}
+    texts = {}
     for name, query in queries_of(long_enough(job)).items():
         sensors = job.sensors[name]
-        asked = replace(query, columns=sensors, is_loose=True, more_bounds=sensors[1:] if query.bound_column else ())
-        found[name] = replace(asked, function=job.time_function) if query.function and job.time_function else asked
-    return found
+        query_of_sensors = replace(
+            query, columns=sensors, is_loose=True, more_bounds=sensors[1:] if query.bound_column else ()
+        )
+        texts[name] = (
+            replace(query_of_sensors, function=job.time_function)
+            if query.function and job.time_function
+            else query_of_sensors
+        )
+    return texts
 
 
 def load_spec(
     job: IotJob, trial: Trial, from_target: Mapping[str, str], texts: Mapping[str, str], rows_present: int
 ) -> dict[str, str]:
     """rows_present: of each device before the load."""
-    spec = trial_spec(trial, {**from_target, **told_texts(texts)})
+    spec = trial_spec(trial, {**from_target, **query_lines(texts)})
     for name in ("rows", "rows_present", "arrival"):
         spec.pop(name, None)
     begin = ("follows", "1") if job.follows else ("within_ms", str(job.within_ms))

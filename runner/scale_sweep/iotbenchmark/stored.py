@@ -28,10 +28,10 @@ _COUNTS = {"okOperation": "okOperationNum", "okPoint": "okPointNum", "failPoint"
 _COUNTS |= {"failOperation": "failOperationNum", "throughput": "throughput"}
 
 
-def read_store(given: ConfigValues, password: str, now: datetime) -> tuple[ResultStore | None, tuple[str, ...]]:
+def read_store(config: ConfigValues, password: str, now: datetime) -> tuple[ResultStore | None, tuple[str, ...]]:
     """The database of the results, and sentences about keys without an effect. password: counts before the file's."""
-    kind = given.text("TEST_DATA_PERSISTENCE").lower()
-    named = tuple(f"TEST_DATA_STORE_{part}" for part in _OF_STORE if given.says(f"TEST_DATA_STORE_{part}"))
+    kind = config.text("TEST_DATA_PERSISTENCE").lower()
+    named = tuple(f"TEST_DATA_STORE_{part}" for part in _OF_STORE if config.says(f"TEST_DATA_STORE_{part}"))
     unused = tuple(f"{key} has no effect: TEST_DATA_PERSISTENCE is not MySQL" for key in named)
     databases = [facts.iot_benchmark_store for facts in all_facts() if facts.iot_benchmark_store]
     if kind in (_CSV, *(name.lower() for name in databases)):
@@ -41,22 +41,22 @@ def read_store(given: ConfigValues, password: str, now: datetime) -> tuple[Resul
         return None, unused
     if kind != MYSQL:
         kinds = ", ".join(("None", "MySQL", "CSV", *databases))
-        given.refuse("TEST_DATA_PERSISTENCE", f"{shown(kind)} is none of {kinds}")
+        config.refuse("TEST_DATA_PERSISTENCE", f"{shown(kind)} is none of {kinds}")
         return None, ()
-    host, port = given.text("TEST_DATA_STORE_IP"), given.text("TEST_DATA_STORE_PORT")
+    host, port = config.text("TEST_DATA_STORE_IP"), config.text("TEST_DATA_STORE_PORT")
     if not re.fullmatch(r"[A-Za-z0-9._:-]{1,253}", host):
-        given.refuse("TEST_DATA_STORE_IP", f"{shown(host)} is not an address")
+        config.refuse("TEST_DATA_STORE_IP", f"{shown(host)} is not an address")
     if not (re.fullmatch(r"[0-9]{1,5}", port) and 1 <= int(port) < 65536):
-        given.refuse("TEST_DATA_STORE_PORT", f"{shown(port)} is not a port")
-    if not given.says("TEST_DATA_STORE_DB"):
-        given.refuse("TEST_DATA_STORE_DB", "is needed: the database that gets the results")
-    user, database = (quote(given.text(f"TEST_DATA_STORE_{part}"), safe="") for part in ("USER", "DB"))
+        config.refuse("TEST_DATA_STORE_PORT", f"{shown(port)} is not a port")
+    if not config.says("TEST_DATA_STORE_DB"):
+        config.refuse("TEST_DATA_STORE_DB", "is needed: the database that gets the results")
+    user, database = (quote(config.text(f"TEST_DATA_STORE_{part}"), safe="") for part in ("USER", "DB"))
     address = f"[{host}]" if ":" in host else host
     store = ResultStore(
         url=f"mysql://{user}@{address}:{port}/{database}",
-        password=password or given.text("TEST_DATA_STORE_PW"),
-        project=_project(given.text("DB_SWITCH"), given.text("REMARK"), now),
-        settings={key: given.text(key)[:TEXT_MAX] for key in USED if key not in SECRETS},
+        password=password or config.text("TEST_DATA_STORE_PW"),
+        project=_project(config.text("DB_SWITCH"), config.text("REMARK"), now),
+        settings={key: config.text(key)[:TEXT_MAX] for key in USED if key not in SECRETS},
     )
     return store, ("TEST_DATA_PERSISTENCE: the configuration and the results are stored, single requests are not",)
 
@@ -90,16 +90,16 @@ def _config(store: ResultStore, job: IotJob, client: str) -> SqlTable:
 
 def _results(store: ResultStore, job: IotJob, done: LoadDone) -> SqlTable:
     summary = done.summary
-    asked = {operation.name for operation in summary.operations}
-    found = {
+    names = {operation.name for operation in summary.operations}
+    results = {
         ("total", "createSchemaTime"): f"{done.schema_s:.6f}",
         ("total", "elapsedTime"): f"{summary.window_s:.6f}",
     }
     for row in rows_of(job, summary):
-        if row.operation in asked:
-            found |= {(row.name, key): f"{row.counts[name]:.15g}" for name, key in _COUNTS.items()}
-            found |= {(row.name, name): f"{value:.6f}" for name, value in row.latencies.items()}
-    return _table("FINAL_RESULT", ("operation", "result_key"), "result_value", store.project, found)
+        if row.operation in names:
+            results |= {(row.name, key): f"{row.counts[name]:.15g}" for name, key in _COUNTS.items()}
+            results |= {(row.name, name): f"{value:.6f}" for name, value in row.latencies.items()}
+    return _table("FINAL_RESULT", ("operation", "result_key"), "result_value", store.project, results)
 
 
 def _table(

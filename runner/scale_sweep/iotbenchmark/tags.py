@@ -14,24 +14,24 @@ _VALUE = re.compile(r"[A-Za-z0-9_.-]{0,100}")
 _SHAPE = ("TAG_KEY_PREFIX", "TAG_VALUE_PREFIX")
 
 
-def tag_columns(given: ConfigValues, facts: Facts | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def tag_columns(config: ConfigValues, facts: Facts | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tags as NAME:TYPE, and as NAME:COUNT with the number of values of each."""
-    count = given.whole("TAG_NUMBER")
-    numbers = _cardinalities(given)
+    count = config.whole("TAG_NUMBER")
+    numbers = _cardinalities(config)
     if count != len(numbers):
         wrong = f"has {len(numbers)} numbers for the {count} tags of TAG_NUMBER"
-        given.refuse("TAG_VALUE_CARDINALITY", wrong, "IoT-benchmark refuses this too")
+        config.refuse("TAG_VALUE_CARDINALITY", wrong, "IoT-benchmark refuses this too")
         return (), ()
     if count and facts and not facts.stores_tags:
-        given.refuse("TAG_NUMBER", f"the target {facts.title} stores no tags", "leave the key out")
-    if not _KEY.fullmatch(given.text("TAG_KEY_PREFIX")):
-        given.refuse("TAG_KEY_PREFIX", f"{shown(given.text('TAG_KEY_PREFIX'))} is not the begin of a plain name")
-    elif count and given.text("TAG_KEY_PREFIX").lower() == given.text("SENSOR_NAME_PREFIX").lower():
-        given.refuse("TAG_KEY_PREFIX", "is SENSOR_NAME_PREFIX too: a tag and a sensor would have one name")
-    prefix = given.text("TAG_VALUE_PREFIX")
+        config.refuse("TAG_NUMBER", f"the target {facts.title} stores no tags", "leave the key out")
+    if not _KEY.fullmatch(config.text("TAG_KEY_PREFIX")):
+        config.refuse("TAG_KEY_PREFIX", f"{shown(config.text('TAG_KEY_PREFIX'))} is not the begin of a plain name")
+    elif count and config.text("TAG_KEY_PREFIX").lower() == config.text("SENSOR_NAME_PREFIX").lower():
+        config.refuse("TAG_KEY_PREFIX", "is SENSOR_NAME_PREFIX too: a tag and a sensor would have one name")
+    prefix = config.text("TAG_VALUE_PREFIX")
     if not _VALUE.fullmatch(prefix):
-        given.refuse("TAG_VALUE_PREFIX", f"{shown(prefix)} is not made of up to 100 letters, digits, _ . and -")
-    names = [f"{given.text('TAG_KEY_PREFIX')}{number}" for number in range(count)]
+        config.refuse("TAG_VALUE_PREFIX", f"{shown(prefix)} is not made of up to 100 letters, digits, _ . and -")
+    names = [f"{config.text('TAG_KEY_PREFIX')}{number}" for number in range(count)]
     longest = [len(f"{prefix}{values - 1}") for values in numbers]
     return (
         tuple(f"{name}:binary({max(TEXT_BYTES, size)})" for name, size in zip(names, longest, strict=True)),
@@ -39,17 +39,19 @@ def tag_columns(given: ConfigValues, facts: Facts | None) -> tuple[tuple[str, ..
     )
 
 
-def tag_notes(given: ConfigValues) -> list[str]:
+def tag_notes(config: ConfigValues) -> list[str]:
     """Keys without an effect, because there are no tags."""
-    if given.whole("TAG_NUMBER"):
+    if config.whole("TAG_NUMBER"):
         return []
-    return [f"{key} has no effect: TAG_NUMBER is 0" for key in _SHAPE if given.says(key)]
+    return [f"{key} has no effect: TAG_NUMBER is 0" for key in _SHAPE if config.says(key)]
 
 
-def _cardinalities(given: ConfigValues) -> list[int]:
-    text = given.text("TAG_VALUE_CARDINALITY")
+def _cardinalities(config: ConfigValues) -> list[int]:
+    text = config.text("TAG_VALUE_CARDINALITY")
     parts = [part.strip() for part in text.split(",")] if text else []
     if all(re.fullmatch(r"[0-9]{1,10}", part) and 1 <= int(part) <= VALUES_MAX for part in parts):
         return [int(part) for part in parts]
-    given.refuse("TAG_VALUE_CARDINALITY", f"{shown(text)} is not numbers of 1 to {VALUES_MAX} with commas between them")
-    return [1] * given.whole("TAG_NUMBER")
+    config.refuse(
+        "TAG_VALUE_CARDINALITY", f"{shown(text)} is not numbers of 1 to {VALUES_MAX} with commas between them"
+    )
+    return [1] * config.whole("TAG_NUMBER")

@@ -16,13 +16,13 @@ def loadgen_path() -> str:
     """SCALE_LOADGEN, else beside this Python, else on PATH. Raises PreflightError with how to build it."""
     named = os.environ.get("SCALE_LOADGEN")
     beside = Path(sys.executable).parent / "scale-loadgen"
-    found = named or (str(beside) if beside.exists() else shutil.which("scale-loadgen"))
-    if not found or not os.access(found, os.X_OK):
+    path = named or (str(beside) if beside.exists() else shutil.which("scale-loadgen"))
+    if not path or not os.access(path, os.X_OK):
         raise PreflightError(
-            f"the load generator scale-loadgen was not found ({found or 'not beside Python, not on PATH'})",
+            f"the load generator scale-loadgen was not found ({path or 'not beside Python, not on PATH'})",
             remedy="install the project (make setup), or set SCALE_LOADGEN to the program",
         )
-    return found
+    return path
 
 
 def loopback_path() -> str:
@@ -30,7 +30,7 @@ def loopback_path() -> str:
 
     Raises PreflightError with how to build it.
     """
-    found = Path(loadgen_path()).resolve().parent / LOOPBACK
-    if not found.is_file():
-        raise PreflightError(f"{found} is not there", remedy="build the load generator again: both are made together")
-    return str(found)
+    path = Path(loadgen_path()).resolve().parent / LOOPBACK
+    if not path.is_file():
+        raise PreflightError(f"{path} is not there", remedy="build the load generator again: both are made together")
+    return str(path)

@@ -40,11 +40,11 @@ def mistake_of(program: str, spec: Mapping[str, str]) -> Mistake | None:
         raise _unable(program, str(error)) from None
     if done.returncode == _RIGHT:
         return None
-    found = _MISTAKE.findall(done.stderr)
-    if done.returncode != _WRONG or not found:
+    mistakes = _MISTAKE.findall(done.stderr)
+    if done.returncode != _WRONG or not mistakes:
         raise _unable(program, (done.stderr.strip().splitlines() or [f"it ended with code {done.returncode}"])[0])
-    key, sentence = found[0]
-    return Mistake(key=key, sentence=sentence, more=len(found) - 1)
+    key, sentence = mistakes[0]
+    return Mistake(key=key, sentence=sentence, more=len(mistakes) - 1)
 
 
 def refuse_wrong(program: str, spec: Mapping[str, str], source: str) -> None:

@@ -24,8 +24,10 @@ def features_of(program: str) -> Features:
     them."""
     try:
         done = subprocess.run([program, "drivers"], capture_output=True, timeout=DRIVERS_S, check=True)
-        said = {one["driver"]: one.get("features") or {} for one in json.loads(done.stdout)}
-        return {driver: {method: frozenset(can) for method, can in methods.items()} for driver, methods in said.items()}
+        features = {one["driver"]: one.get("features") or {} for one in json.loads(done.stdout)}
+        return {
+            driver: {method: frozenset(can) for method, can in methods.items()} for driver, methods in features.items()
+        }
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise LoadError(f"{program} does not list its drivers: {error}", remedy="scale doctor") from None
 

@@ -155,10 +155,10 @@ class ForeignLoad:
         if not self._ended_ns:
             return None
         try:
-            said = self._command.parse("".join(self.raw))
+            parsed = self._command.parse("".join(self.raw))
         except ValueError:
             return None
-        delay = {name: value * 1000 for name, value in said.delay_ms.items()}
+        delay = {name: value * 1000 for name, value in parsed.delay_ms.items()}
         latency = Latency(
             count=0,
             min_us=delay.get("min"),
@@ -171,23 +171,23 @@ class ForeignLoad:
             max_us=delay.get("max"),
             hdr="",
         )
-        start = self._ended_ns - round(said.seconds * 1e9)
+        start = self._ended_ns - round(parsed.seconds * 1e9)
         return LoadSummary(
             outcome="ok",
-            window_s=said.seconds,
+            window_s=parsed.seconds,
             window_start_ns=start,
             window_end_ns=self._ended_ns,
             last_ack_ns=self._ended_ns,
-            rows_window=said.rows,
-            rows_per_s=said.rows / said.seconds if said.seconds else None,
-            rows_acked=said.rows,
+            rows_window=parsed.rows,
+            rows_per_s=parsed.rows / parsed.seconds if parsed.seconds else None,
+            rows_acked=parsed.rows,
             rows_failed=0,
             requests=0,
             errors=0,
             retries=0,
             cpu_window_s=self._cpu_s,
             offered_rows_per_s=None,
-            threads=said.threads,
+            threads=parsed.threads,
             send_s=0.0,
             make_s=0.0,
             response=latency,

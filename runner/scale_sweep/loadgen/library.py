@@ -21,5 +21,5 @@ class ClientLibrary:
 def client_library(driver: str, wanted: str) -> ClientLibrary:
     """The library at `wanted`, else ("") the usual one. Raises LoadError that names the missing file or symbol."""
     spec = {"protocol": "1", "driver": driver, **({"library": wanted} if wanted else {})}
-    said = run_verb(loadgen_path(), "library", spec, "", "", LIBRARY_S)[-1]
-    return ClientLibrary(path=str(said.get("library") or ""), version=str(said.get("library_version") or ""))
+    answer = run_verb(loadgen_path(), "library", spec, "", "", LIBRARY_S)[-1]
+    return ClientLibrary(path=str(answer.get("library") or ""), version=str(answer.get("library_version") or ""))

@@ -121,17 +121,17 @@ def _worse(outcome: str) -> int:
 
 def _merge_operations(parts: Sequence[LoadSummary]) -> tuple[OperationSummary, ...]:
     """Each operation over the processes that have it, in the order of the processes."""
-    found: dict[str, list[OperationSummary]] = {}
+    by_name: dict[str, list[OperationSummary]] = {}
     for operation in (operation for part in parts for operation in part.operations):
-        found.setdefault(operation.name, []).append(operation)
-    return tuple(_merge_operation(same) for same in found.values())
+        by_name.setdefault(operation.name, []).append(operation)
+    return tuple(_merge_operation(same) for same in by_name.values())
 
 
 def _merge_operation(parts: Sequence[OperationSummary]) -> OperationSummary:
     added = ("requests", "errors", "retries", "units_acked", "units_window")
 
     def times(name: str) -> Latency | None:
-        known = [found for p in parts if (found := getattr(p, name)) is not None]
+        known = [value for p in parts if (value := getattr(p, name)) is not None]
         return merge_latencies(known) if known else None
 
     sums: dict[str, Any] = {name: sum(getattr(p, name) for p in parts) for name in added}

@@ -103,13 +103,13 @@ class LoadProcesses:
 
     def _start_one(self, index: int, spec: Mapping[str, str]) -> None:
         errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
-        with tempfile.TemporaryFile("w+", encoding="utf-8") as told:  # a pipe would block until its reader reads
-            told.write(spec_text(spec))
-            told.seek(0)
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as spec_file:  # a pipe would block until its reader reads
+            spec_file.write(spec_text(spec))
+            spec_file.seek(0)
             process = spawn(
                 self._argv,
                 self._cpus,
-                stdin=told,
+                stdin=spec_file,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 encoding="utf-8",
@@ -195,11 +195,11 @@ class LoadProcesses:
 
     def _refuse_other_protocol(self, index: int, hello: Hello) -> None:
         """Raises LoadError for another version of the protocol, whose words may have other meanings."""
-        asked = self._specs[index]["protocol"]
-        if str(hello.protocol) != asked:
+        wanted = self._specs[index]["protocol"]
+        if str(hello.protocol) != wanted:
             spoken = "none" if hello.protocol is None else hello.protocol
             raise LoadError(
-                f"the load generator {hello.version} speaks protocol {spoken}, asked for was protocol {asked}",
+                f"the load generator {hello.version} speaks protocol {spoken}, asked for was protocol {wanted}",
                 remedy="install the load generator of this version (make setup), or correct SCALE_LOADGEN",
             )
 
@@ -213,7 +213,7 @@ class LoadProcesses:
             code, index = bad[0]
             meaning = EXIT_MEANINGS.get(code, f"died of signal {-code}" if code < 0 else f"ended with code {code}")
             which = f" (process {index + 1} of {len(self._processes)})" if len(self._processes) > 1 else ""
-            raise LoadError(f"the load generator{which} {meaning}: {self.said(index) or self._trouble_text()}")
+            raise LoadError(f"the load generator{which} {meaning}: {self.error_text(index) or self._trouble_text()}")
 
     def _await_end(self, limit_s: float, hurry: Callable[[], bool] = lambda: False) -> None:
         """Waits for all processes together, until the limit or until it should hurry. One that continues has no
@@ -242,7 +242,7 @@ class LoadProcesses:
     def _trouble_text(self) -> str:
         return "; ".join(f"{t.code} {t.message}" for t in self.troubles[:3])
 
-    def said(self, index: int = 0) -> str:
+    def error_text(self, index: int = 0) -> str:
         """The last lines that a process wrote to standard error."""
         self._errors[index].seek(0)
         return "\n".join(str(self._errors[index].read()).strip().splitlines()[-6:])

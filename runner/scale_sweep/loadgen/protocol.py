@@ -135,16 +135,16 @@ def _trouble(raw: Mapping[str, Any]) -> Trouble:
 
 def _latency(raw: Mapping[str, Any]) -> Latency:
     later = ("p10_us", "p25_us", "p75_us")  # an older load generator did not report them
-    told: dict[str, Any] = {n: raw.get(n) if n in later else raw[n] for n in Latency.__dataclass_fields__}
-    return Latency(**told)
+    values: dict[str, Any] = {n: raw.get(n) if n in later else raw[n] for n in Latency.__dataclass_fields__}
+    return Latency(**values)
 
 
 def _operation(raw: Mapping[str, Any], window_s: float) -> OperationSummary:
     times: dict[str, Any] = {name: _latency(raw[name]) if raw.get(name) else None for name in ("response", "service")}
     plain = [name for name in OperationSummary.__dataclass_fields__ if name not in times and name != "window_s"]
     later = ("rows_window", "values_window", "bytes_window", "empty_window", "slowest_worker_s", "failed")
-    told: dict[str, Any] = {n: raw.get(n) if n in later else raw[n] for n in plain}
-    return OperationSummary(**told, window_s=window_s, **times)
+    values: dict[str, Any] = {n: raw.get(n) if n in later else raw[n] for n in plain}
+    return OperationSummary(**values, window_s=window_s, **times)
 
 
 def _summary(raw: Mapping[str, Any]) -> LoadSummary:
@@ -198,13 +198,13 @@ class WorkerAnswers:
 
 def answers_of_workers(lines: Sequence[str]) -> tuple[WorkerAnswers, ...]:
     """From the summaries among the lines of a load generator, by the number of the worker."""
-    found = [
+    answers = [
         WorkerAnswers(worker=int(one["worker"]), answers=int(one["answers"]), rows=int(one["rows_read"]))
         for line in lines
         if '"summary"' in line[:40]
         for one in json.loads(line)["workers"]
     ]
-    return tuple(sorted(found, key=lambda one: one.worker))
+    return tuple(sorted(answers, key=lambda one: one.worker))
 
 
 def _worker_cores(workers: Sequence[Mapping[str, Any]], window_s: float) -> float | None:

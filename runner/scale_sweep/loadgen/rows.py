@@ -30,12 +30,12 @@ def rows_of(program: str, spec: Mapping[str, str], stretches: Sequence[Stretch])
     types = {name: kind for name, _, kind in (c.partition(":") for c in spec["columns"].split(","))}
     parts: list[list[TableRows]] = [[] for _ in stretches]
     for pieces in _calls(stretches, max(1, VALUES_MAX // (len(types) + 1))):
-        asked = ",".join(f"{table}:{first}:{count}" for _, (table, first, count) in pieces)
-        lines = run_verb(program, "rows", {**spec, "rows_of": asked}, "", "", ROWS_S)
-        found = [line for line in lines if line.get("event") == "rows"]
-        if len(found) != len(pieces):
-            raise LoadError(f"{len(found)} answers of the load generator to {len(pieces)} questions for rows")
-        for (number, _), line in zip(pieces, found, strict=True):
+        pieces_text = ",".join(f"{table}:{first}:{count}" for _, (table, first, count) in pieces)
+        lines = run_verb(program, "rows", {**spec, "rows_of": pieces_text}, "", "", ROWS_S)
+        events = [line for line in lines if line.get("event") == "rows"]
+        if len(events) != len(pieces):
+            raise LoadError(f"{len(events)} answers of the load generator to {len(pieces)} questions for rows")
+        for (number, _), line in zip(pieces, events, strict=True):
             parts[number].append(_rows(types, line["time_ms"], line["columns"]))
     return [_joined(types, part) for part in parts]
 
@@ -98,8 +98,8 @@ class Tables:
 def tables_of(program: str, spec: Mapping[str, str], secret: str, children: Children | None = None) -> Tables:
     """What the load generator calls its tables. Raises LoadError or TargetError."""
     lines = run_verb(program, "names", spec, "", secret, NAMES_S, children)
-    found = [line for line in lines if line.get("event") == "names"]
-    if not found:
+    events = [line for line in lines if line.get("event") == "names"]
+    if not events:
         raise LoadError(f"the load generator does not name its tables: {json.dumps(lines)[:200]}")
-    tags = {name: tuple(values) for name, values in found[0].get("tags", {}).items()}
-    return Tables(names=tuple(str(name) for name in found[0]["names"]), tags=tags)
+    tags = {name: tuple(values) for name, values in events[0].get("tags", {}).items()}
+    return Tables(names=tuple(str(name) for name in events[0]["names"]), tags=tags)

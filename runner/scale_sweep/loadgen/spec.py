@@ -55,7 +55,7 @@ def preload_of(trial: Trial) -> Trial:
     return replace(trial, work=Work(data=data), load=load)
 
 
-def told_texts(texts: Mapping[str, str]) -> dict[str, str]:
+def query_lines(texts: Mapping[str, str]) -> dict[str, str]:
     """The spec's lines with the text of each reading operation, in the database's language, with placeholders."""
     return {f"ask.{name}.text": text for name, text in texts.items()}
 

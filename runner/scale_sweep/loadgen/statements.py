@@ -101,16 +101,18 @@ def run_verb(
         )
         with process, _kept(process, children):
             try:
-                said, words = process.communicate(text, timeout=limit_s)
+                output, words = process.communicate(text, timeout=limit_s)
             except subprocess.TimeoutExpired:
-                asked = f" to {text.splitlines()[0][:80]!r}" if text else ""
+                question = f" to {text.splitlines()[0][:80]!r}" if text else ""
                 who = spec.get("driver", "the server")
-                raise TargetError(f"no answer{asked} of {who} within {limit_s:.0f} s (scale-loadgen {verb})") from None
+                raise TargetError(
+                    f"no answer{question} of {who} within {limit_s:.0f} s (scale-loadgen {verb})"
+                ) from None
     if process.returncode not in (0, 6):
         last = " ".join(line.removeprefix("scale-loadgen: ") for line in words.strip().splitlines()[-4:])
         kind = TargetError if process.returncode in (4, 5) else LoadError
         raise kind(f"scale-loadgen {verb}: {last or f'ended with code {process.returncode}'}")
-    return [json.loads(line) for line in said.split("\n") if line.strip()]
+    return [json.loads(line) for line in output.split("\n") if line.strip()]
 
 
 @contextmanager

@@ -22,13 +22,13 @@ def sums_of(
 
     decimal: a float counts as the decimal that texts have for it. distinct: of rows with the same time one counts.
     """
-    asked = ";".join(",".join(_item(run) for run in group) for group in groups)
-    more = {"sums_of": asked, "sums_decimal": str(int(decimal)), "sums_distinct": str(int(distinct))}
+    groups_text = ";".join(",".join(_item(run) for run in group) for group in groups)
+    more = {"sums_of": groups_text, "sums_decimal": str(int(decimal)), "sums_distinct": str(int(distinct))}
     lines = run_verb(program, "sums", {**spec, **more}, "", "", SUMS_S)
-    found = [line for line in lines if line.get("event") == "sums"]
-    if len(found) != len(groups):
-        raise LoadError(f"{len(found)} answers of the load generator to {len(groups)} questions for sums")
-    return found
+    events = [line for line in lines if line.get("event") == "sums"]
+    if len(events) != len(groups):
+        raise LoadError(f"{len(events)} answers of the load generator to {len(groups)} questions for sums")
+    return events
 
 
 def _item(run: TableRun) -> str:

@@ -46,8 +46,8 @@ def with_files(specs: Sequence[Mapping[str, str]], folder: str) -> list[dict[str
 
 def left_out(lines: Sequence[str]) -> int:
     """Requests that were left out because the most were kept, by the lines of all processes."""
-    told = (json.loads(line) for line in lines if '"event":"trace"' in line[:40])
-    return sum(int(one["left_out"]) for one in told)
+    events = (json.loads(line) for line in lines if '"event":"trace"' in line[:40])
+    return sum(int(one["left_out"]) for one in events)
 
 
 def parquet_of(folder: str, start_ns: int, end_ns: int, about: Mapping[str, str]) -> bytes:

@@ -94,11 +94,11 @@ def aggregate_spec(
 
 def _took(texts: Mapping[str, str], summary: LoadSummary) -> tuple[Took, ...]:
     """In the order of the statements; of normal tables the sum over the tables."""
-    found = []
+    lines = []
     for one in summary.operations:
         measured = delays(one.service) if one.service else None
         count = one.service.count if one.service else 0
         seconds = None if measured is None or one.errors else measured.avg_ms * count / 1e3
         text = texts[one.name]
-        found.append(Took(statement=text if "{item}" not in text else f"<{text}>", seconds=seconds))
-    return tuple(found)
+        lines.append(Took(statement=text if "{item}" not in text else f"<{text}>", seconds=seconds))
+    return tuple(lines)

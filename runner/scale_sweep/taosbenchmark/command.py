@@ -44,17 +44,17 @@ class LoadCommand:
 
 
 def read_command(
-    given: Mapping[str, str], refusals: Refusals, own: ScaleOptions, environment: Mapping[str, str], now: datetime
+    options: Mapping[str, str], refusals: Refusals, own: ScaleOptions, environment: Mapping[str, str], now: datetime
 ) -> LoadCommand:
     """What the options, or the file that they name, ask for. Raises UsageError with all mistakes."""
-    document = read_document(given["file"]) if "file" in given else {}
+    document = read_document(options["file"]) if "file" in options else {}
     kind = str(document.get("filetype", "insert")).lower()
     if kind == "query":
-        return _queries(document, given, refusals, own, environment)
+        return _queries(document, options, refusals, own, environment)
     if kind == "subscribe":
-        job = read_subscribe_job(document, given, refusals, environment, now, row_times=own.row_times)
+        job = read_subscribe_job(document, options, refusals, environment, now, row_times=own.row_times)
         return _subscriptions(job, own)
-    return _insert(read_job(given, refusals, own, environment, now), own)
+    return _insert(read_job(options, refusals, own, environment, now), own)
 
 
 def _insert(job: Job, own: ScaleOptions) -> LoadCommand:
@@ -72,12 +72,12 @@ def _insert(job: Job, own: ScaleOptions) -> LoadCommand:
 
 def _queries(
     document: Mapping[str, Any],
-    given: Mapping[str, str],
+    options: Mapping[str, str],
     refusals: Refusals,
     own: ScaleOptions,
     environment: Mapping[str, str],
 ) -> LoadCommand:
-    job = read_query_job(document, given, refusals, environment)
+    job = read_query_job(document, options, refusals, environment)
 
     def run(program: str, say: Say) -> Outcome:
         result = run_queries(job, own, program, say)
@@ -91,12 +91,12 @@ def _queries(
 
 
 def read_query_job(
-    document: Mapping[str, Any], given: Mapping[str, str], refusals: Refusals, environment: Mapping[str, str]
+    document: Mapping[str, Any], options: Mapping[str, str], refusals: Refusals, environment: Mapping[str, str]
 ) -> QueryJob:
     """The job of a query file. Raises UsageError with all mistakes."""
-    folder, client = beside_file(given, document, refusals)
-    password = given.get("password") or environment.get("SCALE_PASSWORD", "")
-    job = read_queries(document, given, client, password, read_text, refusals)
+    folder, client = beside_file(options, document, refusals)
+    password = options.get("password") or environment.get("SCALE_PASSWORD", "")
+    job = read_queries(document, options, client, password, read_text, refusals)
     check_results(job, refusals)
     refusals.raise_any()
     return replace(job, client_config=client_folder(folder))
@@ -116,7 +116,7 @@ def _subscriptions(job: SubscribeJob, own: ScaleOptions) -> LoadCommand:
 
 def read_subscribe_job(
     document: Mapping[str, Any],
-    given: Mapping[str, str],
+    options: Mapping[str, str],
     refusals: Refusals,
     environment: Mapping[str, str],
     now: datetime,
@@ -124,10 +124,10 @@ def read_subscribe_job(
     row_times: bool = False,
 ) -> SubscribeJob:
     """The job of a subscribe file. Raises UsageError with all mistakes."""
-    folder, client = beside_file(given, document, refusals)
-    password = given.get("password") or environment.get("SCALE_PASSWORD", "")
+    folder, client = beside_file(options, document, refusals)
+    password = options.get("password") or environment.get("SCALE_PASSWORD", "")
     new_group = f"scale_{round(now.timestamp() * 1e6):x}"
-    job = read_subscriptions(document, given, client, password, new_group, refusals)
+    job = read_subscriptions(document, options, client, password, new_group, refusals)
     check_files(job, refusals, row_times=row_times)
     refusals.raise_any()
     return replace(job, client_config=client_folder(folder))

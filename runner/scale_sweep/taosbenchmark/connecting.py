@@ -23,18 +23,18 @@ class Connection:
 
 
 def read_connection(
-    keys: ObjectReader, given: Mapping[str, str], client: Mapping[str, str], password: str, usual_port: int
+    keys: ObjectReader, options: Mapping[str, str], client: Mapping[str, str], password: str, usual_port: int
 ) -> Connection:
     """From the file, the options beside it and the client's configuration. password: overrules the file's."""
     for option, key in {"host": "host", "port": "port", "user": "user", "password": "password"}.items():
-        if option in given and keys.has(key):
+        if option in options and keys.has(key):
             keys.refusals.add(f"--{option}", "is in the file too; give it once")
     keys.text("cfgdir", "")
     named, host, user = keys.text("password", ""), keys.text("host", ""), keys.text("user", "root")
     return Connection(
-        host=given.get("host") or host or client.get("host") or "localhost",
-        port=_port(keys, given.get("port", ""), usual_port, keys.refusals),
-        user=given.get("user") or user,
+        host=options.get("host") or host or client.get("host") or "localhost",
+        port=_port(keys, options.get("port", ""), usual_port, keys.refusals),
+        user=options.get("user") or user,
         password=password or named or "taosdata",
     )
 

@@ -61,10 +61,10 @@ _IDLE_KEYS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Invocation:
-    """What a file is read beside. given: the options beside -f. client: host and port of the client's configuration.
+    """What a file is read beside. options: the options beside -f. client: host and port of the client's configuration.
     now_ms: the time of the first row if the file says none. read: returns the content of a file of rows or tags."""
 
-    given: Mapping[str, str]
+    options: Mapping[str, str]
     client: Mapping[str, str]
     own: ScaleOptions
     now_ms: int
@@ -74,19 +74,19 @@ class Invocation:
 
 def read_json(document: Mapping[str, Any], invocation: Invocation, refusals: Refusals) -> Job:
     """The Job of a file. An option that the file also has is refused."""
-    given, client = invocation.given, invocation.client
+    options, client = invocation.options, invocation.client
     keys = ObjectReader("", document, refusals)
     _refuse_other_kinds(keys, refusals)
     common = _common(keys, invocation.own, invocation.now_ms, invocation.read)
-    threads, create_threads = keys.number("thread_count", 8, "threads"), _create_threads(keys, common.told)
+    threads, create_threads = keys.number("thread_count", 8, "threads"), _create_threads(keys, common.notes)
     ask = keys.is_yes("confirm_parameter_prompt", "yes")
-    result_file = given.get("output") or keys.text("result_file", "./output.txt")
+    result_file = options.get("output") or keys.text("result_file", "./output.txt")
     databases = tuple(_database(entry, common) for entry in keys.objects("databases"))
     if not databases:
         refusals.add("databases", "at least one is needed")
     uses_rest = any(t.method == "rest" for d in databases for t in d.tables)
     usual_port = REST_PORT if uses_rest else int(client.get("port") or 6030)
-    reached = read_connection(keys, given, client, invocation.password, usual_port)
+    reached = read_connection(keys, options, client, invocation.password, usual_port)
     keys.finish()
     return Job(
         host=reached.host,
@@ -97,9 +97,9 @@ def read_json(document: Mapping[str, Any], invocation: Invocation, refusals: Ref
         create_threads=create_threads,
         result_file=result_file,
         vgroups_auto=False,
-        ask=ask and "answer-yes" not in given and any(d.drop for d in databases),
+        ask=ask and "answer-yes" not in options and any(d.drop for d in databases),
         databases=databases,
-        notes=(*common.told, *notes_of_idle((*keys.idle, *common.idle))),
+        notes=(*common.notes, *notes_of_idle((*keys.idle, *common.idle))),
     )
 
 
@@ -117,12 +117,12 @@ def _refuse_other_kinds(keys: ObjectReader, refusals: Refusals) -> None:
         keys.unused(key, why)
 
 
-def _create_threads(keys: ObjectReader, told: list[str]) -> int:
+def _create_threads(keys: ObjectReader, notes: list[str]) -> int:
     old, name = "thread_count_create_tbl", "create_table_thread_count"
     if keys.has(old) and keys.has(name):
         keys.refuse(old, f"is of version 2, and {name} is in the file too; give it once")
     elif keys.has(old):
-        told.append(mapped(name, old))
+        notes.append(mapped(name, old))
         return keys.number(old, CREATE_THREADS, "threads")
     return keys.number(name, CREATE_THREADS, "threads")
 
@@ -139,7 +139,7 @@ def _common(keys: ObjectReader, own: ScaleOptions, now_ms: int, read: ReadBytes)
         read=read,
         now_ms=now_ms,
         idle=[],
-        told=[],
+        notes=[],
     )
 
 
@@ -158,7 +158,7 @@ def _database(entry: ObjectReader, common: Common) -> Database:
         precision = "ms"
     keys = info.rest()
     options = tuple(o for key in keys if key.lower() not in OLD and (o := _option(info, key)) is not None)
-    options += database_options(info, keys, [name for name, _ in options], common.told)
+    options += database_options(info, keys, [name for name, _ in options], common.notes)
     common.idle.extend(info.idle)
     tables = tuple(read_table(keys, precision, common) for keys in entry.objects("super_tables"))
     if not tables:

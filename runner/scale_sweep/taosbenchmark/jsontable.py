@@ -64,7 +64,7 @@ _LINES = {"line": "sml-line", "telnet": "sml-telnet", "json": "sml-json", "taosj
 @dataclass(frozen=True, kw_only=True)
 class Common:
     """What the file says for all super tables. read: the content of a file, or UsageError. idle: collects keys without
-    effect; told: sentences for the notes."""
+    effect; notes: sentences for people."""
 
     keep_case: bool
     rows_per_request: int
@@ -76,7 +76,7 @@ class Common:
     read: ReadBytes
     now_ms: int
     idle: list[tuple[str, str]]
-    told: list[str]
+    notes: list[str]
 
 
 def read_table(keys: ObjectReader, precision: str, common: Common) -> SuperTable:
@@ -94,7 +94,7 @@ def read_table(keys: ObjectReader, precision: str, common: Common) -> SuperTable
     has_tags = bool(tags) and not exists and method not in _LINES.values()
     files = read_files(keys, columns, tags if has_tags else (), precision, common.prepared, common.read)
     rows_each = _rows_each(keys, files)
-    common.told.extend(files.notes)
+    common.notes.extend(files.notes)
     table = SuperTable(
         name=_name(keys, "name", 192, common),
         tables=count,

@@ -35,15 +35,15 @@ def load_document(raw: bytes) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in values:
             raise ValueError(f"the key {shortened(repr(key))} is given twice in one object")
         for text in (key, *(one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str))):
             if what := odd_character(text, _LINES if key == "sql" else ""):
                 raise ValueError(f"{shortened(repr(key))}: {shortened(repr(text))} has {what}")
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def _no_constant(name: str) -> Any:
@@ -53,8 +53,8 @@ def _no_constant(name: str) -> Any:
 class ObjectReader:
     """One object of the document. `finish` refuses the keys that were never read."""
 
-    def __init__(self, path: str, found: Mapping[str, Any], refusals: Refusals) -> None:
-        self.path, self._found, self.refusals = path, found, refusals
+    def __init__(self, path: str, values: Mapping[str, Any], refusals: Refusals) -> None:
+        self.path, self._found, self.refusals = path, values, refusals
         self._asked: set[str] = set()
         self.idle: list[tuple[str, str]] = []
 

@@ -90,20 +90,20 @@ _BY_LONG = {o.long: o for o in OPTIONS}
 def parse(arguments: Sequence[str], refusals: Refusals) -> Mapping[str, str]:
     """Values by long name; "" for an option without a value. The last one counts if an option is given twice, as in
     argp."""
-    given: dict[str, str] = {}
+    options: dict[str, str] = {}
     rest = list(arguments)
     while rest:
         argument = rest.pop(0)
         if argument.startswith("--") and len(argument) > 2:
-            _take_long(argument, rest, given, refusals)
+            _take_long(argument, rest, options, refusals)
         elif argument.startswith("-") and len(argument) > 1 and argument != "--":
-            _take_short(argument[1:], rest, given, refusals)
+            _take_short(argument[1:], rest, options, refusals)
         else:
             refusals.add(argument, "is not an option; scale load takes options only")
-    return given
+    return options
 
 
-def _take_long(argument: str, rest: list[str], given: dict[str, str], refusals: Refusals) -> None:
+def _take_long(argument: str, rest: list[str], options: dict[str, str], refusals: Refusals) -> None:
     written, has_value, value = argument[2:].partition("=")
     option = _BY_LONG.get(_LONG_ALIASES.get(written, written))
     if option is None:
@@ -114,10 +114,10 @@ def _take_long(argument: str, rest: list[str], given: dict[str, str], refusals: 
     elif option.metavar and not has_value and not rest:
         refusals.add(f"--{written}", f"needs a value ({option.metavar})")
     else:
-        _keep(option, value if has_value or not option.metavar else rest.pop(0), given, refusals)
+        _keep(option, value if has_value or not option.metavar else rest.pop(0), options, refusals)
 
 
-def _take_short(letters: str, rest: list[str], given: dict[str, str], refusals: Refusals) -> None:
+def _take_short(letters: str, rest: list[str], options: dict[str, str], refusals: Refusals) -> None:
     """Parses "yt5" as -y -t 5: the first letter that takes a value takes the rest, or the next argument."""
     while letters:
         letter, letters = letters[0], letters[1:]
@@ -126,20 +126,20 @@ def _take_short(letters: str, rest: list[str], given: dict[str, str], refusals: 
             refusals.add(f"-{letter}", "is unknown")
             return
         if not option.metavar:
-            _keep(option, "", given, refusals)
+            _keep(option, "", options, refusals)
         elif letters or rest:
-            _keep(option, letters or rest.pop(0), given, refusals)
+            _keep(option, letters or rest.pop(0), options, refusals)
             return
         else:
             refusals.add(f"-{letter}", f"needs a value ({option.metavar})")
 
 
-def _keep(option: Option, value: str, given: dict[str, str], refusals: Refusals) -> None:
+def _keep(option: Option, value: str, options: dict[str, str], refusals: Refusals) -> None:
     if option.why and not (option.metavar and value == option.default):
         refusals.add(name_of(option.long), option.why)
     if what := odd_character(value):
         refusals.add(name_of(option.long), f"{value!r} has {what}")
-    given[option.long] = value
+    options[option.long] = value
 
 
 def name_of(long: str) -> str:
@@ -152,6 +152,6 @@ def default_of(long: str) -> str:
     return _BY_LONG[long].default
 
 
-def notes_of(given: Mapping[str, str]) -> tuple[str, ...]:
+def notes_of(options: Mapping[str, str]) -> tuple[str, ...]:
     """A sentence with the reason for each option that was accepted without effect."""
-    return tuple(f"{name_of(o.long)} has no effect: {o.note}" for o in OPTIONS if o.note and o.long in given)
+    return tuple(f"{name_of(o.long)} has no effect: {o.note}" for o in OPTIONS if o.note and o.long in options)

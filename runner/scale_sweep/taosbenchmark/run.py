@@ -53,19 +53,19 @@ def read_given(arguments: Sequence[str]) -> tuple[Mapping[str, str], Refusals]:
 
 
 def read_job(
-    given: Mapping[str, str], refusals: Refusals, own: ScaleOptions, environment: Mapping[str, str], now: datetime
+    options: Mapping[str, str], refusals: Refusals, own: ScaleOptions, environment: Mapping[str, str], now: datetime
 ) -> Job:
     """Options and file → Job. Raises UsageError with all mistakes."""
-    password = given.get("password") or environment.get("SCALE_PASSWORD", "")
-    folder = given.get("config-dir", "")
-    if "file" not in given:
-        job = read_flags(given, _client(folder), password or "taosdata", refusals)
+    password = options.get("password") or environment.get("SCALE_PASSWORD", "")
+    folder = options.get("config-dir", "")
+    if "file" not in options:
+        job = read_flags(options, _client(folder), password or "taosdata", refusals)
     else:
-        document = read_document(given["file"])
-        folder, client = beside_file(given, document, refusals)
+        document = read_document(options["file"])
+        folder, client = beside_file(options, document, refusals)
         now_ms = round(now.timestamp() * 1000)
         invocation = Invocation(
-            given=given, client=client, own=own, now_ms=now_ms, password=password, read=read_rows_file
+            options=options, client=client, own=own, now_ms=now_ms, password=password, read=read_rows_file
         )
         job = read_json(document, invocation, refusals)
     refusals.raise_any()
@@ -73,16 +73,16 @@ def read_job(
 
 
 def beside_file(
-    given: Mapping[str, str], document: Mapping[str, Any], refusals: Refusals
+    options: Mapping[str, str], document: Mapping[str, Any], refusals: Refusals
 ) -> tuple[str, Mapping[str, str]]:
     """The directory of the client's configuration, and the host and port that it says where the file does not.
 
     Refuses options that the file has the say of.
     """
-    for long in given:
+    for long in options:
         if long not in BESIDE_FILE:
             refusals.add(name_of(long), "cannot be joined with -f: the file says it")
-    folder = given.get("config-dir", "")
+    folder = options.get("config-dir", "")
     client = {} if "host" in document and not folder else _client(folder or str(document.get("cfgdir") or ""))
     return folder or str(document.get("cfgdir") or ""), client
 

@@ -65,15 +65,15 @@ def read_tags(raw: bytes, tags: Sequence[TableColumn], precision: str) -> bytes:
     for tag in tags:
         if tag.kind not in _CODES and tag.kind not in (*_TEXTS, "json"):
             raise ValueError(f"{tag.name}: values of type {tag.kind.upper()} cannot come from a file")
-    found = []
+    lines = []
     for number, line in _lines(raw):
         literals = [
             _literal(number, tag, value) for tag, value in zip(tags, _cells(number, line, tags, precision), strict=True)
         ]
-        found.append(TAG_SEPARATOR.join(literals) + "\n")
-    if not found:
+        lines.append(TAG_SEPARATOR.join(literals) + "\n")
+    if not lines:
         raise ValueError("has no line")
-    return "".join(found).encode()
+    return "".join(lines).encode()
 
 
 def _lines(raw: bytes) -> list[tuple[int, str]]:
@@ -147,7 +147,7 @@ def _unquoted(text: str) -> str:
     if len(text) < 2 or text[0] not in "'\"":
         return text
     quote = text[0]
-    return re.sub(rf"\\(.)|{quote}{quote}", lambda found: found.group(1) or quote, text[1:-1])
+    return re.sub(rf"\\(.)|{quote}{quote}", lambda match: match.group(1) or quote, text[1:-1])
 
 
 def _moment(text: str, precision: str) -> int:

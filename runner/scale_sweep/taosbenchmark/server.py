@@ -39,15 +39,15 @@ class TdengineServer:
             rows = self._patiently(method, [*drop, ROOM])[-1]
             database, drop = spec.with_vgroups(database, _vgroups(database, rows)), []
         create = [spec.create_database(database), *_supertables(database)] if database.create else []
-        asked = self._patiently(method, [*drop, *create, *state_statements(database.name)])
+        answers = self._patiently(method, [*drop, *create, *state_statements(database.name)])
         deadline = time.monotonic() + READY_S
-        while pending := _pending(database, *asked[-2:]):
+        while pending := _pending(database, *answers[-2:]):
             if time.monotonic() > deadline:
                 raise TargetError(f"database {database.name} is not ready after {READY_S:.0f} s: {pending}")
             time.sleep(PAUSE_S)
-            asked = self._ask(method, [*state_statements(database.name)])
-        _check_vgroups(database, len(asked[-1]))
-        return len(asked[-1])
+            answers = self._ask(method, [*state_statements(database.name)])
+        _check_vgroups(database, len(answers[-1]))
+        return len(answers[-1])
 
     def make_tables(self, database: Database, table: SuperTable, vgroups: int) -> int:
         """Creates the tables of a supertable. Returns their number. Schemaless loads create their own."""
@@ -93,17 +93,17 @@ def _supertables(database: Database) -> list[str]:
     return [spec.create_supertable(database, t) for t in database.tables if not (t.schemaless or t.normal)]
 
 
-def _pending(database: Database, found: Rows, led: Rows) -> str:
+def _pending(database: Database, databases: Rows, led: Rows) -> str:
     """What is not ready yet; "" if everything is. Raises TargetError for what will never be ready."""
-    if not found:
+    if not databases:
         raise TargetError(f"there is no database {database.name}", remedy="leave out -U, and it is made")
-    precision = found[0][1]
+    precision = databases[0][1]
     if precision != database.precision:
         raise TargetError(
             f"database {database.name} is there with precision {precision}, asked for is {database.precision}",
             remedy="drop it, or give its precision",
         )
-    return database_pending(found, led)
+    return database_pending(databases, led)
 
 
 def _check_vgroups(database: Database, vgroups: int) -> None:

@@ -50,24 +50,24 @@ def mapped(successor: str, *names: str) -> str:
 
 
 def database_options(
-    info: ObjectReader, keys: Sequence[str], newer: Sequence[str], told: list[str]
+    info: ObjectReader, keys: Sequence[str], newer: Sequence[str], notes: list[str]
 ) -> tuple[tuple[str, str], ...]:
     """Options of CREATE DATABASE for the keys of version 2 among `keys`. newer: options that the file has already."""
-    found = {key.lower(): key for key in keys if key.lower() in OLD}
+    old_keys = {key.lower(): key for key in keys if key.lower() in OLD}
     options = []
     for old, successor in SUCCESSORS.items():
-        if old in found:
-            options += _successor(info, found[old], successor, newer, told)
-    if any(old in found for old in BUFFER):
-        options += _buffer(info, found, newer, told)
+        if old in old_keys:
+            options += _successor(info, old_keys[old], successor, newer, notes)
+    if any(old in old_keys for old in BUFFER):
+        options += _buffer(info, old_keys, newer, notes)
     for old, why in GONE.items():
-        if old in found:
-            info.unused(found[old], why)
+        if old in old_keys:
+            info.unused(old_keys[old], why)
     return tuple(options)
 
 
 def _successor(
-    info: ObjectReader, key: str, successor: Successor, newer: Sequence[str], told: list[str]
+    info: ObjectReader, key: str, successor: Successor, newer: Sequence[str], notes: list[str]
 ) -> list[tuple[str, str]]:
     number = _whole(info, key, successor.least, successor.most)
     if number is None:
@@ -79,24 +79,24 @@ def _successor(
     if not value:
         info.unused(key, f"{number} is of version 2 and has no successor; {successor.name} keeps its default")
         return []
-    told.append(mapped(f"{successor.name} {value}", info.name(key)))
+    notes.append(mapped(f"{successor.name} {value}", info.name(key)))
     return [(successor.name, value)]
 
 
 def _buffer(
-    info: ObjectReader, found: Mapping[str, str], newer: Sequence[str], told: list[str]
+    info: ObjectReader, old_keys: Mapping[str, str], newer: Sequence[str], notes: list[str]
 ) -> list[tuple[str, str]]:
     """Memory of a vnode: blocks of so many MB then, one number of MB now."""
-    names = [found[old] for old in BUFFER if old in found]
-    given = {old: _whole(info, found[old], 1, 100_000) for old in BUFFER if old in found}
-    if any(number is None for number in given.values()):
+    names = [old_keys[old] for old in BUFFER if old in old_keys]
+    values = {old: _whole(info, old_keys[old], 1, 100_000) for old in BUFFER if old in old_keys}
+    if any(number is None for number in values.values()):
         return []
     if "buffer" in newer:
         info.refuse(names[0], "is of version 2, and buffer is in the file too; give it once")
         return []
-    mb = (given.get("cache") or _CACHE_MB) * (given.get("blocks") or _BLOCKS)
+    mb = (values.get("cache") or _CACHE_MB) * (values.get("blocks") or _BLOCKS)
     value = str(min(max(mb, _BUFFER_LEAST), _BUFFER_MOST))
-    told.append(mapped(f"buffer {value}", *(info.name(name) for name in names)))
+    notes.append(mapped(f"buffer {value}", *(info.name(name) for name in names)))
     return [("buffer", value)]
 
 

@@ -21,7 +21,7 @@ from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.judge.method import METHOD
 from scale_sweep.loadgen.features import kept_by
 from scale_sweep.loadgen.groups import group_specs, specs_text
-from scale_sweep.loadgen.spec import told_texts, trial_spec
+from scale_sweep.loadgen.spec import query_lines, trial_spec
 from scale_sweep.measure.trial.answers import checked_before, checked_within
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement
 from scale_sweep.measure.trial.loading import LOCAL, Clock, Loading
@@ -217,7 +217,7 @@ class _RunningTrial:
     def _checked(self, reached: Reached) -> Generator[Event, None, Mapping[str, str]]:
         """Makes the spec of the load, and compares the answers to its queries. Returns the spec."""
         texts = self._texts()
-        whole_spec = trial_spec(self._trial, {**reached.session.load_spec(), **told_texts(texts)})
+        whole_spec = trial_spec(self._trial, {**reached.session.load_spec(), **query_lines(texts)})
         spec = kept_by(self._order.program, whole_spec)
         yield self._artifact("spec", specs_text(group_specs(spec, self._trial.work)))
         if texts:

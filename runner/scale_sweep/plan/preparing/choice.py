@@ -204,7 +204,7 @@ def _try(request: RequestedServer, facts: Facts, name: str) -> ServerChoice | st
         return f"no {facts.name} server {f'in {request.home}' if request.home else 'on this machine'}"
     if request.target == ANY and (why_not := _unusable(chosen.target, installation)):
         return why_not
-    sentence = f"{facts.name} {installation.version} {runtime.phrase(installation.found)}, {_how(request)}"
+    sentence = f"{facts.name} {installation.version} {runtime.phrase(installation.source)}, {_how(request)}"
     if facts.remark:
         sentence = f"target {facts.name}, as asked: {facts.remark}"
     return replace(chosen, home=installation.home, version=installation.version, sentence=sentence)
@@ -218,7 +218,7 @@ def _how(request: RequestedServer) -> str:
 
 def _unusable(target: Target, installation: Installation) -> str:
     """The reason why `auto` skips an installation. If the user named it, preflight refuses it, with a remedy."""
-    where = f"{target.facts.name} in {installation.home} ({installation.found})"
+    where = f"{target.facts.name} in {installation.home} ({installation.source})"
     if not installation.version:
         return f"{where} does not report its version"
     blocking = [f for f in target.check_client(installation.home, installation.version) if f.blocking]

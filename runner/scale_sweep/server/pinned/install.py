@@ -159,11 +159,11 @@ def _bring_file(folder: Path, file: PinnedFile) -> None:
             MAVEN_S,
             place,
         )
-        found = sorted(Path(place).glob(f"{artifact}-*"))
-        if not found:
+        bundled = sorted(Path(place).glob(f"{artifact}-*"))
+        if not bundled:
             raise PreflightError(f"mvn downloaded no file of {file.maven}", remedy="see the settings of mvn")
-        _check(found[0], file.sha256, file.maven)
-        shutil.move(found[0], folder / file.name)
+        _check(bundled[0], file.sha256, file.maven)
+        shutil.move(bundled[0], folder / file.name)
 
 
 def _bring_java(folder: Path, pinned: PinnedJava) -> None:
@@ -188,10 +188,10 @@ def _bring_java(folder: Path, pinned: PinnedJava) -> None:
 
 
 def _check(path: Path, sha256: str, what: str) -> None:
-    found = file_digest(path)
-    if found != sha256:
+    digest = file_digest(path)
+    if digest != sha256:
         raise PreflightError(
-            f"{what} has the sha256 {found}, pinned is {sha256}",
+            f"{what} has the sha256 {digest}, pinned is {sha256}",
             remedy="remove it from ~/.m2 and from pip's cache; if it comes again, check the mirrors of mvn and pip",
         )
 
@@ -205,5 +205,5 @@ def _run(argv: Sequence[str], within_s: float, folder: str) -> None:
     except subprocess.TimeoutExpired:
         raise PreflightError(f"{Path(argv[0]).name} did not end within {within_s:.0f} s") from None
     if done.returncode != 0:
-        said = " | ".join((done.stderr + done.stdout).strip().splitlines()[-3:])
-        raise PreflightError(f"{Path(argv[0]).name} ended with code {done.returncode}: {said}")
+        last_lines = " | ".join((done.stderr + done.stdout).strip().splitlines()[-3:])
+        raise PreflightError(f"{Path(argv[0]).name} ended with code {done.returncode}: {last_lines}")

@@ -71,9 +71,9 @@ def read_pins(path: Path = PINS) -> Pins:
 
 def _jars(path: Path) -> tuple[PinnedFile, ...]:
     """The jars in lines `SHA256 group:artifact:version`, where `:jar:CLASSIFIER` may follow."""
-    found = []
+    jars = []
     for line in path.read_text(encoding="utf-8").splitlines():
         sha256, maven = line.split()
         _, artifact, version, *more = maven.split(":")
-        found.append(PinnedFile(maven=maven, name="-".join((artifact, version, *more[1:])) + ".jar", sha256=sha256))
-    return tuple(found)
+        jars.append(PinnedFile(maven=maven, name="-".join((artifact, version, *more[1:])) + ".jar", sha256=sha256))
+    return tuple(jars)

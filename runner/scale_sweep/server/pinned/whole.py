@@ -43,8 +43,10 @@ def is_installed(home: Path) -> bool:
 def corrupt_servers(homes: Iterable[str]) -> list[Corrupt]:
     """Those of the directories that `scale servers install` made and that are not as it made them."""
     wanted = {os.path.realpath(home) for home in homes}
-    found = (corrupt(pinned) for pinned in read_pins().servers.values() if os.path.realpath(home_of(pinned)) in wanted)
-    return [one for one in found if one is not None]
+    mistakes = (
+        corrupt(pinned) for pinned in read_pins().servers.values() if os.path.realpath(home_of(pinned)) in wanted
+    )
+    return [one for one in mistakes if one is not None]
 
 
 def corrupt(pinned: Pinned) -> Corrupt | None:

@@ -116,7 +116,7 @@ class Session(ABC):
         background work."""
         self.flush()
 
-    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         """The rows of the answer to each rendered query with one draw's values: times in ms since 1970, devices by
         name. names: of all tables. Raises TargetError with the server's message."""
         raise TargetError(f"{self._trial.subject.target} cannot be read yet")

@@ -28,10 +28,10 @@ def home_of(program: str, home: str) -> tuple[str, str]:
 
 def packaged(program: str, package: str, home: str, version: str = "") -> Installation | None:
     """The installation that `home_of` finds, with the given version or that of the package's changelog."""
-    folder, found = home_of(program, home)
+    folder, source = home_of(program, home)
     if not folder:
         return None
-    return Installation(home=folder, version=version or _changes_begin(folder, package), found=found)
+    return Installation(home=folder, version=version or _changes_begin(folder, package), source=source)
 
 
 def _changes_begin(folder: str, package: str) -> str:

@@ -28,10 +28,12 @@ def find_jars(name: str, jar: str, home: str, oldest: int, newest: int | None = 
     jar: the start of the name of the jar that has the version, `cassandra-all-`. None also where no Java runs it.
     """
     candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed(name)]
-    for folder, found in candidates:
+    for folder, source in candidates:
         for path in Path(folder, "lib").glob(f"{jar}*.jar"):
             if java(folder, oldest, newest):
-                return Installation(home=str(Path(folder).resolve()), version=path.stem.removeprefix(jar), found=found)
+                return Installation(
+                    home=str(Path(folder).resolve()), version=path.stem.removeprefix(jar), source=source
+                )
     return None
 
 
@@ -39,25 +41,25 @@ def java(home: str, oldest: int, newest: int | None = None) -> str:
     """The program of a runtime from `oldest` to `newest`: beside the server, of JAVA_HOME, or on PATH; "" if there is
     none."""
     named = os.environ.get("JAVA_HOME", "")
-    found = [
+    candidates = [
         *sorted(glob.glob(f"{home}/java/bin/java")),
         *([f"{named}/bin/java"] if named else []),
         shutil.which("java") or "",
     ]
-    return next((path for path in found if path and _is_between(_major(path), oldest, newest)), "")
+    return next((path for path in candidates if path and _is_between(_major(path), oldest, newest)), "")
 
 
 def outside(home: str, oldest: int, newest: int | None = None) -> tuple[str, ...]:
     """The folder of that runtime, if it is not in the home: one of the programs of a target."""
-    found = _folder(java(home, oldest, newest))
-    return (found,) if found and not Path(found).is_relative_to(Path(home).resolve()) else ()
+    runtime = _folder(java(home, oldest, newest))
+    return (runtime,) if runtime and not Path(runtime).is_relative_to(Path(home).resolve()) else ()
 
 
 def program(site: Site, home: str, oldest: int, newest: int | None = None) -> str:
     """The program `java` as a server on the site runs it. home: of the server, as the site has it."""
-    found = java(home, oldest, newest)
-    copy = site.copies.get(_folder(found))
-    return f"{copy}/bin/java" if copy else found or "java"
+    path = java(home, oldest, newest)
+    copy = site.copies.get(_folder(path))
+    return f"{copy}/bin/java" if copy else path or "java"
 
 
 def _folder(program: str) -> str:

@@ -18,21 +18,21 @@ _BRACES = {"{{": "{", "}}": "}"}
 _SIGN = re.compile(r'"<(from|to|until|at|number)>"|<(device|value)>')
 
 
-def marked(asked: Any, devices: int) -> str:
+def marked(request: Any, devices: int) -> str:
     """A query in JSON with placeholders. Its texts <from>, <to>, <until>, <at> and <number> stand for numbers, <number>
     for the drawn value; <value> within a text stands for the same, and <device> for the next of so many devices, then
     for the last one again."""
     taken = 0
 
-    def one(found: re.Match[str]) -> str:
+    def one(match: re.Match[str]) -> str:
         nonlocal taken
-        name = found.group(1) or found.group(2)
+        name = match.group(1) or match.group(2)
         if name == "device":
             taken += 1
             return "{device}" if taken <= devices else "{again}"
         return "{value}" if name == "number" else f"{{{name}}}"
 
-    plain = json.dumps(asked, separators=(",", ":"))
+    plain = json.dumps(request, separators=(",", ":"))
     return _SIGN.sub(one, plain.replace("{", "{{").replace("}", "}}"))
 
 
@@ -48,11 +48,11 @@ def filled(
     one again; {part} is that of the next one, or of the last one if none follows."""
     taken = 0
 
-    def one(found: re.Match[str]) -> str:
+    def one(match: re.Match[str]) -> str:
         nonlocal taken
-        if found.group(0) in _BRACES:
-            return _BRACES[found.group(0)]
-        name = found.group(1)
+        if match.group(0) in _BRACES:
+            return _BRACES[match.group(0)]
+        name = match.group(1)
         if name == "device":
             taken += 1
         if name in ("device", "again"):

@@ -17,11 +17,11 @@ IN_MEMORY, IN_LOG, ON_DISK = "in memory", "in the log, not yet on disk", "on dis
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:
-    """A server found on this machine: its home (holding bin/ and lib/), version and how it was found."""
+    """A server found on this machine: its home (holding bin/ and lib/), version, and where it was found: "--home", "PATH" and the like."""
 
     home: str
     version: str
-    found: str
+    source: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,7 +47,7 @@ class NullTarget(Target):
 
     def find(self, home: str) -> Installation | None:
         """The null server, which is always there."""
-        return Installation(home="", version="1", found="built in")
+        return Installation(home="", version="1", source="built in")
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         return ServerSpec(argv=(shutil.which("sleep") or "/bin/sleep", "86400"), stop_timeout_s=5.0)

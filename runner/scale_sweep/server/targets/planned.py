@@ -6,7 +6,7 @@ Whoever plans checks it, and whoever measures the load generator's own ceiling d
 from __future__ import annotations
 
 from scale_sweep.experiment.work import queries_of
-from scale_sweep.loadgen.spec import told_texts, trial_spec
+from scale_sweep.loadgen.spec import query_lines, trial_spec
 from scale_sweep.model import Trial
 from scale_sweep.server.targets.base import Target
 from scale_sweep.server.targets.nouns import Address
@@ -17,7 +17,7 @@ def planned_spec(trial: Trial, target: Target, home: str = "") -> dict[str, str]
     """home: where the client library is, "" if it does not matter."""
     nowhere = Address(host="", port=0, secret="", home=home)
     return trial_spec(
-        trial, {**target.session(trial, nowhere).load_spec(), **told_texts(texts_of(trial, target.facts))}
+        trial, {**target.session(trial, nowhere).load_spec(), **query_lines(texts_of(trial, target.facts))}
     )
 
 

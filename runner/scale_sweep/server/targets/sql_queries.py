@@ -92,13 +92,13 @@ class Dialect:
         table with its conditions. device: the column that says whose a row is."""
         label = (self.column.format(query.each_tag),) if query.each_tag else (device,) if query.by_device else ()
         bucket = (f"{self.bucket.format(query.bucket_ms)} AS bucket",) if query.bucket_ms else ()
-        found = f"SELECT {listed((*bucket, *label, *self.ranked_values(query)))} FROM {source}"
+        selected = f"SELECT {listed((*bucket, *label, *self.ranked_values(query)))} FROM {source}"
         if not bucket and not label:
-            return found
+            return selected
         each = (*(("bucket",) if bucket else ()), *label)
         order = (f"{each[0]}{descending(query)}", *each[1:])
         ordered = self.ordered(query) if query.by_value else f" ORDER BY {listed(order)}{limited(query)}"
-        return f"{found} GROUP BY {listed(each)}{ordered}"
+        return f"{selected} GROUP BY {listed(each)}{ordered}"
 
     def ranked_values(self, query: Query) -> tuple[str, ...]:
         """The aggregates; the first has a name if the rows are ordered by it."""

@@ -53,10 +53,10 @@ def _expression(figure: str, kinds: Mapping[str, str], dialect: SumsDialect) -> 
 
 def in_ns(figures: Sequence[str], row: Sequence[Any], dialect: SumsDialect) -> dict[str, Any]:
     """A row of answers to the expressions, by figure, with its times in ns."""
-    found = dict(zip(figures, row, strict=True))
-    for figure, value in found.items():
+    values = dict(zip(figures, row, strict=True))
+    for figure, value in values.items():
         if value is not None and figure in ("first", "last", "times"):
-            found[figure] = int(value) * dialect.ns
+            values[figure] = int(value) * dialect.ns
         elif value is not None and figure.endswith(".timed"):
-            found[figure] = float(value) * (dialect.ns / NS_PER_MS)
-    return found
+            values[figure] = float(value) * (dialect.ns / NS_PER_MS)
+    return values

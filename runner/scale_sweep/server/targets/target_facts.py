@@ -45,9 +45,9 @@ class Knob:
     default: Default | str | None = None
     help: str = ""
 
-    def value(self, given: ResourceRange) -> str | None:
+    def value(self, resources: ResourceRange) -> str | None:
         """Its default for these resources."""
-        return self.default(given) if callable(self.default) else self.default
+        return self.default(resources) if callable(self.default) else self.default
 
     @property
     def heading(self) -> str:
@@ -165,9 +165,9 @@ class Facts:
     home_variable: str = ""
     to_install: str = ""
 
-    def default_knobs(self, given: ResourceRange) -> dict[str, Rule]:
+    def default_knobs(self, resources: ResourceRange) -> dict[str, Rule]:
         """The defaults of knobs, constant along the axis."""
-        values = {knob.name: knob.value(given) for knob in self.knobs}
+        values = {knob.name: knob.value(resources) for knob in self.knobs}
         return {
             name: Rule(pieces=(Piece(first=None, last=None, value=value),))
             for name, value in values.items()
@@ -221,10 +221,10 @@ class Facts:
 
 def columns_of(targets: Iterable[Facts]) -> tuple[KnobColumn, ...]:
     """The knobs of a plan that measures these targets: each name once, in the declared order."""
-    found: dict[str, KnobColumn] = {}
+    columns: dict[str, KnobColumn] = {}
     for facts in targets:
         for knob in facts.knobs:
             if knob.role is not KnobRole.OTHER or knob.column:
                 made = KnobColumn(name=knob.name, role=knob.role, label=knob.heading, column=knob.column)
-                found.setdefault(knob.name, made)
-    return tuple(found.values())
+                columns.setdefault(knob.name, made)
+    return tuple(columns.values())

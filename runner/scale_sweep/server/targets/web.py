@@ -76,23 +76,23 @@ class Web:
         finally:
             connection.close()
         if answer.status >= 300:
-            said = " ".join(text.split())[:WORDS_MAX]
-            raise TargetError(f"{self.who} refused {_short(path)}: HTTP status {answer.status}: {said}")
+            message = " ".join(text.split())[:WORDS_MAX]
+            raise TargetError(f"{self.who} refused {_short(path)}: HTTP status {answer.status}: {message}")
         return text
 
 
 def metrics(text: str) -> Mapping[str, float]:
     """The samples of a page in Prometheus' text format, by name with labels. Values that are not numbers are left
     out."""
-    found = {}
+    samples = {}
     for line in text.splitlines():
         name, _, value = line.rpartition(" ")
         if name and not line.startswith("#"):
             try:
-                found[name] = float(value)
+                samples[name] = float(value)
             except ValueError:
                 continue
-    return found
+    return samples
 
 
 def _short(path: str) -> str:

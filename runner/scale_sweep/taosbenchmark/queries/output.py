@@ -37,19 +37,19 @@ class QueriesDone:
         return sum(one.errors for one in self.summary.operations)
 
 
-def delay_lines(asked: QueriesDone) -> tuple[str, ...]:
+def delay_lines(queried: QueriesDone) -> tuple[str, ...]:
     """For each statement that had answers its delays, in seconds; of mixed statements one line for all."""
-    if asked.load.spec["order"] == "progressive":
-        return (_mixed_line(asked),) if asked.answered else ()
+    if queried.load.spec["order"] == "progressive":
+        return (_mixed_line(queried),) if queried.answered else ()
     return tuple(
-        _query_line(asked.load, query, one)
-        for one in asked.summary.operations
-        if (query := asked.load.queries.get(one.name)) is not None and _service(asked, one).count
+        _query_line(queried.load, query, one)
+        for one in queried.summary.operations
+        if (query := queried.load.queries.get(one.name)) is not None and _service(queried, one).count
     )
 
 
-def _service(asked: QueriesDone, one: OperationSummary) -> Any:
-    return one.service or asked.summary.service
+def _service(queried: QueriesDone, one: OperationSummary) -> Any:
+    return one.service or queried.summary.service
 
 
 def _query_line(load: QueryLoad, query: FileQuery, one: OperationSummary) -> str:
@@ -62,11 +62,11 @@ def _query_line(load: QueryLoad, query: FileQuery, one: OperationSummary) -> str
     )
 
 
-def _mixed_line(asked: QueriesDone) -> str:
+def _mixed_line(queried: QueriesDone) -> str:
     """With taosBenchmark's own "cd", since scripts read the line."""
-    d = delays(asked.summary.service) or _NONE
+    d = delays(queried.summary.service) or _NONE
     return (
-        f"spend {asked.summary.window_s:.6f}s using {asked.load.threads} threads complete query {asked.answered} "
+        f"spend {queried.summary.window_s:.6f}s using {queried.load.threads} threads complete query {queried.answered} "
         f"times,cd  min delay: {d.min_ms / 1e3:.6f}s, avg delay: {d.avg_ms / 1e3:.6f}s, p90: {d.p90_ms / 1e3:.6f}s, "
         f"p95: {d.p95_ms / 1e3:.6f}s, p99: {d.p99_ms / 1e3:.6f}s, max: {d.max_ms / 1e3:.6f}s"
     )
@@ -75,9 +75,9 @@ def _mixed_line(asked: QueriesDone) -> str:
 def total_lines(done: Sequence[QueriesDone]) -> tuple[str, ...]:
     """Queries of both kinds, and all of them in a second. The seconds are those in which queries were asked."""
     totals = {"specified": 0, "super": 0}
-    for asked in done:
-        totals["super" if asked.of_subtables else "specified"] += asked.answered
-    seconds, queries = sum(asked.summary.window_s for asked in done), sum(totals.values())
+    for queried in done:
+        totals["super" if queried.of_subtables else "specified"] += queried.answered
+    seconds, queries = sum(queried.summary.window_s for queried in done), sum(totals.values())
     rate = queries / seconds if seconds > 0 else 0.0
     return (
         *(f"Total {kind} queries: {count}" for kind, count in totals.items() if count),
@@ -102,27 +102,27 @@ def document(job: QueryJob, done: Sequence[QueriesDone], *, interrupted: bool) -
         "method": job.method,
         "interrupted": interrupted,
         "notes": list(job.notes),
-        "queries": [part for asked in done for part in _documents(asked)],
+        "queries": [part for queried in done for part in _documents(queried)],
     }
 
 
-def _documents(asked: QueriesDone) -> list[dict[str, Any]]:
-    found = []
-    for one in asked.summary.operations:
-        measured = delays(_service(asked, one))
-        found.append(
+def _documents(queried: QueriesDone) -> list[dict[str, Any]]:
+    documents = []
+    for one in queried.summary.operations:
+        measured = delays(_service(queried, one))
+        documents.append(
             {
-                "sql": asked.load.queries[one.name].text,
-                "of_subtables": asked.of_subtables,
-                "threads": asked.load.threads,
-                "answered": _service(asked, one).count,
+                "sql": queried.load.queries[one.name].text,
+                "of_subtables": queried.of_subtables,
+                "threads": queried.load.threads,
+                "answered": _service(queried, one).count,
                 "failed": one.errors,
                 "rows": one.rows_window,
                 "bytes": one.bytes_window,
-                "spent_s": asked.summary.window_s,
-                "generator_cpu_s": asked.summary.cpu_window_s,
+                "spent_s": queried.summary.window_s,
+                "generator_cpu_s": queried.summary.cpu_window_s,
                 "delay": None if measured is None else {n: getattr(measured, n) for n in Delays.__dataclass_fields__},
-                "error_kinds": list(asked.troubles),
+                "error_kinds": list(queried.troubles),
             }
         )
-    return found
+    return documents

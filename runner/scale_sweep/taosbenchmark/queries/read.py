@@ -37,7 +37,7 @@ ReadText = Callable[[str], str]
 
 def read_queries(
     document: Mapping[str, Any],
-    given: Mapping[str, str],
+    options: Mapping[str, str],
     client: Mapping[str, str],
     password: str,
     read_text: ReadText,
@@ -46,11 +46,11 @@ def read_queries(
     """The job of a file. Mistakes go into `refusals`; the job is then not to be used. read_text raises UsageError."""
     keys = ObjectReader("", document, refusals)
     keys.choice("filetype", "query", ("query",))
-    told: list[str] = []
+    notes: list[str] = []
     mode = keys.choice("query_mode", "taosc", tuple(_MODES))
     if mode not in ("taosc", "rest"):
-        told.append(mapped("rest", f"query_mode {mode}"))
-    reached = read_connection(keys, given, client, password, int(client.get("port") or 6030))
+        notes.append(mapped("rest", f"query_mode {mode}"))
+    reached = read_connection(keys, options, client, password, int(client.get("port") or 6030))
     times = keys.number("query_times", 1, "times")
     keys.is_yes("confirm_parameter_prompt", "yes")
     for key, why in _IDLE.items():
@@ -73,8 +73,8 @@ def read_queries(
         of_subtables=of_subtables,
         before="RESET QUERY CACHE" if keys.is_yes("reset_query_cache", "no") else "",
         keep_going=keys.choice("continue_if_fail", "no", ("no", "yes")) == "yes",
-        result_file=given.get("output") or keys.text("result_file", "./output.txt"),
-        notes=(*told, *notes_of_idle((*keys.idle, *idle))),
+        result_file=options.get("output") or keys.text("result_file", "./output.txt"),
+        notes=(*notes, *notes_of_idle((*keys.idle, *idle))),
     )
     keys.finish()
     return job
@@ -147,15 +147,15 @@ def _asking(
 
 
 def _queries(part: ObjectReader, most: int) -> list[FileQuery]:
-    found = []
+    queries = []
     for entry in part.objects("sqls"):
-        found.append(_query(entry, entry.text("sql", ""), entry.text("result", "")))
+        queries.append(_query(entry, entry.text("sql", ""), entry.text("result", "")))
         for key in _CONSUMED:
             entry.unused(key, "belongs to subscriptions of version 2")
         entry.finish()
-    if len(found) > most:
-        part.refuse("sqls", f"{len(found)} statements are more than {most}")
-    return found
+    if len(queries) > most:
+        part.refuse("sqls", f"{len(queries)} statements are more than {most}")
+    return queries
 
 
 def _query(entry: ObjectReader, text: str, result: str) -> FileQuery:
@@ -175,12 +175,12 @@ def _of_file(part: ObjectReader, read_text: ReadText) -> list[FileQuery]:
     except UsageError as error:
         part.refuse("sql_file", error.message)
         return []
-    found = [FileQuery(text=line, result="", key=part.name("sql_file")) for line in lines if line]
-    if not found:
+    queries = [FileQuery(text=line, result="", key=part.name("sql_file")) for line in lines if line]
+    if not queries:
         part.refuse("sql_file", f"{path}: has no statement")
-    if len(found) > SPECIFIED_QUERIES_MAX:
-        part.refuse("sql_file", f"{len(found)} statements are more than {SPECIFIED_QUERIES_MAX}")
-    return found
+    if len(queries) > SPECIFIED_QUERIES_MAX:
+        part.refuse("sql_file", f"{len(queries)} statements are more than {SPECIFIED_QUERIES_MAX}")
+    return queries
 
 
 def one_line(text: str) -> str:

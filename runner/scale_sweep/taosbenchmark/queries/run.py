@@ -95,12 +95,12 @@ def _ask(job: QueryJob, program: str, load: QueryLoad, result: QueryResult, say:
     result.failure, result.interrupted = done.failure, done.interrupted
     if done.summary is None:
         return
-    asked = output.QueriesDone(load=load, summary=done.summary, of_subtables=of_subtables, troubles=done.troubles)
-    result.done.append(asked)
-    for line in output.delay_lines(asked):
+    queried = output.QueriesDone(load=load, summary=done.summary, of_subtables=of_subtables, troubles=done.troubles)
+    result.done.append(queried)
+    for line in output.delay_lines(queried):
         say(RESULT, line)
     if not result.is_over:
-        result.failure = _failure(job, asked, done.summary, say)
+        result.failure = _failure(job, queried, done.summary, say)
 
 
 def _reports(say: Say) -> Callable[[Interval], None]:
@@ -115,11 +115,11 @@ def _reports(say: Say) -> Callable[[Interval], None]:
     return report
 
 
-def _failure(job: QueryJob, asked: output.QueriesDone, summary: LoadSummary, say: Say) -> LoadError | None:
+def _failure(job: QueryJob, queried: output.QueriesDone, summary: LoadSummary, say: Say) -> LoadError | None:
     """A query without an answer is a failure, unless the file says that the others go on."""
     if summary.outcome == "ok":
         return None
-    what = f"{asked.failed} queries failed: {'; '.join(asked.troubles[:3]) or summary.outcome}"
+    what = f"{queried.failed} queries failed: {'; '.join(queried.troubles[:3]) or summary.outcome}"
     if job.keep_going and summary.outcome == "errors":
         say("WARN", what)
         return None

@@ -36,14 +36,14 @@ class Followed:
 
 def lines(followed: Followed) -> tuple[str, ...]:
     """Each consumer's messages and rows, their sums, and how fast they came."""
-    told = [
+    texts = [
         f"consumerId: {one.worker}, consume msgs: {one.answers}, consume rows: {one.rows}" for one in followed.consumers
     ]
-    told.append(f"Consumed total msgs: {followed.messages}, total rows: {followed.rows}")
+    texts.append(f"Consumed total msgs: {followed.messages}, total rows: {followed.rows}")
     spent = followed.summary.window_s
     messages, rows = _rate(followed.messages, spent), _rate(followed.rows, spent)
-    told.append(f"Spend {spent:.4f} second, {messages:.3f} msgs/s, {rows:.3f} rows/s")
-    return (*told, *(delay_lines(followed.delay) if followed.delay else ()))
+    texts.append(f"Spend {spent:.4f} second, {messages:.3f} msgs/s, {rows:.3f} rows/s")
+    return (*texts, *(delay_lines(followed.delay) if followed.delay else ()))
 
 
 def _rate(count: int, seconds: float) -> float:
@@ -52,9 +52,9 @@ def _rate(count: int, seconds: float) -> float:
 
 def settings_lines(job: SubscribeJob) -> tuple[str, ...]:
     """What will be done. Never the password."""
-    told = [f"host: {job.host}:{job.port}, user: {job.user}, output: {job.result_file}"]
-    told += [f"topic {topic.name}: {topic.statement}" for following in job.followings for topic in following.topics]
-    return tuple(told)
+    texts = [f"host: {job.host}:{job.port}, user: {job.user}, output: {job.result_file}"]
+    texts += [f"topic {topic.name}: {topic.statement}" for following in job.followings for topic in following.topics]
+    return tuple(texts)
 
 
 def document(job: SubscribeJob, done: Sequence[Followed], *, interrupted: bool) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _ID = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
 
 def read_subscriptions(
     document: Mapping[str, Any],
-    given: Mapping[str, str],
+    options: Mapping[str, str],
     client: Mapping[str, str],
     password: str,
     new_group: str,
@@ -34,16 +34,16 @@ def read_subscriptions(
     """The job of a file. Mistakes go into `refusals`; the job is then not to be used."""
     keys = ObjectReader("", document, refusals)
     keys.choice("filetype", "subscribe", ("subscribe",))
-    reached = read_connection(keys, given, client, password, int(client.get("port") or 6030))
+    reached = read_connection(keys, options, client, password, int(client.get("port") or 6030))
     keys.is_yes("confirm_parameter_prompt", "yes")
-    told: list[str] = []
+    notes: list[str] = []
     idle: list[tuple[str, str]] = []
     database = _database(keys)
     followings: tuple[Following, ...] = ()
     if keys.has("tmq_info"):
         followings = (_following(keys.object("tmq_info"), new_group, idle),)
     elif any(keys.has(part) for part in PARTS):
-        followings = read_followings(keys, database, new_group, POLL_MS, told, idle)
+        followings = read_followings(keys, database, new_group, POLL_MS, notes, idle)
     if not any(following.topics for following in followings):
         refusals.add("tmq_info.topic_list", "there is no topic")
     job = SubscribeJob(
@@ -53,8 +53,8 @@ def read_subscriptions(
         password=reached.password,
         database=database,
         followings=followings,
-        result_file=given.get("output") or keys.text("result_file", "./output.txt"),
-        notes=(*told, *notes_of_idle((*keys.idle, *idle))),
+        result_file=options.get("output") or keys.text("result_file", "./output.txt"),
+        notes=(*notes, *notes_of_idle((*keys.idle, *idle))),
     )
     keys.finish()
     return job

@@ -26,27 +26,27 @@ def read_followings(
     database: str,
     new_group: str,
     poll_ms: int,
-    told: list[str],
+    notes: list[str],
     idle: list[tuple[str, str]],
 ) -> tuple[Following, ...]:
-    """One for each statement of both parts. told: collects the sentences. idle: collects keys without effect."""
-    found: list[Following] = []
+    """One for each statement of both parts. notes: collects the sentences. idle: collects keys without effect."""
+    followings: list[Following] = []
     for part in (keys.object(name) for name in PARTS if keys.has(name)):
         for key, why in _IDLE.items():
             part.unused(key, why)
-        found += _of_part(part, database, new_group, poll_ms, told)
+        followings += _of_part(part, database, new_group, poll_ms, notes)
         idle.extend(part.idle)
         part.finish()
-    return tuple(found)
+    return tuple(followings)
 
 
-def _of_part(part: ObjectReader, database: str, new_group: str, poll_ms: int, told: list[str]) -> list[Following]:
+def _of_part(part: ObjectReader, database: str, new_group: str, poll_ms: int, notes: list[str]) -> list[Following]:
     is_super = part.path == PARTS[1]
     concurrent = part.number("concurrent", 1, "threads")
     consumers = part.number("threads", concurrent, "threads")
     restarts, keeps = part.is_yes("restart", "yes"), part.is_yes("keepProgress", "no")
     supertable = _supertable(part) if is_super else ""
-    found = []
+    followings = []
     for entry in part.objects("sqls"):
         topic = _topic(entry, database, supertable, is_super=is_super)
         group = f"{new_group}_{topic.name}" if restarts else topic.name
@@ -56,7 +56,7 @@ def _of_part(part: ObjectReader, database: str, new_group: str, poll_ms: int, to
             ("auto.offset.reset", "earliest"),
             ("enable.auto.commit", "true" if keeps else "false"),
         )
-        found.append(
+        followings.append(
             Following(
                 topics=(topic,),
                 consumers=consumers,
@@ -68,9 +68,9 @@ def _of_part(part: ObjectReader, database: str, new_group: str, poll_ms: int, to
                 key=entry.path,
             )
         )
-        told.append(f"{entry.path} is of version 2: it is taken as topic {topic.name} as {topic.statement}")
+        notes.append(f"{entry.path} is of version 2: it is taken as topic {topic.name} as {topic.statement}")
         entry.finish()
-    return found
+    return followings
 
 
 def _supertable(part: ObjectReader) -> str:

@@ -78,11 +78,13 @@ class CassandraSession(Session):
 
     def effective(self) -> Mapping[str, str]:
         """The server's report of its settings, and the JVM's resources."""
-        said = {str(name): str(value) for name, value in self._rows("SELECT name, value FROM system_views.settings")}
-        is_synced = said.get("commitlog_sync") in ("batch", "group")
+        reported = {
+            str(name): str(value) for name, value in self._rows("SELECT name, value FROM system_views.settings")
+        }
+        is_synced = reported.get("commitlog_sync") in ("batch", "group")
         terms = {ACKNOWLEDGED: ON_DISK if is_synced else IN_LOG, COMPRESSION: "rows by device, LZ4"}
-        found = {name: value for name, value in said.items() if name in self._settings}
-        return {**found, **jvm(self._address.data_dir), **terms}
+        settings = {name: value for name, value in reported.items() if name in self._settings}
+        return {**settings, **jvm(self._address.data_dir), **terms}
 
     def load_spec(self) -> Mapping[str, str]:
         """The driver of prepared INSERT statements in batches."""
@@ -107,30 +109,30 @@ class CassandraSession(Session):
         """The rows of each device, which must be consecutive from the first timestamp on. A device with only tags has
         no time."""
         rows = self._rows(f"SELECT device, count(ts), min(ts), max(ts) FROM {TABLE} GROUP BY device")
-        found = {str(device): (int(n), float(first), float(last)) for device, n, first, last in rows if n}
-        return series.counted(found, self._trial.work.data, is_distinct=True)
+        by_device = {str(device): (int(n), float(first), float(last)) for device, n, first, last in rows if n}
+        return series.counted(by_device, self._trial.work.data, is_distinct=True)
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """By device, from which those of all together are added up."""
         data = self._trial.work.data
         trues = {f"{name}.sum": 0 for name, kind in series.columns_of(data).items() if kind == "bool"}
-        found: dict[str, dict[str, Any]] = {}
+        by_device: dict[str, dict[str, Any]] = {}
         for names, statement in statements(data, devices):
             for device, *row in self._rows(statement):
-                found.setdefault(str(device), {**trues}).update(figures_found(names, row, data))
-        held = {device: figures for device, figures in found.items() if figures.get("rows")}
+                by_device.setdefault(str(device), {**trues}).update(figures_found(names, row, data))
+        held = {device: figures for device, figures in by_device.items() if figures.get("rows")}
         return held if devices else {"": together(held)}
 
-    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         texts = [f"'{name}'" for name in names]
-        return tuple(self._answer(filled(text, self._bound(text, one), texts, str)) for text, one in asked)
+        return tuple(self._answer(filled(text, self._bound(text, one), texts, str)) for text, one in questions)
 
     def rows_handed(
         self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
     ) -> Sequence[Cells]:
         rows = super().rows_handed(query, text, drawn, names, content)
-        asked = filled(text, self._bound(text, drawn), [f"'{name}'" for name in names], str)
-        return () if self._is_nothing(asked, rows) else rows
+        statement = filled(text, self._bound(text, drawn), [f"'{name}'" for name in names], str)
+        return () if self._is_nothing(statement, rows) else rows
 
     def _bound(self, text: str, drawn: Drawn) -> Drawn:
         """Compared with whole numbers, the bound is the whole number below it, as in the driver."""

@@ -58,8 +58,8 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 
 def bound_column(text: str) -> str:
     """The column that a statement compares with the drawn value; "" if there is none."""
-    found = _BOUND.search(text)
-    return found.group(1) if found else ""
+    match = _BOUND.search(text)
+    return match.group(1) if match else ""
 
 
 def counting(text: str) -> str:

@@ -45,13 +45,13 @@ def statements(data: Workload, devices: Sequence[str]) -> Iterator[tuple[tuple[s
 
 def figures_found(names: Sequence[str], row: Sequence[Any], data: Workload) -> dict[str, Any]:
     """The figures of one device, from its row; times in ns since the first timestamp."""
-    found = dict(zip(names, row, strict=True))
+    figures = dict(zip(names, row, strict=True))
     for name in ("first", "last"):
-        if found.get(name) is not None:
-            found[name] = (found[name] - data.start_ms) * NS_PER_MS
-    if found.get("times") is not None:
-        found["times"] *= NS_PER_MS
-    return found
+        if figures.get(name) is not None:
+            figures[name] = (figures[name] - data.start_ms) * NS_PER_MS
+    if figures.get("times") is not None:
+        figures["times"] *= NS_PER_MS
+    return figures
 
 
 def _select(figures: Sequence[str], conditions: Sequence[str]) -> str:

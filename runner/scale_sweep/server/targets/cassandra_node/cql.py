@@ -28,8 +28,8 @@ class _Reader:
     def take(self, count: int) -> bytes:
         if len(self.data) < count:
             raise TargetError("Cassandra's answer ends too early")
-        found, self.data = self.data[:count], self.data[count:]
-        return found
+        part, self.data = self.data[:count], self.data[count:]
+        return part
 
     def number(self, form: str) -> int:
         return int(struct.unpack(form, self.take(struct.calcsize(form)))[0])

@@ -80,7 +80,7 @@ class Node:
         """Its configuration with these items of cassandra.yaml, and what it logs."""
         return {f"{self.root}/cassandra.yaml": self._yaml(items), f"{self.root}/logback.xml": _LOG}
 
-    def _yaml(self, given: Mapping[str, str]) -> str:
+    def _yaml(self, settings: Mapping[str, str]) -> str:
         """One node on the given address, batches of any size, long timeouts."""
         root = self.root
         items = {
@@ -106,7 +106,7 @@ class Node:
             "range_request_timeout": "3600s",
             "write_request_timeout": "60s",  # not 2 s: a write that times out is stored nevertheless
             "native_transport_timeout": "3600s",  # not 12 s, which would end all of the above
-            **given,
+            **settings,
         }
         if items["commitlog_sync"] == "periodic":
             items.setdefault("commitlog_sync_period", "10000ms")

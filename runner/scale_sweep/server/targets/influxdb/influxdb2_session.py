@@ -75,18 +75,18 @@ class InfluxdbV2Session(InfluxqlSession):
     def _owner(self) -> Mapping[str, Any]:
         """The organisation of the token."""
         if not self._organisation:
-            found = self._get("/api/v2/orgs")["orgs"]
-            if not found:
+            organisations = self._get("/api/v2/orgs")["orgs"]
+            if not organisations:
                 raise TargetError("InfluxDB has no organisation for this token", remedy="give a token that can write")
-            self._organisation = found[0]
+            self._organisation = organisations[0]
         return self._organisation
 
     def _bucket(self) -> Mapping[str, Any]:
         """The trial's bucket. Raises TargetError if there is none."""
-        found = self._get("/api/v2/buckets", orgID=self._owner()["id"], name=DATABASE)["buckets"]
-        if not found:
+        buckets = self._get("/api/v2/buckets", orgID=self._owner()["id"], name=DATABASE)["buckets"]
+        if not buckets:
             raise TargetError(f"InfluxDB has no bucket {DATABASE}")
-        bucket: Mapping[str, Any] = found[0]
+        bucket: Mapping[str, Any] = buckets[0]
         return bucket
 
     def expected(self) -> Mapping[str, str]:
@@ -103,8 +103,8 @@ class InfluxdbV2Session(InfluxqlSession):
             if self._address.is_ours:
                 raise
             config = {}
-        said = {name.replace("-", "_"): value for name, value in config.items()}
-        texts = {name: _text(name, value) for name, value in said.items() if not name.endswith(_OF_THIS_TRIAL)}
+        reported = {name.replace("-", "_"): value for name, value in config.items()}
+        texts = {name: _text(name, value) for name, value in reported.items() if not name.endswith(_OF_THIS_TRIAL)}
         duration = go_duration(1000 * self._bucket()["retentionRules"][0]["shardGroupDurationSeconds"])
         return {**texts, "shard_duration": duration, **terms(texts.get("storage_wal_fsync_delay"))}
 
@@ -116,9 +116,9 @@ class InfluxdbV2Session(InfluxqlSession):
     def commit_cycles(self) -> int | None:
         """Snapshots of the cache that became files."""
         self.asking = "/metrics"
-        found = metrics(self._web.get("/metrics", self.left_s(WITHIN_S)))
-        cached = [name for name in found if name.startswith(_SNAPSHOTS) and 'level="cache"' in name]
-        return int(sum(found[name] for name in cached))
+        counters = metrics(self._web.get("/metrics", self.left_s(WITHIN_S)))
+        cached = [name for name in counters if name.startswith(_SNAPSHOTS) and 'level="cache"' in name]
+        return int(sum(counters[name] for name in cached))
 
     def drop_schema(self) -> None:
         self.asking = "/api/v2/buckets"

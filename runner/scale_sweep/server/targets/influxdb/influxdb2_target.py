@@ -45,13 +45,13 @@ class InfluxdbV2Target(InfluxdbTarget):
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """A finding for each column type that it does not have, and for a duration of shards that is none."""
-        found = super().check(trial, around)
+        findings = super().check(trial, around)
         try:
             shard_seconds(trial.knobs["shard_duration"])
         except ValueError as error:
             sentence, remedy = f"shard_duration: {error}", "--knob shard_duration=7d"
-            return (*found, Finding(blocking=True, subject="--knob", sentence=sentence, remedy=remedy))
-        return found
+            return (*findings, Finding(blocking=True, subject="--knob", sentence=sentence, remedy=remedy))
+        return findings
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Flags and values that it refuses, in its own words: it checks them before it prints its configuration."""

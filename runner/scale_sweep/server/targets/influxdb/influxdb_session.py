@@ -37,11 +37,11 @@ class InfluxdbSession(InfluxqlSession):
         return ""
 
     def version(self) -> str:
-        found = {
+        versions = {
             one["name"]: dict(zip(one["columns"], one["values"][0], strict=True))
             for one in self._run("SHOW DIAGNOSTICS")
         }
-        return str(found["build"]["Version"])
+        return str(versions["build"]["Version"])
 
     def create_schema(self) -> None:
         """Creates one database whose rows never expire, with the given shard duration."""
@@ -54,25 +54,25 @@ class InfluxdbSession(InfluxqlSession):
 
     def effective(self) -> Mapping[str, str]:
         """Its configuration as section_name, Go's resources, and the duration of shards."""
-        said: dict[str, str] = {}
+        reported: dict[str, str] = {}
         for one in self._run("SHOW DIAGNOSTICS"):
             prefix = _SECTIONS.get(one["name"])
             for name, value in zip(one["columns"], one["values"][0], strict=True) if prefix is not None else ():
                 if not name.endswith(_OF_THIS_TRIAL):
                     item = f"{prefix}_{name.replace('-', '_')}".strip("_").lower()
-                    said[item] = str(value).lower() if isinstance(value, bool) else str(value)
+                    reported[item] = str(value).lower() if isinstance(value, bool) else str(value)
         policies = self._run(f'SHOW RETENTION POLICIES ON "{DATABASE}"')[0]
         first = dict(zip(policies["columns"], policies["values"][0], strict=True))
-        delay = said.get("data_wal_fsync_delay")
-        return {**said, "shard_duration": str(first["shardGroupDuration"]), **terms(delay)}
+        delay = reported.get("data_wal_fsync_delay")
+        return {**reported, "shard_duration": str(first["shardGroupDuration"]), **terms(delay)}
 
     def load_spec(self) -> Mapping[str, str]:
         return self._load_spec(f"/write?db={DATABASE}&precision=ms")
 
     def commit_cycles(self) -> int | None:
         """Snapshots of the cache that became files."""
-        found = self._run("SHOW STATS FOR 'tsm1_engine'")
-        return sum(int(dict(zip(o["columns"], o["values"][0], strict=True))["cacheCompactions"]) for o in found)
+        series = self._run("SHOW STATS FOR 'tsm1_engine'")
+        return sum(int(dict(zip(o["columns"], o["values"][0], strict=True))["cacheCompactions"]) for o in series)
 
     def drop_schema(self) -> None:
         self._run(f'DROP DATABASE "{DATABASE}"')

@@ -71,8 +71,8 @@ class InfluxqlSession(Session):
         column = next(iter(series.columns_of(self._trial.work.data)))
         rows = self._by_device(f'count("{column}")', 1)
         first, last = self._by_device(f'first("{column}")', 0), self._by_device(f'last("{column}")', 0)
-        found = {device: (int(n), float(first[device]), float(last[device])) for device, n in rows.items()}
-        return series.counted(found, self._trial.work.data, is_distinct=True)
+        by_device = {device: (int(n), float(first[device]), float(last[device])) for device, n in rows.items()}
+        return series.counted(by_device, self._trial.work.data, is_distinct=True)
 
     def _by_device(self, what: str, at: int) -> dict[str, Any]:
         """One value of each device's row: its time (at 0), or the requested value (at 1)."""
@@ -82,15 +82,15 @@ class InfluxqlSession(Session):
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """Some statements, each over all rows."""
         data = self._trial.work.data
-        found: dict[str, dict[str, Any]] = {}
-        for asked in statements(data, devices):
-            for one in self._series(asked.text, epoch="ns"):
+        by_device: dict[str, dict[str, Any]] = {}
+        for statement in statements(data, devices):
+            for one in self._series(statement.text, epoch="ns"):
                 device = one.get("tags", {}).get(series.DEVICE, "")
-                found.setdefault(device, {}).update(figures_found(asked, one["values"][0], data))
-        return {device: completed(figures, data) for device, figures in found.items()}
+                by_device.setdefault(device, {}).update(figures_found(statement, one["values"][0], data))
+        return {device: completed(figures, data) for device, figures in by_device.items()}
 
-    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        return tuple(tuple(rows_of(text, self._series(filled(text, one, names, str)))) for text, one in asked)
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        return tuple(tuple(rows_of(text, self._series(filled(text, one, names, str)))) for text, one in questions)
 
     def rows_handed(
         self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content

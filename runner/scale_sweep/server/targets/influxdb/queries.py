@@ -63,16 +63,16 @@ def rendered(query: Query, data: Workload, method: str) -> str:
 def rows_of(text: str, series: Iterable[Mapping[str, Any]]) -> list[Cells]:
     """The rows of an answer in epoch=ms. Series come in the order of their tags as texts, and groups are numbers; a
     count of nothing comes as nothing."""
-    found: list[Cells] = []
+    rows: list[Cells] = []
     for one in series:
         tags = tuple(one.get("tags", {}).values())
         for time, *cells in one["values"]:
             if not text.startswith(_AGGREGATED) or _BY_TIME in text:
-                found.append((time, *tags, *cells))
+                rows.append((time, *tags, *cells))
             else:
-                found.append((*map(_label, tags), *cells))
+                rows.append((*map(_label, tags), *cells))
     has_groups = " GROUP BY " in text and _BY_TIME not in text and text.startswith(_AGGREGATED)
-    return sorted(found, key=_by_label) if has_groups else found
+    return sorted(rows, key=_by_label) if has_groups else rows
 
 
 def _by_label(row: Cells) -> tuple[bool, Any]:

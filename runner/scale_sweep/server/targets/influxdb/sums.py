@@ -37,11 +37,11 @@ def statements(data: Workload, devices: Sequence[str]) -> Iterator[SumsStatement
     are returned."""
     kinds, by_device = column_types(data), f' GROUP BY "{DEVICE}"'
     where, grouped, first = _conditions(devices), by_device if devices else "", next(iter(kinds))
-    asked = {figure: _expression(figure, kinds) for figure in figures_of(data, ("values", "sum"))}
-    names = [figure for figure, expression in asked.items() if expression]
+    expressions = {figure: _expression(figure, kinds) for figure in figures_of(data, ("values", "sum"))}
+    names = [figure for figure, expression in expressions.items() if expression]
     for at in range(0, len(names), FIGURES_MAX):
         some = tuple(names[at : at + FIGURES_MAX])
-        yield SumsStatement(figures=some, text=_select(", ".join(asked[name] for name in some), where, grouped))
+        yield SumsStatement(figures=some, text=_select(", ".join(expressions[name] for name in some), where, grouped))
     for name in (name for name, kind in kinds.items() if kind == "bool"):
         yield SumsStatement(
             figures=(f"{name}.sum",), text=_select(f'count("{name}")', [*where, f'"{name}" = true'], grouped)
@@ -54,20 +54,20 @@ def statements(data: Workload, devices: Sequence[str]) -> Iterator[SumsStatement
         yield SumsStatement(figures=(STEPS,), text=f'SELECT sum("apart") FROM ({between}) WHERE {step}{grouped}')
 
 
-def figures_found(asked: SumsStatement, row: Sequence[Any], data: Workload) -> dict[str, Any]:
+def figures_found(statement: SumsStatement, row: Sequence[Any], data: Workload) -> dict[str, Any]:
     """The figures of one row of the answer, whose times are in ns."""
-    if asked.is_time:
-        return {asked.figures[0]: int(row[0]) - data.start_ms * NS_PER_MS}
-    found = dict(zip(asked.figures, row[1:], strict=True))
-    return {name: value * _NS_PER_US if name == STEPS else value for name, value in found.items()}
+    if statement.is_time:
+        return {statement.figures[0]: int(row[0]) - data.start_ms * NS_PER_MS}
+    figures = dict(zip(statement.figures, row[1:], strict=True))
+    return {name: value * _NS_PER_US if name == STEPS else value for name, value in figures.items()}
 
 
-def completed(found: Mapping[str, Any], data: Workload) -> dict[str, Any]:
+def completed(figures: Mapping[str, Any], data: Workload) -> dict[str, Any]:
     """With what an answer leaves out, because it is 0: the sum of a column without a true value, and the time between
     rows where there is one only. There are as many rows as a column has values."""
     trues = (f"{name}.sum" for name, kind in column_types(data).items() if kind == "bool")
-    rows = max((value for name, value in found.items() if name.endswith(".values")), default=0)
-    return {**dict.fromkeys((STEPS, *trues), 0), **found, "rows": rows}
+    rows = max((value for name, value in figures.items() if name.endswith(".values")), default=0)
+    return {**dict.fromkeys((STEPS, *trues), 0), **figures, "rows": rows}
 
 
 def _expression(figure: str, kinds: Mapping[str, str]) -> str:

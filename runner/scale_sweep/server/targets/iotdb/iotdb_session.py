@@ -147,16 +147,16 @@ class IotdbSession(Session):
 
     def effective(self) -> Mapping[str, str]:
         """Its settings as both nodes wrote them when they had started, and what the JVM was given."""
-        said = {**_said(self._file(CONFIG_LOG)), **_said(self._file(DATA_LOG))}
-        found = {name: said[key] for name in self._settings for key in _keys_of(name) if key in said}
+        reported = {**_reported(self._file(CONFIG_LOG)), **_reported(self._file(DATA_LOG))}
+        settings = {name: reported[key] for name in self._settings for key in _keys_of(name) if key in reported}
         aligned = [str(row[1]) for row in self._rows(f"SHOW DEVICES {DATABASE}.d0")]
         regions = self._rows(f"SHOW DATA REGIONS OF DATABASE {DATABASE}")
         return {
-            **found,
+            **settings,
             REGIONS: str(len(regions)),
             **({"aligned": aligned[0]} if aligned else {}),
             **jvm(self._address.data_dir),
-            ACKNOWLEDGED: ON_DISK if said.get("walmode") == "SYNC" else IN_MEMORY,
+            ACKNOWLEDGED: ON_DISK if reported.get("walmode") == "SYNC" else IN_MEMORY,
             COMPRESSION: "columns by device, encoded, LZ4",
         }
 
@@ -193,39 +193,39 @@ class IotdbSession(Session):
     def count(self) -> Counted | None:
         """Rows of each device, which must be consecutive from the first timestamp on."""
         columns = list(series.columns_of(self._trial.work.data))
-        found = self._counted_by(columns[0]) if len(columns) > COLUMNS_AT_ONCE else self._counted_by_all(columns)
-        return series.counted(found, self._trial.work.data, is_distinct=True)
+        by_device = self._counted_by(columns[0]) if len(columns) > COLUMNS_AT_ONCE else self._counted_by_all(columns)
+        return series.counted(by_device, self._trial.work.data, is_distinct=True)
 
     def _counted_by_all(self, columns: Sequence[str]) -> dict[str, tuple[int, float, float]]:
         rows = dict(self._rows(f"SELECT count_time(*) FROM {DATABASE}.* ALIGN BY DEVICE"))
-        asked = ", ".join(f"{what}({name})" for what in ("min_time", "max_time") for name in columns)
-        found = {}
-        for device, *times in self._rows(f"SELECT {asked} FROM {DATABASE}.* ALIGN BY DEVICE"):
+        expressions = ", ".join(f"{what}({name})" for what in ("min_time", "max_time") for name in columns)
+        by_device = {}
+        for device, *times in self._rows(f"SELECT {expressions} FROM {DATABASE}.* ALIGN BY DEVICE"):
             first = [time for time in times[: len(columns)] if time is not None]
             last = [time for time in times[len(columns) :] if time is not None]
             if first and rows.get(device):
-                found[str(device)] = (int(rows[device]), float(min(first)), float(max(last)))
-        return found
+                by_device[str(device)] = (int(rows[device]), float(min(first)), float(max(last)))
+        return by_device
 
     def _counted_by(self, column: str) -> dict[str, tuple[int, float, float]]:
         """By one column: IoTDB needs memory for each column that it counts, and refuses many."""
-        asked = f"count({column}), min_time({column}), max_time({column})"
-        counted = self._rows(f"SELECT {asked} FROM {DATABASE}.* ALIGN BY DEVICE")
+        expressions = f"count({column}), min_time({column}), max_time({column})"
+        counted = self._rows(f"SELECT {expressions} FROM {DATABASE}.* ALIGN BY DEVICE")
         return {str(name): (int(rows), float(first), float(last)) for name, rows, first, last in counted if rows}
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """By device, from which those of all together are added up."""
         data = self._trial.work.data
-        found: dict[str, dict[str, Any]] = {}
+        by_device: dict[str, dict[str, Any]] = {}
         for names, statement in statements(data, devices, DATABASE):
             for device, *row in self._rows(statement):
-                found.setdefault(str(device), {}).update(figures_found(names, row, data))
-        held = {device: figures for device, figures in found.items() if figures["rows"]}
+                by_device.setdefault(str(device), {}).update(figures_found(names, row, data))
+        held = {device: figures for device, figures in by_device.items() if figures["rows"]}
         return held if devices else {"": together(held)}
 
-    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         kinds = series.columns_of(self._trial.work.data)
-        texts = [filled(text, one, names, str) for text, one in asked]
+        texts = [filled(text, one, names, str) for text, one in questions]
         return tuple(cells_of(text, rows, kinds) for text, rows in zip(texts, self._all(texts), strict=True))
 
     def rows_handed(
@@ -244,7 +244,7 @@ class IotdbSession(Session):
         return Path(self._address.data_dir, ROOT, name)
 
 
-def _said(path: Path) -> dict[str, str]:
+def _reported(path: Path) -> dict[str, str]:
     """Settings as a node wrote them, in lines `name=value;`, by their names without capitals; the last ones count."""
     try:
         text = path.read_text(errors="replace")

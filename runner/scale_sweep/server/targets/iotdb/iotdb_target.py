@@ -55,14 +55,14 @@ class IotdbTarget(Target):
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """Column types that it has, devices that are aligned or not, and items that are the trial's own."""
-        found = list(series.refused_columns("IoTDB", trial, TYPES))
+        findings = list(series.refused_columns("IoTDB", trial, TYPES))
         if trial.knobs["aligned"] not in ("true", "false"):
             sentence = f"aligned={trial.knobs['aligned']} is neither true nor false"
-            found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy="--knob aligned=true"))
+            findings.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy="--knob aligned=true"))
         for name in filter(_FIXED.fullmatch, trial.knobs):
             sentence = f"{name} is set by the trial: IoTDB's addresses, ports, folders and protocol are fixed"
-            found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=f"leave out {name}"))
-        return tuple(found)
+            findings.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=f"leave out {name}"))
+        return tuple(findings)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Items that its own template does not name: it ignores them."""

@@ -67,8 +67,8 @@ def cells_of(text: str, rows: Sequence[Sequence[Any]], kinds: Mapping[str, str])
     """The rows of an answer. kinds: of the columns, because a truth is a text in an answer."""
     if has_device_first(text):
         rows = times_first(rows)
-    found = _SELECTED.match(text)
-    names = [name.removeprefix("last_value(").rstrip(")") for name in found.group(1).split(", ")] if found else []
+    match = _SELECTED.match(text)
+    names = [name.removeprefix("last_value(").rstrip(")") for name in match.group(1).split(", ")] if match else []
     are_true = [kinds.get(name) == "bool" for name in names if not name.startswith("max_time(")]
     return tuple(tuple(_true(cells, are_true)) for cells in rows)
 

@@ -41,22 +41,22 @@ def statements(data: Workload, devices: Sequence[str], database: str) -> Iterato
     source = ", ".join(devices) if 0 < len(devices) <= DEVICES_MAX else f"{database}.*"
     for at in range(0, len(names), FIGURES_MAX):
         some = tuple(names[at : at + FIGURES_MAX])
-        asked = ", ".join(_expression(name, kinds, data) for name in some)
-        yield some, f"SELECT {asked} FROM {source} ALIGN BY DEVICE"
+        expressions = ", ".join(_expression(name, kinds, data) for name in some)
+        yield some, f"SELECT {expressions} FROM {source} ALIGN BY DEVICE"
 
 
 def figures_found(names: Sequence[str], row: Sequence[Any], data: Workload) -> dict[str, Any]:
     """The figures of one device, from its row; times in ns since the first timestamp. A float came as 9 digits, which
     say exactly which one it is."""
-    found, kinds = dict(zip(names, row, strict=True)), column_types(data)
-    for name, value in found.items():
+    figures, kinds = dict(zip(names, row, strict=True)), column_types(data)
+    for name, value in figures.items():
         if value is not None and name in ("first", "last"):
-            found[name] = (int(value) - data.start_ms) * NS_PER_MS
+            figures[name] = (int(value) - data.start_ms) * NS_PER_MS
         elif value is not None and name == "times":
-            found[name] = round(float(value) * data.step_ms * NS_PER_MS)
+            figures[name] = round(float(value) * data.step_ms * NS_PER_MS)
         elif value is not None and name.endswith(_EXTREMES) and kinds[name.rpartition(".")[0]] == "float":
-            (found[name],) = _FLOAT.unpack(_FLOAT.pack(float(value)))
-    return found
+            (figures[name],) = _FLOAT.unpack(_FLOAT.pack(float(value)))
+    return figures
 
 
 def _expression(figure: str, kinds: Mapping[str, str], data: Workload) -> str:

@@ -48,8 +48,8 @@ class KairosdbSession(Session):
 
     def version(self) -> str:
         """The version as the server reports it, without its build time."""
-        said = str(self._web.get_json("/api/v1/version", self.left_s(10))["version"])
-        return said.removeprefix("KairosDB ").rpartition(".")[0]
+        version = str(self._web.get_json("/api/v1/version", self.left_s(10))["version"])
+        return version.removeprefix("KairosDB ").rpartition(".")[0]
 
     def expected(self) -> Mapping[str, str]:
         """Everything that was set. KairosDB does not report its own settings: the trial notes that they are not
@@ -58,9 +58,9 @@ class KairosdbSession(Session):
 
     def effective(self) -> Mapping[str, str]:
         """The JVM's resources, and what the datastore reports."""
-        said = self._store.effective(self._address, self.left_s(WITHIN_S))
+        reported = self._store.effective(self._address, self.left_s(WITHIN_S))
         return {
-            **{name: value for name, value in said.items() if name in self._settings or name.endswith("_version")},
+            **{name: value for name, value in reported.items() if name in self._settings or name.endswith("_version")},
             **jvm(self._address.data_dir),
             ACKNOWLEDGED: self._store.acknowledged if self._is_answered else NOWHERE,
             COMPRESSION: self._store.compression,
@@ -132,8 +132,8 @@ class KairosdbSession(Session):
         columns, names = series.columns_of(self._trial.work.data), self._metrics()
         counts = [self._by_device(name, "count") for name in names]
         first, last = self._by_device(names[0], "first"), self._by_device(names[0], "last")
-        found = {device: (int(n), first[device][0], last[device][0]) for device, (_, n) in counts[0].items()}
-        counted = series.counted(found, self._trial.work.data)
+        by_device = {device: (int(n), first[device][0], last[device][0]) for device, (_, n) in counts[0].items()}
+        counted = series.counted(by_device, self._trial.work.data)
         of_first = {device: n for device, (_, n) in counts[0].items()}
         unlike = [
             column
@@ -163,14 +163,14 @@ class KairosdbSession(Session):
         }
         self.asking = f"{what} of {metric}"
         answer = self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), json.dumps(query))
-        found: dict[str, tuple[float, float]] = {}
+        by_device: dict[str, tuple[float, float]] = {}
         for one in answer["queries"][0]["results"]:
             if one["values"]:
-                found[_device_of(one)] = (float(one["values"][0][0]), float(one["values"][0][1]))
-        return found
+                by_device[_device_of(one)] = (float(one["values"][0][0]), float(one["values"][0][1]))
+        return by_device
 
-    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        return tuple(self._answer(filled(text, one, names, str)) for text, one in asked)
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        return tuple(self._answer(filled(text, one, names, str)) for text, one in questions)
 
     def rows_handed(
         self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content

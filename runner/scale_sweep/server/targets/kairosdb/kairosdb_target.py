@@ -52,18 +52,18 @@ class KairosdbTarget(Target):
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """A finding for each column type that it does not have, for a datastore that there is not, and for its items
         without it."""
-        found, store = list(series.refused_columns("KairosDB", trial, TYPES)), store_of(trial)
+        findings, store = list(series.refused_columns("KairosDB", trial, TYPES)), store_of(trial)
         name = trial.knobs.get("datastore", store.name)
         if name not in STORES:
             sentence = f"KairosDB has no datastore {name!r} here"
             remedy = f"--knob datastore={' or '.join(STORES)}"
-            found.append(Finding(blocking=True, subject="--knob datastore", sentence=sentence, remedy=remedy))
+            findings.append(Finding(blocking=True, subject="--knob datastore", sentence=sentence, remedy=remedy))
         for knob in trial.knobs:
             if knob not in store.settings(trial) and (is_item(knob) or knob in _NOT_ITEMS - {"connections", "heap"}):
                 sentence = f"{knob} is of a datastore that this trial has not: it is {store.name}"
                 remedy = f"leave out {knob}, or --knob datastore=NAME"
-                found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=remedy))
-        return (*found, *store.check())
+                findings.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=remedy))
+        return (*findings, *store.check())
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
         """Its Java runtime, if that is the machine's, and the programs of its datastore."""

@@ -40,8 +40,8 @@ class OnCassandra(Store):
         """The node's resources, and items of cassandra.yaml, by knobs that begin with `cassandra.`. Its heap is by
         default as large as KairosDB's."""
         cores = str(max(1, math.ceil(trial.cores)))
-        given = {k: v for k, v in trial.knobs.items() if k == _HEAP or is_item(k)}
-        return {_PROCESSORS: cores, _HEAP: trial.knobs["heap"], _SYNC: "periodic", **given}
+        chosen = {k: v for k, v in trial.knobs.items() if k == _HEAP or is_item(k)}
+        return {_PROCESSORS: cores, _HEAP: trial.knobs["heap"], _SYNC: "periodic", **chosen}
 
     def check(self) -> tuple[Finding, ...]:
         """A finding where there is no Cassandra."""
@@ -91,12 +91,12 @@ class OnCassandra(Store):
     def effective(self, address: Address, within_s: float) -> Mapping[str, str]:
         """The node's report of its settings and its JVM, its version, and its name where it has KairosDB's tables."""
         cql = _cql(address)
-        said = cql.ask("SELECT name, value FROM system_views.settings", within_s)
+        reported = cql.ask("SELECT name, value FROM system_views.settings", within_s)
         (version,) = cql.ask("SELECT release_version FROM system.local", within_s)[0]
         spaces = cql.ask("SELECT keyspace_name FROM system_schema.keyspaces", within_s)
         resources = jvm(f"{address.data_dir}/{ROOT}")
         return {
-            **{f"cassandra.{name}": str(value) for name, value in said},
+            **{f"cassandra.{name}": str(value) for name, value in reported},
             "cassandra_version": str(version),
             **({"datastore": self.name} if ["kairosdb"] in spaces else {}),
             **({_HEAP: resources["jvm_heap"]} if "jvm_heap" in resources else {}),
@@ -114,8 +114,8 @@ class OnCassandra(Store):
 
 
 def _home() -> str:
-    found = find("")
-    return found.home if found else ""
+    installation = find("")
+    return installation.home if installation else ""
 
 
 def _cql(address: Address) -> Cql:

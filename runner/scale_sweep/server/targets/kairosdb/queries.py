@@ -38,37 +38,37 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         raise CannotAsk("KairosDB wants the devices named for each column anew", remedy="one column, or one device")
     if query.latest and query.devices > 1:
         raise CannotAsk("KairosDB limits the points of all devices together", remedy="devices = 1")
-    asked = {
+    request = {
         **_times(query, data),
         "cache_time": 0,
         "metrics": [_metric(column, query, data) for column in query.columns],
     }
-    return marked(asked, query.devices)
+    return marked(request, query.devices)
 
 
 def rows_of(text: str, queries: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]:
     """The rows of an answer. text: as it was asked."""
-    asked = json.loads(text)
-    names = [metric["name"] for metric in asked["metrics"]]
-    found = [one for query in queries for one in query["results"] if one["values"]]
-    aggregators = [a for a in asked["metrics"][0].get("aggregators", ()) if "sampling" in a]
+    request = json.loads(text)
+    names = [metric["name"] for metric in request["metrics"]]
+    results = [one for query in queries for one in query["results"] if one["values"]]
+    aggregators = [a for a in request["metrics"][0].get("aggregators", ()) if "sampling" in a]
     if aggregators:
-        samples = [(int(time), value) for one in found for time, value in one["values"]]
+        samples = [(int(time), value) for one in results for time, value in one["values"]]
         return tuple(samples) if aggregators[0]["sampling"] != _EVER else tuple((value,) for _, value in samples)
-    is_desc = asked["metrics"][0].get("order") == "desc"
-    many = "group_by" in asked["metrics"][0]
+    is_desc = request["metrics"][0].get("order") == "desc"
+    many = "group_by" in request["metrics"][0]
     rows: dict[tuple[int, str], dict[str, Any]] = {}
-    for one in found:
+    for one in results:
         for time, value in one["values"]:
             rows.setdefault((int(time), one["tags"][DEVICE][0]), {})[one["name"]] = value
     return tuple(
         (time, *((device,) if many else ()), *(cells.get(name) for name in names))
-        for (time, device), cells in joined_in_order(rows, _times_of(found), newest_first=is_desc)
+        for (time, device), cells in joined_in_order(rows, _times_of(results), newest_first=is_desc)
     )
 
 
-def _times_of(found: Sequence[Mapping[str, Any]]) -> list[list[float]]:
-    return [[time for time, _ in one["values"]] for one in found]
+def _times_of(results: Sequence[Mapping[str, Any]]) -> list[list[float]]:
+    return [[time for time, _ in one["values"]] for one in results]
 
 
 def _times(query: Query, data: Workload) -> dict[str, Any]:
@@ -80,13 +80,13 @@ def _times(query: Query, data: Workload) -> dict[str, Any]:
 
 
 def _metric(column: str, query: Query, data: Workload) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": f"{MEASUREMENT}_{column}", "tags": {DEVICE: ["<device>"] * query.devices}}
+    metric: dict[str, Any] = {"name": f"{MEASUREMENT}_{column}", "tags": {DEVICE: ["<device>"] * query.devices}}
     if query.devices > 1 and not query.function:
-        found["group_by"] = [{"name": "tag", "tags": [DEVICE]}]
+        metric["group_by"] = [{"name": "tag", "tags": [DEVICE]}]
     if query.newest_first or query.latest:
-        found["order"] = "desc"
+        metric["order"] = "desc"
     if query.latest:
-        found["limit"] = 1
+        metric["limit"] = 1
     aggregators = []
     if query.bound_column:
         aggregators.append(_filter("<" if query.is_below else ">", "<number>"))
@@ -94,7 +94,7 @@ def _metric(column: str, query: Query, data: Workload) -> dict[str, Any]:
     if query.function:
         one = _aggregator(query, data)
         aggregators += [one, {**one, "name": _GAPS}] if query.fill else [one]
-    return {**found, **({"aggregators": aggregators} if aggregators else {})}
+    return {**metric, **({"aggregators": aggregators} if aggregators else {})}
 
 
 def _filter(sign: str, number: Any) -> dict[str, Any]:

@@ -54,8 +54,8 @@ class HBase:
             raise TargetError(f"HBase did not answer {method}: {error or type(error).__name__}") from None
         head, at = _take_delimited(answer, 0)
         for exception in fields(head).get(2, ()):
-            told = fields(_bytes(exception))
-            raise RefusedByHBaseError(method, _string(told, 1), _string(told, 2))
+            exception_fields = fields(_bytes(exception))
+            raise RefusedByHBaseError(method, _string(exception_fields, 1), _string(exception_fields, 2))
         return fields(_take_delimited(answer, at)[0]) if at < len(answer) else {}
 
 
@@ -67,20 +67,20 @@ def make_table(master: HBase, name: str, families: Mapping[str, Mapping[str, str
     )
     schema = _text(1, _text(1, "default") + _text(2, name)) + described
     try:
-        found = master.call("CreateTable", _text(1, schema), within_s)
+        answer = master.call("CreateTable", _text(1, schema), within_s)
     except RefusedByHBaseError as error:
         if error.name == _EXISTS:
             return 0
         raise
-    return int(found.get(1, [0])[0])
+    return int(answer.get(1, [0])[0])
 
 
 def is_finished(master: HBase, procedure: int, within_s: float) -> bool:
     """Whether a procedure has ended. Raises TargetError if it failed."""
-    found = master.call("getProcedureResult", _whole(1, procedure), within_s)
-    for exception in found.get(5, ()):
+    answer = master.call("getProcedureResult", _whole(1, procedure), within_s)
+    for exception in answer.get(5, ()):
         raise TargetError(f"HBase failed to make a table: {_bytes(exception)[:300].decode(errors='replace')}")
-    return found.get(1, [0])[0] == _FINISHED
+    return answer.get(1, [0])[0] == _FINISHED
 
 
 def flush_regions(server: HBase, within_s: float) -> None:
@@ -104,7 +104,7 @@ def region_name(region: Fields) -> bytes:
 
 def fields(message: bytes) -> Fields:
     """The fields of a message by number: whole numbers, or bytes. Raises TargetError for what is no message."""
-    found: Fields = {}
+    values: Fields = {}
     at = 0
     while at < len(message):
         key, at = _take_whole(message, at)
@@ -119,12 +119,12 @@ def fields(message: bytes) -> Fields:
             value, at = message[at : at + size], at + size
         else:
             raise TargetError(f"HBase answered with a field of the unknown kind {kind}")
-        found.setdefault(key >> 3, []).append(value)
-    return found
+        values.setdefault(key >> 3, []).append(value)
+    return values
 
 
-def _string(found: Mapping[int, Iterable[int | bytes]], number: int) -> str:
-    return "".join(_bytes(value).decode(errors="replace") for value in found.get(number, ()))
+def _string(message: Mapping[int, Iterable[int | bytes]], number: int) -> str:
+    return "".join(_bytes(value).decode(errors="replace") for value in message.get(number, ()))
 
 
 def _bytes(value: int | bytes) -> bytes:

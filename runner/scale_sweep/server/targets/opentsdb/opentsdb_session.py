@@ -124,13 +124,13 @@ class OpentsdbSession(Session):
     def effective(self) -> Mapping[str, str]:
         """Both programs' report of their settings, and what both JVMs were given."""
         self.asking = "its settings"
-        said = {str(k): str(v) for k, v in self._web.get_json("/api/config", self.left_s(60)).items()}
-        told = self._info.get_json("/conf", self.left_s(60), format="json")["properties"]
-        said |= {str(one["key"]): str(one["value"]) for one in told}
+        reported = {str(k): str(v) for k, v in self._web.get_json("/api/config", self.left_s(60)).items()}
+        properties = self._info.get_json("/conf", self.left_s(60), format="json")["properties"]
+        reported |= {str(one["key"]): str(one["value"]) for one in properties}
         root = f"{self._address.data_dir}/{ROOT}"
         is_answered = self._trial.subject.method != series.TELNET
         return {
-            **{name: said[name] for name in self._settings if name in said},
+            **{name: reported[name] for name in self._settings if name in reported},
             **jvm(f"{root}/{HBASE}"),
             **{f"tsd_{name}": value for name, value in jvm(f"{root}/{TSD}").items()},
             "hbase_version": _version_of(self._address.home, "hbase-server"),
@@ -189,11 +189,11 @@ class OpentsdbSession(Session):
         names = list(series.columns_of(self._trial.work.data))
         groups = self._groups(names[0])
         rows = [self._points_by_device(name, groups) for name in names]
-        found = {}
+        by_device = {}
         if rows[0]:
             first, last = self._ends(names[0], min(rows[0].values()))
-            found = {device: (n, first.get(device, 0.0), last.get(device, 0.0)) for device, n in rows[0].items()}
-        counted = series.counted(found, self._trial.work.data, is_distinct=True)
+            by_device = {device: (n, first.get(device, 0.0), last.get(device, 0.0)) for device, n in rows[0].items()}
+        counted = series.counted(by_device, self._trial.work.data, is_distinct=True)
         unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
         gaps = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
         return Counted(rows=counted.rows, is_distinct=True, gaps=(*counted.gaps, *gaps))
@@ -215,11 +215,11 @@ class OpentsdbSession(Session):
     def _points_by_device(self, column: str, groups: Sequence[str]) -> dict[str, int]:
         """The number of points of each device."""
         begin = self._trial.work.data.start_ms - FIRST_MS
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for group in groups:
             for device, points in self._ask(column, group, begin, END_MS, downsample="0all-count"):
-                found[device] += int(sum(points.values()))
-        return dict(found)
+                counts[device] += int(sum(points.values()))
+        return dict(counts)
 
     def _ends(self, column: str, fewest: int) -> tuple[dict[str, float], dict[str, float]]:
         """The first and the last time of each device in ms, where each one has at least so many rows.
@@ -238,14 +238,14 @@ class OpentsdbSession(Session):
     def _ask(self, column: str, group: str, first: int, last: int, **more: str) -> list[tuple[str, Points]]:
         """The points of each series, with its device: devices may have several series, of other tags."""
         kind = "wildcard" if group == "*" else "literal_or"
-        asked = {
+        request = {
             "aggregator": "none",
             "metric": metric(column),
             "filters": [{"type": kind, "tagk": series.DEVICE, "filter": group, "groupBy": True}],
             **more,
         }
         self.asking = f"the points of {column}"
-        question = json.dumps({"start": first, "end": last, "msResolution": True, "queries": [asked]})
+        question = json.dumps({"start": first, "end": last, "msResolution": True, "queries": [request]})
         try:
             answers: list[dict[str, Any]] = self._web.ask_json(ASKED, self.left_s(WITHIN_S), question)
         except TargetError as error:
@@ -254,8 +254,8 @@ class OpentsdbSession(Session):
             raise
         return [(str(one["tags"][series.DEVICE]), one[POINTS]) for one in answers if one[POINTS]]
 
-    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        return tuple(self._answer(filled(text, one, names, str)) for text, one in asked)
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        return tuple(self._answer(filled(text, one, names, str)) for text, one in questions)
 
     def rows_handed(
         self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content

@@ -77,15 +77,15 @@ class OpentsdbTarget(Target):
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """Column types that it has, items of one of its configurations, and none that is the trial's own."""
-        found = list(series.refused_columns("OpenTSDB", trial, TYPES))
+        findings = list(series.refused_columns("OpenTSDB", trial, TYPES))
         for name in trial.knobs:
             if _FIXED.fullmatch(name):
                 sentence = f"{name} is set by the trial: addresses, ports and folders are fixed"
-                found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=f"leave out {name}"))
+                findings.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=f"leave out {name}"))
             elif name not in _NOT_ITEMS and not name.startswith((*_OF_TSD, *_OF_HBASE)):
                 sentence = f"{name} is an item of neither OpenTSDB (tsd.*) nor HBase (hbase.*, hfile.*)"
-                found.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"))
-        return tuple(found)
+                findings.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"))
+        return tuple(findings)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Items that no class of both names: they ignore them."""
@@ -153,13 +153,13 @@ class OpentsdbTarget(Target):
 @functools.cache
 def _items_of(home: str) -> frozenset[str]:
     """Names of items in the classes and defaults of both; empty where there are no jars."""
-    found: set[bytes] = set()
+    items: set[bytes] = set()
     for jar in (jar for pattern in _NAMING for jar in Path(home, "lib").glob(pattern)):
         try:
             with zipfile.ZipFile(jar) as file:
                 for name in file.namelist():
                     if name.endswith((".class", "-default.xml")):
-                        found.update(_ITEM.findall(file.read(name)))
+                        items.update(_ITEM.findall(file.read(name)))
         except (OSError, zipfile.BadZipFile):
             continue
-    return frozenset(name.decode() for name in found)
+    return frozenset(name.decode() for name in items)

@@ -50,34 +50,34 @@ def rendered(query: Query, data: Workload, method: str) -> str:
         raise CannotAsk("OpenTSDB looks for a last point by the time at which it was written, not by its own")
     if query.devices > 1 and len(query.columns) > 1:
         raise CannotAsk("OpenTSDB wants the devices named for each column anew", remedy="one column, or one device")
-    asked = {
+    request = {
         **_times(query, data),
         "msResolution": True,
         "queries": [_series(column, query, data) for column in query.columns],
     }
-    return marked(asked, query.devices)
+    return marked(request, query.devices)
 
 
-def rows_of(text: str, found: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]:
+def rows_of(text: str, series: Sequence[Mapping[str, Any]]) -> tuple[Cells, ...]:
     """The rows of an answer. text: as it was asked."""
     queries = json.loads(text)["queries"]
     chosen = queries[0]["filters"][0]
-    found = [one for one in found if one[POINTS]]
+    series = [one for one in series if one[POINTS]]
     if downsample := queries[0].get("downsample"):
-        samples = [(int(time), _number(value)) for one in found for time, value in one[POINTS]]
+        samples = [(int(time), _number(value)) for one in series for time, value in one[POINTS]]
         if not chosen["groupBy"]:
             return tuple((value,) for _, value in samples) if downsample.startswith(_ALL) else tuple(samples)
-        groups = [int(one["tags"][chosen["tagk"]]) for one in found]
+        groups = [int(one["tags"][chosen["tagk"]]) for one in series]
         return tuple(sorted((group, value) for group, (_, value) in zip(groups, samples, strict=True)))
     names = [one["metric"] for one in queries]
     many = chosen["tagk"] != DEVICE or "|" in chosen["filter"]
     rows: dict[tuple[int, str], dict[str, Any]] = {}
-    for one in found:
+    for one in series:
         for time, value in one[POINTS]:
             rows.setdefault((int(time), one["tags"][DEVICE]), {})[one[NAME]] = value
     return tuple(
         (time, *((device,) if many else ()), *(cells.get(name) for name in names))
-        for (time, device), cells in joined_in_order(rows, [[time for time, _ in one[POINTS]] for one in found])
+        for (time, device), cells in joined_in_order(rows, [[time for time, _ in one[POINTS]] for one in series])
     )
 
 
@@ -104,14 +104,14 @@ def _times(query: Query, data: Workload) -> dict[str, Any]:
 
 
 def _series(column: str, query: Query, data: Workload) -> dict[str, Any]:
-    found = {"aggregator": _NONE, "metric": metric(column), "filters": [_chosen(query)]}
+    query_of_column = {"aggregator": _NONE, "metric": metric(column), "filters": [_chosen(query)]}
     if not query.function:
-        return found
+        return query_of_column
     if query.devices != 1:
         if query.function not in _OF_MANY:
             sentence = f"OpenTSDB has no {query.function} of the points of several devices"
             raise CannotAsk(sentence, remedy=f"function = {', '.join(_OF_MANY)}, or one device")
-        found["aggregator"] = _OF_MANY[query.function]
+        query_of_column["aggregator"] = _OF_MANY[query.function]
     if query.function not in _OF_ONE:
         raise CannotAsk(f"OpenTSDB has no {query.function}", remedy=f"function = {', '.join(_OF_ONE)}")
     if query.function in _EXACT and columns_of(data)[column] in _LONG:
@@ -122,7 +122,10 @@ def _series(column: str, query: Query, data: Workload) -> dict[str, Any]:
     if query.fill and query.devices != 1:
         raise CannotAsk("OpenTSDB fills the points of each device before it adds them", remedy="devices = 1")
     stretch = f"{query.bucket_ms}ms" if query.bucket_ms else _ALL
-    return {**found, "downsample": f"{stretch}-{_OF_ONE[query.function]}{f'-{query.fill}' if query.fill else ''}"}
+    return {
+        **query_of_column,
+        "downsample": f"{stretch}-{_OF_ONE[query.function]}{f'-{query.fill}' if query.fill else ''}",
+    }
 
 
 def _chosen(query: Query) -> dict[str, Any]:

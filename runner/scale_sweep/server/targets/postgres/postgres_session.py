@@ -148,12 +148,12 @@ class PostgresSession(Session):
             "SELECT name, current_setting(name) FROM pg_settings WHERE source <> 'default'"
             " AND name NOT LIKE '%file%' AND name NOT LIKE '%directory%'"
         )
-        said = {str(n): str(v) for n, v in rows}
+        reported = {str(n): str(v) for n, v in rows}
         terms = {
-            ACKNOWLEDGED: IN_MEMORY if said.get("synchronous_commit") == "off" else ON_DISK,
+            ACKNOWLEDGED: IN_MEMORY if reported.get("synchronous_commit") == "off" else ON_DISK,
             COMPRESSION: "rows, not compressed",
         }
-        return {**said, "partitions": str(count), **terms}
+        return {**reported, "partitions": str(count), **terms}
 
     def parts(self) -> tuple[Part, ...]:
         """The files of each partition and of its indexes."""
@@ -203,8 +203,8 @@ class PostgresSession(Session):
             self._watching = self._connected()
         with self._watching.cursor() as cursor:
             cursor.execute(_WAITS)
-            found = cursor.fetchall()
-        return {_wait_name(kind, event): int(count) for kind, event, count in found}
+            waits = cursor.fetchall()
+        return {_wait_name(kind, event): int(count) for kind, event, count in waits}
 
     def flush(self) -> None:
         """CHECKPOINT writes and fsyncs every dirty page before it returns."""
@@ -237,9 +237,9 @@ class PostgresSession(Session):
         self._rows(f"VACUUM (ANALYZE) {TABLE}")
         self._rows("CHECKPOINT")
 
-    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         """The answers over the control connection."""
-        came = (self._rows(filled(text, drawn, names, _timestamp)) for text, drawn in asked)
+        came = (self._rows(filled(text, drawn, names, _timestamp)) for text, drawn in questions)
         return tuple(tuple(tuple(_plain(cell) for cell in row) for row in rows) for rows in came)
 
     def drop_schema(self) -> None:

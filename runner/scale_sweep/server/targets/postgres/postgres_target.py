@@ -49,9 +49,9 @@ class PostgresTarget(Target):
     def servers(self, home: str) -> Iterator[Installation]:
         """The server at `home`; else those in the wheel (the same everywhere), on PATH, in Debian's directories."""
         candidates = [(home, "--home")] if home else [*_wheel_homes(), *_host_homes()]
-        for path, found in candidates:
+        for path, source in candidates:
             if all((Path(path) / "bin" / p).exists() for p in _PROGRAMS):
-                yield Installation(home=path, version=_version(path), found=found)
+                yield Installation(home=path, version=_version(path), source=source)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """Every item of the configuration that differs from the server's own default, and the partitions."""
@@ -73,10 +73,10 @@ class PostgresTarget(Target):
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Names and values that it refuses, in its own words."""
-        if not (said := refused(home, self._items(trial))):
+        if not (refusal := refused(home, self._items(trial))):
             return ()
         remedy = "correct --knob or --vary"
-        return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL says: {said}", remedy=remedy),)
+        return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL says: {refusal}", remedy=remedy),)
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
         """libpq comes with the wheel; otherwise the load generator reports what is missing."""
@@ -202,6 +202,6 @@ def _version(home: str) -> str:
 
 def _libpq(home: str) -> str:
     """The wheel's libpq if the system has none; "" lets the load generator search."""
-    found = sorted(glob.glob(f"{home}/lib/libpq.so.5*")) if home else []
-    found = found or [p for h, _ in _wheel_homes() for p in sorted(glob.glob(f"{h}/lib/libpq.so.5*"))]
-    return found[0] if found else ""
+    libraries = sorted(glob.glob(f"{home}/lib/libpq.so.5*")) if home else []
+    libraries = libraries or [p for h, _ in _wheel_homes() for p in sorted(glob.glob(f"{h}/lib/libpq.so.5*"))]
+    return libraries[0] if libraries else ""

@@ -72,10 +72,10 @@ def _filled(query: Query, chosen: str) -> str:
     names = tuple(f"v{number}" for number in range(len(query.values)))
     values = (f"{value} AS {name}" for value, name in zip(_SQL.values(query), names, strict=True))
     bucket = _SQL.bucket.format(query.bucket_ms)
-    found = f"SELECT {bucket} AS bucket, {listed(values)} FROM {TABLE}{chosen} GROUP BY bucket"
+    groups = f"SELECT {bucket} AS bucket, {listed(values)} FROM {TABLE}{chosen} GROUP BY bucket"
     first, last = _BUCKET.format(query.bucket_ms, "{from}"), f"{{to}} - {_SQL.length.format(1)}"
     stretches = f"generate_series({first}, {last}, {_SQL.length.format(query.bucket_ms)}) AS stretch(bucket)"
-    joined = f"{stretches} LEFT JOIN ({found}) AS held USING (bucket)"
+    joined = f"{stretches} LEFT JOIN ({groups}) AS held USING (bucket)"
     return f"SELECT {listed(('bucket', *names))} FROM {joined} ORDER BY bucket{descending(query)}"
 
 
@@ -85,9 +85,9 @@ def _latest(query: Query, cells: str, chosen: str) -> str:
         return f"SELECT {cells} FROM {TABLE}{chosen} ORDER BY time DESC LIMIT 1"
     if not query.devices:
         return f"SELECT DISTINCT ON (device_id) {cells} FROM {TABLE}{chosen} ORDER BY device_id, time DESC"
-    asked = listed("({device}::integer)" for _ in range(query.devices))
+    devices = listed("({device}::integer)" for _ in range(query.devices))
     inner = f"SELECT * FROM {TABLE} WHERE device_id = asked.id ORDER BY time DESC LIMIT 1"
-    return f"SELECT {cells} FROM (VALUES {asked}) AS asked(id), LATERAL ({inner}) AS newest"
+    return f"SELECT {cells} FROM (VALUES {devices}) AS asked(id), LATERAL ({inner}) AS newest"
 
 
 def _set(query: Query) -> str:

@@ -50,8 +50,8 @@ class TimescaleSession(PostgresSession):
 
     def effective(self) -> Mapping[str, str]:
         """PostgreSQL's settings; the hypertable's interval, partitions and compression from the catalogue."""
-        said = dict(super().effective())
-        del said["partitions"]
+        reported = dict(super().effective())
+        del reported["partitions"]
         rows = self._rows(
             "SELECT dimension_number, extract(epoch FROM time_interval)::bigint, num_partitions"
             f" FROM timescaledb_information.dimensions WHERE hypertable_name = '{TABLE}' ORDER BY 1"
@@ -59,16 +59,16 @@ class TimescaleSession(PostgresSession):
         packed = self._rows(
             f"SELECT compression_enabled FROM timescaledb_information.hypertables WHERE hypertable_name = '{TABLE}'"
         )[0][0]
-        said["chunk_interval"] = f"{rows[0][1]}s"
-        said |= {"space_partitions": str(rows[1][2])} if len(rows) > 1 else {}
-        said["compress"] = "on" if packed else "off"
+        reported["chunk_interval"] = f"{rows[0][1]}s"
+        reported |= {"space_partitions": str(rows[1][2])} if len(rows) > 1 else {}
+        reported["compress"] = "on" if packed else "off"
         how = "rows, compressed by device after the load" if packed else "rows, not compressed"
-        return {**said, COMPRESSION: how}
+        return {**reported, COMPRESSION: how}
 
     def expected(self) -> Mapping[str, str]:
         """Every knob; the interval in seconds, as the catalogue has it."""
-        found = dict(super().expected())
-        return {**found, "chunk_interval": f"{seconds_of(found['chunk_interval'])}s"}
+        settings = dict(super().expected())
+        return {**settings, "chunk_interval": f"{seconds_of(settings['chunk_interval'])}s"}
 
     def flush(self) -> None:
         """Compresses every chunk if that is asked for. CHECKPOINT then writes and fsyncs every dirty page."""
@@ -90,9 +90,9 @@ class TimescaleTarget(PostgresTarget):
 
     def find(self, home: str) -> Installation | None:
         """A PostgreSQL that has the extension's control file: at `home`, else one that the machine has."""
-        for found in self.servers(home):
-            if has_extension(found.home):
-                return found
+        for installation in self.servers(home):
+            if has_extension(installation.home):
+                return installation
         return None
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
@@ -105,8 +105,8 @@ class TimescaleTarget(PostgresTarget):
             mistakes.append((f"chunk_interval: {error}", "--knob chunk_interval=7d"))
         if switch not in ("on", "off"):
             mistakes.append((f"compress={switch} is neither on nor off", "--knob compress=on"))
-        found = [Finding(blocking=True, subject="--knob", sentence=s, remedy=r) for s, r in mistakes]
-        return (*found, *super().check(trial, around))
+        findings = [Finding(blocking=True, subject="--knob", sentence=s, remedy=r) for s, r in mistakes]
+        return (*findings, *super().check(trial, around))
 
 
 def has_extension(home: str) -> bool:

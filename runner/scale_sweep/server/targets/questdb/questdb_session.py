@@ -71,9 +71,9 @@ class QuestdbSession(Session):
         return ""
 
     def version(self) -> str:
-        said = str(self._rows("SELECT build()")[0][0])
-        match = re.search(r"QuestDB (\d+(?:\.\d+)*)", said)
-        return match.group(1) if match else said
+        build = str(self._rows("SELECT build()")[0][0])
+        match = re.search(r"QuestDB (\d+(?:\.\d+)*)", build)
+        return match.group(1) if match else build
 
     def create_schema(self) -> None:
         """Creates a table for each partition: device and tags as symbols, files by day; on disks in turn, each a volume
@@ -172,25 +172,25 @@ class QuestdbSession(Session):
     def count(self) -> Counted | None:
         """The rows of each device, which must be consecutive from the first timestamp on. Times are in microseconds."""
         self._at_rest()
-        found: dict[str, tuple[int, float, float]] = {}
+        by_device: dict[str, tuple[int, float, float]] = {}
         for table in series.part_names(self._trial):
             rows = self._rows(
                 f"SELECT {series.DEVICE}, count(), min(timestamp)::long, max(timestamp)::long FROM '{table}'"
             )
-            found |= {str(device): (int(n), int(first) / 1000, int(last) / 1000) for device, n, first, last in rows}
-        return series.counted(found, self._trial.work.data)
+            by_device |= {str(device): (int(n), int(first) / 1000, int(last) / 1000) for device, n, first, last in rows}
+        return series.counted(by_device, self._trial.work.data)
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One pass over each table, or over all together, for a statement's figures."""
-        found: dict[str, dict[str, Any]] = {}
+        by_device: dict[str, dict[str, Any]] = {}
         for names, statement in statements(self._trial, devices):
             for device, *figures in self._rows(statement):
-                found.setdefault(str(device), {}).update(in_ns(names, figures, DIALECT))
-        return found
+                by_device.setdefault(str(device), {}).update(in_ns(names, figures, DIALECT))
+        return by_device
 
-    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         parts = self._trial.load.partitions
-        came = ((text, self._rows(filled(text, one, names, str, lambda d: d % parts))) for text, one in asked)
+        came = ((text, self._rows(filled(text, one, names, str, lambda d: d % parts))) for text, one in questions)
         return tuple(tuple(_cells(text, rows)) for text, rows in came)
 
     def rows_handed(

@@ -39,10 +39,10 @@ class QuestdbTarget(Target):
     def find(self, home: str) -> Installation | None:
         """questdb.jar in `home`, else where `scale servers install` puts it, with a Java that runs it."""
         candidates = [(home, "--home")] if home else [(where, "scale servers") for where in installed("questdb")]
-        for folder, found in candidates:
+        for folder, source in candidates:
             jar = Path(folder) / JAR
             if jar.is_file() and java(folder, OLDEST_JAVA):
-                return Installation(home=str(jar.parent.resolve()), version=_version(jar), found=found)
+                return Installation(home=str(jar.parent.resolve()), version=_version(jar), source=source)
         return None
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:

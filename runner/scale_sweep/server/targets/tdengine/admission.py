@@ -41,8 +41,8 @@ def memory_needed_bytes(trial: Trial) -> int:
 
 def memory_allowed_bytes(trial: Trial, memory_bytes: int) -> int:
     """The memory that the mnode grants on a host with this memory. rpcQueueMemoryAllowed defaults to a tenth of it."""
-    given = config_items(trial).get("rpcQueueMemoryAllowed")
-    queue = int(given) if given else min(max(memory_bytes // 10, 100 * 2**20), 100 * 2**30)
+    limit = config_items(trial).get("rpcQueueMemoryAllowed")
+    queue = int(limit) if limit else min(max(memory_bytes // 10, 100 * 2**20), 100 * 2**30)
     return memory_bytes - queue - 16 * 2**20
 
 
@@ -68,16 +68,16 @@ def disk_needed_bytes(trial: Trial) -> float:
 
 def findings(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
     """Everything in this trial's settings that the server would refuse or silently change."""
-    found: list[Finding] = [f for f in (_range(name, value) for name, value in database_options(trial).items()) if f]
-    found += refusals(trial, around.explicit)
+    problems: list[Finding] = [f for f in (_range(name, value) for name, value in database_options(trial).items()) if f]
+    problems += refusals(trial, around.explicit)
     # Memory and disk of a server elsewhere are unknown, and invalid values allow no computation.
-    if trial.subject.endpoint or any(f.blocking for f in found):
-        return tuple(found)
-    found += _memory(trial, around.memory_bytes)
-    found += _disk(trial, around.free_bytes)
+    if trial.subject.endpoint or any(f.blocking for f in problems):
+        return tuple(problems)
+    problems += _memory(trial, around.memory_bytes)
+    problems += _disk(trial, around.free_bytes)
     items = config_items(trial)
     if int(items["supportVnodes"]) > 4096 or int(items["supportVnodes"]) < int(trial.knobs["vgroups"]) + 1:
-        found.append(
+        problems.append(
             Finding(
                 blocking=True,
                 subject="--vgroups",
@@ -87,7 +87,7 @@ def findings(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
             )
         )
     if int(items["numOfCommitThreads"]) > COMMIT_THREADS_MAX:
-        found.append(
+        problems.append(
             Finding(
                 blocking=True,
                 subject="--commit-threads",
@@ -97,14 +97,14 @@ def findings(trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
             )
         )
     if int(items["numOfRpcThreads"]) > RPC_THREADS_MAX:
-        found.append(
+        problems.append(
             Finding(
                 blocking=False,
                 subject="--knob numOfRpcThreads",
                 sentence=f"{items['numOfRpcThreads']} is accepted, but taosd uses {RPC_THREADS_MAX} at most",
             )
         )
-    return tuple(found)
+    return tuple(problems)
 
 
 def _range(name: str, value: str) -> Finding | None:

@@ -33,17 +33,17 @@ def library(home: str) -> str:
 def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:
     """A finding if libtaos is missing, lacks a function (named), or has a version that the server refuses."""
     try:
-        found = client_library("tdengine", library)
+        client = client_library("tdengine", library)
     except LoadError as error:
         remedy = "give --home DIR with the server's own lib/libtaos.so, or install TDengine's client"
         return (Finding(blocking=True, subject="libtaos", sentence=error.message, remedy=remedy),)
-    if not server_version or _parts(found.version) == _parts(server_version):
+    if not server_version or _parts(client.version) == _parts(server_version):
         return ()
     return (
         Finding(
             blocking=True,
             subject="libtaos",
-            sentence=f"{found.path} is of version {found.version}, the server of {server_version}: it would refuse",
+            sentence=f"{client.path} is of version {client.version}, the server of {server_version}: it would refuse",
             remedy="give --home DIR that holds a server and its own lib/libtaos.so",
         ),
     )
@@ -115,12 +115,12 @@ def _hosts(answer: Answer) -> list[str]:
 
 def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str]) -> tuple[Finding, ...]:
     """A finding for each name that the server uses for itself and for which `resolve` raises OSError."""
-    found = []
+    findings = []
     for host in dict.fromkeys(hosts):
         try:
             resolve(host)
         except OSError:
-            found.append(
+            findings.append(
                 Finding(
                     blocking=True,
                     subject="FQDN",
@@ -128,7 +128,7 @@ def names_that_do_not_resolve(hosts: Iterable[str], resolve: Callable[[str], str
                     remedy=f"add a line 'ADDRESS {host}' to /etc/hosts, or set the server's fqdn to a name that does",
                 )
             )
-    return tuple(found)
+    return tuple(findings)
 
 
 def _refused(address: Address, words: str) -> Finding:

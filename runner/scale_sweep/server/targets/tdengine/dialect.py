@@ -39,11 +39,11 @@ def state_statements(database: str) -> tuple[str, str]:
     )
 
 
-def database_pending(found: Rows, led: Rows) -> str:
+def database_pending(databases: Rows, led: Rows) -> str:
     """Why a database cannot be written to yet: it is not ready, or a vgroup has no leader or is not restored; "" if it
     can."""
-    if not found or found[0][0] != "ready":
-        return f"database is {found[0][0] if found else 'not there'}"
+    if not databases or databases[0][0] != "ready":
+        return f"database is {databases[0][0] if databases else 'not there'}"
     if not led:
         return "database has no vgroups"
     waiting = [row[0] for row in led if row[0] != "leader"]

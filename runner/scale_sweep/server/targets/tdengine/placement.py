@@ -42,10 +42,10 @@ def links(site: Site, vgroups: int) -> dict[str, str]:
 
 def parts_of(disk_placement: str, data_dir: str, disks: Sequence[str], vnodes: Sequence[int]) -> tuple[Part, ...]:
     """Each vnode's actual place: below the data directory (links are followed later), or on a tier."""
-    found = []
+    parts = []
     for vnode in vnodes:
         places = [f"{path}/vnode/vnode{vnode}" for path in disks] if disk_placement in ("tiers", "stripe") else []
         there = next((p for p in places if Path(p).is_dir()), f"{data_dir}/data/vnode/vnode{vnode}")
         wanted = disk_index(vnode, len(disks)) if disk_placement == "spread" else None
-        found.append(Part(name=f"vnode {vnode}", path=there, disk=wanted))
-    return tuple(found)
+        parts.append(Part(name=f"vnode {vnode}", path=there, disk=wanted))
+    return tuple(parts)

@@ -75,9 +75,9 @@ def _aggregate(query: Query, source: str) -> str:
         return f"SELECT {listed((tag, *values))} FROM {source} GROUP BY {tag} ORDER BY {tag}"
     label = (_SQL.column.format(query.each_tag),) if query.each_tag else ("TBNAME",) if query.by_device else ()
     if not query.bucket_ms:
-        found = f"SELECT {listed((*label, *_SQL.ranked_values(query)))} FROM {source}"
+        selected = f"SELECT {listed((*label, *_SQL.ranked_values(query)))} FROM {source}"
         order = _SQL.ordered(query) if query.by_value else ""
-        return f"{found} GROUP BY {listed(label)}{order}" if label else found
+        return f"{selected} GROUP BY {listed(label)}{order}" if label else selected
     apart = f" PARTITION BY {listed(label)}" if label else ""
     if query.fill == "previous" and query.newest_first and not label:
         sentence = "TDengine's FILL(PREV) takes the later value if the newest comes first"

@@ -35,18 +35,18 @@ def _free(trial: Trial) -> list[str]:
 
 
 def _knobs(trial: Trial, explicit: frozenset[str]) -> list[Finding]:
-    found = [f for f in map(_named, _free(trial)) if f]
+    findings = [f for f in map(_named, _free(trial)) if f]
     if not trial.subject.endpoint:
-        return found
-    asked = [f"--knob {name}" for name in _free(trial)]
-    asked += ["--commit-threads"] if "knobs.commit_threads" in explicit else []
-    return found + [
+        return findings
+    flags = [f"--knob {name}" for name in _free(trial)]
+    flags += ["--commit-threads"] if "knobs.commit_threads" in explicit else []
+    return findings + [
         _blocking(
             name,
             "an item of taos.cfg, and a server that already runs is not reconfigured",
             "leave it out, or let scale start the server (--runtime docker or process)",
         )
-        for name in asked
+        for name in flags
     ]
 
 
@@ -86,10 +86,10 @@ def _named(knob: str) -> Finding | None:
 
 
 def _values(trial: Trial) -> list[Finding]:
-    found = []
+    findings = []
     for name, value in config_items(trial).items():
         if name in BOUNDS and not _within(value, *BOUNDS[name]):
-            found.append(
+            findings.append(
                 _blocking(
                     f"--knob {name}",
                     f"{value} is not {_wanted(*BOUNDS[name])}: taosd would not start",
@@ -98,10 +98,10 @@ def _values(trial: Trial) -> list[Finding]:
             )
     for name, value in database_options(trial).items():
         if name in _WORDS and value.strip("'").lower() not in _WORDS[name]:
-            found.append(
+            findings.append(
                 _blocking(f"--knob {name}", f"{value} is not one of {', '.join(_WORDS[name])}", "correct the value")
             )
-    return found
+    return findings
 
 
 def _wanted(low: float, high: float) -> str:
@@ -119,15 +119,15 @@ def _within(value: str, low: float, high: float) -> bool:
 
 
 def _work(trial: Trial) -> list[Finding]:
-    found = []
+    findings = []
     data, method, load = trial.work.data, trial.subject.method, trial.load
     tables, vgroups = data.tables, trial.knobs["vgroups"]
     if load.is_ours and load.table_placement == "owned" and vgroups.isdigit() and tables < int(vgroups):
-        found.append(
+        findings.append(
             _blocking("--tables", f"{tables} tables cannot fill {vgroups} vgroups", "more --tables, or fewer --vgroups")
         )
     if method in ONE_COLUMN and len(data.columns) > 1:
-        found.append(
+        findings.append(
             _blocking(
                 "--method", f"{method} writes one column, there are {len(data.columns)}", "--columns value:double"
             )
@@ -135,8 +135,8 @@ def _work(trial: Trial) -> list[Finding]:
     finest = _FINEST.get(method, "ns")
     unit = precision(trial)
     if unit in UNITS_PER_MS and UNITS_PER_MS[unit] > UNITS_PER_MS[finest]:
-        found.append(_blocking("--knob precision", f"{method} has times in {finest} at best", f"precision={finest}"))
-    return found
+        findings.append(_blocking("--knob precision", f"{method} has times in {finest} at best", f"precision={finest}"))
+    return findings
 
 
 def _load_generator(trial: Trial, explicit: frozenset[str]) -> list[Finding]:
@@ -151,9 +151,9 @@ def _load_generator(trial: Trial, explicit: frozenset[str]) -> list[Finding]:
                 f"--method {', '.join(genuine.METHODS)}",
             )
         ]
-    found = []
+    findings = []
     if (load.rows or 0) % trial.work.data.tables:
-        found.append(
+        findings.append(
             _blocking(
                 "--rows",
                 f"taosBenchmark loads each of {trial.work.data.tables} tables with as many",
@@ -161,11 +161,11 @@ def _load_generator(trial: Trial, explicit: frozenset[str]) -> list[Finding]:
             )
         )
     if "load.placement" in explicit and load.table_placement == "owned":
-        found.append(
+        findings.append(
             _blocking(
                 "--placement",
                 "taosBenchmark names and distributes its tables itself",
                 "leave it out, or --placement stock",
             )
         )
-    return found
+    return findings

@@ -122,8 +122,8 @@ class TdengineSession(Session):
 
     def schema_pending(self) -> str:
         """Why the database is not ready, or which vgroup has no leader or is not restored; "" if all are ready."""
-        found, led = (self._rows(statement) for statement in state_statements(DATABASE))
-        return database_pending(found, led)
+        databases, led = (self._rows(statement) for statement in state_statements(DATABASE))
+        return database_pending(databases, led)
 
     def create_tables(self) -> None:
         """Creates every subtable. Schemaless methods and taosBenchmark create their own."""
@@ -137,7 +137,7 @@ class TdengineSession(Session):
         """Configuration items and database options by their names, and the tables in each vgroup."""
         variables = {str(row[1]): str(row[2]) for row in self._rows("SHOW DNODE 1 VARIABLES")}
         planned = config_items(self._trial)
-        said = {k: variables.get(k, "") for k in planned}
+        reported = {k: variables.get(k, "") for k in planned}
         wanted = list(dict.fromkeys([*database_options(self._trial), *_LOG_OPTIONS]))
         row = self._rows(
             f"SELECT {', '.join(f'`{k}`' for k in wanted)} FROM information_schema.ins_databases "
@@ -151,8 +151,8 @@ class TdengineSession(Session):
             f"WHERE db_name = '{DATABASE}' AND stable_name = '{TABLE}' GROUP BY vgroup_id ORDER BY vgroup_id"
         )
         return {
-            **said,
-            "commit_threads": said["numOfCommitThreads"],
+            **reported,
+            "commit_threads": reported["numOfCommitThreads"],
             **options,
             ACKNOWLEDGED: ON_DISK if [options[k] for k in _LOG_OPTIONS] == ["2", "0"] else IN_LOG,
             COMPRESSION: "columns by table, compressed by type",
@@ -220,16 +220,16 @@ class TdengineSession(Session):
         rows = self._rows(sums_statement(self._trial, devices), FLUSH_S)
         return {str(device): in_ns(names, figures, dialect) for device, *figures in rows}
 
-    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         """The answers by the load generator's `sql`. Times are numbers in the precision of the database."""
         units = UNITS_PER_MS[precision(self._trial)]
-        came = self._ask(*(filled(text, drawn, names, lambda ms: str(ms * units)) for text, drawn in asked))
+        came = self._ask(*(filled(text, drawn, names, lambda ms: str(ms * units)) for text, drawn in questions))
         refused = next((answer for answer in came if not answer.ok), None)
         if refused is not None:
-            raise TargetError(f"TDengine refused {asked[0][0][:200]!r}: {refused.code} {refused.message}")
+            raise TargetError(f"TDengine refused {questions[0][0][:200]!r}: {refused.code} {refused.message}")
         return tuple(
             tuple((exact_ms(row[0], units), *row[1:]) if timed(text) else row for row in answer.rows)
-            for (text, _), answer in zip(asked, came, strict=True)
+            for (text, _), answer in zip(questions, came, strict=True)
         )
 
     def drop_schema(self) -> None:

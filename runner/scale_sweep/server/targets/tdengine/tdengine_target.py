@@ -35,7 +35,7 @@ class TdengineTarget(Target):
         if not taosd.exists():
             return None
         where = str(Path(home).resolve()) if home else str(taosd.resolve().parent.parent)
-        return Installation(home=where, version=_version(taosd), found="--home" if home else "PATH")
+        return Installation(home=where, version=_version(taosd), source="--home" if home else "PATH")
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """Items of taos.cfg and options of CREATE DATABASE, with those derived from the cores."""

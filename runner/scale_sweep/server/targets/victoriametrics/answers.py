@@ -18,30 +18,30 @@ _COLUMNS, _TAG, _BUCKET = re.compile(r'__name__=~"([^"]*)"'), re.compile(r" by \
 _TOGETHER, _AT_ONCE = "by (__name__)", "&step=1&"  # all devices together; aggregates of all time together
 
 
-def rows_of(text: str, found: Sequence[Series]) -> list[Cells]:
+def rows_of(text: str, series: Sequence[Series]) -> list[Cells]:
     """text: as it was rendered, filled or not."""
     tag, columns = _TAG.search(text), _COLUMNS.search(text)
     if columns:
         tells_device = f'{DEVICE}="' not in text and _TOGETHER not in text
-        rows = _joined(columns.group(1).split("|"), found, tells_device=tells_device)
+        rows = _joined(columns.group(1).split("|"), series, tells_device=tells_device)
         return [row[1:] for row in rows] if _AT_ONCE in text and "union(" not in text else rows
     if tag:
-        groups = [(_ms(time), _label(one, tag.group(1)), _number(v)) for one in found for time, v in one["values"]]
+        groups = [(_ms(time), _label(one, tag.group(1)), _number(v)) for one in series for time, v in one["values"]]
         return sorted(groups) if _BUCKET.search(text) else sorted(row[1:] for row in groups)
-    samples = [(_ms(time), _number(value)) for one in found for time, value in one["values"]]
+    samples = [(_ms(time), _number(value)) for one in series for time, value in one["values"]]
     return list(samples) if _BUCKET.search(text) else [(value,) for _, value in samples]
 
 
-def _joined(names: Sequence[str], found: Sequence[Series], *, tells_device: bool) -> list[Cells]:
+def _joined(names: Sequence[str], series: Sequence[Series], *, tells_device: bool) -> list[Cells]:
     """The samples of one device and one time are a row. The time of a last row is a series of its own."""
     rows: dict[tuple[Any, str], dict[str, Any]] = {}
-    newest = {_device(one): _ms(float(one["values"][0][1])) for one in found if _name(one) == "time"}
-    for one in found:
+    newest = {_device(one): _ms(float(one["values"][0][1])) for one in series if _name(one) == "time"}
+    for one in series:
         for time, value in one["values"] if _name(one) != "time" else ():
             rows.setdefault((newest.get(_device(one), _ms(time)), _device(one)), {})[_name(one)] = _number(value)
     return [
         (time, *((device,) if tells_device else ()), *(cells.get(name) for name in names))
-        for (time, device), cells in joined_in_order(rows, [[time for time, _ in one["values"]] for one in found])
+        for (time, device), cells in joined_in_order(rows, [[time for time, _ in one["values"]] for one in series])
     ]
 
 

@@ -87,8 +87,8 @@ def _aggregate(query: Query, data: Workload) -> str:
     if query.bucket_ms:
         _aligned(query, data)
         window = f"{series}[{query.bucket_ms}ms] offset -{query.bucket_ms - 1}ms"
-        found = form.replace("W", window)
-        return _moments(f"keep_last_value({found})" if query.fill else found, query, query.bucket_ms)
+        expression = form.replace("W", window)
+        return _moments(f"keep_last_value({expression})" if query.fill else expression, query, query.bucket_ms)
     is_ranged = query.when == "range"
     shift = " offset 1ms" if is_ranged else ""
     span = query.span_ms if is_ranged else EVER_MS
@@ -164,8 +164,8 @@ def _countable(query: Query, apart_ms: int) -> None:
 def _moments(expression: str, query: Query, apart_ms: int) -> str:
     """At each moment of [from, to). Without the cache, which would shift them."""
     _countable(query, apart_ms)
-    found = f"{_with(query)}({expression}) if (time() < {{to}}e-3)"
-    return f"query_range?query={found}&start={{from}}e-3&end={{to}}e-3&step={apart_ms}ms&nocache=1"
+    selected = f"{_with(query)}({expression}) if (time() < {{to}}e-3)"
+    return f"query_range?query={selected}&start={{from}}e-3&end={{to}}e-3&step={apart_ms}ms&nocache=1"
 
 
 def _at_once(expression: str, query: Query, data: Workload) -> str:

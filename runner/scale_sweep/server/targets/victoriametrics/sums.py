@@ -62,14 +62,16 @@ def questions(data: Workload, devices: Sequence[str]) -> Iterator[SumsQuery]:
                 )
 
 
-def completed(found: Mapping[str, float], data: Workload) -> dict[str, Any]:
+def completed(figures: Mapping[str, float], data: Workload) -> dict[str, Any]:
     """The figures of a device, from the answers by column. Times of answers are in seconds, which hold microseconds."""
     names = list(columns_of(data))
-    start_s, own = data.start_ms / 1000, {name: value for name, value in found.items() if _is_own(name)}
-    times = {what: found[f"{names[0]}.{what}"] - start_s for what in ("first", "last") if f"{names[0]}.{what}" in found}
-    times[STEPS] = min(found.get(f"{name}.{STEPS}", 0.0) for name in names)
+    start_s, own = data.start_ms / 1000, {name: value for name, value in figures.items() if _is_own(name)}
+    times = {
+        what: figures[f"{names[0]}.{what}"] - start_s for what in ("first", "last") if f"{names[0]}.{what}" in figures
+    }
+    times[STEPS] = min(figures.get(f"{name}.{STEPS}", 0.0) for name in names)
     in_ns = {what: round(seconds * 1e6) * (NS_PER_MS // 1000) for what, seconds in times.items()}
-    return {"rows": max(found.get(f"{name}.values", 0.0) for name in names), **in_ns, **own}
+    return {"rows": max(figures.get(f"{name}.values", 0.0) for name in names), **in_ns, **own}
 
 
 def _is_own(figure: str) -> bool:

@@ -71,7 +71,7 @@ class VictoriametricsSession(Session):
 
     def effective(self) -> Mapping[str, str]:
         """Every flag that was set, and the threads that Go uses."""
-        flags = {found.group(1): found.group(2) for found in _FLAG.finditer(self._get("/flags"))}
+        flags = {match.group(1): match.group(2) for match in _FLAG.finditer(self._get("/flags"))}
         flags = {name: value for name, value in flags.items() if name not in _OF_THIS_TRIAL}
         is_answered = self._trial.subject.method not in (series.TCP, series.TELNET)
         acknowledged = IN_MEMORY if is_answered else NOWHERE
@@ -95,8 +95,8 @@ class VictoriametricsSession(Session):
 
     def commit_cycles(self) -> int | None:
         """The number of finished merges of stored parts."""
-        found = self._metrics()
-        return int(sum(found.get(f'vm_merges_total{{type="storage/{size}"}}', 0) for size in ("small", "big")))
+        counters = self._metrics()
+        return int(sum(counters.get(f'vm_merges_total{{type="storage/{size}"}}', 0) for size in ("small", "big")))
 
     def flush(self) -> None:
         """Makes a snapshot: all parts in memory are written, synced and linked. Then it removes the links."""
@@ -112,8 +112,8 @@ class VictoriametricsSession(Session):
         names = list(series.columns_of(self._trial.work.data))
         rows = [self._by_device("count", name) for name in names]
         first, last = (self._by_device(which, names[0]) for which in ("tfirst", "tlast"))
-        found = {device: (int(n), first[device] * 1000, last[device] * 1000) for device, n in rows[0].items()}
-        counted = series.counted(found, self._trial.work.data)
+        by_device = {device: (int(n), first[device] * 1000, last[device] * 1000) for device, n in rows[0].items()}
+        counted = series.counted(by_device, self._trial.work.data)
         unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
         gaps: tuple[str, ...] = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
         lost = {name: n for name, n in self._metrics().items() if name.startswith(_LOST) and n}
@@ -122,20 +122,20 @@ class VictoriametricsSession(Session):
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One question for each figure of a column, about all samples."""
-        found: dict[str, dict[str, float]] = {}
-        for asked in questions(self._trial.work.data, devices):
-            for device, value in self._over_time(asked).items():
-                found.setdefault(device, {})[asked.figure] = value
-        return {device: completed(figures, self._trial.work.data) for device, figures in found.items()}
+        by_device: dict[str, dict[str, float]] = {}
+        for query in questions(self._trial.work.data, devices):
+            for device, value in self._over_time(query).items():
+                by_device.setdefault(device, {})[query.figure] = value
+        return {device: completed(figures, self._trial.work.data) for device, figures in by_device.items()}
 
     def _by_device(self, what: str, column: str) -> dict[str, float]:
         """A number of each device, over all samples of a column."""
-        asked = SumsQuery(
+        query = SumsQuery(
             figure=what, column=column, outer="sum", rollup=f"{what}_over_time", more="", labels="", by_device=True
         )
-        return self._over_time(asked)
+        return self._over_time(query)
 
-    def _over_time(self, asked: SumsQuery) -> dict[str, float]:
+    def _over_time(self, question: SumsQuery) -> dict[str, float]:
         """Over ten years from a day before the first timestamp: 3e11 rows of 1 ms.
 
         VictoriaMetrics remembers for ten seconds which series it found for a selector, even with its caches switched
@@ -144,30 +144,30 @@ class VictoriametricsSession(Session):
         """
         span = 3650 * 86400
         end = self._trial.work.data.start_ms // 1000 + span - 86400
-        labels = ",".join(filter(None, (f'asked!="{time.monotonic_ns()}"', asked.labels)))
-        query = f"{asked.rollup}({series.MEASUREMENT}_{asked.column}{{{labels}}}[{span}s]{asked.more})"
+        labels = ",".join(filter(None, (f'question!="{time.monotonic_ns()}"', question.labels)))
+        query = f"{question.rollup}({series.MEASUREMENT}_{question.column}{{{labels}}}[{span}s]{question.more})"
         self.asking = query[:60]
-        grouped = f" by ({series.DEVICE})" if asked.by_device else ""
+        grouped = f" by ({series.DEVICE})" if question.by_device else ""
         answer = self._web.post_json(
-            f"{API}query", self.left_s(WITHIN_S), query=f"{asked.outer}{grouped} ({query})", time=str(end)
+            f"{API}query", self.left_s(WITHIN_S), query=f"{question.outer}{grouped} ({query})", time=str(end)
         )
         if answer.get("status") != "success":
             raise TargetError(f"VictoriaMetrics refused {query[:60]!r}: {answer}")
         return {one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in answer["data"]["result"]}
 
-    def answers(self, asked: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        return tuple(tuple(rows_of(text, self._found(filled(text, one, names, str)))) for text, one in asked)
+    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
+        return tuple(tuple(rows_of(text, self._series(filled(text, one, names, str)))) for text, one in questions)
 
     def rows_handed(
         self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
     ) -> Sequence[Cells]:
         return rows_of(text, parsed(content)["data"]["result"])
 
-    def _found(self, path: str) -> list[Mapping[str, Any]]:
+    def _series(self, path: str) -> list[Mapping[str, Any]]:
         """The series of an answer to a query."""
         self.asking = path[:60]
         answer = self._web.get_json(API + quote(path, safe=PLAIN), self.left_s(WITHIN_S))
         if answer.get("status") != "success":
             raise TargetError(f"VictoriaMetrics refused {path[:60]!r}: {answer}")
-        found: list[Mapping[str, Any]] = answer["data"]["result"]
-        return found
+        series: list[Mapping[str, Any]] = answer["data"]["result"]
+        return series

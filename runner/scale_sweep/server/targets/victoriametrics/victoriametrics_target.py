@@ -52,11 +52,11 @@ class VictoriametricsTarget(Target):
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
         """A finding for each column type that it does not have, and for rows that are closer than telnet has times."""
-        data, found = trial.work.data, series.refused_columns("VictoriaMetrics", trial, TYPES)
+        data, findings = trial.work.data, series.refused_columns("VictoriaMetrics", trial, TYPES)
         if trial.subject.method != series.TELNET or (data.start_ms % 1000 == 0 and data.step_ms % 1000 == 0):
-            return found
+            return findings
         sentence = f"the method telnet has times in seconds, rows are {data.step_ms} ms apart: they would be ignored"
-        return (*found, Finding(blocking=True, subject="--step-ms", sentence=sentence, remedy="--step-ms 1000"))
+        return (*findings, Finding(blocking=True, subject="--step-ms", sentence=sentence, remedy="--step-ms 1000"))
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Flags and values that it refuses, in its own words: it checks them all before it prints its version."""
