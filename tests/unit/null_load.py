@@ -65,6 +65,6 @@ def insert_without_server(replace: Callable[[Any, str, Any], None] = setattr) ->
         more = null_key("null_latency_us", "LATENCY_US") | null_key("null_fail_every", "FAIL_EVERY")
         return lines | {"driver": "null", "method": "discard"} | more
 
-    replace(server.Server, "_ask", ask)
+    replace(server.TdengineServer, "_ask", ask)
     replace(server, "create_tables", lambda program, lines, secret: None)
     replace(spec, "load_spec", load_spec)

@@ -1,4 +1,4 @@
-"""What a file says for a key, read as what the key is; mistakes are collected, each by its key. Pure."""
+"""The values of a configuration, each read by the kind of its key; mistakes are collected, each by its key. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a configuration of IoT-benchmark asks for, in the words of this project. Data only."""
+"""The job of a configuration of IoT-benchmark, in the words of this project. Data only."""
 
 from __future__ import annotations
 

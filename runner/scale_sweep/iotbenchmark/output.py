@@ -1,4 +1,4 @@
-"""What was measured → IoT-benchmark's two matrices, and the JSON document. Pure. Refuses to print.
+"""The measured load → IoT-benchmark's two matrices, and the JSON document. Pure. Refuses to print.
 
 A percentile comes from the histogram, so it is right to three digits; of few requests it is the nearest of them.
 """

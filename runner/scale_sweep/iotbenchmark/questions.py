@@ -38,7 +38,7 @@ def written_operations(config: ConfigValues, batches: float) -> tuple[tuple[Oper
 
 
 def _parameters(config: ConfigValues, kind: str) -> dict[str, str]:
-    """Of the parameters that the kind has."""
+    """The values of the parameters that the kind has."""
     wanted = dict.fromkeys(operation_of(kind).parameters, "")
     if not wanted:
         return {}

@@ -158,7 +158,7 @@ def _check_questions(config: ConfigValues, devices: int) -> None:
 
 
 def _check_amounts(config: ConfigValues, rows: int, requests: int, rate: float) -> None:
-    """What the keys come to together, compared with the bounds of the load generator."""
+    """Checks the product of several keys, compared with the bounds of the load generator."""
     if rows > ROWS_MAX:
         config.refuse("LOOP", f"makes {rows:,} rows; {ROWS_MAX:,} at most")
     if requests > REQUESTS_MAX:
@@ -171,7 +171,7 @@ def _check_amounts(config: ConfigValues, rows: int, requests: int, rate: float) 
 
 
 def _written_devices(config: ConfigValues, devices: int) -> int:
-    """Of a part of the devices one more is written than the part has, as there."""
+    """The number of devices that are written. Of a part of them, one more than the part has, as IoT-benchmark does."""
     rate = config.number("REAL_INSERT_RATE")
     if rate <= 0:
         config.refuse("REAL_INSERT_RATE", "must be above 0")
@@ -184,7 +184,7 @@ def _check_reads(config: ConfigValues, devices: int, tables: int) -> None:
 
 
 def _check_queries(config: ConfigValues, work: Work, rows_each: int) -> None:
-    """What the kinds of operations say of their parameters; the data are as long as any query."""
+    """Checks the parameters by the kinds of operations; the data are as long as any query."""
     span = config.whole("QUERY_INTERVAL") // work.data.step_ms + 1
     enough = Work(data=work.data, operations=work.operations, preload_rows=(rows_each + span) * work.data.tables)
     try:
@@ -206,7 +206,7 @@ def _rate(config: ConfigValues, units: int, loop: int, part: float, batches: flo
 
 
 def _notes(config: ConfigValues, facts: Facts | None, work: Work) -> Sequence[str]:
-    """What is read, and done in another way."""
+    """Notes on keys that are read, and done in another way."""
     notes = []
     title = facts.title if facts else ""
     taken = facts.takes if facts else ()

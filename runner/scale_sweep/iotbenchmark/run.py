@@ -56,7 +56,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class IotResult:
-    """What came of a job. failure: why it is not a success, None: it is one."""
+    """The outcome of a job. failure: why it is not a success; None: it is one."""
 
     done: LoadDone | None
     failure: LoadError | None

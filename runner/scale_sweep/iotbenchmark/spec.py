@@ -60,7 +60,7 @@ def long_enough(job: IotJob) -> Work:
 
 
 def texts_of(job: IotJob, facts: Facts, method: str) -> dict[str, str]:
-    """What is asked in the target's words, by operation. Raises CannotAsk, with the operation's name."""
+    """The queries in the target's words, by operation. Raises CannotAsk, with the operation's name."""
     texts = {}
     for name, query in _queries(job).items():
         try:
@@ -73,7 +73,7 @@ def texts_of(job: IotJob, facts: Facts, method: str) -> dict[str, str]:
 
 
 def _queries(job: IotJob) -> dict[str, Query]:
-    """What is asked, by operation: of all its sensors. The answers are counted and not compared."""
+    """The queries by operation: each of all its sensors. The answers are counted and not compared."""
     texts = {}
     for name, query in queries_of(long_enough(job)).items():
         sensors = job.sensors[name]

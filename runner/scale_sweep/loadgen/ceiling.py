@@ -36,7 +36,8 @@ class Means(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class CeilingKey:
-    """What decides a ceiling: the whole spec of its load except the seed, the CPUs, and the threads of one process."""
+    """The facts that decide a ceiling: the whole spec of its load except the seed, the CPUs, and the threads of one
+    process."""
 
     spec: tuple[tuple[str, str], ...]
     cpus: tuple[int, ...]
@@ -48,8 +49,8 @@ NONE_FOR_READS = CeilingKey(spec=(), cpus=(), threads_per_process=0, means=Means
 
 
 def means_of(program: str, spec: Mapping[str, str]) -> Means:
-    """What the load generator offers for the driver and the method of a spec. Raises LoadError if it does not report
-    it."""
+    """The features of the load generator for the driver and the method of a spec. Raises LoadError if it does not
+    report them."""
     features = features_of(program)
     if not any(SEPARABLE in words for methods in features.values() for words in methods.values()):
         return Means.DISCARDED

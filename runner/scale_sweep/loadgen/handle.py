@@ -1,4 +1,4 @@
-"""What a trial needs of a load, wherever and by whatever program it is made."""
+"""The interface of a load for a trial, wherever and by whatever program it is made."""
 
 from __future__ import annotations
 

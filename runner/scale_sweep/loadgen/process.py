@@ -232,7 +232,7 @@ class LoadProcesses:
         return f"process {numbers} of {len(self._processes)} of the load generator"
 
     def _last_sign(self) -> str:
-        """What is known of a load that does not end."""
+        """The last sign of life of a load that does not end."""
         if not self.hello:
             return "it has written nothing"
         if not self._phases:

@@ -189,7 +189,7 @@ def _table_rows(runs: Sequence[Sequence[Any]] | None) -> tuple[tuple[int, ...], 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerAnswers:
-    """What one worker read in the window: answers, or messages of a subscription, and the rows in them."""
+    """The counts of one worker in the window: answers, or messages of a subscription, and the rows in them."""
 
     worker: int
     answers: int

@@ -96,7 +96,7 @@ class Tables:
 
 
 def tables_of(program: str, spec: Mapping[str, str], secret: str, children: Children | None = None) -> Tables:
-    """What the load generator calls its tables. Raises LoadError or TargetError."""
+    """The load generator's names of its tables. Raises LoadError or TargetError."""
     lines = run_verb(program, "names", spec, "", secret, NAMES_S, children)
     events = [line for line in lines if line.get("event") == "names"]
     if not events:

@@ -46,7 +46,7 @@ class LoadCommand:
 def read_command(
     options: Mapping[str, str], refusals: Refusals, own: ScaleOptions, environment: Mapping[str, str], now: datetime
 ) -> LoadCommand:
-    """What the options, or the file that they name, ask for. Raises UsageError with all mistakes."""
+    """Reads the command of the options, or of the file that they name. Raises UsageError with all mistakes."""
     document = read_document(options["file"]) if "file" in options else {}
     kind = str(document.get("filetype", "insert")).lower()
     if kind == "query":

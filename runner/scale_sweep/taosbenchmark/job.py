@@ -15,7 +15,7 @@ from scale_sweep.server.targets.tdengine.dialect import SCHEMALESS
 
 
 class Reachable(Protocol):
-    """What says how to reach the server."""
+    """The address and the account of the server."""
 
     @property
     def host(self) -> str:
@@ -23,7 +23,7 @@ class Reachable(Protocol):
 
     @property
     def port(self) -> int:
-        """Of the server, or of its adapter for the method rest."""
+        """The port of the server, or of its adapter for the method rest."""
 
     @property
     def user(self) -> str:

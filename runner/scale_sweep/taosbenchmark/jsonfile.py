@@ -61,7 +61,7 @@ _IDLE_KEYS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Invocation:
-    """What a file is read beside. options: the options beside -f. client: host and port of the client's configuration.
+    """The surroundings of a file. options: the options beside -f. client: host and port of the client's configuration.
     now_ms: the time of the first row if the file says none. read: returns the content of a file of rows or tags."""
 
     options: Mapping[str, str]

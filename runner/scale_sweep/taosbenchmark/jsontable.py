@@ -63,8 +63,8 @@ _LINES = {"line": "sml-line", "telnet": "sml-telnet", "json": "sml-json", "taosj
 
 @dataclass(frozen=True, kw_only=True)
 class Common:
-    """What the file says for all super tables. read: the content of a file, or UsageError. idle: collects keys without
-    effect; notes: sentences for people."""
+    """The settings of a file for all super tables. read: the content of a file, or UsageError. idle: collects keys
+    without effect; notes: sentences for people."""
 
     keep_case: bool
     rows_per_request: int

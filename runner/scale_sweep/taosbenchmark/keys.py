@@ -54,19 +54,19 @@ class ObjectReader:
     """One object of the document. `finish` refuses the keys that were never read."""
 
     def __init__(self, path: str, values: Mapping[str, Any], refusals: Refusals) -> None:
-        self.path, self._found, self.refusals = path, values, refusals
-        self._asked: set[str] = set()
+        self.path, self._values, self.refusals = path, values, refusals
+        self._read: set[str] = set()
         self.idle: list[tuple[str, str]] = []
 
     def name(self, key: str) -> str:
         return f"{self.path}.{key}" if self.path else key
 
     def has(self, key: str) -> bool:
-        return key in self._found
+        return key in self._values
 
     def refuse(self, key: str, why: str) -> None:
         """Refuses a key, which then counts as read."""
-        self._asked.add(key)
+        self._read.add(key)
         self.refusals.add(self.name(key), why)
 
     def text(self, key: str, default: str) -> str:
@@ -124,18 +124,18 @@ class ObjectReader:
     def only(self, key: str, neutral: Sequence[Any], why: str) -> None:
         """Accepts only the values of a key that have no effect."""
         if self.has(key) and self._take(key, None) not in neutral:
-            self.refuse(key, f"{_shown(self._found[key])}: {why}")
+            self.refuse(key, f"{_shown(self._values[key])}: {why}")
 
     def unused(self, key: str, why: str) -> None:
         """Accepts a key without effect; a note names it."""
         if self.has(key):
-            self._asked.add(key)
+            self._read.add(key)
             self.idle.append((self.name(key), why))
 
     def rest(self) -> list[str]:
         """Keys that were not read yet, in their order. They count as read afterwards."""
-        left = [key for key in self._found if key not in self._asked]
-        self._asked.update(left)
+        left = [key for key in self._values if key not in self._read]
+        self._read.update(left)
         return left
 
     def finish(self) -> None:
@@ -144,8 +144,8 @@ class ObjectReader:
             self.refusals.add(self.name(key), "is not known to scale load (taosBenchmark would ignore it in silence)")
 
     def _take(self, key: str, default: Any) -> Any:
-        self._asked.add(key)
-        return self._found.get(key, default)
+        self._read.add(key)
+        return self._values.get(key, default)
 
 
 def _shown(value: Any) -> str:

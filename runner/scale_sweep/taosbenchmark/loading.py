@@ -1,4 +1,4 @@
-"""What every command compatible with taosBenchmark does around the load generator: lines into a file, and an end.
+"""The work of every command compatible with taosBenchmark around the load generator: lines into a file, and an end.
 
 Refuses to know what is loaded or asked.
 """

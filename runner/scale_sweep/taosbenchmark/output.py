@@ -104,7 +104,7 @@ def created_line(tables: int, made: int, threads: int, seconds: float) -> str:
 
 
 def settings_lines(job: Job) -> tuple[str, ...]:
-    """What will be done, for the confirmation by the user. It never contains the password."""
+    """The lines that say what will be done, for the confirmation by the user. It never contains the password."""
     lines = [f"host: {job.host}:{job.port}, user: {job.user}, threads: {job.threads}, output: {job.result_file}"]
     for database in job.databases:
         dropped = "is dropped and created anew" if database.drop else "is kept"

@@ -94,7 +94,7 @@ def _supertables(database: Database) -> list[str]:
 
 
 def _pending(database: Database, databases: Rows, led: Rows) -> str:
-    """What is not ready yet; "" if everything is. Raises TargetError for what will never be ready."""
+    """The part that is not ready yet; "" if all are. Raises TargetError for one that will never be ready."""
     if not databases:
         raise TargetError(f"there is no database {database.name}", remedy="leave out -U, and it is made")
     precision = databases[0][1]

@@ -25,8 +25,8 @@ class Lacking:
 
 
 def lacking(name: str) -> Lacking | None:
-    """What a pinned server lacks; None for one that lacks nothing, that `scale servers install` can bring at once, or
-    that is not pinned."""
+    """The things that a pinned server lacks; None for one that lacks nothing, that `scale servers install` can bring at
+    once, or that is not pinned."""
     pins = read_pins()
     pinned = pins.servers.get(name)
     if pinned is None:

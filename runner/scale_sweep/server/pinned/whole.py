@@ -50,7 +50,7 @@ def corrupt_servers(homes: Iterable[str]) -> list[Corrupt]:
 
 
 def corrupt(pinned: Pinned) -> Corrupt | None:
-    """What is wrong with an installed server; None if nothing is."""
+    """The mistake in an installed server; None if it has none."""
     home = home_of(pinned)
     try:
         os.close(open_trusted(home))

@@ -164,15 +164,15 @@ class Target(ABC):
         return {}
 
     def reserves(self, trial: Trial, memory_bytes: int) -> Mapping[str, str]:
-        """What the trial uses of the server's own limits, for the plan; empty if there are none."""
+        """The trial's use of the server's own limits, for the plan; empty if there are none."""
         return {}
 
     def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
-        """What the server would refuse or silently change."""
+        """A finding for each thing that the server would refuse or silently change."""
         return ()
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """What the server installed at home reports about the trial's settings, without being started."""
+        """Findings from the server installed at home about the trial's settings. The server is not started."""
         return ()
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
@@ -190,7 +190,7 @@ class Target(ABC):
 
     @abstractmethod
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
-        """What to start, in no runtime's terms."""
+        """The programs to start, in no runtime's terms."""
 
     @abstractmethod
     def session(self, trial: Trial, address: Address) -> Session:

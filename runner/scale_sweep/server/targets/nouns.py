@@ -17,7 +17,8 @@ IN_MEMORY, IN_LOG, ON_DISK = "in memory", "in the log, not yet on disk", "on dis
 
 @dataclass(frozen=True, kw_only=True)
 class Installation:
-    """A server found on this machine: its home (holding bin/ and lib/), version, and where it was found: "--home", "PATH" and the like."""
+    """A server found on this machine: its home (holding bin/ and lib/), version, and where it was found: "--home",
+    "PATH" and the like."""
 
     home: str
     version: str
@@ -50,7 +51,7 @@ class Address:
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """What a trial is checked against before anything starts. free_bytes: on the data's disk.
+    """The machine against which a trial is checked before anything starts. free_bytes: on the data's disk.
 
     explicit: keys of the settings that the user gave, by flag or in the sweep's file.
     """

@@ -1,4 +1,4 @@
-"""What a server's program prints when it is only asked: its version, or what it refuses. It is never started here.
+"""Asks a server's program for its version, or whether it accepts its flags, by what it prints. Starts no server.
 
 Refuses to wait: a program that cannot be run, or that does not end within seconds, has printed nothing.
 """

@@ -1,4 +1,4 @@
-"""What databases of series share: specs of the load generator, and the column types that they accept.
+"""Code that databases of series share: specs of the load generator, and the column types that they accept.
 
 Refuses to know a database: names, paths and limits are the target's.
 """

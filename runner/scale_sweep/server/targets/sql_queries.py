@@ -1,4 +1,4 @@
-"""What queries have in common in languages like SQL: cells, conditions, aggregates, stretches of time. Pure.
+"""The parts of queries that languages like SQL share: cells, conditions, aggregates, stretches of time. Pure.
 
 Each language is a Dialect. Refuses to know where the rows of a device are, and how a language finds a last row: each
 target has its own words for these.

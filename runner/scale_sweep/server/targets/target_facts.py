@@ -1,4 +1,4 @@
-"""What a target declares about itself, as data: light enough for a help text, without its client library.
+"""The facts that a target declares about itself, as data: light enough for a help text, without its client library.
 
 Refuses to hold a rule about one database: a target's own package does that.
 """

@@ -1,4 +1,4 @@
-"""What a query file asks for, in our words. Refuses to read, to print and to know the load generator's spelling."""
+"""The job of a query file, in our words. Refuses to read, to print and to know the load generator's spelling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the queries took → the lines that scripts written for taosBenchmark read, and the JSON document. Pure.
+"""The queries' times → the lines that scripts written for taosBenchmark read, and the JSON document. Pure.
 
 Percentiles are over all queries of a statement, from its histogram. Refuses to print.
 """
@@ -86,7 +86,7 @@ def total_lines(done: Sequence[QueriesDone]) -> tuple[str, ...]:
 
 
 def settings_lines(job: QueryJob) -> tuple[str, ...]:
-    """What will be done. Never the password."""
+    """The lines that say what will be done, without the password."""
     lines = [f"host: {job.host}:{job.port}, user: {job.user}, database: {job.database}, output: {job.result_file}"]
     lines += [query.text for query in job.queries()]
     return tuple(lines)

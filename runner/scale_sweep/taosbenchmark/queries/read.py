@@ -130,7 +130,7 @@ def _asking(
     supertable: str = "",
     mixed: bool = False,
 ) -> Asking:
-    """What both parts say in the same words. threads: as there, it overrules `concurrent`."""
+    """Reads the keys that both parts have. threads: as there, it overrules `concurrent`."""
     for key in _SUBSCRIPTIONS + _CONSUMED:
         part.unused(key, "belongs to subscriptions of version 2")
     part.unused("mode", "a thread waits for each answer, as in taosBenchmark 3.3")

@@ -35,8 +35,8 @@ class QueryLoad:
 
 @dataclass(frozen=True, kw_only=True)
 class Statements:
-    """What one load asks. queries, texts: by the name of the operation. items: what {item} in the texts stands for.
-    progressive: each item once, in order."""
+    """The queries of one load. queries, texts: by the name of the operation. items: what {item} in the texts stands
+    for. progressive: each item once, in order."""
 
     queries: dict[str, FileQuery]
     texts: dict[str, str]

@@ -1,4 +1,4 @@
-"""What consumers read → the lines that scripts written for taosBenchmark read, and the JSON document. Pure."""
+"""The messages of consumers → the lines that scripts written for taosBenchmark read, and the JSON document. Pure."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Followed:
 
     @property
     def messages(self) -> int:
-        """Of all consumers."""
+        """The messages of all consumers."""
         return sum(one.answers for one in self.consumers)
 
     @property
     def rows(self) -> int:
-        """Of all messages."""
+        """The rows of all messages."""
         return sum(one.rows for one in self.consumers)
 
 
@@ -51,7 +51,7 @@ def _rate(count: int, seconds: float) -> float:
 
 
 def settings_lines(job: SubscribeJob) -> tuple[str, ...]:
-    """What will be done. Never the password."""
+    """The lines that say what will be done, without the password."""
     texts = [f"host: {job.host}:{job.port}, user: {job.user}, output: {job.result_file}"]
     texts += [f"topic {topic.name}: {topic.statement}" for following in job.followings for topic in following.topics]
     return tuple(texts)

@@ -95,7 +95,7 @@ def _expect_rows(info: ObjectReader) -> int:
 
 
 def _settings(info: ObjectReader, new_group: str) -> tuple[tuple[str, str], ...]:
-    """Of libtaos, by its own names; those that the file has not keep libtaos' defaults."""
+    """The settings of libtaos, by its own names; those that the file has not keep libtaos' defaults."""
     group, consumer = _id(info, "group.id", new_group), _id(info, "client.id", "scale")
     is_shared = info.choice("group_mode", "share", ("share", "independent")) == "share"
     settings = [("group.id", group if is_shared else group + "_{worker}"), ("client.id", consumer + "_{worker}")]

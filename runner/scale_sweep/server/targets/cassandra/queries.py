@@ -86,7 +86,7 @@ def _where(query: Query) -> str:
 
 
 def _groups(query: Query, data: Workload) -> str:
-    """What chooses the devices of the groups; "" for all of them. A mark in a sum must say its type."""
+    """The condition that chooses the devices of the groups; "" for all of them. A mark in a sum must say its type."""
     tag, kind = _CQL.column.format(query.tag), stored_tags(data.tags)[query.tag]
     if query.groups <= 1:
         return f"{tag} = {{value}}" if query.groups else ""
@@ -94,7 +94,7 @@ def _groups(query: Query, data: Workload) -> str:
 
 
 def _behind(query: Query) -> str:
-    """What groups, orders and limits the rows. Cassandra sorts the rows of several devices together."""
+    """The clauses that group, order and limit the rows. Cassandra sorts the rows of several devices together."""
     is_end = query.function in ("first", "last")
     newest = query.newest_first or query.latest or query.function == "last"
     group = f" GROUP BY {_bucket(query)}" if query.bucket_ms else ""

@@ -53,7 +53,7 @@ class Node:
     nodes_port: int
 
     def command(self, java: str, home: str, jvm: Sequence[str]) -> tuple[str, ...]:
-        """What starts it from the jars of `home`. java: the program. jvm: flags for its resources."""
+        """The command that starts it from the jars of `home`. java: the program. jvm: flags for its resources."""
         opened = [f"--add-{word}=java.base/{name}=ALL-UNNAMED" for name in _OPENED for word in ("opens", "exports")]
         exported = [f"--add-exports={name}=ALL-UNNAMED" for name in _EXPORTED]
         return (
@@ -119,7 +119,7 @@ def find(home: str) -> Installation | None:
 
 
 def programs(home: str) -> tuple[str, ...]:
-    """What a node runs from outside its home."""
+    """Folders outside its home from which a node runs programs."""
     return outside(home, JAVA, JAVA)
 
 

@@ -55,7 +55,7 @@ class InfluxdbV2Session(InfluxqlSession):
         return ""
 
     def version(self) -> str:
-        """Of the server's health, which it tells without a token."""
+        """The version in the server's report of its health, which needs no token."""
         return str(self._get("/health")["version"]).removeprefix("v")
 
     def create_schema(self) -> None:

@@ -1,4 +1,4 @@
-"""What the sessions of both versions share: statements by POST /query, the count, answers, and the log on disk.
+"""Code that the sessions of both versions share: statements by POST /query, the count, answers, and the log on disk.
 
 Refuses to know settings or how a database is made: each version has its own.
 """

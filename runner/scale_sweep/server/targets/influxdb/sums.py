@@ -71,7 +71,7 @@ def completed(figures: Mapping[str, Any], data: Workload) -> dict[str, Any]:
 
 
 def _expression(figure: str, kinds: Mapping[str, str]) -> str:
-    """Of the values of a column; "" for the sum of truths, which takes a statement of its own."""
+    """The expression of a figure of a column; "" for the sum of truths, which takes a statement of its own."""
     name, _, what = figure.rpartition(".")
     if what == "values":
         return f'count("{name}")'

@@ -1,4 +1,4 @@
-"""What IoTDB is started from: its settings, what it logs, and a script that keeps its two processes together.
+"""Files that IoTDB starts from: its settings, those of its log, and a script that keeps its two processes together.
 
 Refuses ports and folders outside the trial's own.
 """
@@ -38,7 +38,7 @@ exit $code
 
 
 def script(config: Sequence[str], data: Sequence[str]) -> str:
-    """Of sh: both commands until either ends or the shell is told to end; its code is that of `data`."""
+    """A script for sh: runs both commands until either ends or the shell is told to end; its code is that of `data`."""
     return _SCRIPT.format(config=shlex.join(config), data=shlex.join(data))
 
 

@@ -43,7 +43,7 @@ class IotdbTarget(Target):
         return find_jars("iotdb", "iotdb-server-", home, JAVA, JAVA)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """What the JVM of the DataNode is given, and items of iotdb-system.properties that knobs name."""
+        """Resources of the JVM of the DataNode, and items of iotdb-system.properties that knobs name."""
         cores = str(max(1, math.ceil(trial.cores)))
         return {
             "jvm_processors": cores,

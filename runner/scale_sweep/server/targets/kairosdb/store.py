@@ -1,4 +1,4 @@
-"""What KairosDB stores its points in: the interface that the two datastores fill. Refuses to know either of them."""
+"""The stores of KairosDB's points: the interface that the two datastores fill. Refuses to know either of them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scale_sweep.server.targets.nouns import Address
 
 @dataclass(frozen=True, kw_only=True)
 class KairosdbStart:
-    """What KairosDB is started with. items: of kairosdb.conf, without its prefix, as they are written. argv: of the
-    whole server."""
+    """The files and the command that start KairosDB. items: of kairosdb.conf, without its prefix, as they are written.
+    argv: of the whole server."""
 
     items: Mapping[str, str]
     argv: tuple[str, ...]
@@ -32,7 +32,7 @@ class Store(ABC):
     is_queued = False
 
     def settings(self, trial: Trial) -> Mapping[str, str]:
-        """What it is given besides KairosDB's own settings, by names of the trial's knobs."""
+        """The store's settings besides KairosDB's own, by names of the trial's knobs."""
         return {}
 
     def check(self) -> tuple[Finding, ...]:

@@ -1,4 +1,4 @@
-"""What OpenTSDB is started from: settings of HBase and of the TSD, what both log, and a script that starts one after
+"""Files that OpenTSDB starts from: settings of HBase and of the TSD, what both log, and a script that starts one after
 the other and ends them in the opposite order.
 
 Refuses ports and folders outside the trial's own.
@@ -25,8 +25,8 @@ _LOGGED = "org.apache.hadoop.hbase.regionserver.HRegion"
 
 
 def script(root: str, hbase: Sequence[str], tsd: Sequence[str]) -> str:
-    """Of sh: HBase, then the TSD as soon as the tables are made, until either ends or the shell is told to end. Its
-    code is that of the TSD."""
+    """A script for sh: runs HBase, then the TSD as soon as the tables are made, until either ends or the shell is told
+    to end. Its code is that of the TSD."""
     return in_turn(f"{root}/{MADE}", hbase, tsd)
 
 

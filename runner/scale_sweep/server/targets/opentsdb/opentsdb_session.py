@@ -71,7 +71,7 @@ class OpentsdbSession(Session):
         self._making: tuple[int, ...] | None = None  # procedures of HBase
 
     def not_ready(self) -> str:
-        """What HBase or the TSD says while it starts. Makes HBase's tables, without which no TSD starts."""
+        """The message of HBase or of the TSD while it starts. Makes HBase's tables, without which no TSD starts."""
         try:
             if waits := self._tables_pending():
                 return waits

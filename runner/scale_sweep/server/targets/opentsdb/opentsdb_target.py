@@ -63,7 +63,7 @@ class OpentsdbTarget(Target):
         return find_jars("opentsdb", "opentsdb-", home, JAVA, JAVA)
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """What both JVMs are given, and items of both configurations that knobs name."""
+        """Resources of both JVMs, and items of both configurations that knobs name."""
         cores = str(max(1, math.ceil(trial.cores)))
         return {
             "jvm_processors": cores,

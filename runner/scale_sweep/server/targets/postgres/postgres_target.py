@@ -68,7 +68,7 @@ class PostgresTarget(Target):
         }
 
     def _items(self, trial: Trial) -> dict[str, str]:
-        """Of the configuration."""
+        """The items of the configuration."""
         return {k: v for k, v in self.settings(trial, is_ours=True).items() if k not in self.own_knobs}
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:

@@ -103,7 +103,7 @@ def _tag(query: Query) -> str:
 
 
 def _groups(query: Query) -> list[str]:
-    """What chooses the groups; the tag of each device is in a table of its own."""
+    """The condition that chooses the groups; the tag of each device is in a table of its own."""
     if not query.groups:
         return []
     tag, first = _tag(query), "{value}::float8::integer"

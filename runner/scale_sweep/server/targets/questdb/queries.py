@@ -114,7 +114,7 @@ def _filled(query: Query) -> str:
 
 
 def _groups(query: Query) -> list[str]:
-    """What chooses the groups of a tag, which is a text."""
+    """The condition that chooses the groups of a tag, which is a text."""
     if not query.groups:
         return []
     if query.groups == 1:

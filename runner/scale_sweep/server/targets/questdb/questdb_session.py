@@ -209,5 +209,5 @@ def _cells(text: str, rows: Sequence[Sequence[Any]]) -> list[Cells]:
 
 
 def _milliseconds(text: str) -> Ms:
-    """Of a time like 2017-07-14T02:40:00.000000Z, since 1970."""
+    """The milliseconds of a time like 2017-07-14T02:40:00.000000Z, since 1970."""
     return moment_ms(datetime.datetime.fromisoformat(text))

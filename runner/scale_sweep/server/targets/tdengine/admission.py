@@ -47,7 +47,7 @@ def memory_allowed_bytes(trial: Trial, memory_bytes: int) -> int:
 
 
 def figures(trial: Trial, memory_bytes: int) -> dict[str, str]:
-    """What the trial uses of the server's limits, for the plan; empty if a value is not a number."""
+    """The trial's use of the server's limits, for the plan; empty if a value is not a number."""
     try:
         needed, allowed = memory_needed_bytes(trial), memory_allowed_bytes(trial, memory_bytes)
         disk = disk_needed_bytes(trial)

@@ -68,7 +68,7 @@ def _check_functions(query: Query, data: Workload) -> None:
 
 
 def _aggregate(query: Query, source: str) -> str:
-    """Of each group, of each stretch of time and there of each device, or of all rows."""
+    """Aggregates of each group, of each stretch of time and there of each device, or of all rows."""
     values = _SQL.values(query)
     if query.by_tag:
         tag = _SQL.column.format(query.tag)

@@ -179,7 +179,7 @@ def _end(data: Workload) -> str:
 
 
 def _with(query: Query) -> str:
-    """What s stands for: labels that an expression may name several times."""
+    """The clause that defines s: labels that an expression may name several times."""
     labels = ",".join(_chosen(query))
     return f"WITH (s = {{{{{labels}}}}}) " if labels else ""
 
