@@ -15,7 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 # The folders that are clean; below `runner/scale_sweep` and `loadgen` all will be.
 CLEAN = tuple(
     f"runner/scale_sweep/{name}"
-    for name in ("analysis", "cli", "judge", "measure", "plan", "report", "results", "verify", "watch")
+    for name in (
+        *("analysis", "cli", "iotbenchmark", "judge", "loadgen", "measure", "plan", "report", "results"),
+        *("server/pinned", "server/targets", "taosbenchmark", "verify", "watch"),
+    )
 )
 CLEAN += tuple(f"runner/scale_sweep/{name}" for name in ("base", "experiment", "machine", "model", "sweep"))
 EMPTY_NAMES = {"told", "said", "asked", "found", "given"}
