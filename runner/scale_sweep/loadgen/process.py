@@ -267,16 +267,11 @@ class LoadProcesses:
     def end_window(self) -> None:
         """Tells every process to end its window with the running interval. The load then drains and writes its
         summary."""
-        self._tell(signal.SIGUSR1)
+        self._send(signal.SIGUSR1)
 
     def begin_window(self) -> None:
         """Tells every process to end its warm-up with the running interval."""
-        self._tell(signal.SIGUSR2)
-
-    def _tell(self, number: signal.Signals) -> None:
-        for process in self._processes:
-            if process.poll() is None:
-                process.send_signal(number)
+        self._send(signal.SIGUSR2)
 
     def stop(self) -> None:
         """Ends every process: SIGTERM, SIGTERM again, then SIGKILL. They are killed at once after a second Ctrl-C, or
