@@ -4,7 +4,7 @@
 unknown value has no sample.
 """
 
-from scale_sweep.watch.exporter.past import openmetrics
-from scale_sweep.watch.exporter.sink import Exporter
+from scale_sweep.watch.exporter.openmetrics import openmetrics
+from scale_sweep.watch.exporter.server import Exporter
 
 __all__ = ["Exporter", "openmetrics"]

@@ -1,15 +1,43 @@
-"""Metric values with times → OpenMetrics text. It collects series by series, because the format requires that order."""
+"""A stored run as OpenMetrics with its times: the events of its trials are replayed and read once a second.
+
+State and values are made as in the running sweep, so the same dashboards show both. The text is collected series by
+series, because the format requires that order.
+"""
 
 from __future__ import annotations
 
+import datetime
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from prometheus_client.utils import floatToGoString
 
+from scale_sweep.base.errors import LoadError, StoreError
 from scale_sweep.base.visible import visible
+from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.model import (
+    Event,
+    Interval,
+    IntervalSeen,
+    PhaseEntered,
+    Plan,
+    Sample,
+    SampleTaken,
+    StoredRun,
+    TrialFinished,
+    TrialResult,
+    TrialStarted,
+)
+from scale_sweep.results.store.follow import ceilings_of
+from scale_sweep.results.store.journal import NAME, read_line
+from scale_sweep.results.store.reader import folder_of, read_samples
+from scale_sweep.results.store.stored import is_there, read_text
+from scale_sweep.watch.exporter.exposition import common_labels
 from scale_sweep.watch.exporter.names import BY_NAME, METRICS, Metric
-from scale_sweep.watch.exporter.values import Point
+from scale_sweep.watch.exporter.values import Point, points_kept, points_now, points_phase
+from scale_sweep.watch.live import LiveState, take
 
 
 class Book:
@@ -58,3 +86,112 @@ def _head(metric: Metric) -> str:
 
 def _escaped(text: str) -> str:
     return visible(text).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+STEP_S = 1.0
+KEPT_STEP_S = 15.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Replay:
+    """One trial: its start on both clocks, and its events, ordered by the monotonic clock."""
+
+    start: TrialStarted
+    events: Sequence[tuple[int, Event]]
+    result: TrialResult
+
+    def unix_s(self, ns: int) -> float:
+        return self.start.unix_s + (ns - self.start.monotonic_ns) / 1e9
+
+    @property
+    def end_ns(self) -> int:
+        last = self.events[-1][0] if self.events else self.start.monotonic_ns
+        return max(last, self.start.monotonic_ns + int(self.result.wall_s * 1e9))
+
+
+def openmetrics(run: StoredRun) -> bytes:
+    """The run's finished trials. Raises StoreError that names a file that cannot be read."""
+    path = Path(run.path)
+    state = LiveState(run=path.resolve().name, plan=run.plan)
+    state = take(state, ceilings_of(path))
+    book = Book(common_labels(state))
+    replays = sorted((_replay_of(path, run.plan, result) for result in run.results), key=lambda t: t.start.unix_s)
+    end_s = None
+    for trial in replays:
+        if end_s is not None:
+            _keep(book, state, end_s, trial.start.unix_s)
+        state = _trial(book, state, trial)
+        end_s = trial.unix_s(trial.end_ns)
+    if replays and end_s is not None:
+        book.add(points_kept(state), end_s)
+        book.add(points_now(state, replays[-1].end_ns), end_s)
+    return book.content()
+
+
+def _keep(book: Book, state: LiveState, start_s: float, end_s: float) -> None:
+    """Repeats the values that stay the same until the next trial begins."""
+    at, kept = start_s, list(points_kept(state))
+    while at < end_s:
+        book.add(kept, at)
+        at += KEPT_STEP_S
+
+
+def _trial(book: Book, state: LiveState, replay: _Replay) -> LiveState:
+    state = take(state, replay.start)
+    kept = list(points_kept(state))
+    waiting = list(reversed(replay.events))
+    at_ns, kept_at_s = replay.start.monotonic_ns, None
+    while at_ns < replay.end_ns:
+        while waiting and waiting[-1][0] <= at_ns:
+            state = take(state, waiting.pop()[1])
+        at_s = replay.unix_s(at_ns)
+        book.add(points_now(state, at_ns), at_s)
+        book.add(points_phase(state), at_s)
+        if kept_at_s is None or at_s >= kept_at_s + KEPT_STEP_S:
+            book.add(kept, at_s)
+            kept_at_s = at_s
+        at_ns += int(STEP_S * 1e9)
+    for _, event in reversed(waiting):
+        state = take(state, event)
+    book.add(points_now(state, replay.end_ns), replay.unix_s(replay.end_ns))
+    book.add(points_phase(state), replay.unix_s(replay.end_ns))
+    return take(state, TrialFinished(result=replay.result))
+
+
+def _replay_of(path: Path, plan: Plan, result: TrialResult) -> _Replay:
+    trial = result.trial
+    folder, samples = folder_of(trial), read_samples(path, trial)
+    timed: list[tuple[int, Event]] = [(s.monotonic_ns, SampleTaken(trial_id=trial.trial_id, sample=s)) for s in samples]
+    if trial.load.is_ours:
+        intervals = _intervals(path, f"{folder}/loadgen.jsonl")
+        timed += [(i.monotonic_ns, IntervalSeen(trial_id=trial.trial_id, interval=i)) for i in intervals]
+    start = None
+    for event in _journal(path, f"{folder}/{NAME}", result):
+        if isinstance(event, TrialStarted):
+            start = event
+        elif isinstance(event, PhaseEntered):
+            timed.append((event.monotonic_ns, event))
+    start = start or _guessed(result, samples)
+    return _Replay(start=start, events=sorted(timed, key=lambda e: e[0]), result=result)
+
+
+def _intervals(path: Path, name: str) -> Sequence[Interval]:
+    try:
+        return read_recorded(read_text(path, name)).intervals
+    except LoadError as error:
+        raise StoreError(f"{path / name}: {error.message}") from None
+
+
+def _journal(path: Path, name: str, result: TrialResult) -> Iterator[Event]:
+    if is_there(path, name):
+        for line in read_text(path, name).splitlines():
+            yield read_line(line, result.trial, path / name)
+
+
+def _guessed(result: TrialResult, samples: Sequence[Sample]) -> TrialStarted:
+    """The start of a trial that has no journal, because a power cut lost it: the samples are centred in the
+    trial's time."""
+    first, last = (samples[0].monotonic_ns, samples[-1].monotonic_ns) if samples else (0, 0)
+    slack_ns = max(0, int(result.wall_s * 1e9) - (last - first)) // 2
+    began = datetime.datetime.fromisoformat(result.started_utc).timestamp() if result.started_utc else 0.0
+    return TrialStarted(trial=result.trial, position=0, total=0, unix_s=began, monotonic_ns=first - slack_ns)
