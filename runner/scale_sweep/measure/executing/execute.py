@@ -8,19 +8,29 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.base.interrupts import Stop, current
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.state import make_ready
 from scale_sweep.measure.executing.ceilings import Ceilings
-from scale_sweep.measure.executing.orders import Execution, Orders
-from scale_sweep.measure.executing.run_setup import Say, data_of_run, disks_of_run, memory_of_run, placement_of
+from scale_sweep.measure.executing.run_setup import (
+    PreparedDisks,
+    Say,
+    data_of_run,
+    disks_of_run,
+    memory_of_run,
+    placement_of,
+)
+from scale_sweep.measure.trial.order import DataSet, TrialOrder
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import (
     CeilingsMeasured,
+    DataDisk,
     Event,
     Plan,
     PlanGrew,
@@ -39,6 +49,73 @@ from scale_sweep.results.store.writer import RunWriter
 
 Sink = Callable[[Event], None]
 TrialRunner = Callable[[Trial], Generator[Event, None, None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Execution:
+    """The plan to run, and the places of its files. Each trial's subject has its target, runtime and installation.
+
+    client_homes: where the load generator finds the client library, by `Subject.server`. held_bytes: of memory that is
+    held for the server.
+    """
+
+    plan: Plan
+    data_dir: Path
+    client_homes: Mapping[tuple[str, ...], str]
+    held_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Orders:
+    """The values that all orders of one run share. ceilings: of the load generator. data: the rows that a trial shares
+    with others."""
+
+    execution: Execution
+    run_id: str
+    program: str
+    stage: PreparedDisks
+    ceilings: Ceilings
+    data: Callable[[Trial], DataSet | None] = lambda trial: None
+
+    def order(self, trial: Trial, disk_placement: str) -> TrialOrder:
+        """The order of a trial. Its disks are striped if the placement asks for that.
+
+        Raises ProvisionError if the array cannot be made: every later trial would need it too.
+        """
+        sweep = self.execution.plan.sweep
+        return TrialOrder(
+            run_id=self.run_id,
+            trial=trial,
+            axis=sweep.axis,
+            data_dir=str(self.execution.data_dir),
+            home=trial.subject.home,
+            client_home=self.execution.client_homes[trial.subject.server],
+            port=sweep.port,
+            disks=self._disks(trial, disk_placement),
+            disk_placement=disk_placement,
+            wal_disk=sweep.wal_disk,
+            disk_free_min_bytes=sweep.disk_free_min_bytes,
+            sample_hz=sweep.sample_hz,
+            network_bits_per_s=sweep.network_bits_per_s,
+            data=self.data(trial),
+            program=self.program,
+            ceiling_rows_per_s=self.ceilings.of(trial),
+            disk_ceilings=self.stage.ceilings,
+        )
+
+    def _disks(self, trial: Trial, disk_placement: str) -> tuple[DataDisk, ...]:
+        """The first disks, as many as the trial has; without prepared disks the one that holds the data directory.
+
+        An array stays from one trial to the next if the number of disks is the same.
+        """
+        if not trial.resources.disks:
+            return self.stage.disks
+        disks = self.stage.disks[: trial.resources.disks]
+        if disk_placement != "stripe":
+            return disks
+        from scale_sweep.machine.disks import restripe  # a sweep without disks does not need it
+
+        return restripe(self.run_id, disks)
 
 
 def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say: Say) -> StoredRun:
