@@ -62,9 +62,10 @@ Client = Callable[[int, int], Seen]
 
 def ours(server: RealServer, session: Session, sending: str = "real") -> Client:
     def load(rows: int, start_ms: int) -> Seen:
-        spec = {**trial_spec(server.trial, session.load_spec()), "threads": "1", "warmup_s": "0", "tags": ""}
+        spec = {**trial_spec(server.trial, session.load_spec()), "threads": "1", "warmup_s": "0", "sending": sending}
         del spec["duration_s"]
-        text = spec_text({**spec, "rows": str(rows), "start_ms": str(start_ms), "sending": sending})
+        spec.pop("tags", None)
+        text = spec_text({**spec, "rows": str(rows), "start_ms": str(start_ms)}) + "tags=\n"  # none, as the others
         done = run([server.program, "load", "-"], text)
         summary = last_line(done)
         assert summary["rows_acked"] == rows, summary
