@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
 from scale_sweep.model import (
@@ -11,6 +12,7 @@ from scale_sweep.model import (
     DISKS,
     MEMORY,
     Amount,
+    DataDisk,
     Interval,
     KnobColumn,
     KnobRole,
@@ -116,3 +118,16 @@ def reading(run: StoredRun, *others: Operation, **figures: float | None) -> Stor
     )
     plan = replace(run.plan, sweep=works(run.plan.sweep), trials=tuple(map(works, run.plan.trials)))
     return replace(run, plan=plan, results=results, fit=None)
+
+
+def make_interval(*, t_s: float = 1.0, **fields) -> Interval:
+    """A second of the window without rows, errors and histograms."""
+    empty = {"rows": 0, "rows_total": 0, "requests": 0, "errors": 0, "retries": 0, "backlog_rows": None}
+    empty |= dict.fromkeys(("response_us_p50", "response_us_p99", "response_us_max"))
+    return Interval(**{"monotonic_ns": round(t_s * 1e9), "t_s": t_s, "phase": "measure", **empty, **fields})
+
+
+def make_disk(name: str, path: Path | str = "/", **fields) -> DataDisk:
+    """A directory of 1 GB."""
+    plain = {"kind": "dir", "device": "7:0", "block_name": "loop0", "file_system": "ext4"}
+    return DataDisk(**{"name": name, "path": str(path), "size_bytes": 10**9, "free_bytes": 10**9, **plain, **fields})

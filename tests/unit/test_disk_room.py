@@ -19,20 +19,12 @@ from scale_sweep.machine.disks.device import parse_wipefs
 from scale_sweep.machine.disks.fio import Writing, arguments, file_bytes, parse, set_of
 from scale_sweep.machine.disks.playbook import playbook_path, variables
 from scale_sweep.machine.disks.verify import expected
-from scale_sweep.model import DataDisk, DiskCeiling, DiskSource
+from scale_sweep.model import DiskCeiling, DiskSource
 from scale_sweep.server.runtimes.cgroup import keep_disk_limits
+from tests.unit.factories import make_disk
 
 LOOPS = DiskSource(kind="loop", loop_bytes=2**28, cap_bytes_per_s=2**23)
-DISK = DataDisk(
-    name="d1",
-    kind="loop",
-    path="/x",
-    device="7:0",
-    block_name="loop0",
-    file_system="ext4",
-    size_bytes=2**28,
-    free_bytes=2**27,
-)
+DISK = make_disk("d1", "/x", kind="loop", size_bytes=2**28, free_bytes=2**27)
 
 
 @pytest.fixture

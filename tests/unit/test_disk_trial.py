@@ -12,11 +12,9 @@ from scale_sweep.judge.figures.window import measure_window
 from scale_sweep.judge.verdict import diagnose
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement, refuse_full, sync_disks
 from scale_sweep.model import (
-    DataDisk,
     DiskCeiling,
     DiskFigures,
     DiskSample,
-    Interval,
     Measurement,
     Sample,
     SubjectSample,
@@ -24,22 +22,9 @@ from scale_sweep.model import (
 from scale_sweep.report.columns import disk_mb_per_s
 from scale_sweep.server.targets import Part
 from tests.unit.evidences import evidence_of
-from tests.unit.factories import as_rated, make_trial
+from tests.unit.factories import as_rated, make_disk, make_interval, make_trial
 
 NOTHING = SubjectSample(cpu_s_total=None, throttled_s_total=None, memory_bytes=None)
-
-
-def disk(name, path):
-    return DataDisk(
-        name=name,
-        kind="dir",
-        path=str(path),
-        device="7:0",
-        block_name="loop0",
-        file_system="ext4",
-        size_bytes=10**9,
-        free_bytes=10**9,
-    )
 
 
 def sample(at_s, **written_mb):
@@ -97,7 +82,7 @@ def test_disks_that_share_a_bottleneck_have_a_lower_ceiling_together(names, expe
 
 
 def test_the_part_of_a_database_must_lie_on_its_own_disk(tmp_path):
-    disks = [disk("d1", tmp_path / "a"), disk("d2", tmp_path / "b")]
+    disks = [make_disk("d1", tmp_path / "a"), make_disk("d2", tmp_path / "b")]
     folders = [str(tmp_path / "a/t"), str(tmp_path / "b/t")]
     for name in ("a/t/vnode2", "b/t/vnode3", "data"):
         (tmp_path / name).mkdir(parents=True)
@@ -114,29 +99,16 @@ def test_the_part_of_a_database_must_lie_on_its_own_disk(tmp_path):
 
 
 def test_a_disk_about_to_fill_is_named(tmp_path):
-    disks = [disk("d1", "/mnt/a"), disk("d2", "/mnt/b")]
+    disks = [make_disk("d1", "/mnt/a"), make_disk("d2", "/mnt/b")]
     refuse_full(sample(1, d1=0, d2=400), disks, 64 * 2**20)
     with pytest.raises(LoadError, match=r"disk d2 \(/mnt/b\) is about to fill: 50 MB free"):
         refuse_full(sample(1, d1=0, d2=450), disks, 64 * 2**20)
-    sync_disks([disk("d1", tmp_path)])
+    sync_disks([make_disk("d1", tmp_path)])
 
 
 def test_time_without_an_acknowledgement():
     def interval(t_s, rows):
-        return Interval(
-            monotonic_ns=0,
-            t_s=t_s,
-            phase="measure",
-            rows=rows,
-            rows_total=0,
-            requests=0,
-            errors=0,
-            retries=0,
-            response_us_p50=None,
-            response_us_p99=None,
-            response_us_max=None,
-            backlog_rows=None,
-        )
+        return make_interval(t_s=t_s, rows=rows)
 
     seen = as_rated([interval(1, 5), interval(2, 0), interval(3.5, 0), interval(4, 1)])
     assert stalled_s(seen) == pytest.approx(2.5)

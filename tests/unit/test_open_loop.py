@@ -7,10 +7,10 @@ import pytest
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.resource_use import backlog_growth
 from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
-from scale_sweep.model import Bottleneck, BottleneckKind, Interval, Measurement, Plan, StoredRun, Verdict, VerdictKind
+from scale_sweep.model import Bottleneck, BottleneckKind, Measurement, Plan, StoredRun, Verdict, VerdictKind
 from scale_sweep.report.documents import documents
 from scale_sweep.report.open_loop import response_table
-from tests.unit.factories import as_rated, make_result, make_sweep, make_trial
+from tests.unit.factories import as_rated, make_interval, make_result, make_sweep, make_trial
 
 CORES = load_axis("cores")
 GIVEN = TrialResources(cores=1.0, quota=False, generator_cpus=1, shared_cpus=(), threads=8, offered_per_s=20e3)
@@ -35,20 +35,7 @@ def test_throttling_and_the_generators_ceiling_are_judged_too():
 
 def intervals(backlog):
     recorded = [
-        Interval(
-            monotonic_ns=i,
-            t_s=float(i + 1),
-            phase="measure",
-            rows=1,
-            rows_total=1,
-            requests=1,
-            errors=0,
-            retries=0,
-            response_us_p50=None,
-            response_us_p99=None,
-            response_us_max=None,
-            backlog_rows=rows,
-        )
+        make_interval(t_s=float(i + 1), rows=1, rows_total=1, requests=1, backlog_rows=rows)
         for i, rows in enumerate(backlog)
     ]
     return as_rated(recorded)

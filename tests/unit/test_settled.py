@@ -13,9 +13,9 @@ from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window_bounds import window_is_enough, with_summary
 from scale_sweep.judge.verdict import seconds_to_settle
 from scale_sweep.loadgen.merge import merge_interval
-from scale_sweep.model import Interval, VerdictKind
+from scale_sweep.model import VerdictKind
 from scale_sweep.report.series import WIDTH, Scale, metrics_of, panel_svg
-from tests.unit.factories import as_rated, make_sweep, make_trial
+from tests.unit.factories import as_rated, make_interval, make_sweep, make_trial
 from tests.unit.test_loadgen import summary
 
 RAMP = [100, 200, 300, 400, 500, 600, 700, 800]
@@ -72,19 +72,12 @@ def histogram(value_us, count):
 def interval(at_s, rows, before, value_us=None):
     """A second that ends at_s after the start, 50 rows a request; each request took value_us."""
     hdr = (histogram(value_us or 1_000_000 // max(rows, 1), rows // 50),) if rows >= 50 else ()
-    return Interval(
-        monotonic_ns=at_s * 10**9 + 40_000,
+    return make_interval(
         t_s=at_s + 4e-5,
         phase="measure" if at_s > WARMUP_S else "warmup",
         rows=rows,
         rows_total=before + rows,
         requests=rows // 50,
-        errors=0,
-        retries=0,
-        response_us_p50=None,
-        response_us_p99=None,
-        response_us_max=None,
-        backlog_rows=None,
         cpu_s=rows / 10_000,
         response_hdr=hdr,
     )

@@ -18,22 +18,15 @@ from scale_sweep.measure.trial.disks import check_placement, refuse_full
 from scale_sweep.model import DataDisk, DiskSource, Site
 from scale_sweep.server.targets import Part
 from scale_sweep.server.targets.tdengine import placement
+from tests.unit.factories import make_disk
 from tests.unit.test_disk_trial import sample
 
 LOOPS = DiskSource(kind="loop", loop_bytes=2**28, cap_bytes_per_s=2**23)
 
 
 def disk(number: int, path: str) -> DataDisk:
-    return DataDisk(
-        name=f"d{number}",
-        kind="loop",
-        path=path,
-        device=f"7:{number}",
-        block_name=f"loop{number}",
-        file_system="ext4",
-        size_bytes=2**28,
-        free_bytes=2**27,
-    )
+    size = {"size_bytes": 2**28, "free_bytes": 2**27}
+    return make_disk(f"d{number}", path, kind="loop", device=f"7:{number}", block_name=f"loop{number}", **size)
 
 
 @pytest.fixture

@@ -22,10 +22,10 @@ from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.measure.trial.stages import Aborted, Ended, LoadSeen, SchemaMade, Verified
 from scale_sweep.measure.trial.waiting import answer_within
-from scale_sweep.model import Interval, IntervalSeen, PhaseEntered, SampleTaken, VerdictKind
+from scale_sweep.model import IntervalSeen, PhaseEntered, SampleTaken, VerdictKind
 from scale_sweep.server.targets import Address
 from scale_sweep.server.targets.null import NullSession
-from tests.unit.factories import make_result
+from tests.unit.factories import make_interval, make_result
 from tests.unit.trial_orders import (
     RUN,
     artifact_of,
@@ -169,20 +169,7 @@ class TwoLines:
     def lines(self, limit_s):
         while self._left:
             at = self._left.pop(0)
-            yield Interval(
-                monotonic_ns=at * 10**9,
-                t_s=float(at),
-                phase="measure",
-                rows=5,
-                rows_total=5 * at,
-                requests=1,
-                errors=0,
-                retries=0,
-                response_us_p50=None,
-                response_us_p99=None,
-                response_us_max=None,
-                backlog_rows=None,
-            )
+            yield make_interval(t_s=float(at), rows=5, rows_total=5 * at, requests=1)
 
     def summary(self):
         return None

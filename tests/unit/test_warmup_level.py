@@ -10,20 +10,16 @@ from scale_sweep.judge.figures.outcome import evidence
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window_bounds import warmup_is_enough
 from scale_sweep.judge.verdict import is_level
-from scale_sweep.model import Interval
 from scale_sweep.plan.complete import complete
 from scale_sweep.plan.summary import warmup_seconds, warmup_words
 from scale_sweep.server.targets import load_facts
-from tests.unit.factories import as_rated, make_sweep, make_trial
+from tests.unit.factories import as_rated, make_interval, make_sweep, make_trial
 from tests.unit.test_loadgen import summary
 
 
 def seen(rates, phase="warmup"):
     return [
-        Interval(
-            monotonic_ns=i * 10**9, t_s=float(i), phase=phase, rows=rate, rows_total=0, requests=1, errors=0, retries=0,
-            response_us_p50=None, response_us_p99=None, response_us_max=None, backlog_rows=None,
-        )
+        make_interval(t_s=float(i), phase=phase, rows=rate, requests=1)
         for i, rate in enumerate(rates, 1)
     ]  # fmt: skip
 
