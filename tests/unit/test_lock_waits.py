@@ -1,6 +1,5 @@
 """Threads that wait for a lock, told from idle ones by the futex that they sleep in; and how often threads switch."""
 
-import os
 import subprocess
 import sys
 import time
@@ -28,11 +27,15 @@ def work():
         libc.usleep(2000)
         libc.pthread_mutex_unlock(mutex)
 [threading.Thread(target=work, daemon=True).start() for _ in range(6)]
+time.sleep(0.3)  # the threads reach their waits on a busy machine too
+print(flush=True)
 time.sleep(60)
 """
 IDLE_POOL = """
 import threading, time
 [threading.Thread(target=threading.Event().wait, daemon=True).start() for _ in range(6)]
+time.sleep(0.3)  # the threads reach their waits on a busy machine too
+print(flush=True)
 time.sleep(60)
 """
 
@@ -47,10 +50,8 @@ def readable() -> bool:
 
 @pytest.fixture(params=[CONVOY, IDLE_POOL], ids=["convoy", "idle"])
 def pool(request):
-    with subprocess.Popen([sys.executable, "-c", request.param]) as process:
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and len(os.listdir(f"/proc/{process.pid}/task")) < 7:
-            time.sleep(0.02)
+    with subprocess.Popen([sys.executable, "-c", request.param], stdout=subprocess.PIPE) as process:
+        assert process.stdout and process.stdout.readline()
         yield request.param, process.pid
         process.kill()
 
