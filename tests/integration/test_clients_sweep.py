@@ -57,6 +57,8 @@ def test_each_level_has_as_many_connections_and_the_same_resources(swept, data_d
         assert hello["event"] == "hello" and hello["threads"] == level
         assert trial["trial"]["load"]["connections"] == level
         assert trial["measurement"]["rows_acked"] == trial["measurement"]["rows_counted"] > 0
+    for level, trial in trials.items():  # the number of clients is a resource too, the only one that differs
+        assert trial["trial"]["resources"]["amounts"].pop("clients")["value"] == level
     assert len({json.dumps(t["trial"]["resources"], sort_keys=True) for t in trials.values()}) == 1
     assert len({t["trial"]["knobs"]["partitions"] for t in trials.values()}) == 1
     assert_nothing_left(data_dir)

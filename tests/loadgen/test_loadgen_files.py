@@ -6,17 +6,17 @@ import re
 
 import pytest
 
-from scale_sweep.taosbenchmark.job import Column
+from scale_sweep.taosbenchmark.job import TableColumn
 from scale_sweep.taosbenchmark.samples import batch_columns, read_sample, read_tags
 from scale_sweep.taosbenchmark.types import spec_columns
 
 COLUMNS = (
-    Column(name="b", kind="bool"),
-    Column(name="i", kind="int"),
-    Column(name="u", kind="ubigint"),
-    Column(name="f", kind="float"),
-    Column(name="x", kind="binary", length=6),
-    Column(name="n", kind="nchar", length=2),
+    TableColumn(name="b", kind="bool"),
+    TableColumn(name="i", kind="int"),
+    TableColumn(name="u", kind="ubigint"),
+    TableColumn(name="f", kind="float"),
+    TableColumn(name="x", kind="binary", length=6),
+    TableColumn(name="n", kind="nchar", length=2),
 )
 CSV = "1500,true,-7,18446744073709551615,1.5,'a,b','中文'\n1700, 0 ,NULL,0,-2e3,\"it''s\",NULL\n\n1800,1,3,4,5,x,y\r\n"
 ROWS = [
@@ -89,7 +89,7 @@ def test_a_length_beyond_its_column_is_refused(run, tmp_path):
 
 
 def test_tags_come_from_the_lines_in_turn(run, tmp_path):
-    tags = (Column(name="g", kind="int"), Column(name="l", kind="binary", length=8))
+    tags = (TableColumn(name="g", kind="int"), TableColumn(name="l", kind="binary", length=8))
     (tmp_path / "tags").write_bytes(read_tags(b"1,'it\\'s'\n2,NULL\n", tags, "ms"))
     keys = {"driver": "null", "tables": 3, "tags": spec_columns(tags), "tags_file": tmp_path / "tags"}
     found = run(keys, verb="names")
