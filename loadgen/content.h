@@ -8,7 +8,7 @@
 #include "json.h"
 
 struct content { /* the current answer; empty until its first row */
-    struct json part; /* what is not yet in a `content` event */
+    struct json part; /* not yet in a `content` event */
     uint64_t bytes;   /* bytes of the earlier parts */
     uint64_t request; /* number of the answer's request, within its worker */
     uint32_t worker, parts;

@@ -82,7 +82,7 @@ void histogram_add(struct histogram *to, const struct histogram *from)
             counter_add(&to->counts[i], count);
         total += count;
     }
-    counter_add(&to->total, total); /* what the counts say, also while `from` is written */
+    counter_add(&to->total, total); /* the sum of the counts, also while `from` is written */
     counter_add(&to->sum_ns, counter_get(&from->sum_ns));
     if (counter_get(&from->least_ns) < counter_get(&to->least_ns))
         counter_set(&to->least_ns, counter_get(&from->least_ns));

@@ -67,7 +67,7 @@ bool job_subscribes(const struct job *job)
     return job->setup.method && (job->setup.method->features & FEATURE_SUBSCRIBES);
 }
 
-/* What a load that subscribes cannot be. */
+/* Refuses what a load that subscribes cannot be. */
 static void check_subscription(const struct job *job, struct mistakes *mistakes)
 {
     if (job->operations.has_write || job->operations.count != 1)
@@ -82,7 +82,7 @@ static void check_subscription(const struct job *job, struct mistakes *mistakes)
                     job->spec.method);
 }
 
-/* What a load that reads cannot be. */
+/* Refuses what a load that reads cannot be. */
 static void check_asks(const struct job *job, struct mistakes *mistakes)
 {
     if (!job->operations.has_ask)

@@ -1,4 +1,4 @@
-/* What every verb needs before it can begin: the spec read and checked, the driver found,
+/* The start of every verb: the spec read and checked, the driver found,
  * checked and opened. It connects to nothing. */
 #ifndef SCALE_JOB_H
 #define SCALE_JOB_H

@@ -5,7 +5,7 @@
 
 #include "totals.h"
 
-struct report { /* what only the reporter saw */
+struct report { /* events that only the reporter saw */
     bool interrupted;
     bool abandoned;           /* workers that did not end in time were left behind */
     bool measured;            /* the window was reached */

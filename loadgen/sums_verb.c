@@ -105,7 +105,7 @@ static bool init(struct summing *s)
 {
     struct spec *spec = &s->job->spec;
     const uint32_t columns = s->job->schema.column_count;
-    spec->rows_per_request = CHUNK_ROWS; /* what a request carries does not change a row */
+    spec->rows_per_request = CHUNK_ROWS; /* a row does not depend on its request */
     spec->interlace_rows = 0;
     s->maker = aligned_alloc(_Alignof(struct maker), sizeof *s->maker);
     if (!s->maker)

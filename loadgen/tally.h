@@ -13,7 +13,7 @@ struct tally {
     counter answered, answered_window;
     counter failed; /* given up, after all attempts */
     counter errors, retries;
-    counter units, units_window; /* what the operation counts: rows acknowledged, or answers */
+    counter units, units_window; /* rows acknowledged, or answers */
     counter rows_window, values_window, bytes_window, empty_window; /* read */
     struct histogram response, service;
 };

@@ -6,7 +6,7 @@
 
 #include "operations.h"
 
-struct turns { /* what the whole load shares */
+struct turns { /* shared by the whole load */
     char *text;
     const char **items;
     uint32_t *lengths;

@@ -22,7 +22,7 @@ struct walk_line {
  * block is exactly the start of the next. */
 static inline void walk_heights(struct key_pair key, uint32_t block, int32_t *start, int32_t *end)
 {
-    static const int32_t weights[OCTAVES] = {24, 48, 70, 104}; /* of 256; the noise has the rest */
+    static const int32_t weights[OCTAVES] = {24, 48, 70, 104}; /* 256ths; the noise has the rest */
     int32_t sum_start = 0, sum_end = 0;
     for (uint32_t octave = 0; octave < OCTAVES; octave++) {
         const uint32_t shift = octave * 3, knot = (block >> shift) * OCTAVES + octave;

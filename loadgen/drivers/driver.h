@@ -17,7 +17,7 @@
 
 #define DRIVER_ABI 5u
 
-/* What a method can do beyond sending a request and waiting for as long as it takes. */
+/* Abilities of a method beyond sending a request and waiting for as long as it takes. */
 enum feature {
     /* `send`, `ask` and `submit` return by the deadline they are given, by fault_late when it has
      * passed, and `complete` by its time. Without it they always get 0: no deadline. */
@@ -49,7 +49,7 @@ extern const char *const feature_names[FEATURE_COUNT]; /* by bit */
 struct driver_method {
     const char *name;  /* NULL: the end of the list */
     uint32_t features; /* bits of enum feature */
-    const void *form;  /* what the driver does by this method; of all methods or of none */
+    const void *form;  /* the driver's own part of the method; of all methods or of none */
 };
 
 struct driver_setup { /* read-only, outlives the driver */
@@ -87,7 +87,7 @@ struct parameter { /* one value of a query, in the order of the marks in its tex
     int32_t length;    /* bytes of text */
 };
 
-struct answer { /* what a query returned; the driver has read all of it */
+struct answer { /* the answer to a query; the driver has read all of it */
     bool wants_digest; /* asked for by the core; without it no value need be looked at */
     /* Takes the rows in their order, by sink_values.h: those of a subscription, which it counts, or
      * the content of an answer that is checked, which the driver counts as always. NULL: none. */
@@ -112,7 +112,7 @@ struct driver_ops {
     const char *name;
     const struct driver_method *methods; /* the first is the default */
     const char *const *options; /* spec keys of its own; ends with NULL */
-    const char *libraries; /* what is looked for, for people; NULL: none is needed */
+    const char *libraries; /* names for people; NULL: none is needed */
 
     /* Required. `open` reads the spec and refuses what this driver cannot do. It opens no library
      * and connects to nothing. */

@@ -1,4 +1,4 @@
-/* What the files of the PostgreSQL driver share: the functions of libpq, the state of the
+/* Shared by the files of the PostgreSQL driver: the functions of libpq, the state of the
  * process and of the workers, and the functions of postgres_libpq.c and postgres_rows.c. Only
  * the driver and its fuzzing harness include it. */
 #ifndef SCALE_POSTGRES_H

@@ -27,7 +27,7 @@ struct post_place { /* where in a batch the next row, or value of a column, come
     struct kept_time time;
 };
 
-struct post_names { /* what `init` gets; `variant` is the form's own */
+struct post_names { /* arguments of `init`; `variant` is the form's own */
     const struct spec *spec;
     const struct schema *schema;
     const char *measurement;
@@ -35,9 +35,9 @@ struct post_names { /* what `init` gets; `variant` is the form's own */
     bool is_switched; /* the driver's own switch */
 };
 
-struct post_kind { /* what the methods of a driver share */
+struct post_kind { /* shared by the methods of a driver */
     bool (*has)(enum type type);
-    const char *lacks;       /* what a fault says before a column whose type it lacks */
+    const char *lacks;       /* words of a fault before a column whose type it lacks */
     const char *switch_name; /* an option of its own that is 0 or 1; NULL: none */
     const char *ms_only;     /* why times must be in ms; NULL: they need not */
     size_t encoder_bytes; /* size of what `init` fills: the driver's names, read-only afterwards */
@@ -54,7 +54,7 @@ struct post_kind { /* what the methods of a driver share */
                  uint64_t room, uint32_t *rows);
 };
 
-struct post_form { /* what one method has of its own */
+struct post_form { /* one method's own part */
     const struct post_kind *kind;
     const void *variant; /* for `init` */
     bool is_unanswered; /* over bare TCP; header and path are not used */

@@ -29,7 +29,7 @@ const struct driver_ops *driver_find(const char *name)
     return NULL;
 }
 
-/* What the features of its methods and its optional functions lack of each other. */
+/* Names what the features of its methods and its optional functions lack of each other. */
 static const char *lacks_together(const struct driver_ops *ops)
 {
     uint32_t features = 0, methods = 0, forms = 0;

@@ -1,4 +1,4 @@
-/* What the files of the TDengine driver share: the functions of libtaos, its data layouts, the
+/* Shared by the files of the TDengine driver: the functions of libtaos, its data layouts, the
  * state of the process and of the workers, and the functions that one file has for the others.
  * tdengine_text.c has names, values as text and faults; tdengine_write.c rows; tdengine_query.c
  * statements, queries and subscriptions. It is written from the documented interface and uses no

@@ -8,7 +8,7 @@
 #include "../tags.h"
 #include "cells.h"
 
-/* What an error code means for a load: transient ones make the core wait and try again,
+/* The meaning of an error code for a load: transient ones make the core wait and try again,
  * permanent ones end the load. */
 
 static bool is_transient(int code)

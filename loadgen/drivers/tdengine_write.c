@@ -141,7 +141,7 @@ static char *put_insert_head(const struct driver *d, uint32_t table, char *out)
     return out + 8;
 }
 
-struct writer { /* what one request's rows share */
+struct writer { /* shared by the rows of one request */
     struct kept_time time;
     struct ahead ahead;
 };
