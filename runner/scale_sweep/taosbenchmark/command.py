@@ -26,7 +26,7 @@ from scale_sweep.taosbenchmark.subscriptions.run import check_files, run_subscri
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class CommandOutcome:
     """The outcome. document: for --json. failure: raised by the caller after the lines were shown."""
 
     document: Mapping[str, Any]
@@ -40,7 +40,7 @@ class LoadCommand:
 
     ask: bool
     settings: tuple[str, ...]
-    run: Callable[[str, Say], Outcome]
+    run: Callable[[str, Say], CommandOutcome]
 
 
 def read_command(
@@ -58,9 +58,9 @@ def read_command(
 
 
 def _insert(job: Job, own: ScaleOptions) -> LoadCommand:
-    def run(program: str, say: Say) -> Outcome:
+    def run(program: str, say: Say) -> CommandOutcome:
         result = run_job(job, own, program, say)
-        return Outcome(
+        return CommandOutcome(
             document=output.document(job, result.loads, interrupted=result.interrupted)
             | {"aggregates": [asdict(one) for one in result.took]},
             interrupted=result.interrupted,
@@ -79,9 +79,9 @@ def _queries(
 ) -> LoadCommand:
     job = read_query_job(document, options, refusals, environment)
 
-    def run(program: str, say: Say) -> Outcome:
+    def run(program: str, say: Say) -> CommandOutcome:
         result = run_queries(job, own, program, say)
-        return Outcome(
+        return CommandOutcome(
             document=query_output.document(job, result.done, interrupted=result.interrupted),
             interrupted=result.interrupted,
             failure=result.failure,
@@ -103,9 +103,9 @@ def read_query_job(
 
 
 def _subscriptions(job: SubscribeJob, own: ScaleOptions) -> LoadCommand:
-    def run(program: str, say: Say) -> Outcome:
+    def run(program: str, say: Say) -> CommandOutcome:
         result = run_subscriptions(job, own, program, say)
-        return Outcome(
+        return CommandOutcome(
             document=subscription_output.document(job, result.done, interrupted=result.interrupted),
             interrupted=result.interrupted,
             failure=result.failure,

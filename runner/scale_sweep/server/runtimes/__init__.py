@@ -42,10 +42,10 @@ class Server(Protocol):
 
     def log_tail(self, lines: int) -> str: ...
     def out_of_memory(self) -> OutOfMemory:
-        """What the kernel killed of it for want of memory, also after it ended. Nothing where that cannot be seen."""
+        """Processes of it that the kernel killed for want of memory, also after it ended. None where that cannot be seen."""
 
     def facts(self) -> Mapping[str, str]:
-        """What the manifest stores: image digest, container id, user, cgroup."""
+        """Facts for the manifest: image digest, container id, user, cgroup."""
 
     def shut_down(self, within_s: float) -> bool:
         """Ends it the clean way (`ServerSpec.clean_stop_signal`); its files stay until `stop`, and another server may
@@ -93,9 +93,9 @@ def load_runtime(name: str) -> Runtime:
     if name not in RUNTIMES:
         raise UsageError(f"--runtime: {not_one_of(name, ('auto', *RUNTIMES.names()))}")
     try:
-        found: Runtime = RUNTIMES.load(name)
+        runtime: Runtime = RUNTIMES.load(name)
     except (ImportError, AttributeError) as error:
         raise UsageError(
             f"runtime {name}: the package that registers it cannot be used: {error}", remedy="correct or remove it"
         ) from None
-    return found
+    return runtime

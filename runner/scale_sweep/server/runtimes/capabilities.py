@@ -30,7 +30,7 @@ class Capabilities:
 
     @property
     def source(self) -> ServerSource:
-        """What it needs: an address, an image, or an installation."""
+        """Requirement of a runtime: an address, an image, or an installation."""
         if not self.owns_server:
             return ServerSource.ENDPOINT
         return ServerSource.IMAGE if self.has_images else ServerSource.INSTALLATION

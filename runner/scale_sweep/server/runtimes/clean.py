@@ -47,10 +47,10 @@ def find_leftovers(folders: Sequence[Path] = ()) -> tuple[Leftover, ...]:
     records = read_records().records
     dead = [record for record in records if not is_running(record) and _lies_in(record, folders)]
     dead.sort(key=lambda record: record.is_mounted)
-    found = [Leftover(kind=record.kind, name=record.name, record=record) for record in dead]
+    processes = [Leftover(kind=record.kind, name=record.name, record=record) for record in dead]
     containers = [c for c in _containers() if not folders or any(c.name == f"scale-{r.name}" for r in dead)]
     caches = [] if folders or any(map(is_running, records)) else _caches()
-    return (*found, *containers, *caches)
+    return (*processes, *containers, *caches)
 
 
 def find_ignored() -> tuple[str, ...]:
@@ -72,12 +72,12 @@ def _containers() -> list[Leftover]:
     engine = client()
     if engine is None:
         return []
-    found = []
+    leftovers = []
     for container in engine.containers.list(all=True, filters={"label": LABEL}):
         pid, _, started = container.labels.get(RUNNER_LABEL, "0:0").partition(":")
         if not alive(int(pid), int(started or 0)):
-            found.append(Leftover(kind="container", name=container.name, container_id=container.id))
-    return found
+            leftovers.append(Leftover(kind="container", name=container.name, container_id=container.id))
+    return leftovers
 
 
 def remove(leftover: Leftover) -> str:

@@ -212,11 +212,11 @@ class DockerServer:
 
     def pids(self) -> tuple[int, ...]:
         """Members of the container's cgroup, with the host's PIDs."""
-        found = self.accounting()
-        if found is None:
+        accounting = self.accounting()
+        if accounting is None:
             return ()
         try:
-            path = next(iter(found.paths.values()))
+            path = next(iter(accounting.paths.values()))
             return tuple(int(line) for line in Path(path, "cgroup.procs").read_text().split())
         except OSError:
             return ()

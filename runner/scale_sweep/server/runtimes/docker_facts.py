@@ -25,9 +25,9 @@ def client(timeout_s: int = 60) -> Any:
     try:
         import docker
 
-        found = docker.from_env(timeout=timeout_s)
-        found.ping()
-        return found
+        engine = docker.from_env(timeout=timeout_s)
+        engine.ping()
+        return engine
     except Exception:
         return None
 

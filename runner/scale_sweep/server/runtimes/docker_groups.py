@@ -18,7 +18,7 @@ EXITED_S = 3.0  # the engine hears of the end of a container later than the kern
 
 
 def killed_at_its_end(container: Any) -> OutOfMemory:
-    """What the engine says of a container whose first process has ended."""
+    """The engine's words for a container whose first process has ended."""
     deadline = time.monotonic() + EXITED_S
     with contextlib.suppress(Exception):  # an engine that is failing may raise anything: then nothing is known
         while True:

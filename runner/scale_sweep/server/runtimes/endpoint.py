@@ -99,21 +99,23 @@ def listeners(host: str, port: int) -> tuple[int, ...]:
     """The processes of this machine that listen on an address of this name: bound to it, else to all addresses."""
     addresses = own_addresses(host)
     try:
-        found = [c for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port and c.pid]
+        listening = [
+            c for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port and c.pid
+        ]
     except psutil.AccessDenied:
         return ()
-    bound = {c.pid for c in found if plain(c.laddr.ip) in addresses}
-    to_all = {c.pid for c in found if addresses and ipaddress.ip_address(c.laddr.ip).is_unspecified}
+    bound = {c.pid for c in listening if plain(c.laddr.ip) in addresses}
+    to_all = {c.pid for c in listening if addresses and ipaddress.ip_address(c.laddr.ip).is_unspecified}
     return tuple(sorted(bound or to_all))
 
 
 def own_addresses(host: str) -> frozenset[str]:
     """Those addresses of a name that are this machine's: the kernel binds a socket to no other."""
     try:
-        found = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
+        resolved = socket.getaddrinfo(host, 0, type=socket.SOCK_DGRAM)
     except (OSError, UnicodeError):
         return frozenset()
-    return frozenset(plain(str(address[0])) for family, _, _, _, address in found if _is_own(family, address))
+    return frozenset(plain(str(address[0])) for family, _, _, _, address in resolved if _is_own(family, address))
 
 
 def _is_own(family: int, address: object) -> bool:

@@ -155,13 +155,13 @@ def allowed_cpus(pids: Sequence[int]) -> tuple[int, ...]:
     It makes one system call for each thread. Reading /proc/PID/task/TID/status would take fifty times as long, which
     matters for a server with hundreds of threads.
     """
-    found: set[int] = set()
+    cpus: set[int] = set()
     for pid in pids:
         with contextlib.suppress(OSError):
             for thread in os.listdir(f"/proc/{pid}/task"):
                 with contextlib.suppress(ProcessLookupError):
-                    found |= os.sched_getaffinity(int(thread))
-    return tuple(sorted(found))
+                    cpus |= os.sched_getaffinity(int(thread))
+    return tuple(sorted(cpus))
 
 
 def tail(paths: Sequence[Path], lines: int, owner: int | None = None) -> str:

@@ -37,16 +37,16 @@ def read_out_of_memory(paths: Mapping[str, str]) -> OutOfMemory:
 
 
 def out_of_memory_words(seen: OutOfMemory, memory_bytes: int | None, level: str = "") -> str:
-    """What the kernel did, why, and what to do; "" if it killed nothing. level: in words, like "2 cores"."""
+    """A sentence on what the kernel killed, why, and what to do; "" if it killed nothing. level: in words, like "2 cores"."""
     if not seen.killed:
         return ""
     some = "a process" if seen.killed == 1 else f"{seen.killed:,} processes"
-    told = f"the kernel killed {some} of the server" + (f" at {level}" if level else "")
+    event = f"the kernel killed {some} of the server" + (f" at {level}" if level else "")
     if memory_bytes is None:
-        return f"{told}: this machine had no memory left; stop other programs, or give the server less with --knob"
+        return f"{event}: this machine had no memory left; stop other programs, or give the server less with --knob"
     often = f", which it reached {seen.at_limit:,} times" if seen.at_limit else ""
     return (
-        f"{told}: it needed more than its memory limit of {format_bytes(memory_bytes)}{often}; "
+        f"{event}: it needed more than its memory limit of {format_bytes(memory_bytes)}{often}; "
         "raise --memory, or make the server's buffers smaller with --knob"
     )
 
@@ -59,5 +59,5 @@ def _text(group: str, name: str) -> str:
 
 
 def _count(text: str, name: str) -> int:
-    found = re.search(rf"^{name} (\d+)$", text, re.MULTILINE)
-    return int(found.group(1)) if found else 0
+    match = re.search(rf"^{name} (\d+)$", text, re.MULTILINE)
+    return int(match.group(1)) if match else 0

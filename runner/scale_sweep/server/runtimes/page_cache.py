@@ -32,10 +32,10 @@ def resident_percent(folders: Sequence[str]) -> float | None:
     for fd, size in _files(folders):
         for start in range(0, size, _SPAN_BYTES):
             length = min(_SPAN_BYTES, size - start)
-            found = _resident(fd, start, length)
-            if found is None:
+            resident = _resident(fd, start, length)
+            if resident is None:
                 return None
-            inside, pages = inside + found, pages + -(-length // _PAGE)
+            inside, pages = inside + resident, pages + -(-length // _PAGE)
     return 100 * inside / pages if pages else None
 
 

@@ -24,7 +24,7 @@ _CLOCK_S = 2.0  # the table has whole seconds, and the boot time is rounded
 
 @dataclass(frozen=True, kw_only=True)
 class Shared:
-    """What processes had mapped: numbers of segments, paths of files."""
+    """Shared memory that processes had mapped: numbers of segments, paths of files."""
 
     segments: frozenset[int] = frozenset()
     files: frozenset[str] = frozenset()
@@ -34,7 +34,7 @@ class Shared:
 
 
 def shared_by(pids: Iterable[int]) -> Shared:
-    """What the processes have mapped now. Processes with their own /dev/shm or table have nothing here."""
+    """The shared memory that the processes have mapped now. Processes with their own /dev/shm or table have nothing here."""
     segments, files = set(), set()
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -61,8 +61,8 @@ def remove_shared(shared: Shared, uid: int, maker_started: int) -> None:
     used = shared_by(psutil.pids()).files
     for path in shared.files - used:
         with contextlib.suppress(OSError):
-            found = os.lstat(path)
-            if found.st_uid == uid and found.st_ctime >= began_s:
+            status = os.lstat(path)
+            if status.st_uid == uid and status.st_ctime >= began_s:
                 os.unlink(path)
 
 

@@ -39,8 +39,8 @@ def profile_obstacle() -> Obstacle | None:
     done = _run("perf", "record", *_EVENT, "-o", "/dev/null", "--", "true", limit_s=PROBE_S)
     if done.returncode == 0:
         return None
-    said = done.stderr.strip().splitlines() or ["it says nothing"]
-    return Obstacle(sentence=f"perf cannot record here: {said[0]}", remedy="run as root, or leave out --profile")
+    messages = done.stderr.strip().splitlines() or ["it says nothing"]
+    return Obstacle(sentence=f"perf cannot record here: {messages[0]}", remedy="run as root, or leave out --profile")
 
 
 class StackRecorder:
@@ -50,7 +50,7 @@ class StackRecorder:
     functions."""
 
     def __init__(self) -> None:
-        self.folded, self.trouble, self._said = "", "", ""
+        self.folded, self.trouble, self._messages = "", "", ""
         self._cleanup = contextlib.ExitStack()
         self._folder: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -102,27 +102,27 @@ class StackRecorder:
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGINT)
         try:
-            _, said = process.communicate(timeout=STOP_S)
+            _, output = process.communicate(timeout=STOP_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            _, said = process.communicate(timeout=STOP_S)
-        self._said = said.decode("utf-8", "replace")
+            _, output = process.communicate(timeout=STOP_S)
+        self._messages = output.decode("utf-8", "replace")
 
     def close(self) -> None:
         """Ends the recording, folds it, and removes its files. May be called twice."""
         with self._cleanup:
             self.stop()
             if self._folder is not None and not self.trouble:
-                self._fold(self._said)
+                self._fold(self._messages)
             self._folder = None
 
-    def _fold(self, said: str) -> None:
+    def _fold(self, output: str) -> None:
         done = _run("perf", "script", "--no-inline", "-F", "comm,ip,sym,dso", "-i", self._data, limit_s=READ_S)
         self.folded = fold(done.stdout.splitlines())
         if not self.folded:
-            words = [*said.strip().splitlines(), *done.stderr.strip().splitlines()]
-            told = [word for word in words if word.strip() not in ("", "Error:")]
-            self.trouble = f"perf recorded no stacks: {(told or ['no sample'])[0].strip()}"
+            words = [*output.strip().splitlines(), *done.stderr.strip().splitlines()]
+            messages = [word for word in words if word.strip() not in ("", "Error:")]
+            self.trouble = f"perf recorded no stacks: {(messages or ['no sample'])[0].strip()}"
 
 
 def fold(lines: Iterable[str]) -> str:
