@@ -37,7 +37,7 @@ def read_out_of_memory(paths: Mapping[str, str]) -> OutOfMemory:
 
 
 def out_of_memory_words(seen: OutOfMemory, memory_bytes: int | None, level: str = "") -> str:
-    """A sentence on what the kernel killed, why, and what to do; "" if it killed nothing. level: in words, like "2 cores"."""
+    """A sentence on what the kernel killed, why, and what to do; "" if it killed nothing. level: like "2 cores"."""
     if not seen.killed:
         return ""
     some = "a process" if seen.killed == 1 else f"{seen.killed:,} processes"

@@ -34,7 +34,7 @@ class Shared:
 
 
 def shared_by(pids: Iterable[int]) -> Shared:
-    """The shared memory that the processes have mapped now. Processes with their own /dev/shm or table have nothing here."""
+    """Shared memory that the processes have mapped now. Processes with their own /dev/shm or table have none here."""
     segments, files = set(), set()
     for pid in pids:
         with contextlib.suppress(OSError):
