@@ -42,7 +42,7 @@ class Server(Protocol):
 
     def log_tail(self, lines: int) -> str: ...
     def out_of_memory(self) -> OutOfMemory:
-        """Processes of it that the kernel killed for want of memory, also after its end. None where that is not seen."""
+        """Processes of it that the kernel killed for want of memory, also after its end. None where that is unseen."""
 
     def facts(self) -> Mapping[str, str]:
         """Facts for the manifest: image digest, container id, user, cgroup."""
