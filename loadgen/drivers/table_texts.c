@@ -11,7 +11,7 @@ bool table_texts_make(struct table_texts *t, uint64_t tables, size_t most, size_
     if (!t->at)
         return false;
     for (uint32_t table = 0; table < tables; table++) {
-        if (used + most + spare > size) {
+        if (!t->bytes || used + most + spare > size) {
             size = 2 * size + most + spare;
             char *larger = realloc(t->bytes, size);
             if (!larger)
