@@ -16,6 +16,7 @@ import numpy as np
 
 from scale_sweep.analysis.fit.candidates import LIMITS, Candidate, percentiles, six_digits
 from scale_sweep.analysis.fit.derived import REACH, asymptote, level_where_it_falls, levels_for
+from scale_sweep.analysis.fit.local import between
 from scale_sweep.analysis.fit.models import NAMES, Floats
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.words import Terms, rejected_words
@@ -108,6 +109,7 @@ def hull(known: Known, level: float) -> tuple[float | None, float | None]:
     ends = [_interval(c, level, known.limits) for c in known.spanned(level)]
     if not ends or any(low is None or high is None for low, high in ends):
         return None, None
+    ends += filter(None, [between(known.rows, level)])
     return max(min(low for low, _ in ends if low is not None), 0.0), max(high for _, high in ends if high is not None)
 
 
@@ -116,7 +118,9 @@ def band(known: Known, grid: Floats) -> tuple[tuple[float, float, float], ...]:
     ends = np.array([np.percentile(c.curves(grid), known.limits, axis=0) for c in known.plausible if len(c.samples)])
     if not ends.size:
         return ()
-    low, high = np.maximum(ends[:, 0].min(axis=0), 0.0), ends[:, 1].max(axis=0)
+    chords = np.array([between(known.rows, float(n)) or (math.inf, -math.inf) for n in grid]).T
+    low = np.maximum(np.minimum(ends[:, 0].min(axis=0), chords[0]), 0.0)
+    high = np.maximum(ends[:, 1].max(axis=0), chords[1])
     return tuple((six_digits(n), six_digits(a), six_digits(b)) for n, a, b in zip(grid, low, high, strict=True))
 
 

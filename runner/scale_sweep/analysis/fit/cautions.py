@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import fdtrc, stdtrit
+from scipy.special import stdtrit
 
 from scale_sweep.analysis.fit.choice import NEAR_AICC
+from scale_sweep.analysis.fit.local import misfit_p
 from scale_sweep.analysis.fit.models import NAMES
+from scale_sweep.analysis.fit.rows import make_rows
 from scale_sweep.analysis.fit.summaries import Noise
 from scale_sweep.analysis.fit.words import FitFindings, level_words, rejected_words
 from scale_sweep.base.units import format_number
@@ -172,12 +174,7 @@ def _noise(f: FitFindings) -> list[str]:
 def misfit(f: FitFindings) -> bool:
     """Whether the level means differ from the chosen curve by more than the replicates' spread: lack-of-fit F test at 1
     %."""
-    c = f.chosen
-    if f.noise is None or c is None:
+    if f.chosen is None:
         return False
-    pure = sum(p.rate_std**2 * (p.n - 1) for p in f.points if p.rate_std is not None)
-    degrees = len(f.points) - len(c.free)
-    if degrees <= 0 or pure <= 0:
-        return False
-    ratio = max(c.rss - pure, 0.0) / degrees / (pure / f.noise.degrees)
-    return bool(fdtrc(degrees, f.noise.degrees, ratio) < _MISFIT_P)
+    p = misfit_p(f.chosen, make_rows(f.data.levels, f.data.rates))
+    return p is not None and p < _MISFIT_P

@@ -13,6 +13,7 @@ from scale_sweep.analysis.fit.bootstrap import SAMPLES
 from scale_sweep.analysis.fit.candidates import Candidate, document, fit_model
 from scale_sweep.analysis.fit.cautions import all_cautions, superlinear_levels
 from scale_sweep.analysis.fit.choice import ModelChoice, choose
+from scale_sweep.analysis.fit.local import wider_curves
 from scale_sweep.analysis.fit.models import MODELS, PARAMETERS, Floats, ModelName, rate_at
 from scale_sweep.analysis.fit.outliers import outliers
 from scale_sweep.analysis.fit.rows import Rows, make_rows
@@ -21,7 +22,6 @@ from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence, with_th
 from scale_sweep.model import Confound, Estimate, FitBeside, FitReport, ModelFit, Observation
 
 GRID_STEPS = 60
-_TAIL_LEVELS_MIN = 3
 _SAMPLES_BESIDE = 500  # its intervals are not shown
 
 
@@ -132,24 +132,11 @@ def _report(
 def _known(
     candidates: Mapping[ModelName, Candidate], choice: ModelChoice, rows: Rows, terms: Terms, data: Usable, samples: int
 ) -> beyond.Known:
-    """The input of the answers beyond the points.
-
-    Beyond the levels, intervals cover two more curves unless the rate falls. One is the USL, because few rows cannot
-    exclude a peak still to come. The other, if AICc rejects Amdahl, is Amdahl on the upper half of the levels, for
-    curves that bend more sharply than Amdahl and less than a knee.
-    """
-    amdahl, usl = candidates.get("amdahl"), candidates.get("usl")
-    wider = []
-    if choice.model and choice.verdict != "retrograde":
-        if usl is not None and "usl" not in choice.plausible:
-            wider.append(usl)
-        if amdahl is not None and amdahl.aicc is not None and "amdahl" not in choice.plausible:
-            upper = rows.levels >= rows.distinct[-max(_TAIL_LEVELS_MIN, (len(rows.distinct) + 1) // 2)]
-            wider.append(fit_model("amdahl", make_rows(rows.levels[upper], rows.rates[upper]), samples))
+    """The input of the answers beyond the points."""
     return beyond.Known(
         chosen=candidates[choice.model] if choice.model else None,
         plausible=[candidates[m] for m in choice.plausible],
-        wider=wider,
+        wider=wider_curves(candidates, choice, rows, samples),
         rows=rows,
         terms=terms,
         lost=data.lost,
