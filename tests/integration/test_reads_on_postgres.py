@@ -40,7 +40,7 @@ def mistaken(rendered, wrong):
 
 
 def test_every_kind_is_answered_rightly_beside_writes(folder):
-    events = list(run_trial(reading_order(folder, "postgres"), Stop()))
+    events = list(run_trial(reading_order(folder, "postgres", load__duration="3s"), Stop()))  # some of each kind
     result, answers = result_of(events), answers_of(events)
     m = result.measurement
     assert result.verdict.kind not in WRONG, result.verdict.reasons
