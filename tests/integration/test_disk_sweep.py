@@ -110,7 +110,7 @@ def test_each_disk_has_its_share_and_its_partitions(swept):
     for trial in swept[1]:
         count, disks = trial["trial"]["resources"]["amounts"]["disks"]["value"], trial["measurement"]["disks"]
         parts = [int(n) for n in trial["effective"]["parts_per_disk"].split(",")]
-        assert list(disks) == [f"d{i + 1}" for i in range(count)]
+        assert list(disks) == [f"d{i + 1}" for i in range(int(count))]
         assert len(set(parts)) == 1 and parts[0] > 0
         for disk in disks.values():
             assert disk["share_percent"] == pytest.approx(100 / count, abs=5)
@@ -159,7 +159,7 @@ def test_the_dashboards_have_the_disks_against_their_limits(swept):
     )
     measured = json.loads((path / "manifest.json").read_text())["disk_ceilings"]
     own = {c["disks"][0]: pytest.approx(c["write_mb_per_s"] * 1e6) for c in measured if len(c["disks"]) == 1}
-    names = [f"d{i + 1}" for i in range(count)]
+    names = [f"d{i + 1}" for i in range(int(count))]
     for board in ("live", "trial"):
         limits = {one["metric"]["disk"]: float(one["value"][1]) for one in answers[board, "Disks", "B"]}
         assert limits == {name: own[name] for name in names}

@@ -40,10 +40,9 @@ from scale_sweep.server.targets.null import NullSession
 from scale_sweep.sweep.settings import SETTINGS
 from scale_sweep.watch.dashboards import processes
 from tests.offenders import assert_none
-from tests.unit.factories import make_sweep, make_trial
+from tests.unit.factories import make_disk, make_sweep, make_trial
 from tests.unit.synthetic_run import mixed_run
 from tests.unit.test_ceiling import program_with
-from tests.unit.test_disk_trial import disk
 from tests.unit.trial_orders import trial_order
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -242,7 +241,7 @@ def test_a_request_to_end_is_heard_while_an_answer_is_waited_for(tmp_path, monke
 
 def test_a_disk_that_does_not_sync_is_named(monkeypatch):
     monkeypatch.setattr(trial_disks, "_sync", lambda disk: time.sleep(10 if disk.name == "d2" else 0))
-    disks = [disk(name, f"/{name}") for name in ("d1", "d2")]
+    disks = [make_disk(name, f"/{name}") for name in ("d1", "d2")]
     begun = time.monotonic()
     with pytest.raises(LoadError, match=r"disk d2 \(/d2\) did not finish syncing within 1 s"):
         sync_disks(disks, 1.0)
