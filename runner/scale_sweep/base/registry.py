@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import importlib
+from collections import defaultdict
 from collections.abc import Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import distributions
 from typing import Any
 
 
@@ -17,8 +18,13 @@ from typing import Any
 def _places_of_others() -> Mapping[str, Mapping[str, str]]:
     """The objects that all packages of this Python register, by group and name. Read once: that takes as long as
     importing a large module."""
-    points = entry_points()
-    return {group: {point.name: point.value for point in points.select(group=group)} for group in points.groups}
+    places: dict[str, dict[str, str]] = defaultdict(dict)
+    for distribution in distributions():
+        for point in distribution.entry_points:
+            places[point.group].setdefault(
+                point.name, point.value
+            )  # the first on the path hides others, as in an import
+    return places
 
 
 class Registry:
