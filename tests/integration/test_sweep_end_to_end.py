@@ -87,7 +87,7 @@ def test_what_is_stored(swept):
     manifest = json.loads((path / "manifest.json").read_text())
     rows = list(csv.DictReader((path / "points.csv").open()))
     series = list(csv.DictReader((path / "timeseries.csv").open()))
-    assert manifest["schema"] == 4
+    assert manifest["schema"] == 5
     assert manifest["status"] == "complete"
     assert manifest["tags"] == {"who": "test"}
     assert "wheel" in manifest["choice"] or "installed" in manifest["choice"] or "PATH" in manifest["choice"]
