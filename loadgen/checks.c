@@ -3,8 +3,7 @@
 
 #include "chance.h"
 #include "clock.h"
-#include "counting.h"
-#include "worker.h"
+#include "window.h"
 
 enum { STREAM_CHECKS = 5, CONTENT_BYTES_PER_S = 1 << 20 };
 

@@ -2,6 +2,7 @@
 #include "counting.h"
 
 #include "asking.h"
+#include "window.h"
 
 static void count_acked(struct worker *w, uint64_t rows, bool in_window)
 {
@@ -51,6 +52,8 @@ static void record(struct worker *w, uint64_t response_ns, uint64_t service_ns, 
     if (in_window) {
         histogram_record(&counting_tally(w)->response, response_ns);
         histogram_record(&counting_tally(w)->service, service_ns);
+        if (pacing_is_open(&w->pacing))
+            histogram_record(&w->late, w->late_ns);
     }
 }
 

@@ -16,16 +16,6 @@ static inline bool worker_asks(const struct worker *w)
     return w->load->operations->list[w->operation].ask != NULL;
 }
 
-static inline uint64_t window_start(const struct load *load)
-{
-    return atomic_load_explicit(&load->window_start_ns, memory_order_relaxed);
-}
-
-static inline uint64_t window_end(const struct load *load)
-{
-    return atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
-}
-
 void counting_error(struct worker *worker); /* Counts an attempt that failed, with worker->fault. */
 
 /* Counts a request that is given up, or rows of it that were not acknowledged. */

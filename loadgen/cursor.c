@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "first_row.h"
+
 int cursor_init(struct cursor *cursor, const struct spec *spec, const struct share *share)
 {
     const uint64_t per_slice = spec->interlace_rows ? spec->interlace_rows : spec->rows_per_request;
@@ -19,8 +21,7 @@ int cursor_init(struct cursor *cursor, const struct spec *spec, const struct sha
     };
     if (!cursor->next_row)
         return -1;
-    for (uint32_t i = 0; i < share->count; i++) /* after the rows that exist already */
-        cursor->next_row[i] = spec->rows_present;
+    first_row_fill(spec, share, cursor->next_row); /* after the rows that exist already */
     return 0;
 }
 
@@ -87,6 +88,14 @@ bool cursor_next(struct cursor *cursor, struct batch *batch)
     batch->rows = offset;
     batch->slice_count = count;
     return offset > 0;
+}
+
+uint64_t cursor_newest(const struct cursor *cursor)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < cursor->share->count; i++)
+        most = cursor->next_row[i] > most ? cursor->next_row[i] : most;
+    return most ? most - 1 : 0;
 }
 
 void cursor_take_back(struct cursor *cursor, const struct batch *batch)

@@ -24,6 +24,9 @@ void cursor_free(struct cursor *cursor);
 /* Fills slices, slice_count and rows of the batch; false when no rows are left. */
 bool cursor_next(struct cursor *cursor, struct batch *batch);
 
+/* The highest number of a row before the next ones, over all tables; 0: there is none. */
+uint64_t cursor_newest(const struct cursor *cursor);
+
 /* Takes back the last request, which is not sent. */
 void cursor_take_back(struct cursor *cursor, const struct batch *batch);
 

@@ -28,12 +28,16 @@ short deadline_poll(uint64_t deadline_ns, int fd, short events)
     return ready < 0 ? POLLERR : one.revents;
 }
 
-bool deadline_sleep_us(uint64_t deadline_ns, uint64_t us)
+bool deadline_sleep_until(uint64_t deadline_ns, uint64_t until_ns)
 {
-    const uint64_t until = clock_now_ns() + us * NS_PER_US;
-    const bool is_late = deadline_ns && deadline_ns < until;
-    const uint64_t end = is_late ? deadline_ns : until;
+    const bool is_late = deadline_ns && deadline_ns < until_ns;
+    const uint64_t end = is_late ? deadline_ns : until_ns;
     while (clock_now_ns() < end)
         clock_sleep_until_ns(end);
     return !is_late;
+}
+
+bool deadline_sleep_us(uint64_t deadline_ns, uint64_t us)
+{
+    return deadline_sleep_until(deadline_ns, clock_now_ns() + us * NS_PER_US);
 }

@@ -14,6 +14,10 @@ uint64_t deadline_after_s(uint32_t seconds);
  * deadline has passed, even if something is ready, so that endless data cannot pass it. */
 short deadline_poll(uint64_t deadline_ns, int fd, short events);
 
+/* Sleeps until a time of CLOCK_MONOTONIC; false: the deadline came first, and it slept until
+ * that. */
+bool deadline_sleep_until(uint64_t deadline_ns, uint64_t until_ns);
+
 /* Sleeps; false: the deadline came first, and it slept until then. */
 bool deadline_sleep_us(uint64_t deadline_ns, uint64_t us);
 

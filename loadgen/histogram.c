@@ -1,6 +1,4 @@
-/* The histogram's counts; see histogram.h. Index arithmetic: values below 2^(half_shift+1)
- * have a count each; above, bucket b covers [2^(half_shift+b), 2^(half_shift+b+1)) in
- * 2^half_shift parts. */
+/* The histogram's counts; see histogram.h. */
 #include "histogram.h"
 
 #include <math.h>
@@ -38,13 +36,6 @@ void histogram_clear(struct histogram *h)
     counter_set(&h->most_ns, 0);
 }
 
-static uint32_t index_of(const struct histogram *h, uint64_t value)
-{
-    const uint64_t mask = (2ull << h->half_shift) - 1;
-    const uint32_t bucket = 63u - (uint32_t)__builtin_clzll(value | mask) - h->half_shift;
-    return (bucket << h->half_shift) + (uint32_t)(value >> bucket);
-}
-
 /* The highest value that falls where `index` counts. */
 static uint64_t highest_at(const struct histogram *h, uint32_t index)
 {
@@ -54,23 +45,6 @@ static uint64_t highest_at(const struct histogram *h, uint32_t index)
         bucket--;
     const uint64_t part = index - (bucket ? bucket * half : 0);
     return ((part + 1) << bucket) - 1;
-}
-
-void histogram_record(struct histogram *h, uint64_t value_ns)
-{
-    histogram_record_times(h, value_ns, 1);
-}
-
-void histogram_record_times(struct histogram *h, uint64_t value_ns, uint64_t times)
-{
-    const uint64_t value = value_ns < HISTOGRAM_HIGHEST_NS ? value_ns : HISTOGRAM_HIGHEST_NS;
-    counter_add(&h->counts[index_of(h, value)], times);
-    counter_add(&h->total, times);
-    counter_add(&h->sum_ns, value * times);
-    if (value < counter_get(&h->least_ns))
-        counter_set(&h->least_ns, value);
-    if (value > counter_get(&h->most_ns))
-        counter_set(&h->most_ns, value);
 }
 
 void histogram_add(struct histogram *to, const struct histogram *from)

@@ -21,8 +21,32 @@ struct histogram {
 
 int histogram_init(struct histogram *h, uint32_t digits); /* digits 1..4; -1: memory is short */
 void histogram_free(struct histogram *h);
-void histogram_record(struct histogram *h, uint64_t value_ns);
-void histogram_record_times(struct histogram *h, uint64_t value_ns, uint64_t times);
+
+/* Where a value counts. Values below 2^(half_shift+1) have a count each; above, bucket b covers
+ * [2^(half_shift+b), 2^(half_shift+b+1)) in 2^half_shift parts. */
+static inline uint32_t histogram_index(const struct histogram *h, uint64_t value_ns)
+{
+    const uint64_t mask = (2ull << h->half_shift) - 1;
+    const uint32_t bucket = 63u - (uint32_t)__builtin_clzll(value_ns | mask) - h->half_shift;
+    return (bucket << h->half_shift) + (uint32_t)(value_ns >> bucket);
+}
+
+static inline void histogram_record_times(struct histogram *h, uint64_t value_ns, uint64_t times)
+{
+    const uint64_t value = value_ns < HISTOGRAM_HIGHEST_NS ? value_ns : HISTOGRAM_HIGHEST_NS;
+    counter_add(&h->counts[histogram_index(h, value)], times);
+    counter_add(&h->total, times);
+    counter_add(&h->sum_ns, value * times);
+    if (value < counter_get(&h->least_ns))
+        counter_set(&h->least_ns, value);
+    if (value > counter_get(&h->most_ns))
+        counter_set(&h->most_ns, value);
+}
+
+static inline void histogram_record(struct histogram *h, uint64_t value_ns)
+{
+    histogram_record_times(h, value_ns, 1);
+}
 
 /* Adds `from`, which has equal digits. */
 void histogram_add(struct histogram *to, const struct histogram *from);

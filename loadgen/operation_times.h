@@ -1,5 +1,5 @@
-/* Response times of each operation within an interval, from histograms that workers write
- * meanwhile. For the reporter. */
+/* Response times of each operation within one or more intervals, from histograms that workers
+ * write meanwhile. For the reporter. */
 #ifndef SCALE_OPERATION_TIMES_H
 #define SCALE_OPERATION_TIMES_H
 
@@ -7,13 +7,15 @@
 
 struct operation_times { /* begins as zeros */
     struct histogram sum, before[OPERATIONS_MAX];
+    uint64_t answered_before[OPERATIONS_MAX];
 };
 
 /* A single operation needs no times of its own: they are those of all requests. */
 void operation_times_init(struct operation_times *times, uint32_t operations);
 void operation_times_free(struct operation_times *times);
 
-/* The 99th percentile of this operation since the last call; 0: too few requests. */
+/* The 99th percentile of this operation since its last one; 0: too few requests so far. They
+ * count in the next call, so a slow operation has a percentile of several intervals. */
 uint64_t operation_times_p99(struct operation_times *times, const struct load *load,
                              const struct worker *workers, uint32_t operation);
 

@@ -19,7 +19,7 @@ void pacing_init(struct pacing *pacing, const struct spec *spec, uint32_t worker
 {
     *pacing = (struct pacing){
         .units_per_ns = spec->rate * part / 1e9,
-        .seed = chance_of(chance_of(spec->seed, 1), worker),
+        .seed = chance_of(chance_of(spec_arrival_seed(spec), 1), worker),
         .poisson = spec->arrival == ARRIVAL_POISSON,
     };
     if (pacing_is_open(pacing)) {

@@ -36,7 +36,7 @@ struct spec {
     uint64_t port; /* 0: the driver's usual one */
     const char *columns, *tags, *tag_groups, *tag_prefix, *operations, *rows_of, *items, *values;
     const char *sums_of;
-    const char *decimals, *trace, *sample_file, *tags_file;
+    const char *decimals, *trace, *sample_file, *tags_file, *first_row;
     uint64_t tables, partitions, threads, first_worker, workers_total;
     uint64_t rows_per_request, requests_per_table, interlace_rows;
     uint64_t partial_columns, partial_from;
@@ -47,6 +47,7 @@ struct spec {
     uint64_t sending; /* enum sending */
     uint64_t sums_decimal, sums_distinct;
     uint64_t rows_present, read_seed, check_every, check_ms, rounds, trace_every, trace_max;
+    uint64_t arrival_seed; /* 0: as seed */
     double check_cpu_share;
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;
     double disorder_lambda;
@@ -79,6 +80,12 @@ const char *spec_option(const struct spec *spec, const char *name);
  * with the reason in `why`. */
 bool spec_option_whole(const struct spec *spec, const char *name, uint64_t least, uint64_t most,
                        uint64_t *value, char *why, uint32_t why_size);
+
+/* The seed of what comes at random times. */
+static inline uint64_t spec_arrival_seed(const struct spec *spec)
+{
+    return spec->arrival_seed ? spec->arrival_seed : spec->seed;
+}
 
 /* Timestamp units in one millisecond: 1, 1000 or 1000000. */
 int64_t spec_units_per_ms(const struct spec *spec);

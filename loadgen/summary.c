@@ -119,13 +119,13 @@ static bool has_overdue(const struct worker *w, const struct report *report)
 
 struct times { /* by operation, and of all together */
     struct histogram response[OPERATIONS_MAX], service[OPERATIONS_MAX];
-    struct histogram all_response, all_service;
+    struct histogram all_response, all_service, late;
 };
 
 static void times_init(struct times *times, uint32_t count)
 {
-    bool ok =
-        histogram_init(&times->all_response, 3) == 0 && histogram_init(&times->all_service, 3) == 0;
+    bool ok = histogram_init(&times->all_response, 3) == 0 &&
+              histogram_init(&times->all_service, 3) == 0 && histogram_init(&times->late, 3) == 0;
     for (uint32_t i = 0; ok && i < count; i++)
         ok = histogram_init(&times->response[i], 3) == 0 &&
              histogram_init(&times->service[i], 3) == 0;
@@ -137,6 +137,7 @@ static void times_free(struct times *times, uint32_t count)
 {
     histogram_free(&times->all_response);
     histogram_free(&times->all_service);
+    histogram_free(&times->late);
     for (uint32_t i = 0; i < count; i++) {
         histogram_free(&times->response[i]);
         histogram_free(&times->service[i]);
@@ -152,6 +153,7 @@ static void add_times(struct times *times, const struct load *load, const struct
             histogram_add(&times->response[k], &workers[i].tallies[k].response);
             histogram_add(&times->service[k], &workers[i].tallies[k].service);
         }
+        histogram_add(&times->late, &workers[i].late);
         if (has_overdue(&workers[i], report) && !load->is_unanswered)
             overdue_add(overdue, times->response, &workers[i], load->window_end_ns);
     }
@@ -207,6 +209,10 @@ static void put_times(struct json *json, const struct load *load, const struct w
     json_put_whole(json, "in_flight_at_end", overdue.in_flight);
     event_put_histogram(json, "response", &times.all_response);
     event_put_histogram(json, "service", &times.all_service);
+    if (load->spec->rate > 0)
+        event_put_histogram(json, "late", &times.late);
+    else
+        json_put_null(json, "late");
     put_operations(json, load, workers, &times);
     times_free(&times, load->operations->count);
 }
@@ -222,6 +228,23 @@ static void put_offered(struct json *json, const struct load *load, const struct
     const double offered = load->spec->rate > 0 ? units_per_ns * 1e9 : NAN;
     json_put_real(json, "offered_rows_per_s", has_ask ? NAN : offered);
     json_put_real(json, "offered_requests_per_s", has_ask ? offered : NAN);
+}
+
+/* Writes the highest number of a row that was made; null if the load writes none, or a worker
+ * hangs. */
+static void put_newest_row(struct json *json, const struct load *load, const struct worker *workers)
+{
+    bool known = load->operations->has_write;
+    uint64_t newest = 0;
+    for (uint64_t i = 0; known && i < load->spec->threads; i++) {
+        known = counter_seen(&workers[i].counters.done);
+        if (known && workers[i].newest_row > newest)
+            newest = workers[i].newest_row;
+    }
+    if (known)
+        json_put_whole(json, "newest_row", newest);
+    else
+        json_put_null(json, "newest_row");
 }
 
 static void put_numbers(struct json *json, const struct window *window, const struct totals *totals,
@@ -274,6 +297,7 @@ enum exitcode summary_report(struct load *load, const struct worker *workers,
     else
         json_put_null(&json, "rows_distinct");
     table_rows_put(&json, load, workers, &totals);
+    put_newest_row(&json, load, workers);
     put_offered(&json, load, workers);
     put_times(&json, load, workers, report);
     put_workers(&json, load, workers, report);

@@ -2,6 +2,7 @@
 #include "waiting.h"
 
 #include "clock.h"
+#include "window.h"
 
 enum { SLEEP_SLICE_NS = 50000000 };
 
@@ -38,6 +39,8 @@ bool waiting_turn(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns)
         counter_set(&w->counters.waiting_since_ns, *intended_ns);
         if (*now_ns < *intended_ns)
             *now_ns = waiting_until(w, *intended_ns < end ? *intended_ns : end);
+        const uint64_t could_ns = w->free_ns > *intended_ns ? w->free_ns : *intended_ns;
+        w->late_ns = *now_ns > could_ns ? *now_ns - could_ns : 0;
     } else {
         *intended_ns = *now_ns = wait_round(w, *now_ns, end);
     }

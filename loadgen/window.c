@@ -2,7 +2,6 @@
 #include "window.h"
 
 #include "clock.h"
-#include "worker.h"
 
 void window_begin_at(struct load *load, uint64_t tick_ns)
 {

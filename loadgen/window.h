@@ -1,10 +1,19 @@
-/* Moves the window of a running load to the end of an interval. Refuses to move it later. */
+/* The window of a load, and its moves to the end of an interval while the load runs. Refuses to
+ * move it later. */
 #ifndef SCALE_WINDOW_H
 #define SCALE_WINDOW_H
 
-#include <stdint.h>
+#include "worker.h"
 
-struct load;
+static inline uint64_t window_start(const struct load *load)
+{
+    return atomic_load_explicit(&load->window_start_ns, memory_order_relaxed);
+}
+
+static inline uint64_t window_end(const struct load *load)
+{
+    return atomic_load_explicit(&load->window_end_ns, memory_order_relaxed);
+}
 
 /* Begins the window at the end of the current interval and keeps its length, after SIGUSR2 in
  * the warm-up. */

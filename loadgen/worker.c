@@ -9,6 +9,7 @@
 #include "counting.h"
 #include "kept.h"
 #include "waiting.h"
+#include "window.h"
 
 enum { RETRY_PAUSE_NS = 10000000 };
 
@@ -37,9 +38,11 @@ int worker_init(struct worker *w, struct load *load, uint32_t number, const stru
                                           : (double)share->count / (double)spec->tables);
     turn_init(&w->turn, load->turns, spec, load->operations->count, number);
     if (!w->partition_rows || !w->tallies || histogram_init(&w->recent, 2) ||
-        histogram_init(&w->recent_service, 2) || cursor_init(&w->cursor, spec, share) ||
-        values_init(&w->maker, spec, load->schema))
+        histogram_init(&w->recent_service, 2) || histogram_init(&w->late, TALLY_DIGITS) ||
+        cursor_init(&w->cursor, spec, share) || values_init(&w->maker, spec, load->schema))
         return -1;
+    if (spec->first_row)
+        w->newest_row = cursor_newest(&w->cursor);
     return batch_init(&w->batch, load->schema, (uint32_t)spec->rows_per_request,
                       w->cursor.slices_max, first, count, batch_has_nulls(spec, load->schema));
 }
@@ -55,6 +58,7 @@ void worker_free(struct worker *w)
     cursor_free(&w->cursor);
     histogram_free(&w->recent);
     histogram_free(&w->recent_service);
+    histogram_free(&w->late);
     tallies_free(w->tallies, w->load->operations->count);
     free(w->partition_rows);
 }
@@ -209,8 +213,10 @@ static void load_loop(struct worker *w, bool made)
 {
     uint64_t now_ns = waiting_until(w, w->load->start_ns), intended_ns = 0;
     counter_set(&w->pacing.origin_ns, w->load->start_ns);
+    w->free_ns = w->load->start_ns;
     while (made && waiting_turn(w, &now_ns, &intended_ns) && run_before(w, &now_ns, &intended_ns)) {
         deliver(w, &now_ns, intended_ns);
+        w->free_ns = now_ns;
         made = w->ending == ENDING_NONE && make(w, &now_ns);
     }
     if (made && !worker_asks(w)) /* the request was ready and its turn did not come */

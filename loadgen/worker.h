@@ -76,6 +76,7 @@ struct asking { /* answer to the current request */
 struct worker {
     struct counters counters; /* first, so that they are on cache lines of their own */
     struct histogram recent, recent_service; /* all phases, for the intervals */
+    struct histogram late; /* open loop: what the load generator itself delayed, in the window */
     struct tally *tallies; /* by operation */
     struct load *load;
     uint32_t number; /* number within the whole load */
@@ -91,6 +92,8 @@ struct worker {
     struct trace trace;
     struct maker maker;
     struct pacing pacing;
+    uint64_t free_ns; /* when the connection had its last answer */
+    uint64_t late_ns; /* how long the current request waited for neither its time nor an answer */
     uint64_t newest_row; /* highest number of a row that was made */
     uint64_t requests_most; /* its part of a given number of requests; UINT64_MAX: no limit */
     struct fault fault; /* fault of the connect, later the last one */

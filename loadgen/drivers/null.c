@@ -2,6 +2,8 @@
  * at none, unless one of its own keys asks for more:
  *   null_latency_us=N   sleeps so long in each request, as a server would (not beyond the deadline)
  *   null_fail_every=N   every Nth request of a connection is an ERROR
+ *   null_servers=N, null_service_us=N, null_law=LAW, null_stall_us=N, null_stall_every_ms=N
+ *                       a simulated server answers: see ../simulated.h
  *   null_answer_rows=N  rows of an answer, 1 by default
  *   null_fatal_after=N  the request after N of a connection is FATAL
  *   dump=FILE           writes each row (verb tables: each table's tags) to FILE.<worker>, and of
@@ -15,6 +17,7 @@
 #include "../deadline.h"
 #include "../digest.h"
 #include "../marks.h"
+#include "../simulated.h"
 #include "../tags.h"
 #include "driver.h"
 
@@ -113,6 +116,7 @@ static void dump_ask(FILE *file, uint32_t operation, const struct parameter *par
 struct driver {
     const struct driver_setup *setup;
     const char *dump;
+    struct simulated *simulated; /* NULL: every request is answered at once */
     uint64_t latency_us, fail_every, fatal_after, answer_rows;
 };
 
@@ -126,8 +130,13 @@ struct connection {
 static const struct driver_method methods[] = {
     {"discard", FEATURE_DEADLINE | FEATURE_SEPARABLE, NULL}, {NULL, 0, NULL}};
 
-static const char *const options[] = {
-    "dump", "null_latency_us", "null_fail_every", "null_fatal_after", "null_answer_rows", NULL};
+static const char *const options[] = {"dump",
+                                      "null_latency_us",
+                                      "null_fail_every",
+                                      "null_fatal_after",
+                                      "null_answer_rows",
+                                      SIMULATED_OPTIONS,
+                                      NULL};
 
 static bool read_options(struct driver *d, const struct spec *spec, struct fault *fault)
 {
@@ -139,7 +148,9 @@ static bool read_options(struct driver *d, const struct spec *spec, struct fault
         spec_option_whole(spec, "null_answer_rows", 0, 1ull << 32, &d->answer_rows, why,
                           sizeof why) &&
         spec_option_whole(spec, "null_fail_every", 0, INT64_MAX, &d->fail_every, why, sizeof why) &&
-        spec_option_whole(spec, "null_fatal_after", 0, INT64_MAX, &d->fatal_after, why, sizeof why))
+        spec_option_whole(spec, "null_fatal_after", 0, INT64_MAX, &d->fatal_after, why,
+                          sizeof why) &&
+        simulated_open(spec, &d->simulated, why, sizeof why))
         return true;
     fault_spec(fault, why);
     return false;
@@ -191,6 +202,8 @@ static enum outcome pretend(struct connection *c, uint64_t deadline_ns, struct f
     c->requests++;
     if (d->latency_us && !deadline_sleep_us(deadline_ns, d->latency_us))
         return fault_late(fault, "null_latency_us is longer");
+    if (d->simulated && !deadline_sleep_until(deadline_ns, simulated_request(d->simulated)))
+        return fault_late(fault, "the simulated server has not served it");
     if (d->fatal_after && c->requests > d->fatal_after) {
         fault_set(fault, FAULT_SERVER, "NULL_FATAL", "null_fatal_after reached");
         return OUTCOME_FATAL;
@@ -270,6 +283,7 @@ static void null_disconnect(struct connection *c)
 
 static void null_close(struct driver *driver)
 {
+    simulated_close(driver->simulated);
     free(driver);
 }
 

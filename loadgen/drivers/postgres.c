@@ -5,7 +5,7 @@
  * arrays. A request is one statement; the number in the server's "COPY n" or "INSERT 0 n" is
  * acknowledged. A table of the load is a device_id. It refuses to create tables: the SQL table,
  * its partitions and its key exist. Options: none. */
-#include "postgres.h"
+#include "postgres_rows.h"
 
 #include <ctype.h>
 #include <inttypes.h>

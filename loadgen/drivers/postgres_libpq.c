@@ -2,7 +2,7 @@
  * Without a deadline libpq itself waits, for as long as it takes. With one the connection does
  * not block, and all waiting is done here: for room to send, and for what the server sends, so
  * that neither side waits for the other. */
-#include "postgres.h"
+#include "postgres_libpq.h"
 
 #include <poll.h>
 #include <stdio.h>

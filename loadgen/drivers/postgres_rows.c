@@ -1,7 +1,7 @@
 /* Encodes rows for PostgreSQL and sends them: in the binary format of COPY, as jsonb in that
  * format, and as the arrays of a prepared INSERT. It does not read answers, except to keep the
  * server going while it sends. */
-#include "postgres.h"
+#include "postgres_rows.h"
 
 #include <dlfcn.h>
 #include <endian.h>

@@ -454,6 +454,8 @@ static char *put_encoded(char *out, const char *text, size_t length, const char 
     return out;
 }
 
+static const char thousandths[] = "e-3";
+
 static bool encode(struct posts_ask *ask, const struct driver *d, const char *text)
 {
     const size_t most = 3 * strlen(text) + 1;
@@ -514,9 +516,25 @@ size_t posts_table_name(const struct driver *d, uint32_t table, char out[DRIVER_
     return (size_t)(numbers_put_unsigned(out + 1, table) - out);
 }
 
+/* Whether a time is followed by e-3. It is then written as seconds, because not every server reads
+ * 1500000000001e-3. */
+static bool is_in_seconds(const struct posts_ask *ask, uint32_t piece)
+{
+    const uint32_t end = ask->ends[piece], last = ask->ends[ask->marks.count - 1];
+    return last - end >= sizeof thousandths - 1 &&
+           memcmp(ask->plain + end, thousandths, sizeof thousandths - 1) == 0;
+}
+
+static char *put_seconds(char *out, int64_t ms)
+{
+    out = numbers_put_whole(out, ms / 1000);
+    *out++ = '.';
+    return put_triple(out, (uint32_t)(ms % 1000));
+}
+
 /* Writes the name of a table, a time in units of the precision, or a number. */
 static char *put_parameter(char *out, const struct posts_ask *ask, const struct driver *d,
-                           const struct parameter *parameter)
+                           const struct parameter *parameter, bool in_seconds)
 {
     const char *plain = ask->is_posted ? NULL : "";
     char text[DRIVER_NAME_MAX];
@@ -528,8 +546,9 @@ static char *put_parameter(char *out, const struct posts_ask *ask, const struct 
         return put_encoded(out, text, posts_table_name(d, parameter->table, text), plain);
     memcpy(&time, parameter->value, sizeof time);
     memcpy(&value, parameter->value, sizeof value);
-    const char *end = parameter->type == TYPE_TIMESTAMP ? numbers_put_whole(text, time)
-                                                        : numbers_put_double(text, value);
+    const char *end = parameter->type != TYPE_TIMESTAMP ? numbers_put_double(text, value)
+                      : in_seconds                      ? put_seconds(text, time)
+                                                        : numbers_put_whole(text, time);
     return put_encoded(out, text, (size_t)(end - text), plain);
 }
 
@@ -540,11 +559,15 @@ static size_t fill(const struct posts_ask *ask, const struct driver *d,
     uint32_t begin = 0;
     if (!ask->is_posted)
         out += sprintf(out, "GET %s", option_or(d, "query_path", ""));
-    for (uint32_t i = 0; i < ask->marks.count; begin = ask->ends[i++]) {
+    for (uint32_t i = 0; i < ask->marks.count; i++) {
         memcpy(out, ask->plain + begin, ask->ends[i] - begin);
         out += ask->ends[i] - begin;
-        if (ask->marks.pieces[i].mark != MARK_NONE)
-            out = put_parameter(out, ask, d, parameters++);
+        begin = ask->ends[i];
+        if (ask->marks.pieces[i].mark == MARK_NONE)
+            continue;
+        const bool in_seconds = parameters->type == TYPE_TIMESTAMP && is_in_seconds(ask, i);
+        out = put_parameter(out, ask, d, parameters++, in_seconds);
+        begin += in_seconds ? sizeof thousandths - 1 : 0;
     }
     if (!ask->is_posted)
         out += sprintf(out, " HTTP/1.1\r\nHost: %s\r\n%s\r\n", d->host, d->authorization);

@@ -6,6 +6,7 @@
 extern const struct driver_ops driver_cassandra;
 extern const struct driver_ops driver_iotdb;
 extern const struct driver_ops driver_lines;
+extern const struct driver_ops driver_mariadb;
 extern const struct driver_ops driver_null;
 extern const struct driver_ops driver_pgwire;
 extern const struct driver_ops driver_points;
@@ -14,8 +15,9 @@ extern const struct driver_ops driver_samples;
 extern const struct driver_ops driver_tdengine;
 
 const struct driver_ops *const drivers[] = {
-    &driver_cassandra, &driver_iotdb,    &driver_lines,   &driver_null,     &driver_pgwire,
-    &driver_points,    &driver_postgres, &driver_samples, &driver_tdengine, NULL,
+    &driver_cassandra, &driver_iotdb,    &driver_lines,  &driver_mariadb,
+    &driver_null,      &driver_pgwire,   &driver_points, &driver_postgres,
+    &driver_samples,   &driver_tdengine, NULL,
 };
 
 const char *const feature_names[FEATURE_COUNT] = {"deadline", "depth", "separable", "unanswered",

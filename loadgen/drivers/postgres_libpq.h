@@ -1,8 +1,8 @@
 /* Shared by the files of the PostgreSQL driver: the functions of libpq, the state of the
- * process and of the workers, and the functions of postgres_libpq.c and postgres_rows.c. Only
- * the driver and its fuzzing harness include it. */
-#ifndef SCALE_POSTGRES_H
-#define SCALE_POSTGRES_H
+ * process and of the workers, and requests within their deadline. It knows no row. Only the
+ * driver and its fuzzing harness include it. */
+#ifndef SCALE_POSTGRES_LIBPQ_H
+#define SCALE_POSTGRES_LIBPQ_H
 
 #include "driver.h"
 
@@ -108,43 +108,8 @@ bool postgres_begin(struct connection *connection, uint64_t deadline_ns);
 bool postgres_flush(struct connection *connection);
 PGresult *postgres_next_result(struct connection *connection);
 
-/* Encodes rows for COPY BINARY in pieces of the connection's buffer. There is room for a header
- * or a frame before the rows, and for the end of the data behind them. */
-enum {
-    POSTGRES_BUFFER_BYTES = 65536, /* space for rows */
-    POSTGRES_ROWS_PLACE = 64,
-    POSTGRES_BUFFER_SPACE = POSTGRES_ROWS_PLACE + POSTGRES_BUFFER_BYTES + 64
-};
-
-/* Bytes before a piece of COPY data that are overwritten. */
-enum { POSTGRES_FRAME_BYTES = 5 };
-
-uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
-bool postgres_send_rows(struct connection *connection, const struct batch *batch);
-
 /* Reads the whole answer to a COPY or INSERT, so that the connection is ready again. */
 enum outcome postgres_take_answer(struct connection *connection, uint64_t *rows_acked,
                                   struct fault *fault);
-
-/* Sends rows as the parameters of one prepared INSERT. `open` makes its text. */
-enum outcome postgres_open_insert(struct driver *driver, struct fault *fault);
-enum outcome postgres_send_insert(struct connection *connection, const struct batch *batch,
-                                  uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault);
-void postgres_free_arrays(struct connection *connection);
-
-/* Sends a row's values as one field of the type jsonb. */
-enum outcome postgres_open_json(struct driver *driver, struct fault *fault);
-uint64_t postgres_json_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
-
-/* The columns of a request: all, or those that the spec names. */
-static inline uint32_t postgres_first_column(const struct driver *driver)
-{
-    return (uint32_t)driver->setup->spec->partial_from;
-}
-
-static inline uint32_t postgres_column_count(const struct driver *driver)
-{
-    return spec_column_count(driver->setup->spec, driver->setup->schema->column_count);
-}
 
 #endif

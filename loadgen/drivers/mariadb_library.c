@@ -1,0 +1,68 @@
+/* Loads libmariadb, and makes faults of its errors. */
+#include "library.h"
+#include "mariadb.h"
+
+enum outcome maria_load_library(struct libmariadb *m, const char *wanted, struct fault *fault)
+{
+    static const char *const usual[] = {"libmariadb.so.3", NULL};
+    const struct symbol symbols[] = {
+        {"mysql_init", &m->init},
+        {"mysql_options", &m->options},
+        {"mysql_real_connect", &m->connect},
+        {"mysql_close", &m->close},
+        {"mysql_errno", &m->error_number},
+        {"mysql_error", &m->error},
+        {"mysql_sqlstate", &m->state},
+        {"mysql_real_query", &m->query},
+        {"mysql_affected_rows", &m->affected},
+        {"mysql_warning_count", &m->warnings},
+        {"mysql_fetch_fields", &m->fields},
+        {"mysql_free_result", &m->free_result},
+        {"mysql_get_client_info", &m->client_version},
+        {"mysql_set_local_infile_handler", &m->set_infile},
+        {"mysql_stmt_init", &m->stmt_init},
+        {"mysql_stmt_prepare", &m->stmt_prepare},
+        {"mysql_stmt_attr_set", &m->stmt_set},
+        {"mysql_stmt_bind_param", &m->stmt_bind},
+        {"mysql_stmt_execute", &m->stmt_execute},
+        {"mysql_stmt_affected_rows", &m->stmt_affected},
+        {"mysql_stmt_field_count", &m->stmt_columns},
+        {"mysql_stmt_result_metadata", &m->stmt_result},
+        {"mysql_stmt_bind_result", &m->stmt_bind_result},
+        {"mysql_stmt_fetch", &m->stmt_fetch},
+        {"mysql_stmt_fetch_column", &m->stmt_fetch_column},
+        {"mysql_stmt_free_result", &m->stmt_free},
+        {"mysql_stmt_close", &m->stmt_close},
+        {"mysql_stmt_errno", &m->stmt_error_number},
+        {"mysql_stmt_error", &m->stmt_error},
+        {"mysql_stmt_sqlstate", &m->stmt_state},
+    };
+    m->handle = library_open(wanted, usual, "install libmariadb3, or name it with library=", fault);
+    if (!m->handle ||
+        !library_find(m->handle, symbols, sizeof symbols / sizeof *symbols, "", fault))
+        return OUTCOME_FATAL;
+    library_path_of(&m->init, m->path, sizeof m->path);
+    return OUTCOME_OK;
+}
+
+/* Errors from 2000 on are the client library's: the connection is of no more use. */
+static enum outcome said(unsigned number, const char *state, const char *words, struct fault *fault)
+{
+    enum { FIRST_OF_CLIENT = 2000, LAST_OF_CLIENT = 2999 };
+
+    fault_set(fault, FAULT_SERVER, state && *state ? state : "MARIADB", "%s",
+              words && *words ? words : "no words from libmariadb");
+    return number >= FIRST_OF_CLIENT && number <= LAST_OF_CLIENT ? OUTCOME_FATAL : OUTCOME_ERROR;
+}
+
+enum outcome maria_fault(struct connection *c, struct fault *fault)
+{
+    const struct libmariadb *m = &c->driver->library;
+    return said(m->error_number(c->mysql), m->state(c->mysql), m->error(c->mysql), fault);
+}
+
+enum outcome maria_stmt_fault(struct connection *c, MYSQL_STMT *stmt, struct fault *fault)
+{
+    const struct libmariadb *m = &c->driver->library;
+    return said(m->stmt_error_number(stmt), m->stmt_state(stmt), m->stmt_error(stmt), fault);
+}

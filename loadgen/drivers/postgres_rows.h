@@ -1,0 +1,43 @@
+/* Rows in the three forms that PostgreSQL takes: COPY BINARY, the parameters of an INSERT, and a
+ * jsonb field. It keeps no connection and decides no method. */
+#ifndef SCALE_POSTGRES_ROWS_H
+#define SCALE_POSTGRES_ROWS_H
+
+#include "postgres_libpq.h"
+
+/* Encodes rows for COPY BINARY in pieces of the connection's buffer. There is room for a header
+ * or a frame before the rows, and for the end of the data behind them. */
+enum {
+    POSTGRES_BUFFER_BYTES = 65536, /* space for rows */
+    POSTGRES_ROWS_PLACE = 64,
+    POSTGRES_BUFFER_SPACE = POSTGRES_ROWS_PLACE + POSTGRES_BUFFER_BYTES + 64
+};
+
+/* Bytes before a piece of COPY data that are overwritten. */
+enum { POSTGRES_FRAME_BYTES = 5 };
+
+uint64_t postgres_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
+bool postgres_send_rows(struct connection *connection, const struct batch *batch);
+
+/* Sends rows as the parameters of one prepared INSERT. `open` makes its text. */
+enum outcome postgres_open_insert(struct driver *driver, struct fault *fault);
+enum outcome postgres_send_insert(struct connection *connection, const struct batch *batch,
+                                  uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault);
+void postgres_free_arrays(struct connection *connection);
+
+/* Sends a row's values as one field of the type jsonb. */
+enum outcome postgres_open_json(struct driver *driver, struct fault *fault);
+uint64_t postgres_json_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);
+
+/* The columns of a request: all, or those that the spec names. */
+static inline uint32_t postgres_first_column(const struct driver *driver)
+{
+    return (uint32_t)driver->setup->spec->partial_from;
+}
+
+static inline uint32_t postgres_column_count(const struct driver *driver)
+{
+    return spec_column_count(driver->setup->spec, driver->setup->schema->column_count);
+}
+
+#endif
