@@ -5,9 +5,12 @@ limited inside the server is therefore measured once more with twice the connect
 (SOFTWARE_BOTTLENECK) only if its rate does not rise. Pure: it reads stored trials only. Refuses to count a level that
 was not checked.
 
-The test: ln of the check's rate less the mean of ln of the level's rates, one-sided at 5 %, with Student's t and the
-spread of ln(rate) pooled over the points of the run. A rise counts from RISE_PERCENT on. If the noise could hide a rise
-of UNSEEN_PERCENT, the check gives no answer.
+The check runs inside a block, and is compared with the rate that its level has in that block: ln(rate) = level + block
++ error, by least squares over the trials of the points (Snedecor and Cochran, Statistical Methods, chapter 14). So a
+machine that slows down from block to block slows both sides of the comparison. With fewer than DEGREES_MIN degrees of
+freedom, or a block without another trial that counts, it is compared with the mean of the level's trials. The test is
+one-sided at 5 %, with Student's t and the spread of the residuals. A rise counts from RISE_PERCENT on. If the noise
+could hide a rise of UNSEEN_PERCENT, the check gives no answer.
 """
 
 from __future__ import annotations
@@ -16,46 +19,66 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scale_sweep.analysis.noise.spread import student
+import numpy as np
+
+from scale_sweep.analysis.confidence import student
 from scale_sweep.analysis.observations import achieved, observations
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
-from scale_sweep.model import BottleneckKind, Plan, TrialResult, Verdict, VerdictKind
+from scale_sweep.model import BottleneckKind, Observation, Plan, TrialResult, Verdict, VerdictKind
 
 RISE_PERCENT = 5.0  # of the rate; a smaller rise does not justify twice the connections
 UNSEEN_PERCENT = 25.0  # of the rate; a server that lacks load gains more from twice the connections
 ASSUMED_NOISE = 0.03  # of ln(rate), where no point has two trials
 ASSUMED_DEGREES = 1_000  # of that spread, which is then taken as known
+DEGREES_MIN = 4  # with fewer, Student's t costs more than the blocks' effects do
 PROBABILITY = 0.95  # one-sided
+_ESTIMABLE = 1e-9
 _SERVERS_OWN = "more connections do not help: see what the server's threads wait for (locks, one thread, settings)"
 _MORE = "more --connections"
+Point = tuple[float, str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
     """One check. point: level and subject. is_internal: the rate did not rise; None: the check gives no answer."""
 
-    point: tuple[float, str]
+    point: Point
     is_internal: bool | None
     sentence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Rate:
+    """ln(rate) of a trial that counts."""
+
+    point: Point
+    block: int
+    log: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Expected:
+    """ln(rate) of a point in a block, without the check. error: the standard error of the check's difference from it,
+    its own noise included; degrees: of freedom of that error."""
+
+    log: float
+    error: float
+    degrees: int
 
 
 def checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[Check, ...]:
     """The check of each point that has one, in the order of the results."""
     rate = rate_of(plan.sweep.work, durable=load_axis(plan.sweep.axis).is_durable).field
-    points: dict[tuple[float, str], list[float]] = {}
-    pairs = []
+    rates: list[_Rate] = []
+    pairs: list[tuple[TrialResult, Observation]] = []
     for result, observed in zip(results, observations(results, rate), strict=True):
         if observed.role == "check":
             pairs.append((result, observed))
         elif observed.role == "point" and observed.value is not None and _counts(result.verdict):
-            points.setdefault(observed.point, []).append(math.log(observed.value))
-    noise = _noise(list(points.values()))
-    return tuple(
-        _check(result, observed.point, observed.value, points.get(observed.point, []), noise)
-        for result, observed in pairs
-    )
+            rates.append(_Rate(point=observed.point, block=observed.block, log=math.log(observed.value)))
+    return tuple(_check(result, observed, rates) for result, observed in pairs)
 
 
 def with_checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult, ...]:
@@ -76,27 +99,67 @@ def _counts(verdict: Verdict) -> bool:
     return VerdictKind.VALID is verdict.kind or verdict.once_checked is VerdictKind.SOFTWARE_BOTTLENECK
 
 
-def _noise(points: Sequence[Sequence[float]]) -> tuple[float, int]:
-    """The pooled spread of ln(rate), and its degrees of freedom."""
+def _expected(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | None:
+    """The rate of the point in this block; None if none of its trials counts."""
+    if not any(one.point == point for one in rates):
+        return None
+    return _in_block(rates, point, block) or _as_mean(rates, point)
+
+
+def _as_mean(rates: Sequence[_Rate], point: Point) -> _Expected:
+    """The mean of the point's trials, with the spread pooled over the points."""
+    by_point: dict[Point, list[float]] = {}
+    for one in rates:
+        by_point.setdefault(one.point, []).append(one.log)
     squares, degrees = 0.0, 0
-    for logs in points:
+    for logs in by_point.values():
         mean = sum(logs) / len(logs)
         squares += sum((value - mean) ** 2 for value in logs)
         degrees += len(logs) - 1
-    return (math.sqrt(squares / degrees), degrees) if degrees else (ASSUMED_NOISE, ASSUMED_DEGREES)
+    spread = math.sqrt(squares / degrees) if degrees else ASSUMED_NOISE
+    own = by_point[point]
+    return _Expected(
+        log=sum(own) / len(own), error=spread * math.sqrt(1 + 1 / len(own)), degrees=degrees or ASSUMED_DEGREES
+    )
 
 
-def _check(
-    result: TrialResult, point: tuple[float, str], rate: float | None, logs: Sequence[float], noise: tuple[float, int]
-) -> Check:
-    many = f"with twice the connections ({result.trial.load.connections})"
-    if not _counts(result.verdict) or rate is None or not logs:
+def _in_block(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | None:
+    """The rate by the model with effects of the blocks; None if it has too few degrees of freedom, or if the trials do
+    not join the point with the block."""
+    logs = np.array([one.log for one in rates])
+    names = {name: at for at, name in enumerate(dict.fromkeys(one.point for one in rates))}
+    of_point = np.array([names[one.point] for one in rates])
+    blocks = sorted({one.block for one in rates} | {block})
+    held = np.array([[float(one.block == number) for number in blocks] for one in rates])
+    counts = np.bincount(of_point).astype(float)
+    mean_log = np.bincount(of_point, logs) / counts
+    mean_held = np.stack([held[of_point == at].mean(axis=0) for at in range(len(names))])
+    within = held - mean_held[of_point]
+    back = np.linalg.pinv(within)
+    degrees = len(logs) - len(names) - int(np.linalg.matrix_rank(within))
+    moved = np.array([float(number == block) for number in blocks]) - mean_held[names[point]]
+    if degrees < DEGREES_MIN or np.abs(moved - back @ (within @ moved)).max() > _ESTIMABLE:
+        return None
+    effects = back @ (logs - mean_log[of_point])
+    residuals = logs - mean_log[of_point] - within @ effects
+    along = back.T @ moved
+    of_mean = 1 / counts[names[point]] + float(along @ along)
+    return _Expected(
+        log=float(mean_log[names[point]] + moved @ effects),
+        error=math.sqrt(float(residuals @ residuals) / degrees * (1 + of_mean)),
+        degrees=degrees,
+    )
+
+
+def _check(result: TrialResult, observed: Observation, rates: Sequence[_Rate]) -> Check:
+    many, point = f"with twice the connections ({result.trial.load.connections})", observed.point
+    expected = _expected(rates, point, observed.block)
+    if not _counts(result.verdict) or observed.value is None or expected is None:
         why = f"the trial {many} is {result.verdict.kind.value}"
         words = f"{why}, so it is not known whether the reason is inside the server"
         return Check(point=point, is_internal=None, sentence=words)
-    spread, degrees = noise
-    rise = math.log(rate) - sum(logs) / len(logs)
-    margin = student(degrees, PROBABILITY) * spread * math.sqrt(1 + 1 / len(logs))
+    rise = math.log(observed.value) - expected.log
+    margin = student(expected.degrees, PROBABILITY) * expected.error
     words = f"{many} the rate was {_percent(rise)}"
     if rise > max(margin, math.log1p(RISE_PERCENT / 100)):
         return Check(point=point, is_internal=False, sentence=f"{words}: the level lacks connections")
@@ -132,6 +195,6 @@ def sentences(plan: Plan, results: Sequence[TrialResult]) -> tuple[str, ...]:
     axis = load_axis(plan.sweep.axis)
     return tuple(
         f"{axis.count(format_number(level))}{f' ({subject})' if subject else ''}: {check.sentence}"
-        for check in checks(plan, results)
+        for check in sorted(checks(plan, results), key=lambda check: check.point)
         for level, subject in (check.point,)
     )

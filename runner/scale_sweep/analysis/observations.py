@@ -17,6 +17,7 @@ from scale_sweep.model import (
     Observation,
     TrialResult,
     VerdictKind,
+    WindowNoise,
 )
 from scale_sweep.sweep.vary import slug
 
@@ -31,8 +32,11 @@ def achieved(result: TrialResult) -> float | None:
 NO_RATE = "VALID without a rate"
 CHECK = "connections check"  # its knobs differ from its level's
 PROFILE = "profiled"  # perf slows it down
+CONFIRM = "confirmation"  # its rate was offered
 OPEN_LOOP = "open loop"  # its rate was offered, and is not a capacity
-_WHOLE_LOAD = "durable_rows_per_s"
+_OF_NO_WINDOW = ("durable_rows_per_s", "capacity_per_s")
+SECONDS_MIN = 4  # of a window with figures of its seconds
+PERCENT_MOST = 1e6  # a stored file may hold any number; nothing is known of a window that varied more
 
 
 def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Observation, ...]:
@@ -40,12 +44,41 @@ def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Ob
 
     Raises ValueError for a field that does not exist.
     """
-    read, correction = _reader(rate), speed_correction(results) if rate != _WHOLE_LOAD else None
-    return tuple(_observation(r, _corrected(read(r), r, correction)) for r in results)
+    is_of_window = rate not in _OF_NO_WINDOW
+    read, correction = _reader(rate), speed_correction(results) if is_of_window else None
+    return tuple(
+        replace(
+            _observation(r, _corrected(read(r), r, correction)),
+            window=window_noise(r.measurement) if is_of_window else None,
+        )
+        for r in results
+    )
 
 
 def _corrected(value: float | None, result: TrialResult, correction: SpeedCorrection | None) -> float | None:
     return value * correction.factor(result) if value is not None and correction is not None else value
+
+
+def window_noise(m: Measurement) -> WindowNoise | None:
+    """How the rate varied inside the window; None if it was too short for figures."""
+    cv, trend_error, correlation = m.rate_cv_percent, m.rate_drift_error_percent, m.rate_correlation
+    n = round(m.window_s or 0.0)
+    if cv is None or trend_error is None or correlation is None or n < SECONDS_MIN:
+        return None
+    if max(abs(cv), abs(trend_error)) > PERCENT_MOST or abs(correlation) >= 1:
+        return None
+    return WindowNoise(
+        seconds=n,
+        spread=cv / 100,
+        rest=trend_error / 100 * math.sqrt(n * (n * n - 1) / 12) / (n - 1),
+        correlation=correlation,
+        error=_share(m.rate_error_percent),
+        halves=_share(m.rate_halves_percent),
+    )
+
+
+def _share(percent: float | None) -> float | None:
+    return percent / 100 if percent is not None else None
 
 
 def cpu_observations(results: Sequence[TrialResult], rate: RateOf) -> tuple[Observation, ...]:
@@ -101,4 +134,4 @@ def _mark(result: TrialResult, *, usable: bool) -> str:
 
 
 def _mark_of_role(result: TrialResult) -> str:
-    return {"check": CHECK, "profile": PROFILE}.get(result.trial.role, "")
+    return {"check": CHECK, "profile": PROFILE, "confirm": CONFIRM}.get(result.trial.role, "")

@@ -3,15 +3,16 @@
     ScaleError
     ├── UsageError          2   a flag, key or file is wrong; nothing was started
     │   └── CannotAsk       2   a target has no words for an operation
-    ├── PreflightError      3   this machine cannot do what was asked; nothing was started
+    ├── PreflightError      3   this machine does not meet the requirements; nothing was started
     ├── ProvisionError      4   the server did not start, or not as planned
     ├── LoadError           5   the load generator refused or failed
     ├── StoreError          6   results cannot be written or read
-    └── TargetError         7   the database refused what the trial needs
+    └── TargetError         7   the database refused a setting or statement of the trial
 
 10 is kept for a sweep that ended with trials that failed or with none that counts, 11 for a comparison that is slower
-than allowed, 12 for a stored run that disagrees with its raw files, 130 for Ctrl-C (see cli). 6 is also for standard
-output that cannot be written.
+than allowed, 12 for a stored run that disagrees with its raw files, 13 for a comparison that does not show what its
+gate asks for and for a size that a run does not show, 130 for Ctrl-C (see cli). 6 is also for standard output that
+cannot be written.
 A message says what happened and where in the sequence; `remedy` says what to do, and `usual_remedy` where an error has
 no better one.
 This file refuses to know anything else.
@@ -20,7 +21,30 @@ This file refuses to know anything else.
 EXIT_TRIALS_FAILED = 10
 EXIT_SLOWER = 11
 EXIT_DISAGREES = 12
+EXIT_NOT_SHOWN = 13
 EXIT_INTERRUPTED = 130
+# Every code with its meaning, for docs/commands.md.
+EXIT_CODES = {
+    0: "done; `scale plan`: the sweep would begin, once the servers that the plan assumes are installed",
+    2: "a flag, key or file is wrong; nothing was started. Also: `scale ab` has no VALID trials of both variants to "
+    "compare; it or `scale compare` cannot compare the runs, or not judge them by a gate (`--fail-if-slower`, "
+    "`--same-within`, `--prove-not-slower`)",
+    3: "this machine does not meet the requirements; nothing was started. `scale plan`: the sweep could not start, and "
+    "the first lines give the reason",
+    4: "the server did not start, or not as planned",
+    5: "the load generator refused its input or failed",
+    6: "results cannot be written or read; standard output cannot be written, except of a sweep, whose results are "
+    "stored",
+    7: "the database refused a setting or statement of the trial",
+    EXIT_TRIALS_FAILED: "the sweep ended, but a trial is ABORTED, LOST_ROWS, WRONG_ROWS, WRONG_ANSWER or ERRORS, or no "
+    "trial of a database is VALID",
+    EXIT_SLOWER: "`scale ab` or `scale compare` with a gate: B is slower than the gate accepts, and noise does not "
+    "explain it; or B has no VALID trial where A has",
+    EXIT_DISAGREES: "`scale verify`: the run disagrees with its raw files",
+    EXIT_NOT_SHOWN: "`scale ab` or `scale compare` with `--same-within` or `--prove-not-slower`: the gate's "
+    "condition is not shown. `scale size`: no level, or no machine of the list, is shown to hold the need",
+    EXIT_INTERRUPTED: "interrupted; finished trials are saved",
+}
 
 
 class ScaleError(Exception):
@@ -47,7 +71,7 @@ class CannotAsk(UsageError):
 
 
 class PreflightError(ScaleError):
-    """This machine cannot do what was asked; nothing was started."""
+    """This machine does not meet the requirements; nothing was started."""
 
     exit_code = 3
     usual_remedy = "scale doctor shows what this machine can do"
@@ -57,7 +81,7 @@ class ProvisionError(ScaleError):
     """The server did not start, or is not what the plan says."""
 
     exit_code = 4
-    usual_remedy = "scale doctor shows what this machine can do; the server's log says more"
+    usual_remedy = "scale doctor shows what this machine can do; the server's log has details"
 
 
 class LoadError(ScaleError):
@@ -78,4 +102,4 @@ class TargetError(ScaleError):
     """The database refused what the trial needs."""
 
     exit_code = 7
-    usual_remedy = "change what was asked; the words are those of the database"
+    usual_remedy = "change the setting or the query; the message is the database's"

@@ -7,25 +7,41 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from scale_sweep.base.errors import UsageError
 
 MODULES: Mapping[str, tuple[str, ...]] = {
+    "pandas": ("pandas",),
     "parquet": ("pyarrow",),
     "png": ("matplotlib",),
+    "polars": ("polars",),
     "sql": ("sqlalchemy", "pymysql"),
 }
+
+
+def is_installed(extra: str) -> bool:
+    """Whether every module of the extra can be found."""
+    return all(importlib.util.find_spec(name) is not None for name in MODULES[extra])
+
+
+def install_command(packages: Sequence[str]) -> str:
+    """The command that installs packages into the environment of this process: that of pip, or of pipx."""
+    if "pipx" in Path(sys.prefix).parts:
+        return f"pipx inject {Path(sys.prefix).name} {' '.join(packages)}"
+    return f"{sys.executable} -m pip install {' '.join(packages)}"
 
 
 def require_extra(extra: str, feature: str) -> None:
     """Does nothing if the extra is installed. feature: what needs it, for the message.
 
-    Raises UsageError that names the extra and the command that installs it.
+    Raises UsageError that names the missing packages and the command that installs them. The command names the packages
+    and not the extra, so that it works whether scale came from a checkout, a wheel or PyPI.
     """
     missing = [name for name in MODULES[extra] if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(
-            f"{feature} needs {' and '.join(missing)}, which the optional part [{extra}] of scale installs",
-            remedy=f"{sys.executable} -m pip install 'scale-sweep[{extra}]'",
+            f"{feature} needs {' and '.join(missing)}, of the optional part [{extra}] of scale",
+            remedy=install_command(missing),
         )

@@ -65,6 +65,19 @@ def parse_percent(text: str) -> float:
     return float(match.group(1))
 
 
+HEADROOM_MAX_PERCENT = 10_000.0
+
+
+def parse_headroom(text: str) -> float:
+    """A share from "30%" or "0%": 0 or more, and 100 % is as much again."""
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*%\s*", text)
+    if match is None:
+        raise ValueError(f'{text!r} is not a percentage of 0 or more; write it like "30%"')
+    if float(match.group(1)) > HEADROOM_MAX_PERCENT:
+        raise ValueError(f"{text!r} is above {HEADROOM_MAX_PERCENT:g} %")
+    return float(match.group(1)) / 100
+
+
 def parse_count(text: str) -> int:
     """A whole number from "1000", "100k" or "1M" (powers of ten)."""
     value = _quantity(text.replace("_", ""), _COUNTS, "a number", '"3" or "100k"')
@@ -138,9 +151,79 @@ def format_number(value: float) -> str:
     return str(int(value)) if value == int(value) else f"{value:g}"
 
 
-def counted(value: float, unit: str) -> str:
-    """A number with its unit, whose plural ends with s: "1 core", "4 cores", "0.5 cores"."""
-    return f"{format_number(value)} {unit}{'' if value == 1 else 's'}"
+def counted(value: float, unit: str, plural: str = "") -> str:
+    """A number with its unit: "1 core", "4 cores", "0.5 cores", "0 trials", "1,200 rows".
+
+    plural: of the unit; the unit with an s if it is not given.
+    """
+    number = f"{int(value):,}" if value == int(value) else format_number(value)
+    return f"{number} {unit}" if value == 1 else f"{number} {plural or f'{unit}s'}"
+
+
+def part_of(part: int, whole: int, unit: str) -> str:
+    """A part of a number, in words that are right for none, one and all: "no trial", "the one trial", "none of 4
+    trials", "1 of 4 trials", "all 4 trials"."""
+    if whole < 2:
+        return f"the one {unit}" if part else f"no {unit}"
+    if part == whole:
+        return f"all {counted(whole, unit)}"
+    return f"{f'{part:,}' if part else 'none'} of {counted(whole, unit)}"
+
+
+_PRECISE = 1e-5  # of the value: a narrower interval does not justify more digits
+_NEARLY_ZERO = 1e-9
+EXPLAINED = "In parentheses: 95 % interval"
+
+
+def with_interval(value: float, low: float | None, high: float | None, unit: str = "") -> str:
+    """A number with its 95 % interval, as people see it: "1.84 (1.51 to 2.27)", "335 (329 to 341) k".
+
+    high None: the interval is open, "14.6 (14.3 or more)". low None: no interval is known, the number alone with four
+    digits. The decimals show one digit of half of the interval, two if the first is 1 or if the number
+    then has no more than three digits.
+    """
+    ends = [end for end in (low, high) if end is not None and math.isfinite(end)]
+    half = sum(abs(end - value) for end in ends) / max(len(ends), 1)
+    if low is None or not math.isfinite(value) or half < _PRECISE * abs(value) or half < _NEARLY_ZERO:
+        return f"{value:.4g}{unit}"
+    places = -math.floor(math.log10(half))
+    of_value = 2 - math.floor(math.log10(abs(value))) if abs(value) > _NEARLY_ZERO else places
+    if half * 10**places < 2 or of_value > places:
+        places += 1
+    places = min(max(places, 0), 12)
+    rest = f"to {high:.{places}f}" if high is not None and math.isfinite(high) else "or more"
+    return f"{value:.{places}f} ({low:.{places}f} {rest}){unit}"
+
+
+def change_words(ratio: float, low: float | None, high: float | None) -> str:
+    """A ratio as a change in percent with its 95 % interval: 0.958, 0.939, 0.977 → "-4.2 (-6.1 to -2.3) %".
+
+    high None: the interval is open, "-4.2 (-6.1 or more) %". low None: no interval is known.
+    """
+    if low is None:
+        return f"{_signed(ratio)} %"
+    rest = f"to {_signed(high)}" if high is not None else "or more"
+    return f"{_signed(ratio)} ({_signed(low)} {rest}) %"
+
+
+def _signed(ratio: float) -> str:
+    return f"{round(100 * (ratio - 1), 1) + 0.0:+.1f}"  # the sum makes +0.0 of -0.0
+
+
+def percent_words(percent: float) -> str:
+    """A percentage with two digits: 31.4 → "31 %", 3.04 → "3 %", 0.52 → "0.52 %"."""
+    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.2g} %"
+
+
+def moved_words(percent: float) -> str:
+    """A change over a window, whose size is in percent of the mean: "fell by 12 %", "rose by 9 %".
+
+    Above 50 % of the mean the change is no part of what there was before: "fell from 190 % to 10 % of its mean".
+    """
+    verb = "fell" if percent < 0 else "rose"
+    if abs(percent) <= 50:
+        return f"{verb} by {abs(percent):.0f} %"
+    return f"{verb} from {max(0.0, 100 - percent / 2):.0f} % to {max(0.0, 100 + percent / 2):.0f} % of its mean"
 
 
 def common_multiple(levels: tuple[float, ...], at_least: int, at_most: int = 240) -> int:

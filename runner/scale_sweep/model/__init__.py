@@ -5,12 +5,9 @@ Data only: no I/O, no clock, the standard library alone. Units end the names (`_
 """
 
 from scale_sweep.model.bottleneck import Bottleneck, BottleneckKind
-from scale_sweep.model.counted import Counted
 from scale_sweep.model.cpu_seconds import CPU_BOUND, NEW_PAGES, is_taken, rate_alone_per_s, rate_per_cpu_s
 from scale_sweep.model.declared import (
-    CLAIM_S,
     COLUMN_TYPES,
-    Load,
     Operation,
     Origin,
     Subject,
@@ -29,6 +26,8 @@ from scale_sweep.model.events import (
     PhaseEntered,
     PlanGrew,
     SampleTaken,
+    StepBegan,
+    StepEnded,
     TrialFinished,
     TrialStarted,
 )
@@ -37,6 +36,7 @@ from scale_sweep.model.fitted import (
     Estimate,
     FitBeside,
     FitReport,
+    KnownBreak,
     ModelFit,
     Need,
     PointSummary,
@@ -46,22 +46,27 @@ from scale_sweep.model.fitted import (
     StoredRun,
 )
 from scale_sweep.model.knobs import DEFAULTS, LOADING, KnobColumn, KnobRole, Piece, Rule
-from scale_sweep.model.marks import is_buffered, is_quick, marks
-from scale_sweep.model.measured import (
-    FINISHED,
-    Interval,
-    Latency,
-    LoadSummary,
-    Measurement,
-    OperationSummary,
-    TrialResult,
-    Verdict,
-    VerdictKind,
-)
+from scale_sweep.model.load import CLAIM_S, Load
+from scale_sweep.model.loads import FINISHED, Interval, Latency, LoadSummary, OperationSummary
+from scale_sweep.model.marks import counted_verdicts, is_buffered, is_quick, marks, verdict_words
+from scale_sweep.model.measured import Measurement, TrialResult, Verdict, VerdictKind
 from scale_sweep.model.new_pages import NewPages
-from scale_sweep.model.noise import AblationSplit, Drift, LevelInterval, NoiseReport, Ratio, Trend
-from scale_sweep.model.observed import Observation
-from scale_sweep.model.planned import Confound, Finding, Plan, Trial
+from scale_sweep.model.noise import (
+    AblationSplit,
+    Agreement,
+    Drift,
+    LevelAgreement,
+    LevelInterval,
+    NoisePart,
+    NoiseParts,
+    NoiseReport,
+    PartName,
+    Ratio,
+    Trend,
+)
+from scale_sweep.model.objective import ERRORS, Clause, Objective
+from scale_sweep.model.observed import Observation, WindowNoise
+from scale_sweep.model.planned import NUMA_SPREAD, SLOW_CORES, SMT_WITHIN, Confound, Finding, Plan, Trial
 from scale_sweep.model.questions import (
     ALL_DEVICES,
     BY_VALUE,
@@ -98,13 +103,15 @@ from scale_sweep.model.resources import (
     on_cores,
 )
 from scale_sweep.model.samples import CpuWork, Sample, SamplerCost, SubjectSample
-from scale_sweep.model.servers import Accounting, ServerOrder, ServerSource, ServerSpec, Site, SiteRequest
+from scale_sweep.model.servers import LOOPBACK, Accounting, ServerOrder, ServerSource, ServerSpec, Site, SiteRequest
 from scale_sweep.model.standing import Stand, Standing
-from scale_sweep.model.summed import RowsSummed, TableSums
+from scale_sweep.model.steps import Step
+from scale_sweep.model.summed import Counted, RowsSummed, TableSums
 
 __all__ = [
     "DEFAULTS",
     "LOADING",
+    "LOOPBACK",
     "CEILING_S",
     "CLAIM_S",
     "CLIENTS",
@@ -118,7 +125,9 @@ __all__ = [
     "FINISHED",
     "ALL_DEVICES",
     "BY_VALUE",
+    "Clause",
     "EACH_DEVICE",
+    "ERRORS",
     "EACH_TAG",
     "FILLS",
     "FILL_NULL",
@@ -134,6 +143,7 @@ __all__ = [
     "AnswersChecked",
     "ArtifactMade",
     "AblationSplit",
+    "Agreement",
     "Cells",
     "Condition",
     "CeilingsMeasured",
@@ -159,6 +169,8 @@ __all__ = [
     "Latency",
     "KnobColumn",
     "KnobRole",
+    "KnownBreak",
+    "LevelAgreement",
     "LevelInterval",
     "Bottleneck",
     "BottleneckKind",
@@ -170,13 +182,18 @@ __all__ = [
     "CPU_BOUND",
     "NEW_PAGES",
     "NewPages",
+    "NoisePart",
+    "NoiseParts",
     "NoiseReport",
+    "NUMA_SPREAD",
     "Noted",
+    "Objective",
     "Observation",
     "Operation",
     "OperationFigures",
     "OperationSummary",
     "Origin",
+    "PartName",
     "PhaseEntered",
     "Piece",
     "Placement",
@@ -197,6 +214,8 @@ __all__ = [
     "ServerOrder",
     "ServerSource",
     "ServerSpec",
+    "SLOW_CORES",
+    "SMT_WITHIN",
     "Shape",
     "Site",
     "RowsSummed",
@@ -213,8 +232,12 @@ __all__ = [
     "TrialResult",
     "TrialStarted",
     "TableSums",
+    "Step",
+    "StepBegan",
+    "StepEnded",
     "Verdict",
     "VerdictKind",
+    "WindowNoise",
     "Work",
     "Workload",
     "is_buffered",
@@ -224,4 +247,6 @@ __all__ = [
     "is_taken",
     "rate_alone_per_s",
     "rate_per_cpu_s",
+    "counted_verdicts",
+    "verdict_words",
 ]

@@ -8,13 +8,14 @@ from enum import StrEnum
 
 
 class BottleneckKind(StrEnum):
-    """The reason why the rate was not higher. docs/method.md has the rules."""
+    """The reason why the rate was not higher. docs/bottlenecks.md has the rules."""
 
     SERVER_CPU = "SERVER_CPU"
     QUOTA = "QUOTA"
     THROTTLING = "THROTTLING"
     GENERATOR_CEILING = "GENERATOR_CEILING"
     GENERATOR_CPU = "GENERATOR_CPU"
+    GENERATOR_LATE = "GENERATOR_LATE"
     SHARED_CPU = "SHARED_CPU"
     OTHER_PROCESSES = "OTHER_PROCESSES"
     HYPERVISOR = "HYPERVISOR"

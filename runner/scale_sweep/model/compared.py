@@ -17,6 +17,8 @@ class PointRatio:
     together. smallest_percent: the difference that this many trials would show four times in five, among so many
     points. spread: the source of the noise. missing: why there is no ratio; then the figures are None. own_spread: this
     point was so much noisier than the others that its own spread is used. level: None for all points together.
+    error, degrees: the standard error of ln(ratio), and its degrees of freedom. low_one_sided, high_one_sided: the ends
+    of the two one-sided 95 % intervals, which gates use.
     """
 
     level: float | None
@@ -35,6 +37,10 @@ class PointRatio:
     own_spread: bool = False
     differs: bool = False
     missing: str = ""
+    error: float | None = None
+    degrees: float | None = None
+    low_one_sided: float | None = None
+    high_one_sided: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,15 +67,73 @@ class FalseAlarms:
     spread: Spread
 
 
+GateKind = Literal["fail_if_slower", "same_within", "prove_not_slower"]
+GateAnswer = Literal["shown", "not shown", "slower", "not found", "not measured", "not judged"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """The question that a script asks of a comparison, with a percentage of A's rate.
+
+    fail_if_slower: is B found to be slower by more? same_within: is B shown to differ by less? prove_not_slower: is B
+    shown to be slower by less, or faster?
+    """
+
+    kind: GateKind
+    percent: float
+
+    @property
+    def flag(self) -> str:
+        """The option as a person writes it: "--same-within 3%"."""
+        return f"--{self.kind.replace('_', '-')} {self.percent:g}%"
+
+    @property
+    def must_be_shown(self) -> bool:
+        """Whether a comparison that shows nothing fails the gate."""
+        return self.kind != "fail_if_slower"
+
+    @property
+    def low(self) -> float:
+        """The lowest ratio that is accepted."""
+        return 1 - self.percent / 100
+
+    @property
+    def high(self) -> float:
+        """The highest ratio that --same-within accepts."""
+        return 1 + self.percent / 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateResult:
+    """The answer of a comparison to a gate. shown, not found: it passes. slower: B is slower by more than the
+    percentage, and noise does not explain it. not measured: B has no VALID trial at a point where A has.
+
+    level, low, high: the point that decides (None: all points together), and the ends of its one-sided 95 % intervals
+    as ratios. needed: how many repeats (needed_unit: of what) would show it four times in five if A and B are equally
+    fast; None if that was not the question, or for more than 100.
+    """
+
+    kind: GateKind
+    percent: float
+    answer: GateAnswer
+    sentence: str
+    level: float | None = None
+    low: float | None = None
+    high: float | None = None
+    needed: int | None = None
+    needed_unit: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
     """rate: the unit of all rates, rows/s or requests/s. points: in the order of the axis. overall: all points
-    together, with equal weights. slower: the points (or "all points") that are slower than allowed_percent and whose
-    difference noise does not explain.
+    together, with equal weights. slower: the points (or "all points") that are slower than allowed_percent (that of the
+    gate) and whose difference noise does not explain.
 
     unjudged: points where A has VALID trials, and B planned some and has none. sessions_a, sessions_b: the number of
     runs of each. session_percent: the standard deviation between sessions; None for one run each. not_judged_because:
-    why the comparison cannot answer for a script; "" if it can.
+    why the comparison cannot answer for a script; "" if it can. session_order: the sessions by their start, like
+    "ABBA"; "" if it is not known.
     """
 
     run_a: str
@@ -90,3 +154,5 @@ class Comparison:
     sessions_b: int = 1
     session_percent: float | None = None
     not_judged_because: str = ""
+    session_order: str = ""
+    gate: GateResult | None = None

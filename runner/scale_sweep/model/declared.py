@@ -8,6 +8,7 @@ from typing import Literal
 
 from scale_sweep.model.disk_facts import DiskSource
 from scale_sweep.model.knobs import LOADING, Rule
+from scale_sweep.model.load import Load
 
 Origin = Literal["default", "file", "flag", "host", "detect", "time"]
 COLUMN_TYPES = (
@@ -29,8 +30,6 @@ COLUMN_TYPES = (
     "geometry",
     "json",
 )  # of a column or a tag, as the load generator has them
-CLAIM_S = 40.0  # seconds; in a shorter window a random walk cannot be distinguished from noise (docs/method.md)
-CLAIM_EDGE_S = 1.0  # a window begins and ends with an interval of the load generator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,56 +162,6 @@ class Work:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Load:
-    """The intensity and duration of a load: fixed work (rows), or a window after the warm-up (duration_s). One is None.
-
-    window_max_s: the window may grow up to this while the rate is not steady; None: it does not grow. generator: the
-    load generator's name. table_placement: which connection writes which tables (owned, stock). connections,
-    partitions: of one trial, from its knobs; 0 in a sweep. may_discard: seconds after the warm-up in which the rate had
-    not settled may be left out of the window. request_timeout_s: for the answer to one request, if the driver can end
-    one; 0: none. drain_s: for unanswered requests when the window ends, or when the load is interrupted.
-
-    trace_every: one in so many requests of each connection is kept, 0: none. trace_max: the most of a trial.
-
-    rows_by_level: the sweep's rows are for each unit of the level; a trial's rows are a total. soak: one long trial,
-    whose rate over time is the answer. carries_claim: a window that is long enough is checked, cut and judged by the
-    rules for long windows. warmup_least_s: the
-    warm-up ends when the rate is level, after at least this time and at most warmup_s; None: it takes warmup_s.
-    """
-
-    rows: int | None
-    duration_s: float | None
-    warmup_s: float
-    rate: float
-    arrival: str
-    window_max_s: float | None = None
-    generator: str = "scale"
-    table_placement: str = "owned"
-    connections: int = 0
-    partitions: int = 0
-    warmup_least_s: float | None = None
-    may_discard: bool = True
-    request_timeout_s: float = 0.0
-    drain_s: float = 10.0
-    rows_by_level: bool = False
-    soak: bool = False
-    carries_claim: bool = False
-    trace_every: int = 0
-    trace_max: int = 1_000_000
-
-    def is_long(self, window_s: float) -> bool:
-        """Whether a window of this load is long enough to claim the long-run rate: it was planned for at least CLAIM_S,
-        and has that length. Of fixed work, which has no planned length, only the latter."""
-        planned = self.duration_s is None or self.duration_s >= CLAIM_S
-        return planned and window_s >= CLAIM_S - CLAIM_EDGE_S
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether our own load generator makes the load."""
-        return self.generator == "scale"
-
-
-@dataclass(frozen=True, kw_only=True)
 class Subject:
     """The subject of a point, besides its level: a database, its version, the method of writing.
 
@@ -283,6 +232,7 @@ class Sweep:
     replicates_max: int = 10
     ablation: bool = False
     connections_check: bool = False
+    confirms: bool = False
     profile: bool = False
     predict: tuple[float, ...] = ()
     need: tuple[float, ...] = ()

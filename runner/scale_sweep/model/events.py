@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scale_sweep.model.disk_facts import DiskCeiling
-from scale_sweep.model.measured import Interval, TrialResult
+from scale_sweep.model.loads import Interval
+from scale_sweep.model.measured import TrialResult
 from scale_sweep.model.planned import Plan, Trial
 from scale_sweep.model.samples import Sample
+from scale_sweep.model.steps import Step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,23 @@ class SampleTaken:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepBegan:
+    """A load of a search begins; the seconds of its intervals count from 0 again. rate: offered, in the unit of the
+    trial's rate."""
+
+    trial_id: str
+    rate: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepEnded:
+    """A load of a search has ended and was judged."""
+
+    trial_id: str
+    step: Step
+
+
+@dataclass(frozen=True, kw_only=True)
 class Noted:
     trial_id: str
     sentence: str
@@ -91,6 +110,8 @@ Event = (
     | PhaseEntered
     | IntervalSeen
     | SampleTaken
+    | StepBegan
+    | StepEnded
     | Noted
     | ArtifactMade
     | TrialFinished

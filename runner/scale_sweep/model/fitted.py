@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import Literal
 
 from scale_sweep.model.measured import TrialResult
+from scale_sweep.model.noise import NoiseParts
 from scale_sweep.model.planned import Plan
 
-Shape = Literal["linear", "contended", "retrograde", "knee", "superlinear", "undecided"]
+_WIDE = 0.5  # of the rate
+Shape = Literal["linear", "contended", "retrograde", "knee", "break", "superlinear", "undecided"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +36,7 @@ class ModelFit:
     1, or the smallest level if it is below 1.
     """
 
-    model: Literal["linear", "affine", "amdahl", "usl", "knee", "power"]
+    model: Literal["linear", "affine", "amdahl", "usl", "knee", "power", "linear_break", "amdahl_break"]
     parameters: Mapping[str, Estimate]
     rss: float
     aicc: float | None
@@ -48,11 +50,12 @@ class ModelFit:
 
 @dataclass(frozen=True, kw_only=True)
 class PointSummary:
-    """All VALID trials of one level: mean rate with n and spread, speedup and efficiency against the first level.
+    """All VALID trials of one level: mean rate with n, speedup and efficiency against the first level.
 
-    speedup_std_err: one standard error of the speedup, with its degrees of freedom; None without replicates.
-    speedup_low, speedup_high: its 95 % interval. speedup_blocks: the blocks whose ratios it comes from; 0: it is the
-    ratio of the means.
+    rate_std: the standard deviation of the trials. mean_low, mean_high: the 95 % interval of the mean; None without
+    replicates at any level. speedup_std_err: one standard error of the speedup, with its degrees of freedom; None
+    without replicates. speedup_low, speedup_high: its 95 % interval. speedup_blocks: the blocks whose ratios it comes
+    from; 0: it is the ratio of the means.
     """
 
     level: float
@@ -61,6 +64,8 @@ class PointSummary:
     rate_std: float | None
     speedup: float | None
     efficiency: float | None
+    mean_low: float | None = None
+    mean_high: float | None = None
     speedup_std_err: float | None = None
     speedup_low: float | None = None
     speedup_high: float | None = None
@@ -86,7 +91,9 @@ class Prediction:
     """The chosen model's rate at a requested level with 95 % for the curve, or the reason why there is none.
 
     low, high: the hull over the models in by_model, each with its own interval. reason: why there is no rate; beside a
-    rate, what was measured there and rejected. others: of runs from before by_model.
+    rate, what was measured there and rejected. others: of runs from before by_model. halved_by: of an interval too wide
+    to use, the level nearest to the measured ones that would about halve it if it were measured too; None if no single
+    level would.
     """
 
     level: float
@@ -97,6 +104,14 @@ class Prediction:
     reason: str = ""
     others: Mapping[str, float] = field(default_factory=dict)
     by_model: Mapping[str, Estimate] = field(default_factory=dict)
+    halved_by: float | None = None
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the interval is too wide to use: wider than half of the rate."""
+        if self.rate is None or self.low is None or self.high is None:
+            return False
+        return self.high - self.low > _WIDE * self.rate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +155,17 @@ class RejectedLevel:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KnownBreak:
+    """A level beyond which the added units differ in kind, known before the measurement. after: the last level
+    before. knob: the name of the confound that it causes. label: for a picture. words: a clause for a sentence."""
+
+    after: float
+    knob: str
+    label: str
+    words: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class FitBeside:
     """The fit with the rejected trials of doubted levels. It is shown beside the fit, never instead of it."""
 
@@ -154,14 +180,16 @@ class FitBeside:
 class FitReport:
     """The curve: points, candidate models, the chosen one (None: too few points), a verdict and one sentence.
 
-    noise_percent: the pooled relative spread of the replicates, the noise floor. peak_level: the USL's maximum, only if
-    its error is smaller than its value. peak_extrapolated: the peak is beyond the measured levels. knee_level: the
-    start of a hard limit, only if that explains the points better than every smooth model. maximum: the highest rate
-    that the chosen model can reach. level_at_90: the level at which the efficiency falls to 90 % of that at the
+    noise_percent: the pooled relative spread of the replicates, a standard deviation. peak_level: the USL's maximum,
+    only if its error is smaller than its value. peak_extrapolated: the peak is beyond the measured levels. knee_level:
+    the start of a hard limit, only if that explains the points better than every smooth model. maximum: the highest
+    rate that the chosen model can reach. level_at_90: the level at which the efficiency falls to 90 % of that at the
     smallest level. supported: models with an AICc at most 2 above the lowest, besides the chosen one.
     extrapolation_limit: the highest level with a prediction. rejected: levels that lost trials. beside: the fit with
     the rejected trials of levels that lost a third or more. band: (level, low, high), the 95 % hull over the models
-    that the points leave possible. per_cpu: the curve of the rate for each CPU-second, by level.
+    that the points leave possible. per_cpu: the curve of the rate for each CPU-second, by level. breaks: the levels
+    beyond which the CPU placement adds CPUs of another kind. noise_parts: where the noise of a trial comes from; None
+    if it is not known.
     """
 
     points: tuple[PointSummary, ...]
@@ -189,6 +217,8 @@ class FitReport:
     beside: FitBeside | None = None
     band: tuple[tuple[float, float, float], ...] = ()
     per_cpu: tuple[CpuPoint, ...] = ()
+    breaks: tuple[KnownBreak, ...] = ()
+    noise_parts: NoiseParts | None = None
 
     @property
     def ends_before(self) -> float | None:

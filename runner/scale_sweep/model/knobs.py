@@ -32,13 +32,15 @@ class KnobRole(StrEnum):
 class KnobColumn:
     """One knob of a plan. name: as in the database. label: for a heading.
 
-    column: its own column in points.csv; "": it is in other_knobs.
+    column: its own column in points.csv; "": it is in other_knobs. is_published: the published article has it as a
+    column, so that the report of a run with it has the article's table.
     """
 
     name: str
     role: KnobRole
     label: str
     column: str = ""
+    is_published: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,9 @@
-"""Words beside a trial's number wherever it is shown: what its window could not observe. Data only."""
+"""Words beside a trial's number and its verdict: what its window could not observe. Data only."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
 
 from scale_sweep.model.measured import TrialResult
 
@@ -8,6 +11,7 @@ BUFFERED_CYCLES = 2  # commit cycles in the window; with fewer, the rate partly 
 QUICK = "quick"
 BUFFERED = "buffered rate"
 UNACKNOWLEDGED = "unacknowledged"  # no request was answered: the rows are those that the database counted
+SHORT = "short window"  # of a verdict that counts: it is that of these seconds, and claims no long-run rate
 
 
 def is_quick(result: TrialResult) -> bool:
@@ -30,3 +34,16 @@ def marks(result: TrialResult) -> tuple[str, ...]:
         UNACKNOWLEDGED: result.measurement.rows_sent is not None,
     }
     return tuple(word for word, applies in words.items() if applies)
+
+
+def verdict_words(result: TrialResult) -> str:
+    """The verdict for a reader: "VALID", or "VALID (short window)" for a window that cannot claim the long-run rate."""
+    kind = result.verdict.kind
+    is_short = kind.is_fitted and bool(result.measurement.window_s) and is_quick(result)
+    return f"{kind.value} ({SHORT})" if is_short else kind.value
+
+
+def counted_verdicts(results: Iterable[TrialResult]) -> str:
+    """The verdicts with their numbers, the most frequent first: "2 VALID (short window), 1 UNSTEADY"."""
+    counts = Counter(map(verdict_words, results))
+    return ", ".join(f"{count} {words}" for words, count in counts.most_common())

@@ -5,7 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["point", "drift_check", "ablation", "check", "profile"]
+Role = Literal["point", "drift_check", "ablation", "check", "profile", "confirm"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowNoise:
+    """How the rate varied inside one window. seconds: their number. spread, rest: standard deviation of the seconds
+    about their mean and about their trend, as shares of the mean. correlation: between neighbouring seconds, without
+    the trend. error: the standard error of the mean with its correlation, as a share of the mean. halves: the second
+    half's mean less the first's, as a share of the mean. The last two are None for a window under ten seconds."""
+
+    seconds: int
+    spread: float
+    rest: float
+    correlation: float
+    error: float | None = None
+    halves: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,16 +28,16 @@ class Observation:
     """One value at a level of the axis.
 
     subject: which of several at that level ("" for the only one). value: rows/s, requests/s, a capacity, ...; None:
-    there is none. error: its standard error, if known. order: its place in the run. block: observations of one block
-    were made one after the other. mark: "" if it counts, else why it does not (a verdict, in its name). note: what a
-    reader must know of one that counts (SOFTWARE_BOTTLENECK); "" if there is nothing. role: only points make the curve.
-    An ablation trial has the knobs that the plan gives to knobs_of_level.
+    there is none. window: how the value varied while it was measured, if known. order: its place in the run. block:
+    observations of one block were made one after the other. mark: "" if it counts, else why it does not (a verdict, in
+    its name). note: what a reader must know of one that counts (SOFTWARE_BOTTLENECK); "" if there is nothing. role:
+    only points make the curve. An ablation trial has the knobs that the plan gives to knobs_of_level.
     """
 
     level: float
     value: float | None
     subject: str = ""
-    error: float | None = None
+    window: WindowNoise | None = None
     order: int = 0
     block: int = 0
     mark: str = ""

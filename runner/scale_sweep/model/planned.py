@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scale_sweep.model.declared import Load, Subject, Sweep, Work
+from scale_sweep.model.declared import Subject, Sweep, Work
 from scale_sweep.model.knobs import LOADING, KnobColumn
+from scale_sweep.model.load import Load
 from scale_sweep.model.observed import Role
 from scale_sweep.model.resources import Placement, Resources
+
+# Confounds that a CPU placement causes: the fit knows by these names which of them a model describes.
+SMT_WITHIN = "SMT within the server"
+NUMA_SPREAD = "the server's NUMA spread"
+SLOW_CORES = "slower cores of the server"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +24,7 @@ class Trial:
     point_id: the same for all replicates of a point. block: trials of one block run one after the other, in random
     order. role: only points make the curve. A drift check is the run's first trial, repeated at its end. An ablation
     trial has the knobs that the plan gives to the level knobs_of_level. A check has twice the connections of its level.
+    A confirming trial (confirm) offers one rate, near the capacity that the searches of its level found.
     settings: the name of the set of settings that the server starts from; knobs go before it.
     """
 

@@ -32,6 +32,10 @@ class Placement:
     quota_cores: the CPU time of the server if it is not a whole number of CPUs (0.5 of one CPU), else None. smt_cpus:
     CPUs of the server that are SMT siblings of another one of its own, so that they are not whole cores. sibling_cpus:
     CPUs of the load generator that are SMT siblings of the server's. nodes: NUMA nodes of the server's CPUs.
+    memory_nodes: the node to which the server's memory is bound, if its CPUs are on one of several. l3_domains: L3
+    caches of the server's CPUs, numbered by the machine's order of CPUs; shared_l3_domains: those that the load
+    generator has CPUs of too, on a machine with several. slow_cpus: CPUs of the server whose cores are of a slower kind
+    than its fastest one.
     """
 
     server_cpus: tuple[int, ...]
@@ -40,6 +44,10 @@ class Placement:
     smt_cpus: tuple[int, ...] = ()
     sibling_cpus: tuple[int, ...] = ()
     nodes: tuple[int, ...] = ()
+    memory_nodes: tuple[int, ...] = ()
+    l3_domains: tuple[int, ...] = ()
+    shared_l3_domains: tuple[int, ...] = ()
+    slow_cpus: tuple[int, ...] = ()
 
     @property
     def shared(self) -> tuple[int, ...]:

@@ -48,7 +48,8 @@ class Sample:
     it waited for; if the database does not report it, how often a thread was. network_bytes_total: by interface and
     direction ("eth0 sent"), of those with hardware and a speed; network_bytes_per_s: each one's speed.
     cpu_counters_total: cycles, instructions and llc_misses of the server's CPUs; empty if not available. cpu_work: how
-    fast the server's CPUs did the same work, several times since the sample before.
+    fast the server's CPUs did the same work, several times since the sample before. energy_j_total: joules of all
+    processors and their memory since the trial's start, if the kernel counts them.
     """
 
     monotonic_ns: int
@@ -72,6 +73,7 @@ class Sample:
     network_bytes_per_s: Mapping[str, float] = field(default_factory=dict)
     cpu_counters_total: Mapping[str, float] = field(default_factory=dict)
     cpu_work: tuple[CpuWork, ...] = ()
+    energy_j_total: float | None = None
 
     @property
     def disk_written_bytes_total(self) -> int | None:

@@ -9,6 +9,8 @@ from typing import Literal
 
 from scale_sweep.model.resources import Resources
 
+LOOPBACK = "127.0.0.1"
+
 
 class ServerSource(StrEnum):
     """The source of a trial's server. INSTALLATION: programs of this machine, or of the runtime's machine. IMAGE: a
@@ -23,7 +25,7 @@ class ServerSource(StrEnum):
 class SiteRequest:
     """The needs of a trial before its server is described. port: None means a free one. endpoint: host:port of a server
     that runs already, else empty. disks: mount points on which the server gets a directory. programs: folders and files
-    outside its home that the server runs or loads."""
+    outside its home that the server runs or loads. address: of this machine, on which the server is reached."""
 
     run_id: str
     trial_id: str
@@ -33,6 +35,7 @@ class SiteRequest:
     endpoint: str = ""
     disks: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
+    address: str = LOOPBACK
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +44,8 @@ class Site:
 
     disks: a directory of the trial on each of the server's disks, from d1 on; empty if the data is in data_dir.
     disk_placement, wal_disk: how the data and the write-ahead log are distributed over the disks. copies: of those
-    requested programs that the server's user may not reach, by their own paths.
+    requested programs that the server's user may not reach, by their own paths. in_image: the server's programs are
+    those of a container's image, at the paths that its vendor chose. address: on which it is reached.
     """
 
     data_dir: str
@@ -52,6 +56,8 @@ class Site:
     disk_placement: str = ""
     wal_disk: str = ""
     copies: Mapping[str, str] = field(default_factory=dict)
+    in_image: bool = False
+    address: str = LOOPBACK
 
     def reachable(self, program: str) -> str:
         """A requested program, or its copy if the server's user may not reach it."""

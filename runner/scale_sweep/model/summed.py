@@ -1,4 +1,6 @@
-"""The comparison of stored rows with those that the load generator sent, by sums. Data only."""
+"""The database's own count of rows, and the comparison of stored rows with those that the load generator sent, by sums.
+Data only.
+"""
 
 from __future__ import annotations
 
@@ -44,3 +46,15 @@ class RowsSummed:
     def tables_compared(self) -> int:
         """Their number, without the entry of all tables together."""
         return sum(one.table is not None for one in self.tables)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """The database's own count: all rows, and a sentence about tables that lack rows.
+
+    is_distinct: the database stores one row for each table and time, the last one.
+    """
+
+    rows: int
+    is_distinct: bool = False
+    gaps: tuple[str, ...] = ()

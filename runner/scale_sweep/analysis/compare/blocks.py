@@ -15,15 +15,16 @@ import numpy as np
 
 from scale_sweep.analysis.compare.chance import family
 from scale_sweep.analysis.compare.manifests import differing_variants
-from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired
+from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, are_disturbed
 from scale_sweep.analysis.compare.ratios import Side, Tested, tested, together, variance_of
+from scale_sweep.analysis.compare.repeats import repeats_of_blocks
 from scale_sweep.analysis.compare.runs import Sides, TestedRatios, assembled, overall_row, plain, with_quick_cautions
 from scale_sweep.analysis.compare.words import name_of, point_name, untested
 from scale_sweep.analysis.noise.trend import log_value
 from scale_sweep.analysis.observations import achieved, observations
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import StoredRun, TrialResult
-from scale_sweep.model.compared import Comparison, PointRatio
+from scale_sweep.model.compared import Comparison, Gate, PointRatio
 
 A, B = "A", "B"
 NO_BLOCK = "Nothing can be compared: no block has VALID trials of both variants."
@@ -71,6 +72,7 @@ def block_points(run: StoredRun) -> tuple[list[BlockPoint], list[Unpaired]]:
                     why=why,
                     lost=bool(trials[A]) and not trials[B] and not is_open,
                     open_loop=is_open,
+                    is_disturbed=are_disturbed([r for r in run.results if r.trial.level == level and side_of(r) == B]),
                 )
             )
             continue
@@ -110,15 +112,14 @@ def side_of(result: TrialResult) -> str:
     return next(iter(result.trial.variant.values()))
 
 
-def tested_blocks(points: Sequence[BlockPoint]) -> Tested | None:
-    """B against A at each level; None if no level has two blocks."""
+def side_of_blocks(points: Sequence[BlockPoint]) -> Side:
+    """The moments of each level's differences."""
     of = [np.array(p.differences) for p in points]
-    one = Side(
+    return Side(
         n=np.array([float(len(d)) for d in of]),
         mean=np.array([d.mean() for d in of]),
         squares=np.array([((d - d.mean()) ** 2).sum() for d in of]),
     )
-    return tested_differences(one) if one.degrees.sum() > 0 else None
 
 
 def tested_differences(one: Side) -> Tested:
@@ -128,8 +129,22 @@ def tested_differences(one: Side) -> Tested:
     return tested(one.mean, spread.value / one.n, nothing, spread.degrees, spread.degrees, spread.own, True)
 
 
-def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison:
-    """Compares B with A in a run of `scale ab`. Raises UsageError for any other run."""
+def tested_alone(one: Side) -> Tested:
+    """Student's t of each level by its own blocks, for gates. If a test chose whether the spread is pooled, a wrong
+    pass would have a chance of 5.5 to 6 % instead of 5 (bench/method_gates.py)."""
+    part, nothing = one.squares / np.maximum(one.degrees, 1) / one.n, np.zeros_like(one.mean)
+    return tested(one.mean, part, nothing, one.degrees, one.degrees, np.ones_like(one.mean, dtype=bool), True)
+
+
+def with_block_tests(ratios: TestedRatios, moments: Side) -> TestedRatios:
+    """The ratios with their tests. moments: of the differences at each level, at least two at one of them."""
+    tested = tested_differences(moments)
+    whole = together(tested) if len(moments.mean) > 1 else None
+    return ratios.with_tests(tested, whole, family(tested)[0], "blocks").with_ends(tested_alone(moments))
+
+
+def compare_variants(run: StoredRun, gate: Gate | None = None) -> Comparison:
+    """Compares B with A in a run of `scale ab`. gate: what a script asks. Raises UsageError for any other run."""
     if not run.plan.sweep.variants_ab:
         raise UsageError(f"{name_of(run)} is not a run of scale ab", remedy="scale compare A B compares two runs")
     points, missing = block_points(run)
@@ -137,26 +152,27 @@ def compare_variants(run: StoredRun, allowed: float | None = None) -> Comparison
     logs = [PointLogs(level=p.level, variant="", a=p.a, b=p.b) for p in points]
     rows = [replace(plain(one), trials_a=p.trials_a, trials_b=p.trials_b) for one, p in zip(logs, points, strict=True)]
     ratios = TestedRatios(points=tuple(rows), overall=_overall(logs, points), unpaired=tuple(missing))
-    tested = tested_blocks(points) if points else None
-    if tested is not None:
-        whole = together(tested) if len(points) > 1 else None
-        ratios = ratios.with_tests(tested, whole, family(tested)[0], "blocks")
+    moments = side_of_blocks(points)
+    is_tested = moments.degrees.sum() > 0
+    if is_tested:
+        ratios = with_block_tests(ratios, moments)
     about = run.plan.sweep.variants_ab
     sides = Sides(
         name_a=about[A],
         name_b=about[B],
         sweep=run.plan.sweep,
         differing=differing_variants(run, side_of),
-        allowed=allowed,
-        not_judged_because="" if tested is not None else ONE_BLOCK,
+        gate=gate,
+        not_judged_because="" if is_tested else ONE_BLOCK,
+        repeats=repeats_of_blocks(min(len(p.differences) for p in points)) if points else None,
     )
     comparison = assembled(sides, ratios)
     left_out = [f"{few} of {many} at {point_name(level, '', axis)}" for level, few, many in blocks_left_out(run)]
     doubt = (f"blocks without VALID trials of both do not count: {', '.join(left_out)}",) if left_out else ()
     if not points and not any(one.open_loop for one in missing):
         comparison = replace(comparison, sentence=NO_BLOCK)
-    if points and tested is None:
-        comparison = replace(comparison, sentence=untested(rows, axis, "one block at a level"))
+    if points and not is_tested:
+        comparison = replace(comparison, sentence=untested(rows, axis, "one block at a level, so it may be noise"))
     comparison = replace(comparison, cautions=(*comparison.cautions, *doubt))
     return with_quick_cautions(comparison, *([r for r in run.results if side_of(r) == side] for side in (A, B)))
 

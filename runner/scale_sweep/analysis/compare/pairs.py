@@ -19,7 +19,7 @@ import numpy as np
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.analysis.observations import achieved, observations
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.model import StoredRun, TrialResult, is_taken
 from scale_sweep.sweep.vary import label
 
 _REMEDY = "scale list shows what the runs are"
@@ -31,7 +31,7 @@ def check_comparable(runs: Sequence[StoredRun]) -> None:
         raise UsageError("the runs do not sweep the same axis", remedy=_REMEDY)
     units = sorted({run.plan.sweep.work.rate_words for run in runs})
     if len(units) > 1:
-        raise UsageError(f"the rates of the runs are not of one unit: {' and '.join(units)}", remedy=_REMEDY)
+        raise UsageError(f"the rates of the runs have different units: {' and '.join(units)}", remedy=_REMEDY)
 
 
 SECONDS_MIN = 5
@@ -88,7 +88,8 @@ class PointLogs:
 class Unpaired:
     """A point that cannot be compared. lost: A has VALID trials; B planned some and has none.
 
-    open_loop: A or B offered a fixed rate there, which is not a capacity.
+    open_loop: A or B offered a fixed rate there, which is not a capacity. is_planned: by A and by B. is_disturbed:
+    others took the CPUs of every trial of B there, so that B was not the reason.
     """
 
     level: float
@@ -98,6 +99,8 @@ class Unpaired:
     why: str
     lost: bool
     open_loop: bool = False
+    is_planned: bool = True
+    is_disturbed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,9 +144,26 @@ def pair_points(a: StoredRun, b: StoredRun) -> tuple[list[PointLogs], list[Unpai
                 why="; ".join(_lacking(run, name, key) for name, run in sides),
                 lost=bool(here_a) and key in planned_b and not is_open_b,
                 open_loop=is_open_b or key in open_points(a),
+                is_planned=key in planned_a and key in planned_b,
+                is_disturbed=are_disturbed([r for r in b.results if _key(r) == key]),
             )
         )
     return paired, unpaired
+
+
+def _key(result: TrialResult) -> Key:
+    return result.trial.level, label(result.trial.variant)
+
+
+def are_disturbed(results: Sequence[TrialResult]) -> bool:
+    """Whether other programs or the hypervisor took the CPUs of each of these trials; False without trials."""
+    return bool(results) and all(map(is_taken, results))
+
+
+def disturbed_sessions(runs: Sequence[StoredRun], key: Key) -> bool:
+    """The same for the trials of a point in each of these runs that has no VALID trial of it."""
+    lacking = [run for run in runs if not counted_trials(run).get(key)]
+    return bool(lacking) and all(are_disturbed([r for r in run.results if _key(r) == key]) for run in lacking)
 
 
 def _lacking(run: StoredRun, name: str, key: Key) -> str:

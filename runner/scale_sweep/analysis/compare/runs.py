@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from scale_sweep.analysis.compare.chance import compare_points, false_alarms, family
+from scale_sweep.analysis.compare.gates import GateInputs, gate_result, slower_points
 from scale_sweep.analysis.compare.manifests import differing
 from scale_sweep.analysis.compare.pairs import PointLogs, Unpaired, check_comparable, pair_points
 from scale_sweep.analysis.compare.ratios import Floats, Tested, quantile, together
+from scale_sweep.analysis.compare.repeats import Repeats, repeats_of_trials
 from scale_sweep.analysis.compare.words import (
     CautionInputs,
     cautions,
@@ -26,8 +28,9 @@ from scale_sweep.analysis.compare.words import (
     quick_words,
     sentence,
 )
+from scale_sweep.analysis.confidence import POWER, SIGNIFICANCE
 from scale_sweep.model import StoredRun, Sweep, TrialResult
-from scale_sweep.model.compared import Comparison, Differing, FalseAlarms, PointRatio, Spread
+from scale_sweep.model.compared import Comparison, Differing, FalseAlarms, Gate, PointRatio, Spread
 
 ONE_SESSION = (
     "there is one run a side: the spread between sessions (a restart, neighbours, another day) is not known, and a "
@@ -36,8 +39,8 @@ ONE_SESSION = (
 SINGLE = "there are single trials: the spread between trials is not known"
 
 
-def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Comparison:
-    """B against A. allowed: the accepted loss, as a share of A's rate (0.05).
+def compare_runs(a: StoredRun, b: StoredRun, gate: Gate | None = None) -> Comparison:
+    """B against A. gate: what a script asks; it is not judged, because there is one run of each.
 
     A point is called different if its p-value is below 5 % after Holm's step-down over all points and all of them
     together. It is slower than allowed if it is called different and its ratio is below 1 − allowed.
@@ -58,10 +61,11 @@ def compare_runs(a: StoredRun, b: StoredRun, allowed: float | None = None) -> Co
         name_b=name_of(b),
         sweep=a.plan.sweep,
         differing=differing(a, b),
-        allowed=allowed,
+        gate=gate,
         same=a.path == b.path,
-        chance=false_alarms(paired, ALPHA, allowed) if result else None,
+        chance=false_alarms(paired, SIGNIFICANCE, gate.percent / 100 if gate is not None else None) if result else None,
         not_judged_because=f"{SINGLE}, and {ONE_SESSION}" if is_single else ONE_SESSION,
+        repeats=None if is_single else repeats_of_trials(ratios.points),
     )
     comparison = assembled(sides, ratios)
     return with_quick_cautions(comparison, a.results, b.results)
@@ -102,8 +106,6 @@ def overall_row(points: Sequence[PointLogs]) -> PointRatio | None:
     )
 
 
-ALPHA = 0.05
-POWER = 0.8
 ALL_POINTS = "all points"
 
 
@@ -127,34 +129,54 @@ class TestedRatios:
             overall = _tested(overall, whole, 0, float(adjusted[-1]), spread, count)
         return replace(self, points=points, overall=overall, spread=spread)
 
+    def with_ends(self, own: Tested) -> TestedRatios:
+        """The ratios with the one-sided intervals of other tests. A point without degrees of freedom has none."""
+        points = tuple(_with_ends(p, own, at) for at, p in enumerate(self.points))
+        return replace(self, points=points)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
-    """The two sides of a comparison. sweep: of A. allowed: the accepted loss, as a share of A's rate. same: A and B
-    are one run. chance: false alarms of the runs' own noise. sessions: the number of runs of A and of B."""
+    """A comparison without its ratios. sweep: of A. gate: what a script asks. same: A and B are one run. chance: false
+    alarms of the runs' own noise. sessions: the number of runs of A and of B. order: of the sessions, like "ABBA".
+    repeats: what is measured again and again to know the noise; None if it is not known."""
 
     name_a: str
     name_b: str
     sweep: Sweep
     differing: tuple[Differing, ...]
-    allowed: float | None
+    gate: Gate | None
     same: bool = False
     chance: FalseAlarms | None = None
     not_judged_because: str = ""
     sessions: tuple[int, int] = (1, 1)
     session_percent: float | None = None
+    order: str = ""
+    repeats: Repeats | None = None
 
 
 def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
-    """The Comparison, with its sentence, its cautions and its verdict on what is allowed."""
-    axis, allowed = sides.sweep.axis, sides.allowed
+    """The Comparison, with its sentence, its cautions and the answer to its gate."""
+    axis, gate = sides.sweep.axis, sides.gate
     whole = (*ratios.points, ratios.overall) if ratios.overall is not None else ratios.points
     points = sorted([*ratios.points, *map(_missing, ratios.unpaired)], key=lambda p: (p.level or 0.0, p.variant))
-    slower = [p for p in whole if allowed is not None and p.differs and (p.ratio or 1.0) < 1 - allowed]
+    slower = slower_points(gate, whole) if gate is not None else []
+    lost, left = (_names([u for u in ratios.unpaired if u.lost is lost], axis) for lost in (True, False))
+    disturbed = _names([u for u in ratios.unpaired if u.lost and u.is_disturbed], axis)
+    judged = GateInputs(
+        axis=axis,
+        points=ratios.points,
+        slower=slower,
+        not_measured=tuple(name for name in lost if name not in disturbed),
+        disturbed=disturbed,
+        not_compared=left,
+        not_judged_because=sides.not_judged_because,
+        repeats=sides.repeats,
+    )
     inputs = CautionInputs(
         spread=ratios.spread,
         differing=sides.differing,
-        allowed=allowed,
+        gate=gate,
         same=sides.same,
         sessions=sides.sessions,
     )
@@ -163,20 +185,26 @@ def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
         run_b=sides.name_b,
         axis=axis,
         rate=sides.sweep.work.rate_words,
-        confidence_percent=100 * (1 - ALPHA),
+        confidence_percent=100 * (1 - SIGNIFICANCE),
         points=tuple(points),
         overall=ratios.overall,
         differing=sides.differing,
         false_alarms=sides.chance,
-        sentence=sentence(ratios.points, ratios.overall, axis) if ratios.points else nothing_words(ratios.unpaired),
+        sentence=(
+            sentence(ratios.points, ratios.overall, axis, sides.repeats)
+            if ratios.points
+            else nothing_words(ratios.unpaired)
+        ),
         cautions=cautions(points, whole, inputs),
-        allowed_percent=100 * allowed if allowed is not None else None,
+        allowed_percent=gate.percent if gate is not None else None,
         slower=tuple(ALL_POINTS if p.level is None else point_name(p.level, p.variant, axis) for p in slower),
-        unjudged=tuple(point_name(u.level, u.variant, axis) for u in ratios.unpaired if u.lost),
+        unjudged=lost,
         sessions_a=sides.sessions[0],
         sessions_b=sides.sessions[1],
         session_percent=sides.session_percent,
         not_judged_because=sides.not_judged_because,
+        session_order=sides.order,
+        gate=gate_result(gate, judged) if gate is not None else None,
     )
 
 
@@ -185,9 +213,9 @@ def _tested(point: PointRatio, tested: Tested, at: int, p_adjusted: float, sprea
     the smallest visible difference larger."""
     difference, error = float(tested.difference[at]), float(tested.error[at])
     degrees = np.array([float(tested.degrees[at])])
-    reach = float(quantile(degrees, 1 - ALPHA / 2)[0]) * error
-    seen = float((quantile(degrees, 1 - ALPHA / 2 / count) + quantile(degrees, POWER))[0]) * error
-    return replace(
+    reach = float(quantile(degrees, 1 - SIGNIFICANCE / 2)[0]) * error
+    seen = float((quantile(degrees, 1 - SIGNIFICANCE / 2 / count) + quantile(degrees, POWER))[0]) * error
+    compared = replace(
         point,
         ratio=math.exp(difference),
         low=math.exp(difference - reach),
@@ -197,8 +225,24 @@ def _tested(point: PointRatio, tested: Tested, at: int, p_adjusted: float, sprea
         smallest_percent=100 * (1 - math.exp(-seen)),
         spread=spread,
         own_spread=bool(tested.own[at]),
-        differs=p_adjusted < ALPHA,
+        differs=p_adjusted < SIGNIFICANCE,
     )
+    return _with_ends(compared, tested, at)
+
+
+def _with_ends(point: PointRatio, tested: Tested, at: int) -> PointRatio:
+    """The point with its one-sided intervals, and the error and degrees of freedom behind them."""
+    difference, error, degrees = (float(one[at]) for one in (tested.difference, tested.error, tested.degrees))
+    if degrees <= 0:
+        return replace(point, error=None, degrees=None, low_one_sided=None, high_one_sided=None)
+    reach = float(quantile(np.array([degrees]), 1 - SIGNIFICANCE)[0]) * error
+    low, high = math.exp(difference - reach), math.exp(difference + reach)
+    return replace(point, error=error, degrees=degrees, low_one_sided=low, high_one_sided=high)
+
+
+def _names(unpaired: Sequence[Unpaired], axis: str) -> tuple[str, ...]:
+    """Those of these points that A and B planned."""
+    return tuple(point_name(u.level, u.variant, axis) for u in unpaired if u.is_planned)
 
 
 def _missing(point: Unpaired) -> PointRatio:

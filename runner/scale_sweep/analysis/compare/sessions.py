@@ -1,24 +1,28 @@
 """Compares several runs a side. Sessions differ (a restart, neighbours, another day), and their spread is measured.
 
 The sessions' means at each point are compared, so each session counts once, however many trials it has. At a point the
-test is Student's t on the sessions' means, or Welch's if A and B are not equally noisy (ratios.py). For all points
-together it is the same test on each session's mean over the points. A session changes all of its points at once, so the
-tests of the points are dependent. The p-values are therefore adjusted by the smallest p-value of pairs without a
-difference (Westfall and Young 1993, single step), drawn with the share of the spread that sessions have in these runs.
-Holm's adjustment would be correct too, with less power. Refuses a point that a session lacks, and one session a side.
+test is always Welch's, because few sessions cannot show that A and B are equally noisy. Its degrees of freedom are
+those of the worst ratio of variances that the sessions make likely. With one session of A or of B, the spread of the
+others is taken for it. For all points together it is the same test on each session's mean over the points. A session
+changes all of its points at once, so the tests of the points are dependent. The p-values are therefore adjusted by the
+smallest p-value of pairs without a difference (Westfall and Young 1993, single step), drawn with the share of the
+spread that sessions have in these runs, for equal noise of A and B and for either being four times as noisy. Holm's
+adjustment would be correct too, with less power. Refuses a point that a session lacks, one session a side, and, unless
+it is asked for, sessions in an order that makes a drift look like a difference.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import fdtri
 
 from scale_sweep.analysis.compare.manifests import differing
+from scale_sweep.analysis.compare.order import UNKNOWN, doubt_about, order_of
 from scale_sweep.analysis.compare.pairs import (
     CountedTrial,
     Key,
@@ -26,19 +30,28 @@ from scale_sweep.analysis.compare.pairs import (
     Unpaired,
     check_comparable,
     counted_trials,
+    disturbed_sessions,
     open_points,
     planned_points,
 )
-from scale_sweep.analysis.compare.ratios import Floats, Side, Tested, Variance, sides_equal, welch
+from scale_sweep.analysis.compare.ratios import Floats, Side, Tested, tested
+from scale_sweep.analysis.compare.repeats import repeats_of_sessions
 from scale_sweep.analysis.compare.runs import Sides, TestedRatios, assembled, overall_row, plain, with_quick_cautions
-from scale_sweep.analysis.compare.words import name_of
+from scale_sweep.analysis.compare.words import name_of, untested
+from scale_sweep.analysis.noise import parts_of
+from scale_sweep.analysis.noise.parts import parts_sentence
+from scale_sweep.analysis.observations import achieved, observations
 from scale_sweep.base.errors import UsageError
+from scale_sweep.base.units import counted as number_of
 from scale_sweep.model import StoredRun
-from scale_sweep.model.compared import Comparison
+from scale_sweep.model.compared import Comparison, Gate
 
 DRAWS = 4000
 SEED = 20260811
 SHARE_STEP = 0.05
+# Chosen by bench/method_gates.py: false alarms stay near 5 %, whatever the numbers of sessions and their noise.
+RATIO_LEVEL = 0.5
+NOISES = ((1.0, 1.0), (4.0, 1.0), (1.0, 4.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +76,7 @@ def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sess
             continue
         is_open = [any(key in open_points(run) for run in side) for side in (a, b)]
         why = "; ".join(
-            f"{'open loop' if o else 'no VALID trial'} in {n} of {len(side)} sessions of {name}"
+            f"{'open loop' if o else 'no VALID trial'} in {n} of {number_of(len(side), 'session')} of {name}"
             for n, side, name, o in zip(lacking, counted, "AB", is_open, strict=True)
             if n
         )
@@ -78,6 +91,8 @@ def session_points(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[Sess
                 why=why,
                 lost=lost,
                 open_loop=any(is_open),
+                is_planned=key in planned[0] and key in planned[1],
+                is_disturbed=disturbed_sessions(b, key),
             )
         )
     sides = [np.array([getattr(p, name) for p in paired], dtype=float).T for name in ("a", "b")]
@@ -94,32 +109,37 @@ def tested_sessions(a: Floats, b: Floats) -> Tested:
     if a.shape[-1] > 1:
         a = np.concatenate([a, a.mean(axis=-1, keepdims=True)], axis=-1)
         b = np.concatenate([b, b.mean(axis=-1, keepdims=True)], axis=-1)
-    side_a, side_b = _side(a), _side(b)
-    degrees = side_a.degrees + side_b.degrees
-    single = np.minimum(side_a.n, side_b.n) < 2
-    equal = np.stack([_equal(side_a, side_b, at) for at in range(a.shape[-1])], axis=-1) | single
-    both = (side_a.squares + side_b.squares) / np.maximum(degrees, 1)
-    parts = [
-        Variance(
-            value=np.where(equal, both, one.squares / np.maximum(one.degrees, 1)),
-            degrees=np.where(equal, degrees, one.degrees),
-            own=np.zeros_like(equal),
-            joint=equal,
-        )
-        for one in (side_a, side_b)
-    ]
-    return welch(side_a, side_b, *parts)
+    one, other = _side(a), _side(b)
+    free = one.degrees + other.degrees
+    both = (one.squares + other.squares) / np.maximum(free, 1)
+    single = np.minimum(one.n, other.n) < 2
+    part_a, part_b = (
+        np.where(single, both, side.squares / np.maximum(side.degrees, 1)) / side.n for side in (one, other)
+    )
+    degrees = free if single.all() else careful_degrees(part_a, part_b, one.degrees, other.degrees)
+    return tested(other.mean - one.mean, part_a, part_b, degrees, degrees, np.zeros_like(single), True)
+
+
+def careful_degrees(part_a: Floats, part_b: Floats, degrees_a: Floats, degrees_b: Floats) -> Floats:
+    """Satterthwaite's degrees of freedom at the worst ratio of the variances within its interval (RATIO_LEVEL).
+
+    part_a, part_b: the estimated variances of the means of A and of B. Few sessions show the ratio of their variances
+    badly. If the noisier ones look steady by chance, the formula at the estimate gives too many degrees just where the
+    error is too small. The formula rises to a maximum and falls, so its least value is at an end of the interval.
+    """
+    ends: list[Floats] = []
+    for probability in ((1 - RATIO_LEVEL) / 2, (1 + RATIO_LEVEL) / 2):
+        scaled = fdtri(degrees_a, degrees_b, probability) * part_b
+        total = part_a + scaled
+        share = np.where(total > 0, part_a / np.where(total > 0, total, 1.0), 0.5)
+        ends.append(1 / (share**2 / degrees_a + (1 - share) ** 2 / degrees_b))
+    return np.minimum(ends[0], ends[1])
 
 
 def _side(logs: Floats) -> Side:
     mean = logs.mean(axis=-2)
     squares = ((logs - mean[..., None, :]) ** 2).sum(axis=-2)
     return Side(n=np.full_like(mean, logs.shape[-2]), mean=mean, squares=squares)
-
-
-def _equal(a: Side, b: Side, at: int) -> NDArray[np.bool_]:
-    pick = (..., slice(at, at + 1))
-    return sides_equal(a.squares[pick], a.degrees[pick], b.squares[pick], b.degrees[pick])[..., 0]
 
 
 def session_share(a: Floats, b: Floats) -> float:
@@ -135,25 +155,25 @@ def session_share(a: Floats, b: Floats) -> float:
 
 
 def adjusted(tested: Tested, sessions: Sessions) -> Floats:
-    """The adjusted p-values of all tests."""
+    """The adjusted p-values of all tests: the largest of those for equal noise and for noise that differs (NOISES)."""
     p_values = tested.p_value
     if len(p_values) < 2:
         return p_values
-    share = session_share(sessions.a, sessions.b)
-    least = _least(len(sessions.a), len(sessions.b), sessions.a.shape[1], round(share / SHARE_STEP))
-    beyond = np.searchsorted(least, p_values, side="right")
-    return np.maximum((beyond + 1) / (DRAWS + 1), p_values)
+    steps, count = round(session_share(sessions.a, sessions.b) / SHARE_STEP), sessions.a.shape[1]
+    least = [_least(len(sessions.a), len(sessions.b), count, steps, noise) for noise in NOISES]
+    beyond = np.max([np.searchsorted(one, p_values, side="right") for one in least], axis=0)
+    return np.asarray(np.maximum((beyond + 1) / (DRAWS + 1), p_values))
 
 
 @lru_cache(maxsize=256)
-def _least(sessions_a: int, sessions_b: int, points: int, steps: int) -> Floats:
-    """The smallest p-value of each drawn pair without a difference, ascending. steps: the share, in units of
-    SHARE_STEP."""
+def _least(sessions_a: int, sessions_b: int, points: int, steps: int, noise: tuple[float, float]) -> Floats:
+    """The smallest p-value of each drawn pair without a difference, ascending. steps: the share in units of SHARE_STEP.
+    noise: of the sessions of A and of B."""
     chance, share = np.random.default_rng(SEED), min(steps * SHARE_STEP, 1.0)
     drawn = [
-        math.sqrt(share) * chance.normal(size=(DRAWS, count, 1))
+        times * math.sqrt(share) * chance.normal(size=(DRAWS, count, 1))
         + math.sqrt(1 - share) * chance.normal(size=(DRAWS, count, points))
-        for count in (sessions_a, sessions_b)
+        for count, times in zip((sessions_a, sessions_b), noise, strict=True)
     ]
     return np.sort(tested_sessions(*drawn).p_value.min(axis=-1))
 
@@ -166,21 +186,25 @@ def session_percent(sessions: Sessions) -> float:
     return 100 * math.sqrt(squares / degrees)
 
 
-def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: float | None = None) -> Comparison:
-    """Compares the runs of B with those of A. Raises UsageError for fewer than three runs, or runs that are not of one
-    kind."""
-    runs = [*a, *b]
-    if len(runs) < 3:
-        raise UsageError("several runs a side: at least three in all are needed", remedy="give A1,A2,... B1,B2,...")
-    check_comparable(runs)
-    names = [run.path for run in runs]
-    if len(set(names)) < len(names):
-        raise UsageError("a run is given twice", remedy="name each run once, on one side")
+NO_POINT = "no point has VALID trials in every run"
+
+
+def compare_sessions(
+    a: Sequence[StoredRun], b: Sequence[StoredRun], gate: Gate | None = None, *, any_order: bool = False
+) -> Comparison:
+    """Compares the runs of B with those of A. gate: what a script asks. any_order: also test sessions whose order makes
+    a drift look like a difference; else they have ratios alone.
+
+    Raises UsageError for fewer than three runs, or runs that are not of one kind.
+    """
+    _refuse_uneven(a, b)
     sessions, missing = session_points(a, b)
+    order = order_of(a, b)
+    doubt = doubt_about(order)
     ratios = TestedRatios(
         points=tuple(plain(p) for p in sessions.points), overall=overall_row(sessions.points), unpaired=tuple(missing)
     )
-    if sessions.points:
+    if sessions.points and (any_order or not doubt):
         tested = tested_sessions(sessions.a, sessions.b)
         whole = _at(tested, slice(-1, None)) if len(sessions.points) > 1 else None
         ratios = ratios.with_tests(tested, whole, adjusted(tested, sessions), "sessions")
@@ -189,13 +213,48 @@ def compare_sessions(a: Sequence[StoredRun], b: Sequence[StoredRun], allowed: fl
         name_b=", ".join(map(name_of, b)),
         sweep=a[0].plan.sweep,
         differing=differing(a[0], b[0]),
-        allowed=allowed,
+        gate=gate,
         sessions=(len(a), len(b)),
         session_percent=session_percent(sessions) if sessions.points else None,
-        not_judged_because="" if sessions.points else "no point has VALID trials in every run",
+        order=order,
+        repeats=repeats_of_sessions(len(a), len(b)),
+        not_judged_because=("" if any_order else doubt) if sessions.points else NO_POINT,
     )
-    comparison = assembled(sides, ratios)
+    comparison = _with_order(assembled(sides, ratios), doubt, ratios, any_order=any_order)
+    comparison = replace(comparison, cautions=(*comparison.cautions, *_largest_part(a, b)))
     return with_quick_cautions(comparison, [r for run in a for r in run.results], [r for run in b for r in run.results])
+
+
+def _with_order(comparison: Comparison, doubt: str, ratios: TestedRatios, *, any_order: bool) -> Comparison:
+    """The comparison with what the order of its sessions means for it."""
+    if not ratios.points:
+        return comparison
+    if doubt and not any_order:
+        return replace(comparison, sentence=untested(ratios.points, comparison.axis, doubt))
+    caution = UNKNOWN if not comparison.session_order else doubt
+    return replace(comparison, cautions=(*comparison.cautions, caution)) if caution else comparison
+
+
+def _refuse_uneven(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> None:
+    """Raises UsageError for fewer than three runs, a run that is given twice, or runs that are not of one kind."""
+    runs = [*a, *b]
+    if len(runs) < 3:
+        raise UsageError("several runs a side: at least three in all are needed", remedy="give A1,A2,... B1,B2,...")
+    check_comparable(runs)
+    names = [run.path for run in runs]
+    if len(set(names)) < len(names):
+        raise UsageError("a run is given twice", remedy="name each run once, on one side")
+
+
+def _largest_part(a: Sequence[StoredRun], b: Sequence[StoredRun]) -> tuple[str, ...]:
+    """A sentence on the largest part of the noise, if the windows' own is known. A and B have levels of their own, so
+    that what they differ by is in no part."""
+    sessions = [
+        [replace(one, subject=f"{side} {one.subject}") for one in observations(run.results, achieved)]
+        for side, runs in (("A", a), ("B", b))
+        for run in runs
+    ]
+    return parts_sentence(parts_of(sessions))
 
 
 def _at(tested: Tested, where: slice) -> Tested:

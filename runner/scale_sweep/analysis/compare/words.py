@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scale_sweep.analysis.compare.pairs import Unpaired
-from scale_sweep.base.units import format_number
+from scale_sweep.analysis.compare.repeats import Repeats, enough_words
+from scale_sweep.base.units import change_words, counted, format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import CLAIM_S, StoredRun, TrialResult, is_quick
-from scale_sweep.model.compared import Differing, PointRatio, Spread
+from scale_sweep.model.compared import Differing, Gate, PointRatio, Spread
 
 UNSEEN_PERCENT = 50.0  # if a rate could halve without being noticed, a figure does not help the reader
 
 _SPREADS = {
-    "seconds": "single trials in both runs: the interval knows the seconds of two windows, not the spread between "
+    "seconds": "single trials in both runs: the interval covers the noise within two windows, not the spread between "
     "trials, and is too narrow; use --replicates 3",
     "common": "only one of the runs has replicates: the other is taken to be as noisy",
 }
@@ -32,13 +33,8 @@ def point_name(level: float | None, variant: str, axis: str) -> str:
 
 
 def ratio_words(point: PointRatio) -> str:
-    """The ratio as a change with its interval: "-4.2 % (-6.1..-2.3)"."""
-    if point.ratio is None:
-        return point.missing
-    change = f"{100 * (point.ratio - 1):+.1f} %"
-    if point.low is None or point.high is None:
-        return change
-    return f"{change} ({100 * (point.low - 1):+.1f}..{100 * (point.high - 1):+.1f})"
+    """The ratio as a change with its interval: "-4.2 (-6.1 to -2.3) %"."""
+    return change_words(point.ratio, point.low, point.high) if point.ratio is not None else point.missing
 
 
 def nothing_words(unpaired: Sequence[Unpaired]) -> str:
@@ -51,41 +47,52 @@ def nothing_words(unpaired: Sequence[Unpaired]) -> str:
     return "Nothing can be compared: no point has VALID trials in both runs."
 
 
-def sentence(ratios: Sequence[PointRatio], overall: PointRatio | None, axis: str) -> str:
-    """The answer, from one ratio or more."""
+def sentence(
+    ratios: Sequence[PointRatio], overall: PointRatio | None, axis: str, repeats: Repeats | None = None
+) -> str:
+    """The answer, from one ratio or more. repeats: None if nothing shows the noise between trials."""
     if ratios[0].low is None:
-        return untested(ratios, axis, "single trials with short windows")
+        return untested(ratios, axis, "single trials with short windows, so it may be noise")
     changed = [p for p in ratios if p.differs]
     changes = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in changed)
     whole = f"all points together {ratio_words(overall)}" if overall is not None else ""
     if changed:
         kind = _direction(changed)
         rest = f"; {whole}" if whole else ""
-        return f"B is {kind} at {len(changed)} of {len(ratios)} points: {changes}{rest}."
+        return f"B is {kind} at {len(changed)} of {counted(len(ratios), 'point')}: {changes}{rest}."
     if overall is not None and overall.differs:
         return f"B is {_direction([overall])}: {whole}; no single point shows it by itself."
-    return _not_significant(ratios, overall, whole)
+    return _not_significant(ratios, overall, whole, repeats)
 
 
 def untested(ratios: Sequence[PointRatio], axis: str, why: str) -> str:
-    """Ratios without a test. why: what they rest on."""
+    """Ratios without a test. why: what they rest on, and what they may be instead of a difference."""
     changes = ", ".join(f"{ratio_words(p)} at {point_name(p.level, p.variant, axis)}" for p in ratios)
-    return f"B against A: {changes}; {why}, so it may be noise."
+    return f"B against A: {changes}; {why}."
 
 
-def _not_significant(ratios: Sequence[PointRatio], overall: PointRatio | None, whole: str) -> str:
-    """No difference, and the smallest that the trials would have shown; or that they could not have shown any."""
+def _not_significant(
+    ratios: Sequence[PointRatio], overall: PointRatio | None, whole: str, repeats: Repeats | None
+) -> str:
+    """No difference, and the smallest that the trials would have shown; or that they could not have shown any, and how
+    many repeats would show the differences that sweeps look for."""
     seen = sorted(p.smallest_percent or 100.0 for p in ratios)
     together = overall.smallest_percent or 100.0 if overall is not None else 100.0
     measured = f"; {whole or ratio_words(ratios[0])}"
     if min(seen[0], together) >= UNSEEN_PERCENT:
-        return f"Not known whether B differs from A: the trials are too few for this noise{measured}."
+        tests = len(ratios) + (overall is not None)
+        enough = f". {_upper(enough_words(ratios, tests, repeats))}" if repeats is not None else ""
+        return f"Too noisy to decide whether B differs from A: the trials are too few for this noise{measured}{enough}."
     ends = list(dict.fromkeys(f"{p:.1f}" if p < UNSEEN_PERCENT else "50 or more" for p in (seen[0], seen[-1])))
-    all_points = f" ({together:.1f} % on all points together)" if together < UNSEEN_PERCENT else ""
+    all_points = f" (under {together:.1f} % on all points together)" if together < UNSEEN_PERCENT else ""
     return (
-        f"No difference was found; one of {' to '.join(ends)} % at a point{all_points} would have been seen four times "
-        f"in five{measured}."
+        f"No difference was found; differences under {' to '.join(ends)} % at a point{all_points} cannot be "
+        f"detected (80 % power){measured}."
     )
+
+
+def _upper(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def smallest_words(percent: float) -> str:
@@ -105,12 +112,12 @@ def _direction(points: Sequence[PointRatio]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CautionInputs:
-    """Inputs of the cautions besides the ratios. same: A and B are one run. sessions: the number of runs of each
-    side."""
+    """Inputs of the cautions besides the ratios. gate: what a script asks. same: A and B are one run. sessions: the
+    number of runs of A and of B."""
 
     spread: Spread | None
     differing: Sequence[Differing]
-    allowed: float | None
+    gate: Gate | None
     same: bool
     sessions: tuple[int, int]
 
@@ -129,19 +136,22 @@ def cautions(points: Sequence[PointRatio], tested: Sequence[PointRatio], inputs:
     missing = [f"{_at(p)}: {p.missing}" for p in points if p.missing]
     if missing:
         sentences.append(f"not compared: {'; '.join(missing)}")
-    blind = [p for p in tested if inputs.allowed is not None and (p.smallest_percent or 0) > 100 * inputs.allowed]
-    if inputs.allowed is not None and blind:
+    gate = inputs.gate if inputs.gate is not None and not inputs.gate.must_be_shown else None
+    blind = [p for p in tested if gate is not None and (p.smallest_percent or 0) > gate.percent]
+    if gate is not None and blind:
         worst = max(p.smallest_percent or 0 for p in blind)
         sentences.append(
-            f"{100 * inputs.allowed:g} % is less than these trials can show at {len(blind)} of {len(tested)} "
-            f"comparisons (smallest difference up to {worst:.1f} %): passing says little; add "
+            f"{gate.percent:g} % is less than these trials can show at {len(blind)} of {len(tested)} "
+            f"comparisons (smallest difference up to {worst:.1f} %): a pass is weak evidence; add "
             f"{_more(inputs)}"
         )
     sentences += _own_spread(points)
     hosts = sorted({d.name for d in inputs.differing if d.kind == "host"} & _HOST_MATTERS)
     if hosts:
         where = ", ".join(hosts)
-        sentences.append(f"the runs are of different machines ({where}): the ratio is of both, server and machine")
+        sentences.append(
+            f"the runs were made on different machines ({where}): the ratio compares servers and machines together"
+        )
     if not inputs.same and inputs.spread in ("replicates", "common", "seconds"):
         sentences.append(
             "one run a side: the spread between sessions (a restart, neighbours, another day) is not known and not in "
@@ -163,7 +173,7 @@ def _own_spread(points: Sequence[PointRatio]) -> list[str]:
     if not alone or len(alone) == len([p for p in points if p.ratio is not None]):
         return []
     noisy = ", ".join(map(_at, alone))
-    return [f"the trials at {noisy} spread far more than those of the other points and stand for themselves"]
+    return [f"the trials at {noisy} spread far more than those of the other points and have a separate spread"]
 
 
 def quick_words(a: Sequence[TrialResult], b: Sequence[TrialResult]) -> tuple[str, ...]:

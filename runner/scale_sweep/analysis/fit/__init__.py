@@ -5,9 +5,11 @@ seeded. Refuses to fit marked observations, to choose a model from too few point
 knee whose error is as large as the value.
 """
 
+from scale_sweep.analysis.fit.breaks import known_breaks
+from scale_sweep.analysis.fit.cautions import smallest_percent, trials_percent
 from scale_sweep.analysis.fit.curve import FitQuestions, fit_curve, fit_rows, model_rate, value_at
 from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, rate_at
-from scale_sweep.analysis.fit.words import RATE_UNITS, Terms, pair, quantity, ranged, speedup_words
+from scale_sweep.analysis.fit.words import RATE_UNITS, Terms, quantity, ranged, speedup_words
 
 __all__ = [
     "NAMES",
@@ -17,11 +19,13 @@ __all__ = [
     "Terms",
     "fit_curve",
     "fit_rows",
+    "known_breaks",
     "model_rate",
-    "pair",
     "quantity",
     "ranged",
     "rate_at",
+    "smallest_percent",
     "speedup_words",
+    "trials_percent",
     "value_at",
 ]

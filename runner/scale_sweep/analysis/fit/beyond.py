@@ -19,15 +19,18 @@ from scale_sweep.analysis.fit.derived import REACH, asymptote, level_where_it_fa
 from scale_sweep.analysis.fit.local import between
 from scale_sweep.analysis.fit.models import NAMES, Floats
 from scale_sweep.analysis.fit.rows import Rows
+from scale_sweep.analysis.fit.summaries import Noise
 from scale_sweep.analysis.fit.words import Terms, rejected_words
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.model import Estimate, Need, Prediction, RejectedLevel
 
 NO_MODEL = "no model is chosen: the points are too few to choose one"
+NO_FALL = "the rate falls, and no model that falls describes it"
 NO_INTERVAL = "the points are too few for an interval"
 # If the rate falls, usually only the USL remains. Its own 95 % percentiles contain the truth in 83 % of
 # bench/method_fit.py's sets with a late peak, because the data that choose it also bend it.
 LIMITS_OF_A_FALL = (0.5, 99.5)
+_LEVELS_OF_A_FALL = 3  # of so few, no falling model can be fitted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +38,8 @@ class Known:
     """The input of the answers. plausible: the models that intervals cover, with the chosen one.
 
     wider: models that intervals also cover beyond the measured levels. falls: the rate falls, so only models that fall
-    are plausible. lost: the levels whose trials were all rejected, ascending.
+    are plausible. lost: the levels whose trials were all rejected, ascending. noise: of the replicates.
+    is_missed: the level means may miss the chosen curve.
     """
 
     chosen: Candidate | None
@@ -45,11 +49,26 @@ class Known:
     terms: Terms
     lost: Sequence[RejectedLevel] = ()
     falls: bool = False
+    noise: Noise | None = None
+    is_missed: bool = False
 
     @property
     def limits(self) -> tuple[float, float]:
         """The percentiles of a 95 % interval. They are wider if only one model is plausible."""
         return LIMITS_OF_A_FALL if self.falls else LIMITS
+
+    @property
+    def no_model(self) -> str:
+        """Why there is no answer without a model."""
+        return NO_FALL if self.falls and len(self.rows.distinct) > _LEVELS_OF_A_FALL else NO_MODEL
+
+    @property
+    def error(self) -> float:
+        """The relative spread of one row; without replicates, by the distance from the curve."""
+        if self.noise is not None:
+            return self.noise.std
+        size = self.chosen.rse if self.chosen is not None else None
+        return (size or 0.0) / float(self.rows.means[-1])
 
     @property
     def above(self) -> RejectedLevel | None:
@@ -82,7 +101,7 @@ def _predict(known: Known, level: float) -> Prediction:
     chosen, rows = known.chosen, known.rows
     first, last = (float(rows.distinct[i]) for i in (0, -1)) if len(rows.distinct) else (0.0, 0.0)
     outside = not first <= level <= last
-    reason = _refusal(known, level)
+    reason = refusal(known, level)
     low, high = hull(known, level) if not reason else (None, None)
     if not reason and (low is None or high is None):
         reason = NO_INTERVAL
@@ -109,18 +128,19 @@ def hull(known: Known, level: float) -> tuple[float | None, float | None]:
     ends = [_interval(c, level, known.limits) for c in known.spanned(level)]
     if not ends or any(low is None or high is None for low, high in ends):
         return None, None
-    ends += filter(None, [between(known.rows, level)])
+    ends += filter(None, [between(known.rows, level, known.noise, is_missed=known.is_missed)])
     return max(min(low for low, _ in ends if low is not None), 0.0), max(high for _, high in ends if high is not None)
 
 
 def band(known: Known, grid: Floats) -> tuple[tuple[float, float, float], ...]:
     """(level, low, high): the hull along the measured levels."""
-    ends = np.array([np.percentile(c.curves(grid), known.limits, axis=0) for c in known.plausible if len(c.samples)])
-    if not ends.size:
+    own = np.array([np.percentile(c.curves(grid), known.limits, axis=0) for c in known.plausible if len(c.samples)])
+    if not own.size:
         return ()
-    chords = np.array([between(known.rows, float(n)) or (math.inf, -math.inf) for n in grid]).T
-    low = np.maximum(np.minimum(ends[:, 0].min(axis=0), chords[0]), 0.0)
-    high = np.maximum(ends[:, 1].max(axis=0), chords[1])
+    gaps = [between(known.rows, float(n), known.noise, is_missed=known.is_missed) for n in grid]
+    chords = np.array([ends or (math.inf, -math.inf) for ends in gaps]).T
+    low = np.maximum(np.minimum(own[:, 0].min(axis=0), chords[0]), 0.0)
+    high = np.maximum(own[:, 1].max(axis=0), chords[1])
     return tuple((six_digits(n), six_digits(a), six_digits(b)) for n, a, b in zip(grid, low, high, strict=True))
 
 
@@ -135,10 +155,11 @@ def _estimate(candidate: Candidate, level: float) -> Estimate:
     return Estimate(value=float(candidate.rates(np.array([level]))[0]), std_err=None, low=low, high=high)
 
 
-def _refusal(known: Known, level: float) -> str:
+def refusal(known: Known, level: float) -> str:
+    """Why the curve has no rate at a level; "" if it has one."""
     rows = known.rows
     if known.chosen is None:
-        return NO_MODEL
+        return known.no_model
     above, below = known.above, known.below
     if above is not None and level >= above.level:
         return _rejected_from(known, above, level, "there or beyond")
@@ -166,7 +187,7 @@ def need(known: Known, wanted: Sequence[float]) -> tuple[Need, ...]:
 def _need(known: Known, rate: float) -> Need:
     chosen, rows = known.chosen, known.rows
     if chosen is None:
-        return _unknown(rate, NO_MODEL)
+        return _unknown(rate, known.no_model)
     least = float(rows.distinct[0]) / REACH
     rises, until = _crossings(chosen, chosen.values[None], rate)
     value, falling = float(rises[0]), False
@@ -209,7 +230,7 @@ def _no_level(known: Known, chosen: Candidate, value: float, rate: float, least:
 
 
 def _rejected_at(known: Known, barrier: RejectedLevel, where: str) -> str:
-    reason = f"the curve would have it {where} {known.terms.count(barrier.level)}, where every trial was rejected"
+    reason = f"the curve places it {where} {known.terms.count(barrier.level)}, and every trial there was rejected"
     return f"{reason}; measured there: {rejected_words(barrier, known.terms)}"
 
 

@@ -53,7 +53,7 @@ def resample(
         taken = chance.random(count)[:, None] < forms[0].weight
         errors = [form.spread * _errors(rows, form.pool, count, chance) if form.weight else 0.0 for form in forms]
         measured = fitted + scale * np.where(taken, *errors)
-        solutions.append(solve(model, rows.distinct, rows.weights, measured, rows.unit_level))
+        solutions.append(solve(model, rows.distinct, rows.weights, measured, rows.unit_level, rows.knot))
     return np.concatenate(solutions)
 
 

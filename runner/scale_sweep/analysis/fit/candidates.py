@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from scale_sweep.analysis.confidence import CONFIDENCE
 from scale_sweep.analysis.fit.bootstrap import SAMPLES, resample
-from scale_sweep.analysis.fit.models import BOUNDED, PARAMETERS, Floats, ModelName, jacobian, rates
+from scale_sweep.analysis.fit.models import BOUNDED, COUNTS, PARAMETERS, WITH_BREAK, Floats, ModelName, jacobian, rates
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.squares import solve
 from scale_sweep.model import Estimate, ModelFit
 
-CONFIDENCE = 0.95
 LIMITS = (50 * (1 - CONFIDENCE), 50 * (1 + CONFIDENCE))
 _RESOLUTION = 1e-6  # of the mean rate; the data is not more exact, so a perfect fit does not give ln(0)
-_UNITLESS = ("alpha", "beta", "exponent")
+_UNITLESS = ("alpha", "beta", "exponent", "share", "break")
 _SQUARE_MAX = 1e14
 
 
@@ -80,9 +80,10 @@ def percentiles(values: Floats, limits: tuple[float, float] = LIMITS) -> tuple[f
 
 
 def fit_model(model: ModelName, rows: Rows, samples: int = SAMPLES) -> Candidate:
-    """Least squares on the rate. The rows must have at least as many levels as the model has parameters."""
+    """Least squares on the rate. The rows must have at least as many levels as the model has parameters to fit, and a
+    knot if it has a break."""
     names = PARAMETERS[model]
-    values = solve(model, rows.distinct, rows.weights, rows.means[None] / rows.unit, rows.unit_level)[0]
+    values = solve(model, rows.distinct, rows.weights, rows.means[None] / rows.unit, rows.unit_level, rows.knot)[0]
     curve: Floats = rates(model, values[None], rows.distinct, rows.unit_level)[0]
     slopes = jacobian(model, values, rows.distinct, rows.unit_level)
     free = [i for i, name in enumerate(names) if np.any(slopes[:, i]) and not _on_bound(name, float(values[i]))]
@@ -102,7 +103,7 @@ def fit_model(model: ModelName, rows: Rows, samples: int = SAMPLES) -> Candidate
         degrees,
         samples,
     )
-    testable = len(rows.distinct) > len(names)
+    testable = len(rows.distinct) > COUNTS[model]
     return Candidate(
         model=model,
         values=values * units,
@@ -111,7 +112,7 @@ def fit_model(model: ModelName, rows: Rows, samples: int = SAMPLES) -> Candidate
         rss=rss * rows.unit**2,
         rse=size * rows.unit if size is not None else None,
         degrees=degrees,
-        aicc=aicc(rss, len(rows.rates), len(names), rows.unit) if testable else None,
+        aicc=aicc(rss, len(rows.rates), COUNTS[model], rows.unit) if testable else None,
         left_out_error=_left_out_error(model, rows),
         samples=drawn * units if drawn.size else drawn,
         trials=len(rows.rates),
@@ -149,11 +150,11 @@ def aicc(rss: float, trials: int, parameters: int, unit: float = 1.0) -> float |
 
 
 def _left_out_error(model: ModelName, rows: Rows) -> float | None:
-    """The relative error at the last level if it is not fitted; None with too few levels."""
-    if len(rows.distinct) - 1 < len(PARAMETERS[model]):
+    """The relative error at the last level if it is not fitted; None with too few levels, before or beyond a break."""
+    if len(rows.distinct) - 1 < COUNTS[model] or model in WITH_BREAK and rows.distinct[-2] <= (rows.knot or 0.0):
         return None
     rest = rows.means[None, :-1] / rows.unit
-    values = solve(model, rows.distinct[:-1], rows.weights[:-1], rest, rows.unit_level)
+    values = solve(model, rows.distinct[:-1], rows.weights[:-1], rest, rows.unit_level, rows.knot)
     predicted = float(rates(model, values, rows.distinct[-1:], rows.unit_level)[0, 0]) * rows.unit
     off = abs(predicted / float(rows.means[-1]) - 1)
     return off if math.isfinite(off) else None
@@ -180,7 +181,7 @@ def document(candidate: Candidate, grid: Floats | None) -> ModelFit:
         rss=candidate.rss,
         aicc=candidate.aicc,
         band=band(candidate, grid) if grid is not None else (),
-        on_bound=tuple(n for n in candidate.names if n not in candidate.free),
+        on_bound=tuple(n for n in candidate.names if n not in candidate.free and n != "break"),
         trials=candidate.trials,
         unit_level=candidate.unit_level,
         rse=candidate.rse,

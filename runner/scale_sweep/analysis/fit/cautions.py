@@ -6,27 +6,33 @@ Refuses to state a cause for a spread: it names possible causes to check.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from scipy.special import stdtrit
-
+from scale_sweep.analysis.confidence import (
+    DIFFERENCE_MAX_PERCENT,
+    REPEATS_MAX,
+    SIGNIFICANCE,
+    SOUGHT_PERCENT,
+    replicates_for,
+    smallest_of,
+    student,
+)
 from scale_sweep.analysis.fit.choice import NEAR_AICC
 from scale_sweep.analysis.fit.local import misfit_p
 from scale_sweep.analysis.fit.models import NAMES
 from scale_sweep.analysis.fit.rows import make_rows
 from scale_sweep.analysis.fit.summaries import Noise
 from scale_sweep.analysis.fit.words import FitFindings, level_words, rejected_words
-from scale_sweep.base.units import format_number
+from scale_sweep.base.units import counted, format_number, percent_words
 from scale_sweep.model import PointSummary
 
-CONFIDENCE = 0.95
 _SUPERLINEAR_UNPROVEN = 1.05
 _SUPERLINEAR_LEAST = 0.02  # of ln(efficiency), so that rounding is not reported
 _MISFIT_P = 0.01
-_DEGREES_FEW = 4
 _LOST_SHOWN = 6
 CONFOUNDS = (
-    "what could explain it: a handicapped first level (the load generator or another process on the same cores, a cold "
-    "cache), memory or cache that grows with the axis, a knob that moves along it, a higher clock rate, growing batches"
+    "possible causes: a slow first level (shared cores, a cold cache), memory or cache that grows with the axis, a "
+    "knob that changes along it, a higher clock rate, larger batches"
 )
 
 
@@ -38,12 +44,12 @@ def superlinear_levels(points: tuple[PointSummary, ...], noise: Noise | None) ->
     """
     if noise is None:
         return _below_the_others(points)
-    probability = 1 - (1 - CONFIDENCE) / 2 / max(len(points) - 1, 1)
+    probability = 1 - SIGNIFICANCE / 2 / max(len(points) - 1, 1)
     levels = []
     for p in points[1:]:
         efficiency = p.efficiency or 0.0
         error = efficiency * p.speedup_std_err / p.speedup if p.speedup and p.speedup_std_err is not None else math.inf
-        if efficiency > 1 + float(stdtrit(p.speedup_degrees or noise.degrees, probability)) * error:
+        if efficiency > 1 + student(p.speedup_degrees or noise.degrees, probability) * error:
             levels.append(_efficiency_words(p))
     return tuple(levels)
 
@@ -58,7 +64,7 @@ def _below_the_others(points: tuple[PointSummary, ...]) -> tuple[str, ...]:
         return ()
     middle = sum(logs) / len(logs)
     spread = math.sqrt(sum((v - middle) ** 2 for v in logs) / (len(logs) - 1))
-    bound = float(stdtrit(len(logs) - 1, (1 + CONFIDENCE) / 2))
+    bound = student(len(logs) - 1)
     if middle <= max(bound * spread * math.sqrt(1 + 1 / len(logs)), _SUPERLINEAR_LEAST):
         return ()
     return tuple(_efficiency_words(p) for p in points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN)
@@ -68,7 +74,7 @@ def all_cautions(f: FitFindings) -> tuple[str, ...]:
     """Sentences that a reader must know before using the fit's own, the most important first."""
     sentences = [c.sentence for c in f.confounds]
     for note, at in f.data.noted.items():
-        sentences.append(f"{note} at {level_words(at)} {f.terms.axis}: these trials are fitted")
+        sentences.append(f"{note} at {f.terms.named(level_words(at))}: these trials are fitted")
     sentences += [*_left_out(f), *f.outliers]
     if len(f.points) < 2:
         return tuple(sentences)
@@ -82,15 +88,15 @@ def _left_out(f: FitFindings) -> list[str]:
         return []
     kinds = ", ".join(f"{n} {kind}" for kind, n in f.data.left_out.items())
     all_trials = total + len(f.data.rates)
-    sentences = [f"{total} of {all_trials} trials {'is' if total == 1 else 'are'} not fitted: {kinds}"]
+    sentences = [f"{total} of {counted(all_trials, 'trial')} {'is' if total == 1 else 'are'} not fitted: {kinds}"]
     if f.data.lost:
-        lost = ", ".join(format_number(r.level) for r in f.data.lost)
+        lost = f.terms.named(", ".join(format_number(r.level) for r in f.data.lost))
         shown = f.data.lost[:_LOST_SHOWN]
         rates = "; ".join(f"{rejected_words(r, f.terms)} at {format_number(r.level)}" for r in shown)
-        sentences.append(f"no {f.terms.row} at {lost} {f.terms.axis}: the curve says nothing there; measured: {rates}")
+        sentences.append(f"no {f.terms.row} at {lost}: the curve does not cover it; measured: {rates}")
     for r in f.data.rejected:
         if r.is_doubted:
-            share = f"{r.rejected} of {r.rejected + r.kept} trials were rejected"
+            share = f"{r.rejected} of {counted(r.rejected + r.kept, 'trial')} were rejected"
             measured = f"they measured {rejected_words(r, f.terms)}"
             sentences.append(f"{f.terms.count(r.level)}: {share}, so this level is in doubt; {measured}")
     return sentences
@@ -99,17 +105,23 @@ def _left_out(f: FitFindings) -> list[str]:
 def _superlinear(f: FitFindings) -> list[str]:
     if f.superlinear:
         noise = "noise" if f.noise else "the scatter of the levels"
-        sentences = [f"superlinear beyond {noise}: efficiency {', '.join(f.superlinear)} {f.terms.axis}"]
+        sentences = [f"superlinear beyond {noise}: efficiency {_at_levels(f.superlinear, f)}"]
     elif f.choice.verdict == "superlinear":
         sentences = ["superlinear: the curve rises faster than a line through the origin, beyond its error"]
     else:
         seen = [_efficiency_words(p) for p in f.points[1:] if (p.efficiency or 0.0) > _SUPERLINEAR_UNPROVEN]
         return (
-            [f"superlinear: efficiency {', '.join(seen)} {f.terms.axis}; without replicates noise cannot be excluded"]
+            [f"superlinear: efficiency {_at_levels(seen, f)}; without replicates noise cannot be excluded"]
             if seen and f.noise is None
             else []
         )
     return [*sentences, CONFOUNDS]
+
+
+def _at_levels(efficiencies: Sequence[str], f: FitFindings) -> str:
+    """["1.25 at 4", "1.27 at 8"] → "1.25 at 4, 1.27 at 8 cores"."""
+    is_one = len(efficiencies) == 1 and efficiencies[0].endswith(" at 1")
+    return f"{', '.join(efficiencies)} {f.terms.unit if is_one else f.terms.axis}"
 
 
 def _limits(f: FitFindings) -> list[str]:
@@ -137,6 +149,9 @@ def _model_doubts(f: FitFindings) -> list[str]:
     if misfit(f):
         sentences.append(f"the levels lie off the {name} curve by more than the replicates' spread explains")
     near = [NAMES[n] for n in f.choice.supported]
+    sentences += f.choice.skipped
+    if f.choice.untested:
+        sentences.append(f"{name} is not tested: the points are too few for its AICc; {f.choice.untested}")
     if near:
         verb = "explains" if len(near) == 1 else "explain"
         sentences.append(f"{_listed(near)} {verb} the points about as well as {name} (AICc within {NEAR_AICC:.0f})")
@@ -152,23 +167,53 @@ def _few(f: FitFindings) -> list[str]:
     untested = [NAMES[m] for m, c in f.candidates.items() if c.aicc is None and m != "knee"]
     sentences = []
     if levels >= 3 and untested:
+        where = f"{f.terms.rows(rows)} at {counted(levels, 'level')}"
         sentences.append(
-            f"{f.terms.rows(rows)} at {levels} levels cannot test {_listed(untested)}: any of them may lie behind "
-            "these points, and only more levels or replicates can show which"
+            f"{where} cannot test {_listed(untested)}: any of them may lie behind these points, and "
+            "only more levels or replicates can show which"
         )
     if 3 <= levels <= 5:
-        sentences.append(f"USL is weakly determined by {levels} levels (3 parameters; 6 levels or more are needed)")
+        many = counted(levels, "level")
+        sentences.append(f"USL is weakly determined by {many} (3 parameters; 6 levels or more are needed)")
     return sentences
 
 
+def smallest_percent(points: Sequence[PointSummary], noise_percent: float | None) -> float | None:
+    """The difference of two levels that these points show four times in five at 5 %, in percent; None for one level,
+    and without replicates. noise_percent: the pooled relative spread of the replicates."""
+    if noise_percent is None or len(points) < 2:
+        return None
+    return smallest_of(noise_percent / 100, degrees_of(points), min(p.n for p in points))
+
+
+def trials_percent(points: Sequence[PointSummary], noise_percent: float | None) -> float | None:
+    """Half of the range about a level's mean that holds 95 % of its trials, in percent; None without replicates."""
+    return student(degrees_of(points)) * noise_percent if noise_percent is not None else None
+
+
+def degrees_of(points: Sequence[PointSummary]) -> int:
+    """The degrees of freedom of the pooled spread of the replicates; 1 at least."""
+    return max(1, sum(p.n - 1 for p in points))
+
+
 def _noise(f: FitFindings) -> list[str]:
-    if f.noise is None:
-        return [
-            f"one {f.terms.row.rpartition(' ')[2]} per level: the noise is not known, so small differences mean nothing"
-        ]
-    floor = f"noise floor {100 * f.noise.std:.1f} % (spread of replicates); differences below it mean nothing"
-    few = f", and it is itself poorly known ({f.noise.degrees} degree{'s' * (f.noise.degrees > 1)} of freedom)"
-    return [floor + (few if f.noise.degrees < _DEGREES_FEW else "")]
+    smallest = smallest_percent(f.points, 100 * f.noise.std if f.noise else None)
+    if f.noise is None or smallest is None:
+        one = f.terms.row.rpartition(" ")[2]
+        why = f"one {one} per level: the noise is not known"
+        return [f"{why}, so no rate has an interval, and no difference is significant"]
+    where = f"in {f.terms.whole}"
+    if smallest >= DIFFERENCE_MAX_PERCENT:
+        return [f"too noisy to detect a difference between two levels {where}; {_enough(f.points, f.noise)}"]
+    seen = f"can detect only differences of {percent_words(smallest)} or more between two levels {where} (80 % power)"
+    return [f"{seen}; {_enough(f.points, f.noise)}" if smallest > SOUGHT_PERCENT else seen]
+
+
+def _enough(points: Sequence[PointSummary], noise: Noise) -> str:
+    """How many replicates would show the differences that sweeps look for."""
+    count = replicates_for(SOUGHT_PERCENT, len(points), noise.std)
+    many = counted(count, "replicate") if count is not None else f"more than {counted(REPEATS_MAX, 'replicate')}"
+    return f"{many} would show {SOUGHT_PERCENT:g} %"
 
 
 def misfit(f: FitFindings) -> bool:

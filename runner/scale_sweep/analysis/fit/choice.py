@@ -3,21 +3,23 @@
 The choice uses AICc and the holdout error at the last level. It takes the models within 2 of the lowest AICc, then
 those whose error at the last level is within the noise of the smallest, then the one with the fewest parameters; laws
 come before descriptions. A knee must beat every smooth model's AICc by 4, have two levels on either side, and be more
-than noise about a smooth curve explains. If the rate falls at the end beyond the noise, only models that fall compete;
-if it rose before, only those that rise before they fall.
+than noise about a smooth curve explains; it must not lie at a level where the CPU placement is known to change. If the
+rate falls at the end beyond the noise, only models that fall compete; if it rose before, only those that rise before
+they fall.
 Refuses to choose if fewer than two models can be tested, and to call a curve linear that could hide contention.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 
 from scale_sweep.analysis.fit import shapes
 from scale_sweep.analysis.fit.candidates import Candidate, percentiles
-from scale_sweep.analysis.fit.models import MODELS, NAMES, PARAMETERS, Floats, ModelName
+from scale_sweep.analysis.fit.models import COUNTS, NAMES, PARAMETERS, WITH_BREAK, Floats, ModelName
+from scale_sweep.analysis.fit.nested import F_TEST, LAWS, rejected_laws
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.model import Shape
 
@@ -27,13 +29,16 @@ KNEE_MARGIN = 4.0  # of AICc: "considerably less support" for the other (Burnham
 EFFICIENCY_SURE = 0.8  # to call a curve linear, the points must exclude an efficiency below this at the last level
 LEVELS_FOR_A_MODEL = 3
 _NOISE_LEAST = 1e-9
+# Of equally supported models with as many parameters: laws before descriptions.
+_ORDER: tuple[ModelName, ...] = ("linear", "amdahl", "usl", "knee", "linear_break", "amdahl_break", "affine", "power")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
     """The chosen model (None: too few points), the other supported models, the verdict, and the reasons.
 
-    plausible: the models that an interval covers, with the chosen one.
+    plausible: the models that an interval covers, with the chosen one. skipped: sentences about models with a much
+    lower AICc than the chosen one's. untested: why a model without an AICc is chosen, a clause; "" if it has one.
     """
 
     model: ModelName | None
@@ -41,6 +46,8 @@ class ModelChoice:
     verdict: Shape
     doubts: tuple[str, ...] = ()
     plausible: tuple[ModelName, ...] = ()
+    skipped: tuple[str, ...] = ()
+    untested: str = ""
 
 
 def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: bool) -> ModelChoice:
@@ -50,11 +57,17 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
         verdict: Shape = "retrograde" if retrograde else "superlinear" if superlinear else "undecided"
         return ModelChoice(model=None, supported=(), verdict=verdict)
     able = _able(candidates, rows, retrograde)
+    if not able:
+        return _untested_fall(candidates, rows)
+    rejected = set() if retrograde else rejected_laws(candidates, rows)
+    if "amdahl" in rejected:
+        return _untested_law(candidates, rows, rejected)
+    able = [c for c in able if c.model not in rejected] or able
     lowest = min(_aicc(c) for c in able)
     noise = _noise(min(able, key=_aicc), rows)
     near = [c for c in able if _aicc(c) <= lowest + NEAR_AICC]
     least = min(_error(c) for c in near)
-    chosen = min((c for c in near if _error(c) <= least + noise), key=_simplest)
+    chosen = min((c for c in near if c.left_out_error is None or _error(c) <= least + noise), key=_simplest)
     line = next((c for c in near if c.model == "linear"), chosen)
     if shape_of(chosen, rows, superlinear=False) == "linear":
         chosen = line
@@ -70,6 +83,7 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
         verdict="undecided" if doubts else shape,
         doubts=tuple(doubts),
         plausible=_plausible(candidates, rows, chosen, retrograde),
+        skipped=tuple(_skipped(candidates, rows, chosen, able, retrograde)),
     )
 
 
@@ -77,11 +91,74 @@ def _able(candidates: Mapping[ModelName, Candidate], rows: Rows, retrograde: boo
     """The models that compete: those with an AICc, a knee only if it is clear, and only falling ones if the rate
     falls."""
     able = [c for c in candidates.values() if c.aicc is not None]
-    falling = _falling([c for c in able if c.model != "knee"], rows)
-    if retrograde and falling:
-        return falling
+    if retrograde:
+        falling = {c.model for c in _falling(_smooth_of(candidates), rows)}
+        return [c for c in able if c.model in falling]
     smooth = [_aicc(c) for c in able if c.model != "knee"]
     return [c for c in able if c.model != "knee" or _clear_knee(c, rows, smooth)]
+
+
+def _untested_fall(candidates: Mapping[ModelName, Candidate], rows: Rows) -> ModelChoice:
+    """The rate falls, and no model with an AICc does. Of few levels, the falling model that fits best without one; it
+    needs a degree of freedom for its interval. None if no model falls."""
+    falling = _falling(_smooth_of(candidates), rows)
+    chosen = min(falling, key=lambda c: c.rss, default=None)
+    return ModelChoice(
+        model=chosen.model if chosen else None,
+        supported=(),
+        verdict="retrograde",
+        plausible=(chosen.model,) if chosen else (),
+        untested="no other model falls as the rate does" if chosen else "",
+    )
+
+
+def _smooth_of(candidates: Mapping[ModelName, Candidate]) -> list[Candidate]:
+    """The models without a corner that have an interval, also those whose AICc the rows are too few for."""
+    return [c for c in candidates.values() if c.model != "knee" and len(c.samples)]
+
+
+def _untested_law(candidates: Mapping[ModelName, Candidate], rows: Rows, rejected: Set[ModelName]) -> ModelChoice:
+    """The USL, of rows too few for its AICc that reject the other laws."""
+    chosen = candidates["usl"]
+    others = {name: c for name, c in candidates.items() if name not in rejected}
+    names = " and ".join(NAMES[name] for name in LAWS if name in rejected)
+    return ModelChoice(
+        model=chosen.model,
+        supported=(),
+        verdict=shape_of(chosen, rows, superlinear=False),
+        plausible=_plausible(others, rows, chosen, retrograde=False),
+        untested=f"the rates reject {names} ({F_TEST})",
+    )
+
+
+def _skipped(
+    candidates: Mapping[ModelName, Candidate], rows: Rows, chosen: Candidate, able: Sequence[Candidate], falling: bool
+) -> list[str]:
+    """A sentence for each model whose AICc is lower than the chosen one's by more than 6, with the rule against it."""
+    sentences = []
+    for c in candidates.values():
+        gain = _aicc(chosen) - c.aicc if c.aicc is not None else 0.0
+        if gain <= PLAUSIBLE_AICC or c.model in {one.model for one in able}:
+            continue
+        if not falling:
+            rule = _rule_against_the_knee(c, rows) if c.model == "knee" else f"the rates reject it ({F_TEST})"
+        elif c.model == "knee" or not _falling([c], rows):
+            rule = "it does not fall, and the rate does"
+        else:
+            rule = "it falls from the first level on, and the rate rises first"
+        sentences.append(
+            f"{NAMES[c.model]} has an AICc that is lower than {NAMES[chosen.model]}'s by {gain:.0f}; it is not chosen: "
+            f"{rule}"
+        )
+    return sentences
+
+
+def _rule_against_the_knee(knee: Candidate, rows: Rows) -> str:
+    if not _inside(knee, rows):
+        return "a hard limit needs two levels below it and two above"
+    if _at_the_break(knee, rows):
+        return f"at {rows.knot:g} the CPU placement changes, which is no hard limit"
+    return "noise about the best smooth curve explains a hard limit as well"
 
 
 def _falling(able: Sequence[Candidate], rows: Rows) -> list[Candidate]:
@@ -96,7 +173,9 @@ def _falling(able: Sequence[Candidate], rows: Rows) -> list[Candidate]:
 
 
 def _clear_knee(knee: Candidate, rows: Rows, smooth: Sequence[float]) -> bool:
-    return bool(smooth) and _inside(knee, rows) and _aicc(knee) + KNEE_MARGIN < min(smooth) and shapes.bends(rows)
+    if not smooth or not _inside(knee, rows) or _at_the_break(knee, rows):
+        return False
+    return _aicc(knee) + KNEE_MARGIN < min(smooth) and shapes.bends(rows)
 
 
 def _inside(knee: Candidate, rows: Rows) -> bool:
@@ -105,6 +184,15 @@ def _inside(knee: Candidate, rows: Rows) -> bool:
         return False
     at = knee.value("capacity") / knee.value("lambda")
     return bool(rows.distinct[1] <= at * (1 + 1e-9) and at <= rows.distinct[-2] * (1 + 1e-9))
+
+
+def _at_the_break(knee: Candidate, rows: Rows) -> bool:
+    """Whether the knee is within one level of a known break, and so is that break."""
+    if rows.knot is None or knee.value("lambda") <= 0:
+        return False
+    at, place = knee.value("capacity") / knee.value("lambda"), int(np.searchsorted(rows.distinct, rows.knot))
+    below, above = max(place - 1, 0), min(place + 1, len(rows.distinct) - 1)
+    return bool(rows.distinct[below] <= at <= rows.distinct[above])
 
 
 def _plausible(
@@ -116,7 +204,7 @@ def _plausible(
         able = _falling(able, rows)
     lowest = min((_aicc(c) for c in able), default=0.0)
     within = {c.model for c in able if _aicc(c) <= lowest + PLAUSIBLE_AICC}
-    return tuple(m for m in MODELS if m in within | {chosen.model})
+    return tuple(m for m in PARAMETERS if m in within | {chosen.model})
 
 
 def _aicc(candidate: Candidate) -> float:
@@ -135,13 +223,15 @@ def _noise(candidate: Candidate, rows: Rows) -> float:
 
 
 def _simplest(candidate: Candidate) -> tuple[int, int]:
-    return len(PARAMETERS[candidate.model]), MODELS.index(candidate.model)
+    return COUNTS[candidate.model], _ORDER.index(candidate.model)
 
 
 def shape_of(c: Candidate, rows: Rows, superlinear: bool) -> Shape:
     """The verdict of a model in one word, as far as its intervals support it."""
     if c.model == "knee":
         return "knee"
+    if c.model in WITH_BREAK and _by_interval(*c.interval("share"), 1.0) != "linear":
+        return "break"
     if c.model == "power":
         shape = _by_interval(*c.interval("exponent"), 1.0)
     elif c.model == "affine":
@@ -161,7 +251,7 @@ def _by_interval(low: float | None, high: float | None, linear: float, *, rising
 
 def _law_shape(c: Candidate, rows: Rows) -> Shape:
     """Contended if the whole interval of the efficiency at the last level is below 1."""
-    if c.model == "linear" or not len(c.samples):
+    if c.model in ("linear", "linear_break") or not len(c.samples):
         return "linear"
     _, high = percentiles(_efficiencies(c, rows))
     return "contended" if high is not None and high < 1 - 1e-9 else "linear"
@@ -197,6 +287,8 @@ def _contradicted(
     """The cautions about a model of another kind that AICc rejects and that predicts the last level much better."""
     best = min(able, key=_error)
     gained = _error(chosen) - _error(best)
+    if chosen.left_out_error is None:
+        return []
     if best is chosen or gained <= 3 * noise or shape_of(best, rows, superlinear) == shape:
         return []
     sentence = (

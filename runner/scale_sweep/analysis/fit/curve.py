@@ -10,16 +10,28 @@ import numpy as np
 
 from scale_sweep.analysis.fit import beyond, derived
 from scale_sweep.analysis.fit.bootstrap import SAMPLES
+from scale_sweep.analysis.fit.breaks import best_knot
 from scale_sweep.analysis.fit.candidates import Candidate, document, fit_model
 from scale_sweep.analysis.fit.cautions import all_cautions, superlinear_levels
 from scale_sweep.analysis.fit.choice import ModelChoice, choose
-from scale_sweep.analysis.fit.local import wider_curves
-from scale_sweep.analysis.fit.models import MODELS, PARAMETERS, Floats, ModelName, rate_at
+from scale_sweep.analysis.fit.local import may_miss, wider_curves
+from scale_sweep.analysis.fit.models import COUNTS, MODELS, WITH_BREAK, Floats, ModelName, rate_at
+from scale_sweep.analysis.fit.next_level import with_next_level
 from scale_sweep.analysis.fit.outliers import outliers
 from scale_sweep.analysis.fit.rows import Rows, make_rows
-from scale_sweep.analysis.fit.summaries import Usable, noise_floor, summaries, usable
+from scale_sweep.analysis.fit.summaries import Noise, Usable, pooled_noise, summaries, usable
 from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence, with_them
-from scale_sweep.model import Confound, Estimate, FitBeside, FitReport, ModelFit, Observation
+from scale_sweep.model import (
+    Confound,
+    Estimate,
+    FitBeside,
+    FitReport,
+    KnownBreak,
+    ModelFit,
+    Observation,
+    PointSummary,
+    Prediction,
+)
 
 GRID_STEPS = 60
 _SAMPLES_BESIDE = 500  # its intervals are not shown
@@ -27,10 +39,12 @@ _SAMPLES_BESIDE = 500  # its intervals are not shown
 
 @dataclass(frozen=True, kw_only=True)
 class FitQuestions:
-    """Questions beyond the points: rates at these levels, and levels for these rates."""
+    """Questions beyond the points: rates at these levels, and levels for these rates. next_level: also which level to
+    measure so that an interval too wide to use becomes half as wide; this takes up to a second each."""
 
     predict: Sequence[float] = ()
     need: Sequence[float] = ()
+    next_level: bool = False
 
 
 def fit_curve(
@@ -40,19 +54,47 @@ def fit_curve(
     rate: str = "rows_per_s",
     confounds: Sequence[Confound] = (),
     questions: FitQuestions | None = None,
+    breaks: Sequence[KnownBreak] = (),
 ) -> FitReport:
-    """The curve of the observations over the axis, with every caution. rate: the name of their value."""
-    return _report(usable(observed), terms, rate, tuple(confounds), questions or FitQuestions())
+    """The curve of the observations over the axis, with every caution. rate: the name of their value. breaks: of the
+    CPU placement."""
+    return _report(usable(observed), terms, rate, tuple(confounds), questions or FitQuestions(), tuple(breaks))
 
 
 def fit_rows(
-    rows: Sequence[tuple[float, float]], terms: Terms, *, questions: FitQuestions | None = None, samples: int = SAMPLES
+    rows: Sequence[tuple[float, float]],
+    terms: Terms,
+    *,
+    questions: FitQuestions | None = None,
+    breaks: Sequence[KnownBreak] = (),
+    samples: int = SAMPLES,
 ) -> FitReport:
     """The curve of plain (level, rate) rows, both above 0. samples: of the bootstrap; simulations need only few."""
+    return _report(_of_rows(rows), terms, terms.rate, (), questions or FitQuestions(), tuple(breaks), samples)
+
+
+def known_of(
+    observed: Sequence[Observation], terms: Terms, *, breaks: Sequence[KnownBreak] = (), samples: int = SAMPLES
+) -> beyond.Known:
+    """The input of answers beyond the points, for questions that `FitQuestions` does not have."""
+    return _known_of(usable(observed), terms, tuple(breaks), samples)
+
+
+def known_of_rows(
+    rows: Sequence[tuple[float, float]], terms: Terms, *, breaks: Sequence[KnownBreak] = (), samples: int = SAMPLES
+) -> beyond.Known:
+    """The same of plain (level, rate) rows, both above 0."""
+    return _known_of(_of_rows(rows), terms, tuple(breaks), samples)
+
+
+def _known_of(data: Usable, terms: Terms, breaks: tuple[KnownBreak, ...], samples: int) -> beyond.Known:
+    return _known(data, _fitted(data, breaks, samples), terms)
+
+
+def _of_rows(rows: Sequence[tuple[float, float]]) -> Usable:
     table = np.asarray(rows, dtype=float).reshape(-1, 2)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
-    data = Usable(levels=table[:, 0], rates=table[:, 1], left_out={})
-    return _report(data, terms, terms.rate, (), questions or FitQuestions(), samples)
+    return Usable(levels=table[:, 0], rates=table[:, 1], left_out={})
 
 
 def value_at(fit: FitReport, level: float) -> float | None:
@@ -74,36 +116,78 @@ def _report(
     rate: str,
     confounds: tuple[Confound, ...],
     questions: FitQuestions,
+    breaks: tuple[KnownBreak, ...] = (),
     samples: int = SAMPLES,
 ) -> FitReport:
-    rows = make_rows(data.levels, data.rates)
-    noise = noise_floor(data)
-    points = summaries(data, noise)
-    candidates = {m: fit_model(m, rows, samples) for m in MODELS if len(PARAMETERS[m]) <= len(points)}
-    superlinear = superlinear_levels(points, noise)
-    choice = choose(candidates, rows, bool(superlinear) or _rises_faster(candidates))
-    known = _known(candidates, choice, rows, terms, data, samples)
+    fitted = _fitted(data, breaks, samples)
+    known = _known(data, fitted, terms)
     peak, knee, maximum, at_90 = _figures(known)
-    beside = _beside(data, terms, rate)
+    beside = _beside(data, terms, rate, breaks)
     findings = FitFindings(
         terms=terms,
         data=data,
-        noise=noise,
-        points=points,
-        candidates=candidates,
-        choice=choice,
+        noise=fitted.noise,
+        points=fitted.points,
+        candidates=fitted.candidates,
+        choice=fitted.choice,
         confounds=confounds,
-        superlinear=superlinear,
+        superlinear=fitted.superlinear,
         peak=peak,
         knee=knee,
         maximum=maximum,
         beside=with_them(beside),
-        outliers=outliers(rows, terms),
+        outliers=outliers(fitted.rows, terms),
+        breaks=breaks,
     )
-    grid = _grid(rows)
+    return replace(
+        _written(findings, known, rate),
+        level_at_90=at_90,
+        beside=beside,
+        predictions=_predictions(known, questions),
+        needs=beyond.need(known, questions.need),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Fitted:
+    """Every model on the rows, and the choice between them. wider: see `wider_curves`."""
+
+    rows: Rows
+    noise: Noise | None
+    points: tuple[PointSummary, ...]
+    candidates: Mapping[ModelName, Candidate]
+    superlinear: tuple[str, ...]
+    choice: ModelChoice
+    wider: Sequence[Candidate]
+
+
+def _fitted(data: Usable, breaks: tuple[KnownBreak, ...], samples: int) -> _Fitted:
+    rows = make_rows(data.levels, data.rates, best_knot(data.levels, data.rates, breaks))
+    noise = pooled_noise(data)
+    points = summaries(data, noise)
+    models = (*MODELS, *(WITH_BREAK if rows.knot is not None else ()))
+    candidates = {m: fit_model(m, rows, samples) for m in models if COUNTS[m] <= len(points)}
+    superlinear = superlinear_levels(points, noise)
+    choice = choose(candidates, rows, bool(superlinear) or _rises_faster(candidates))
+    return _Fitted(
+        rows=rows,
+        noise=noise,
+        points=points,
+        candidates=candidates,
+        superlinear=superlinear,
+        choice=choice,
+        wider=wider_curves(candidates, choice, rows, samples),
+    )
+
+
+def _written(findings: FitFindings, known: beyond.Known, rate: str) -> FitReport:
+    """The report without answers."""
+    points, choice, peak, knee = findings.points, findings.choice, findings.peak, findings.knee
+    noise, grid = findings.noise, _grid(known.rows)
+    banded = (choice.model, "linear")
     return FitReport(
         points=points,
-        models=tuple(document(c, grid if c.model in (choice.model, "linear") else None) for c in candidates.values()),
+        models=tuple(document(c, grid if c.model in banded else None) for c in findings.candidates.values()),
         chosen=choice.model,
         sentence=sentence(findings),
         cautions=all_cautions(findings),
@@ -112,35 +196,39 @@ def _report(
         peak_extrapolated=bool(peak and peak.value > points[-1].level),
         knee_level=knee.value if knee else None,
         noise_percent=100 * noise.std if noise else None,
-        axis=terms.axis,
+        axis=findings.terms.axis,
         rate=rate,
         verdict=choice.verdict,
         peak=peak,
         knee=knee,
-        maximum=maximum,
-        level_at_90=at_90,
+        maximum=findings.maximum,
         supported=choice.supported,
         extrapolation_limit=known.limit if len(points) else None,
-        predictions=beyond.predict(known, questions.predict),
-        needs=beyond.need(known, questions.need),
-        rejected=data.rejected,
-        beside=beside,
+        rejected=findings.data.rejected,
         band=beyond.band(known, grid) if grid is not None and choice.model else (),
+        breaks=findings.breaks,
     )
 
 
-def _known(
-    candidates: Mapping[ModelName, Candidate], choice: ModelChoice, rows: Rows, terms: Terms, data: Usable, samples: int
-) -> beyond.Known:
+def _predictions(known: beyond.Known, questions: FitQuestions) -> tuple[Prediction, ...]:
+    predictions = beyond.predict(known, questions.predict)
+    return tuple(with_next_level(known, p) for p in predictions) if questions.next_level else predictions
+
+
+def _known(data: Usable, fitted: _Fitted, terms: Terms) -> beyond.Known:
     """The input of the answers beyond the points."""
+    choice = fitted.choice
+    chosen = fitted.candidates[choice.model] if choice.model else None
     return beyond.Known(
-        chosen=candidates[choice.model] if choice.model else None,
-        plausible=[candidates[m] for m in choice.plausible],
-        wider=wider_curves(candidates, choice, rows, samples),
-        rows=rows,
+        chosen=chosen,
+        plausible=[fitted.candidates[m] for m in choice.plausible],
+        wider=fitted.wider,
+        rows=fitted.rows,
         terms=terms,
         lost=data.lost,
         falls=choice.verdict == "retrograde",
+        noise=fitted.noise,
+        is_missed=may_miss(chosen, fitted.rows),
     )
 
 
@@ -157,12 +245,13 @@ def _figures(known: beyond.Known) -> tuple[Estimate | None, Estimate | None, Est
     return peak, knee, derived.maximum(chosen) if above is None or peak or knee else None, at_90
 
 
-def _beside(data: Usable, terms: Terms, rate: str) -> FitBeside | None:
+def _beside(data: Usable, terms: Terms, rate: str, breaks: tuple[KnownBreak, ...]) -> FitBeside | None:
     """The fit with the rejected trials of the doubted levels."""
     if not data.doubted:
         return None
     levels, rates = np.array(sorted([*zip(data.levels, data.rates, strict=True), *data.doubted]), dtype=float).T
-    fit = _report(Usable(levels=levels, rates=rates, left_out={}), terms, rate, (), FitQuestions(), _SAMPLES_BESIDE)
+    all_of_them = Usable(levels=levels, rates=rates, left_out={})
+    fit = _report(all_of_them, terms, rate, (), FitQuestions(), breaks, _SAMPLES_BESIDE)
     return FitBeside(
         levels=tuple(sorted({level for level, _ in data.doubted})),
         chosen=fit.chosen,

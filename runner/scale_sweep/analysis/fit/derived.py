@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scale_sweep.analysis.fit.candidates import Candidate, percentiles
-from scale_sweep.analysis.fit.models import Floats, ModelName, usl_peak
+from scale_sweep.analysis.fit.models import WITH_BREAK, Floats, ModelName, usl_peak
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.model import Estimate
 
@@ -99,6 +99,8 @@ def level_at_90(candidate: Candidate, rows: Rows) -> Estimate | None:
 
 
 def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Floats:
+    if model in WITH_BREAK:
+        return _levels_at_90_with_break(p, first, unit)
     if model in ("amdahl", "usl"):
         m = first / unit
         alpha, beta = p[:, 1], p[:, 2] if model == "usl" else np.zeros(len(p))
@@ -113,6 +115,27 @@ def _levels_at_90(model: ModelName, p: Floats, first: float, unit: float) -> Flo
         falls = p[:, 1] < 1
         levels[falls] = first * np.exp(np.minimum(math.log(_EFFICIENCY) / (p[falls, 1] - 1), 700.0))
     return levels
+
+
+def _levels_at_90_with_break(p: Floats, first: float, unit: float) -> Floats:
+    """The first level of 90 % on either side of the break. Beyond it, X(n) = k n is a quadratic equation in n."""
+    law, share, at = _law_of(p), p[:, -2], p[:, -1]
+    before = _levels_at_90("amdahl", law, first, unit)
+    ideal, alpha, whole = law[:, 0], law[:, 1], (1 - share) * at
+    wanted = _EFFICIENCY * ideal / (1 + alpha * (first / unit - 1))
+    beyond = _usl_root(
+        wanted * alpha * share / unit,
+        wanted * (1 - alpha + alpha * whole / unit) - share * ideal,
+        -ideal * whole,
+        larger=True,
+    )
+    return np.where(before <= at, before, np.maximum(beyond, at))
+
+
+def _law_of(p: Floats) -> Floats:
+    """γ and α of a model with a break."""
+    contention = p[:, 1] if p.shape[1] > 3 else np.zeros(len(p))
+    return np.column_stack([p[:, 0], contention])
 
 
 def _usl_root(square: Floats, linear: Floats, constant: Floats, *, larger: bool) -> Floats:
@@ -134,6 +157,8 @@ def levels_for(model: ModelName, p: Floats, rate: float, unit: float = 1.0) -> F
         return np.where(rates <= p[:, 1], _ratio(rates, p[:, 0]), np.inf)
     if model == "power":
         return _power_level(p, rate, p[:, 1] > 0)
+    if model in WITH_BREAK:
+        return _level_with_break(p, rate, unit, falling=False)
     return _law_level(model, p, rate, unit, larger=False)
 
 
@@ -145,7 +170,20 @@ def level_where_it_falls(model: ModelName, p: Floats, rate: float, unit: float =
         return _power_level(p, rate, p[:, 1] < 0)
     if model == "usl":
         return _law_level(model, p, rate, unit, larger=True)
+    if model in WITH_BREAK:
+        return _level_with_break(p, rate, unit, falling=True)
     return np.full(len(p), np.inf)
+
+
+def _level_with_break(p: Floats, rate: float, unit: float, *, falling: bool) -> Floats:
+    """The level of a rate: by the law up to the break, and beyond it at the share of a unit. falling: where the curve
+    falls beyond the break."""
+    worth, share, at = _law_level("amdahl", _law_of(p), rate, unit, larger=False), p[:, -2], p[:, -1]
+    levels = np.full(len(p), np.inf)
+    beyond = worth < at if falling else worth > at
+    beyond &= np.isfinite(worth) & (share < 0 if falling else share > 0)
+    levels[beyond] = at[beyond] + (worth[beyond] - at[beyond]) / share[beyond]
+    return levels if falling else np.where(worth <= at, worth, levels)
 
 
 def _power_level(p: Floats, rate: float, where: NDArray[np.bool_]) -> Floats:

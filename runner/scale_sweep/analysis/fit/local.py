@@ -13,14 +13,17 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.special import fdtrc, stdtrit
+from scipy.special import fdtrc
 
-from scale_sweep.analysis.fit.candidates import CONFIDENCE, Candidate, fit_model
+from scale_sweep.analysis.confidence import student
+from scale_sweep.analysis.fit.candidates import Candidate, fit_model
 from scale_sweep.analysis.fit.choice import ModelChoice
-from scale_sweep.analysis.fit.models import Floats, ModelName
+from scale_sweep.analysis.fit.models import WITH_BREAK, Floats, ModelName
 from scale_sweep.analysis.fit.rows import Rows, make_rows
+from scale_sweep.analysis.fit.summaries import Noise
 
 DOUBT_P = 0.4  # a misfit this likely by chance is still taken for one: missing it costs more than a wider interval
+_REJECTED_P = 0.05
 _TAIL_LEVELS_MIN = 3
 _TAIL_MODELS: tuple[ModelName, ...] = ("affine", "power", "amdahl")
 
@@ -38,31 +41,54 @@ def misfit_p(chosen: Candidate, rows: Rows) -> float | None:
     return float(fdtrc(left, within, ratio))
 
 
+def may_miss(chosen: Candidate | None, rows: Rows) -> bool:
+    """Whether the level means may miss the chosen curve. False without replicates: nothing is known of it."""
+    p = misfit_p(chosen, rows) if chosen is not None else None
+    return p is not None and p <= DOUBT_P
+
+
 def wider_curves(
     candidates: Mapping[ModelName, Candidate], choice: ModelChoice, rows: Rows, samples: int
 ) -> list[Candidate]:
     """The curves that intervals beyond the levels cover besides the plausible models.
 
-    The USL, because few rows cannot exclude a peak still to come. Amdahl on the upper half of the levels, if AICc
-    rejects Amdahl: for curves that bend more sharply than Amdahl and less than a knee. Where the level means may miss
-    the chosen curve: lines, powers and Amdahl of the upper half and of the last three levels. If the rate falls, only a
-    power from the peak on, for a fall that ends.
+    The USL, because few rows cannot exclude a peak still to come. Where the level means may miss the chosen curve:
+    lines, powers and Amdahl of the upper half and of the last three levels. Else curves of the upper half: a line if
+    the replicates do not reject it, for curves that bend once; and Amdahl if AICc rejects it for all levels, for curves
+    that bend more sharply than Amdahl and less than a knee. Neither is needed where a known break explains the bend. If
+    the rate falls, only a power from the peak on, for a fall that ends; it needs replicates, because three rows know
+    nothing of its error.
     """
     if not choice.model:
         return []
     if choice.verdict == "retrograde":
-        first = min(int(rows.means.argmax()), len(rows.distinct) - _TAIL_LEVELS_MIN)
-        return [fit_model("power", _last(rows, len(rows.distinct) - first), samples)]
+        return _falling_tail(rows, samples)
     amdahl, usl = candidates.get("amdahl"), candidates.get("usl")
     half = max(_TAIL_LEVELS_MIN, (len(rows.distinct) + 1) // 2)
     wider = [usl] if usl is not None and "usl" not in choice.plausible else []
-    p = misfit_p(candidates[choice.model], rows)
-    if p is not None and p <= DOUBT_P:
+    if may_miss(candidates[choice.model], rows):
         tails = [_last(rows, count) for count in sorted({half, _TAIL_LEVELS_MIN})]
-        wider += [fit_model(model, tail, samples) for tail in tails for model in _TAIL_MODELS]
-    elif amdahl is not None and amdahl.aicc is not None and "amdahl" not in choice.plausible:
+        return wider + [fit_model(model, tail, samples) for tail in tails for model in _TAIL_MODELS]
+    wider += _line_that_goes_on(choice, _last(rows, half), samples)
+    is_rejected = amdahl is not None and amdahl.aicc is not None and "amdahl" not in choice.plausible
+    if is_rejected and choice.model not in WITH_BREAK:
         wider.append(fit_model("amdahl", _last(rows, half), samples))
     return wider
+
+
+def _line_that_goes_on(choice: ModelChoice, upper: Rows, samples: int) -> list[Candidate]:
+    if choice.model in ("linear", "affine", *WITH_BREAK):
+        return []
+    line = fit_model("affine", upper, samples)
+    p = misfit_p(line, upper)
+    return [line] if p is not None and p > _REJECTED_P else []
+
+
+def _falling_tail(rows: Rows, samples: int) -> list[Candidate]:
+    if len(rows.rates) == len(rows.distinct):
+        return []
+    first = min(int(rows.means.argmax()), len(rows.distinct) - _TAIL_LEVELS_MIN)
+    return [fit_model("power", _last(rows, len(rows.distinct) - first), samples)]
 
 
 def _last(rows: Rows, count: int) -> Rows:
@@ -70,26 +96,42 @@ def _last(rows: Rows, count: int) -> Rows:
     return make_rows(rows.levels[upper], rows.rates[upper])
 
 
-def between(rows: Rows, level: float) -> tuple[float, float] | None:
-    """The 95 % interval of the chords between the means of the neighbouring levels: one straight over n, one over ln n.
-
-    Student's t with the replicates' pooled relative spread. None outside the levels, and without replicates.
-    """
-    freedom = len(rows.rates) - len(rows.distinct)
-    if freedom < 1 or not rows.distinct[0] <= level <= rows.distinct[-1] or len(rows.distinct) < 2:
+def between(rows: Rows, level: float, noise: Noise | None, *, is_missed: bool = False) -> tuple[float, float] | None:
+    """The 95 % interval of the chords at a level (`chords_at`), by Student's t. None without chords."""
+    chords = chords_at(rows, level, noise, is_missed=is_missed)
+    if noise is None or not chords:
         return None
-    off = rows.rates / rows.means[rows.of_level] - 1
-    spread = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * math.sqrt(float(off @ off) / freedom)
+    times = student(noise.degrees)
+    return min(v - times * e for v, e in chords), max(v + times * e for v, e in chords)
+
+
+def chords_at(
+    rows: Rows, level: float, noise: Noise | None, *, is_missed: bool = False
+) -> tuple[tuple[float, float], ...]:
+    """(rate, standard error) of the chords between the means of the neighbouring levels: one straight over n, one over
+    ln n.
+
+    is_missed: the means may miss the chosen curve, so it may bend between two levels: the chords of the gaps beside
+    are then continued into this one, as far as they stay between the two means. The errors are the replicates' pooled
+    relative spread, with its degrees of freedom. None outside the levels, and without replicates.
+    """
+    if noise is None or not rows.distinct[0] <= level <= rows.distinct[-1] or len(rows.distinct) < 2:
+        return ()
     upper = min(max(int(np.searchsorted(rows.distinct, level)), 1), len(rows.distinct) - 1)
     pair = slice(upper - 1, upper + 1)
     ends, means = rows.distinct[pair], rows.means[pair]
-    errors = spread * means / np.sqrt(rows.weights[pair])
+    errors = noise.std * means / np.sqrt(rows.weights[pair])
     chords = [_chord(level, ends, means, errors), _chord(math.log(level), np.log(ends), means, errors)]
-    return min(low for low, _ in chords), max(high for _, high in chords)
+    for first in (upper - 2, upper) if is_missed else ():
+        if 0 <= first < len(rows.distinct) - 1:
+            beside = slice(first, first + 2)
+            value, _ = _chord(level, rows.distinct[beside], rows.means[beside], np.zeros(2))
+            value = min(max(value, float(means.min())), float(means.max()))
+            chords.append((value, float(errors.max())))
+    return tuple(chords)
 
 
 def _chord(at: float, ends: Floats, means: Floats, errors: Floats) -> tuple[float, float]:
     share = (at - float(ends[0])) / float(ends[1] - ends[0])
     parts = np.array([1 - share, share])
-    value, error = float(parts @ means), float(np.linalg.norm(parts * errors))
-    return value - error, value + error
+    return float(parts @ means), float(np.linalg.norm(parts * errors))

@@ -36,8 +36,8 @@ def outliers(rows: Rows, terms: Terms) -> tuple[str, ...]:
     """A sentence for each outlier, the farthest first."""
     return tuple(
         f"one {terms.row} lies far off: {quantity(one.rate, None)} {terms.rate} at {terms.count(one.level)}, "
-        f"{f'{one.factor:.2g} times' if one.factor >= 1 else f'1/{1 / one.factor:.2g} of'} what its neighbours lead to "
-        "expect; check it, because the whole fit follows it"
+        f"{f'{one.factor:.2g} times' if one.factor >= 1 else f'1/{1 / one.factor:.2g} of'} the value that its "
+        "neighbours predict;  check it, because it changes the whole fit"
         for one in far_off(rows)
     )
 

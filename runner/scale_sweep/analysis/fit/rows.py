@@ -24,7 +24,8 @@ class Rows:
     """The data of the fit, sorted: a level and a rate for every row, and the distinct levels with means and counts.
 
     unit: the mean rate, by which rates are divided inside, so that results do not depend on the unit of the data.
-    unit_level: u of the formulas in models.py: the smallest level if it is below 1, else 1.
+    unit_level: u of the formulas in models.py: the smallest level if it is below 1, else 1. knot: b of the formulas, if
+    a break is known.
     """
 
     levels: Floats
@@ -35,6 +36,7 @@ class Rows:
     of_level: NDArray[np.intp]
     unit: float
     unit_level: float
+    knot: float | None = None
 
     @property
     def starts(self) -> NDArray[np.intp]:
@@ -48,7 +50,7 @@ class Rows:
         return self if len(self.distinct) <= MANY_LEVELS else _condense(self)
 
 
-def make_rows(levels: Floats, rates: Floats) -> Rows:
+def make_rows(levels: Floats, rates: Floats, knot: float | None = None) -> Rows:
     """Sorts rows and computes the levels' means. Levels and rates must be above 0."""
     order = np.lexsort((rates, levels))
     levels, rates = levels[order], rates[order]
@@ -63,6 +65,7 @@ def make_rows(levels: Floats, rates: Floats) -> Rows:
         of_level=of_level,
         unit=float(rates.mean()) if len(rates) else 1.0,
         unit_level=min(1.0, float(distinct[0])) if len(distinct) else 1.0,
+        knot=knot,
     )
 
 

@@ -1,78 +1,170 @@
 """Is the fall at the end real, and is the hard limit? Tests by simulation (parametric bootstrap), seeded.
 
-Both ask how much better the best curve with the shape fits than the best curve without it, and how often noise alone
-gives as much. The distribution comes from rates simulated from the best curve without the shape, because no textbook
-distribution applies: the data chooses the peak, and the models are not nested. Refuses an answer if the rows leave no
-degree of freedom for the noise.
+Two questions have one form: how much better does the best curve with the shape fit than the best curve without it, and
+how often does noise alone give as much? A fall has a second, local one: how steep is ln x over ln n from the maximum
+on? The distributions come from rates simulated without the shape, because no textbook distribution applies: the data
+chooses the peak, and the models are not nested. A fall must be more than noise about the best rising model explains,
+and about the best curve that never falls. Refuses an answer if the rows leave no degree of freedom for the noise.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from scale_sweep.analysis.fit.bootstrap import SEED
-from scale_sweep.analysis.fit.models import Floats, ModelName, rates
+from scale_sweep.analysis.fit.models import WITH_BREAK, Floats, ModelName, rates
 from scale_sweep.analysis.fit.rows import Rows
 from scale_sweep.analysis.fit.squares import solve, solve_peak_at_last
 
 SIMULATIONS = 400
 FALL_LEAST = 0.02  # of the highest level's mean; a smaller fall is not reported
-FALL_P = 0.025
+FALL_P = 0.025  # of both tests of a fall together
 KNEE_P = 0.02
 _PARAMETERS = 3  # parameters of the largest curve fitted here
 _LEVELS_MIN = 3
+_NEAR_TOP = 0.7  # of the highest mean: the noise of a level below may have another size
+_DEGREES_MIN = 4  # with fewer, the noise about a curve of steps is not known
 _RESOLUTION = 1e-12
-Squares = Callable[[Rows, Floats], Floats]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated:
+    """Rates drawn about a curve, as each level's mean: (draws, levels). within: the squares of the replicates about
+    their means, of each draw; relative: the same of each level, in shares of its mean."""
+
+    means: Floats
+    within: Floats
+    relative: Floats
 
 
 def falls(rows: Rows) -> bool:
     """Whether the rate falls after its peak: by 2 % or more at the last level, and beyond the noise (2.5 %, one side).
 
-    Without the fall: Amdahl, a knee, or a USL that has its peak at the last level. With it: a USL, or a line through
-    the origin followed by a falling one.
+    Two tests share the 2.5 %. By squares: Amdahl, a knee, or a USL that has its peak at the last level, against a USL,
+    or a line through the origin followed by a falling one. By the slope of ln x over ln n from the highest mean on.
     """
     rows = rows.condensed
+    degrees = len(rows.rates) - _PARAMETERS
     if len(rows.distinct) < _LEVELS_MIN or float(rows.means[-1]) > (1 - FALL_LEAST) * float(rows.means.max()):
         return False
-    return _p_value(rows, _rising, _falling) <= FALL_P
+    if degrees < 1:
+        return False
+    measured = _measured(rows)
+    plain, curve = _rising(rows, measured.means)
+    shaped = _falling(rows, measured.means)
+    gain = _gain(plain, shaped, measured.within)[0]
+    near = rows.means >= _NEAR_TOP * rows.means.max()
+    tail = _tail_of_slope(rows, measured, near)[0]
+    best = min(float(plain[0]), float(shaped[0])) + float(measured.within[0])
+    spread = math.sqrt(best / degrees) * _spread(rows, curve)
+    level = _never_falling(measured.means[0], rows.weights)
+    by_gain, by_slope = 0.0, 0.0
+    for without, size in ((curve, 1.0), (level, _size_about(rows, measured, level, best / degrees))):
+        drawn = _simulated(rows, without, size * spread)
+        gains = _gain(_rising(rows, drawn.means)[0], _falling(rows, drawn.means), drawn.within)
+        by_gain = max(by_gain, _share(gains >= gain))
+        by_slope = max(by_slope, _share(_tail_of_slope(rows, drawn, near) <= tail))
+    return min(by_gain, by_slope) <= FALL_P / 2
 
 
 def bends(rows: Rows) -> bool:
-    """Whether a hard limit explains the rates better than noise about a smooth curve does (2 %)."""
-    if len(rows.distinct) < _LEVELS_MIN + 1:
-        return False
-    return _p_value(rows.condensed, _smooth, _bent) <= KNEE_P
-
-
-def _p_value(rows: Rows, without: Callable[[Rows, Floats], tuple[Floats, Floats]], having: Squares) -> float:
-    """The share of simulated rates, drawn without the shape, that gain as much by it. 1: not testable."""
+    """Whether a hard limit explains the rates better than noise about a smooth curve, or about a curve with a known
+    break, does (2 %)."""
+    rows = rows.condensed
     degrees = len(rows.rates) - _PARAMETERS
-    if degrees < 1:
-        return 1.0
+    if len(rows.distinct) < _LEVELS_MIN + 1 or degrees < 1:
+        return False
+    measured = _measured(rows)
+    plain, curve = _smooth(rows, measured.means)
+    shaped = _bent(rows, measured.means)
+    gain = _gain(plain, shaped, measured.within)[0]
+    best = min(float(plain[0]), float(shaped[0])) + float(measured.within[0])
+    drawn = _simulated(rows, curve, math.sqrt(best / degrees) * _spread(rows, curve))
+    gains = _gain(_smooth(rows, drawn.means)[0], _bent(rows, drawn.means), drawn.within)
+    return _share(gains >= gain) <= KNEE_P
+
+
+def _measured(rows: Rows) -> Simulated:
     means = rows.means[None] / rows.unit
-    within = float(np.sum((rows.rates / rows.unit - means[0][rows.of_level]) ** 2))
-    plain, curve = without(rows, means)
-    shaped = having(rows, means)
-    best = min(float(plain[0]), float(shaped[0])) + within
-    gain = _gain(plain, np.minimum(plain, shaped), within)[0]
+    squares = (rows.rates / rows.unit - means[0][rows.of_level]) ** 2
+    relative = np.bincount(rows.of_level, squares)[None] / means**2
+    return Simulated(means=means, within=np.array([squares.sum()]), relative=relative)
+
+
+def _simulated(rows: Rows, curve: Floats, spread: Floats) -> Simulated:
+    """Draws about a curve. spread: the standard deviation of a row at each level."""
     chance = np.random.default_rng([SEED, len(rows.rates), len(rows.distinct)])
-    spread = math.sqrt(best / degrees) * _spread(rows, curve)
     drawn = curve + spread / np.sqrt(rows.weights) * chance.standard_normal((SIMULATIONS, len(curve)))
     left = np.maximum(rows.weights - 1, 0)
     squares = chance.chisquare(np.maximum(left, 1), (SIMULATIONS, len(left)))
-    noise = np.where(left > 0, spread**2 * squares, 0.0).sum(axis=1)
-    plain_drawn, _ = without(rows, drawn)
-    gains = _gain(plain_drawn, np.minimum(plain_drawn, having(rows, drawn)), noise)
-    return float(1 + np.count_nonzero(gains >= gain)) / (SIMULATIONS + 1)
+    within = np.where(left > 0, spread**2 * squares, 0.0)
+    relative = within / np.maximum(curve, 1e-3 * curve.max()) ** 2
+    return Simulated(means=drawn, within=within.sum(axis=1), relative=relative)
 
 
-def _gain(plain: Floats, shaped: Floats, within: Floats | float) -> Floats:
-    """The decrease of the squares: ln of the ratio."""
-    gain: Floats = np.log((plain + within + _RESOLUTION) / (shaped + within + _RESOLUTION))
+def _share(extreme: NDArray[np.bool_]) -> float:
+    """The share of simulated rates that are as extreme as the measured ones, with these among them."""
+    return float(1 + np.count_nonzero(extreme)) / (SIMULATIONS + 1)
+
+
+def _gain(plain: Floats, shaped: Floats, within: Floats) -> Floats:
+    """The decrease of the squares: ln of the ratio, 0 or more."""
+    gain: Floats = np.log((plain + within + _RESOLUTION) / (np.minimum(plain, shaped) + within + _RESOLUTION))
     return gain
+
+
+def _tail_of_slope(rows: Rows, draws: Simulated, near: NDArray[np.bool_]) -> Floats:
+    """The tail probability, in each draw, of Student's t for the slope of ln x on ln n from the highest mean on: small
+    for a steep fall. 1 where the highest mean is the last one, or where no degree of freedom is left.
+
+    The noise is that of the means about the line, and of the replicates at the levels near the maximum: at others it
+    may have another size. As the data chooses the maximum, this is a statistic, and not a p-value.
+    """
+    logs, across = np.log(np.maximum(draws.means, _RESOLUTION)), np.log(rows.distinct)
+    top = draws.means.argmax(axis=1)
+    tails, replicates = np.ones(len(top)), int(np.sum(rows.weights[near] - 1))
+    within = draws.relative[:, near].sum(axis=1)
+    for first in range(len(across) - 1):
+        here = np.flatnonzero(top == first)
+        degrees = len(across) - first - 2 + replicates
+        if not here.size or degrees < 1:
+            continue
+        weights, x = rows.weights[first:], across[first:]
+        x = x - weights @ x / weights.sum()
+        y = logs[here, first:]
+        y = y - (y @ weights / weights.sum())[:, None]
+        slopes = y @ (weights * x) / (weights @ x**2)
+        squares = (y - slopes[:, None] * x) ** 2 @ weights + within[here]
+        tails[here] = stdtr(degrees, slopes * np.sqrt(weights @ x**2 * degrees / np.maximum(squares, _RESOLUTION)))
+    return tails
+
+
+def _size_about(rows: Rows, measured: Simulated, curve: Floats, variance: float) -> float:
+    """The size of the noise about a curve of steps, as a share of that about the best model.
+
+    It is below 1 where no model fits. It is 1 without degrees of freedom: rates that rise at each level are steps.
+    """
+    degrees = len(rows.rates) - len(np.unique(curve))
+    if degrees < _DEGREES_MIN or variance <= 0:
+        return 1.0
+    squares = float(_squares(rows, measured.means, curve)[0] + measured.within[0])
+    return min(math.sqrt(squares / degrees / variance), 1.0)
+
+
+def _never_falling(means: Floats, weights: Floats) -> Floats:
+    """The curve closest to the means that never falls: isotonic regression, by pooling (Ayer and others 1955)."""
+    blocks: list[tuple[float, float, int]] = []
+    for mean, weight in zip(means, weights, strict=True):
+        blocks.append((float(mean), float(weight), 1))
+        while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
+            (one, heavy, many), (other, light, few) = blocks[-2:]
+            blocks[-2:] = [((one * heavy + other * light) / (heavy + light), heavy + light, many + few)]
+    return np.repeat([mean for mean, _, _ in blocks], [many for _, _, many in blocks])
 
 
 def _spread(rows: Rows, curve: Floats) -> Floats:
@@ -94,7 +186,7 @@ def _squares(rows: Rows, measured: Floats, curves: Floats) -> Floats:
 
 
 def _model(rows: Rows, model: ModelName, measured: Floats) -> Floats:
-    fitted = solve(model, rows.distinct, rows.weights, measured, rows.unit_level)
+    fitted = solve(model, rows.distinct, rows.weights, measured, rows.unit_level, rows.knot)
     return rates(model, fitted, rows.distinct, rows.unit_level)
 
 
@@ -115,7 +207,7 @@ def _falling(rows: Rows, measured: Floats) -> Floats:
 
 
 def _smooth(rows: Rows, measured: Floats) -> tuple[Floats, Floats]:
-    names: tuple[ModelName, ...] = ("amdahl", "usl", "power", "affine")
+    names: tuple[ModelName, ...] = ("amdahl", "usl", "power", "affine", *(WITH_BREAK if rows.knot is not None else ()))
     return _best(rows, measured, [_model(rows, name, measured) for name in names])
 
 

@@ -16,11 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
+from scale_sweep.analysis.confidence import student
 from scale_sweep.analysis.fit.models import Floats
 
-CONFIDENCE = 0.95
 DEGREES_MIN = 3  # with fewer, the pooled spread of the replicates knows more than the ratios of the blocks
 OWN_FROM = 3  # ratios of a level
 _ESTIMABLE = 1e-9
@@ -44,7 +43,7 @@ class Speedup:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95 % interval by Student's t."""
-        half = float(stdtrit(self.degrees, (1 + CONFIDENCE) / 2)) * self.error
+        half = student(self.degrees) * self.error
         return math.exp(self.log - half), math.exp(self.log + half)
 
 

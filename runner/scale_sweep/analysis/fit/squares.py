@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from scale_sweep.analysis.fit.models import LOG_MOST, Floats, ModelName, rates
+from scale_sweep.analysis.fit.models import LOG_MOST, WITH_BREAK, Floats, ModelName, rates
 
 Ends = tuple[int | None, ...]
 Curve = Callable[[Floats], tuple[Floats, list[Floats]]]
@@ -21,13 +21,23 @@ _STEPS_ONE, _STEPS_MANY = 300, 40  # the few samples that have not converged by 
 _SMALL_ONE, _SMALL_MANY = 1e-11, 1e-8  # a step too small to matter: for the fit, for a sample of its percentiles
 _DAMPING_MAX = 1e13
 _BEND_MIN = 0.05
+_SLOPE_MIN = 1e-9
+_ALPHA_START, _SHARE_START = 0.02, 0.05
 
 
-def solve(model: ModelName, levels: Floats, weights: Floats, measured: Floats, unit: float = 1.0) -> Floats:
+def solve(
+    model: ModelName,
+    levels: Floats,
+    weights: Floats,
+    measured: Floats,
+    unit: float = 1.0,
+    knot: float | None = None,
+) -> Floats:
     """Parameters, one row for each sample. measured: (samples, levels), of the order of 1. Levels ascend and are above
     0.
 
-    unit: u of the formulas in models.py, at most the first level.
+    unit: u of the formulas in models.py, at most the first level. knot: b, which only models with a break need: at or
+    above the first level and below the last.
     """
     if model == "linear":
         return (measured @ (weights * levels) / np.sum(weights * levels**2))[:, None]
@@ -37,6 +47,11 @@ def solve(model: ModelName, levels: Floats, weights: Floats, measured: Floats, u
         return _knee(levels, weights, measured)
     if model == "power":
         return _power(levels, weights, measured)
+    if model in WITH_BREAK:
+        assert knot is not None, "a model with a break needs its level"
+        if model == "linear_break":
+            return _linear_break(levels, weights, measured, knot)
+        return _amdahl_break(levels, weights, measured, unit, knot)
     poorer = solve("amdahl" if model == "usl" else "linear", levels, weights, measured, unit)
     solution = _law(levels, weights, measured, poorer.shape[1] + 1, unit)
     return _no_worse(solution, poorer, levels, weights, measured, unit)
@@ -67,6 +82,36 @@ def _knee(levels: Floats, weights: Floats, measured: Floats) -> Floats:
     limits = np.concatenate([on * levels, flat], axis=1)
     row = np.arange(len(measured))
     return np.column_stack([slopes[row, best], limits[row, best]])
+
+
+def _linear_break(levels: Floats, weights: Floats, measured: Floats, at: float) -> Floats:
+    parts = np.array([np.minimum(levels, at), np.maximum(levels - at, 0.0)])
+    slopes = np.linalg.solve((parts * weights) @ parts.T, (parts * weights) @ measured.T).T
+    ideal = np.maximum(slopes[:, 0], _SLOPE_MIN)
+    return np.column_stack([ideal, slopes[:, 1] / ideal, np.full(len(measured), at)])
+
+
+def _amdahl_break(levels: Floats, weights: Floats, measured: Floats, unit: float, at: float) -> Floats:
+    """As m / (a + b(m/u − 1)) with m = min(n, at) + s max(n − at, 0). Without contention where that fits better, or
+    where the free minimum is outside of 0 ≤ α ≤ 1."""
+    plain = _linear_break(levels, weights, measured, at)
+    over = np.maximum(levels - at, 0.0)
+
+    def curve(p: Floats) -> tuple[Floats, list[Floats]]:
+        worth = np.maximum(np.minimum(levels, at) + p[:, 2:] * over, 1e-9)
+        below = np.maximum(p[:, :1] + p[:, 1:2] * (worth / unit - 1), 1e-9)
+        value = worth / below
+        steep = -value / below
+        return value, [steep, steep * (worth / unit - 1), over * (p[:, :1] - p[:, 1:2]) / below**2]
+
+    start = np.column_stack([1 / plain[:, 0], _ALPHA_START / plain[:, 0], np.maximum(plain[:, 1], _SHARE_START)])
+    solved = _search(curve, start, weights, measured, 0.0)
+    ideal = 1 / np.maximum(solved[:, 0], 1e-12)
+    solution = np.column_stack([ideal, solved[:, 1] * ideal, solved[:, 2], plain[:, 2]])
+    held = np.column_stack([plain[:, 0], np.zeros(len(plain)), plain[:, 1], plain[:, 2]])
+    miss, miss_held = ((measured - rates("amdahl_break", p, levels, unit)) ** 2 @ weights for p in (solution, held))
+    inside = (solved[:, 0] > 0) & (solution[:, 1] >= 0) & (solution[:, 1] <= 1)
+    return np.where((inside & (miss < miss_held))[:, None], solution, held)
 
 
 def _power(levels: Floats, weights: Floats, measured: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Observations → points: which observations count, each level's mean and spread, speedup, noise floor.
+"""Observations → points: which observations count, each level's mean and spread, speedup, pooled spread.
 
 `cpu_points`: speedup(n) = a(n) / a(n₀), where a is the rate if the server had had the CPU time that others took from it
 (scale_sweep/model/cpu_seconds.py). It is an estimate: it assumes that a CPU-second does as much work beside other
@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import stdtrit
 
+from scale_sweep.analysis.confidence import half_of_mean, student
 from scale_sweep.analysis.fit.models import Floats
 from scale_sweep.analysis.fit.speedups import Speedup, paired_speedups
 from scale_sweep.model import CpuPoint, Observation, PointSummary, RejectedLevel
@@ -90,7 +90,7 @@ def _rejected(points: Sequence[Observation], level: float) -> RejectedLevel:
     )
 
 
-def noise_floor(data: Usable) -> Noise | None:
+def pooled_noise(data: Usable) -> Noise | None:
     """The spread of the replicates about their level's mean; None if no level has two."""
     squares, degrees = 0.0, 0
     for _, rates in data.by_level:
@@ -110,12 +110,16 @@ def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
         ratio = paired.get(level) or (_of_means(mean, len(rates), first, noise) if first and noise else None)
         speedup = ratio.value if ratio else mean / first.rate_mean if first else 1.0
         low, high = ratio.interval if ratio else (None, None)
+        own = float(np.log(rates).std(ddof=1)) if len(rates) > 1 else 0.0
+        factor = math.exp(half_of_mean(len(rates), own, noise.std, noise.degrees)) if noise else None
         points.append(
             PointSummary(
                 level=level,
                 n=len(rates),
                 rate_mean=mean,
                 rate_std=float(rates.std(ddof=1)) if len(rates) > 1 else None,
+                mean_low=mean / factor if factor else None,
+                mean_high=mean * factor if factor else None,
                 speedup=speedup,
                 efficiency=speedup / (level / first.level) if first else 1.0,
                 speedup_std_err=speedup * ratio.error if ratio else None,
@@ -137,16 +141,13 @@ def _of_means(mean: float, trials: int, first: PointSummary, noise: Noise) -> Sp
     )
 
 
-CONFIDENCE = 0.95
-
-
 def cpu_points(per_cpu_s: Sequence[Observation], alone: Sequence[Observation]) -> tuple[CpuPoint, ...]:
     """A point for each level that has a value, ascending.
 
     per_cpu_s: rates for each CPU-second; alone: of the same trials, the rates if others had taken no CPU time.
     """
     data = usable(alone)
-    levels, noise, means = data.by_level, noise_floor(data), dict(usable(per_cpu_s).by_level)
+    levels, noise, means = data.by_level, pooled_noise(data), dict(usable(per_cpu_s).by_level)
     return tuple(_point(levels[0], at, _geometric(means[at[0]]), noise) for at in levels)
 
 
@@ -156,7 +157,7 @@ def _point(first: tuple[float, Floats], here: tuple[float, Floats], per_cpu_s: f
     low = high = None
     if noise is not None and level != base:
         error = noise.std * math.sqrt(1 / len(rates) + 1 / len(base_rates))
-        factor = math.exp(float(stdtrit(noise.degrees, (1 + CONFIDENCE) / 2)) * error)
+        factor = math.exp(student(noise.degrees) * error)
         low, high = speedup / factor, speedup * factor
     return CpuPoint(level=level, n=len(rates), rate_per_cpu_s=per_cpu_s, speedup=speedup, low=low, high=high)
 

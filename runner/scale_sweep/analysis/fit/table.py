@@ -216,7 +216,7 @@ def _read_rows(lines: Iterator[Line], parsed: _Parsed) -> None:
     groups: dict[str, list[tuple[float, float]]] = {}
     for number, cells in lines:
         if len(cells) != len(parsed.header):
-            raise ValueError(f"line {number}: {_cells(len(cells))} where the header has {len(parsed.header)}")
+            raise ValueError(f"line {number}: {_cells(len(cells))}, but the header has {len(parsed.header)}")
         level, rate = (_number(number, parsed.header[i], cells[i]) for i in parsed.wanted[:2])
         parsed.seen(0, (level, number), (level, number))
         parsed.seen(1, (rate, number), (rate, number))
@@ -287,7 +287,7 @@ def _number(line: int, column: str, cell: str) -> float:
 
 def _hint(cell: str) -> str:
     if _THOUSANDS.fullmatch(cell):
-        return "; leave out what separates thousands"
+        return "; leave out separators of thousands"
     return "; write a point before the decimals" if _COMMA.fullmatch(cell) else ""
 
 

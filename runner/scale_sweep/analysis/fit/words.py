@@ -1,23 +1,22 @@
 """The fit in words: one sentence.
 
-Refuses adjectives: every statement is a number with its error, or says that there is none. ± is one standard error,
-[low to high] and the brackets of a speedup are a 95 % interval.
+Refuses adjectives: every statement is a number with its 95 % interval in parentheses, or says that there is none.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from scale_sweep.analysis.fit.breaks import break_of, break_words
 from scale_sweep.analysis.fit.candidates import Candidate
 from scale_sweep.analysis.fit.choice import ModelChoice
 from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, ModelName
 from scale_sweep.analysis.fit.summaries import Noise, Usable
-from scale_sweep.base.units import format_number
-from scale_sweep.model import Confound, Estimate, FitBeside, PointSummary, RejectedLevel
+from scale_sweep.base.units import counted, format_number, with_interval
+from scale_sweep.model import Confound, Estimate, FitBeside, KnownBreak, PointSummary, RejectedLevel
 
-_ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # a smaller error does not justify more digits
+_ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # a smaller interval does not justify more digits
 _WORDLESS = 1e15  # beyond this, digits mean nothing
 
 RATE_UNITS = {"rows_per_s": "rows/s", "requests_per_s": "requests/s", "durable_rows_per_s": "durable rows/s"}
@@ -42,11 +41,20 @@ class Terms:
 
     def count(self, level: float) -> str:
         """A level with its unit: "1 core", "4 cores"."""
-        return f"{format_number(level)} {self.unit if level == 1 else self.axis}"
+        return self.named(format_number(level))
+
+    def named(self, levels: str) -> str:
+        """Levels in words with their unit: "1 core", "2, 3 cores"."""
+        return f"{levels} {self.unit if levels == '1' else self.axis}"
+
+    @property
+    def whole(self) -> str:
+        """All measurements together: "this run", "these rows"."""
+        return "these rows" if self.row == "row" else "this run"
 
     def rows(self, number: int) -> str:
         """A number of measurements: "12 valid trials"."""
-        return f"{number} {self.row}{'' if number == 1 else 's'}"
+        return counted(number, self.row)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,11 +74,16 @@ class FitFindings:
     maximum: Estimate | None
     beside: str = ""
     outliers: tuple[str, ...] = ()
+    breaks: tuple[KnownBreak, ...] = ()
 
     @property
     def chosen(self) -> Candidate | None:
         """The chosen model."""
         return self.candidates[self.choice.model] if self.choice.model else None
+
+    @property
+    def known_break(self) -> KnownBreak | None:
+        return break_of(self.chosen, self.breaks)
 
     @property
     def span(self) -> str:
@@ -95,10 +108,10 @@ def sentence(f: FitFindings) -> str:
         words = _few_levels(f)
     else:
         words = _curve(f, f.chosen)
-    moved = [c.knob for c in f.confounds]
+    moved = [c.knob for c in f.confounds if f.known_break is None or c.knob != f.known_break.knob]
     if len(f.points) > 1 and moved:
         verb = "moves" if len(moved) == 1 else "move"
-        words += f"; but {' and '.join(moved)} {verb} along the axis, so this is not the {f.terms.axis}' doing alone"
+        words += f"; but {' and '.join(moved)} {verb} along the axis, so this is not the {f.terms.axis}' effect alone"
     return f"{words}{_ends(f)}."
 
 
@@ -111,11 +124,11 @@ def _ends(f: FitFindings) -> str:
         where = level_words([r.level for r in beyond])
         at = f" at {format_number(most.level)}" if len(beyond) > 1 else ""
         rates = f"; measured: {rejected_words(most, f.terms)}{at}"
-        words += f"; the curve ends there: every trial at {where} {f.terms.axis} was rejected{rates}"
+        words += f"; the curve ends there: every trial at {f.terms.named(where)} was rejected{rates}"
     doubted = [r.level for r in f.data.rejected if r.is_doubted]
     if doubted:
         beside = f", and {f.beside}" if f.beside and len(f.points) > 1 else ""
-        where = f.terms.count(doubted[0]) if len(doubted) == 1 else f"{level_words(doubted)} {f.terms.axis}"
+        where = f.terms.named(level_words(doubted))
         words += f"; in doubt: at {where} a third of the trials or more were rejected{beside}"
     return words
 
@@ -138,25 +151,26 @@ def level_words(levels: Sequence[float]) -> str:
 def rejected_words(lost: RejectedLevel, terms: Terms) -> str:
     """The rates of rejected trials: "6.2 M rows/s (2 UNSTEADY)"."""
     marks = ", ".join(f"{n} {kind}" for kind, n in lost.marks.items())
-    return f"{quantity(lost.rate, None)} {terms.rate} ({marks})" if lost.rate is not None else f"no rate ({marks})"
+    return f"{quantity(lost.rate)} {terms.rate} ({marks})" if lost.rate is not None else f"no rate ({marks})"
 
 
 def _one_level(f: FitFindings) -> str:
     p = f.points[0]
-    spread = p.rate_std
-    return (
-        f"{f.terms.count(p.level)} only: {quantity(p.rate_mean, spread)} {f.terms.rate}"
-        f"{' (± standard deviation)' if spread else ''}, {f.trials}; one level says nothing about scaling"
-    )
+    alone = "" if p.mean_low is not None else " without an interval"
+    rate = f"{quantity(p.rate_mean, p.mean_low, p.mean_high)} {f.terms.rate}{alone}"
+    return f"{f.terms.count(p.level)} only: {rate}, {f.trials}; one level does not show scaling"
 
 
 def _few_levels(f: FitFindings) -> str:
-    few = "two levels are" if len(f.points) == 2 else f"{f.trials} at {len(f.points)} levels are"
+    if f.choice.verdict == "retrograde" and len(f.points) > 3:
+        head = f"Retrograde: {format_number(f.points[0].level)} → {speedup(f)}, {f.trials}"
+        return f"{head}; no model that falls describes the points"
+    few = "two levels are" if len(f.points) == 2 else f"{f.trials} at {counted(len(f.points), 'level')} are"
     first = f.points[0].level
     linear = f.candidates["linear"]
     line = f"a line through the origin gives {slope(f, linear, 'gamma')}"
-    fall = "; the rate falls after its peak, beyond the noise" if f.choice.verdict == "retrograde" else ""
-    return f"{format_number(first)} → {speedup(f)}, {f.trials}{fall}; {line}; {few} too few to choose a model"
+    fall = ", and the rate falls after its peak, beyond the noise" if f.choice.verdict == "retrograde" else ""
+    return f"{format_number(first)} → {speedup(f)}, {f.trials}{fall}; {line} ({few} too few to choose a model)"
 
 
 def speedup(f: FitFindings) -> str:
@@ -175,8 +189,8 @@ def speedup_words(point: PointSummary) -> str:
 
 
 def slope(f: FitFindings, c: Candidate, name: str) -> str:
-    """The slope in rows/s per core."""
-    return f"{quantity(c.value(name), c.std_errs.get(name))} {f.terms.rate} per {f.terms.unit}"
+    """The slope in rows/s per core, with its interval."""
+    return f"{quantity(c.value(name), *c.interval(name))} {f.terms.rate} per {f.terms.unit}"
 
 
 def _curve(f: FitFindings, c: Candidate) -> str:
@@ -191,7 +205,7 @@ def _curve(f: FitFindings, c: Candidate) -> str:
             f"; faster than linear, with an efficiency up to {best.efficiency or 0.0:.2f} at "
             f"{f.terms.count(best.level)} against the first level, which no law of scaling explains"
         )
-    return f"{head}: {_BODIES[c.model](f, c)}{tail}"
+    return f"{head}: {_BODIES.get(c.model, _break)(f, c)}{tail}"
 
 
 def _linear(f: FitFindings, c: Candidate) -> str:
@@ -207,13 +221,13 @@ def _law(f: FitFindings, c: Candidate) -> str:
         parts.append(_peak(f))
     if f.maximum and c.model == "amdahl":
         parts.append(f"maximum {ranged(f.maximum, rate=True)} {f.terms.rate}")
-    return f"{slope(f, c, 'gamma')} at first, {f.span}; {', '.join(parts)}; at {speedup(f)}"
+    return f"{slope(f, c, 'gamma')} at first, {f.span}, {', '.join(parts)}; at {speedup(f)}"
 
 
 def _peak(f: FitFindings) -> str:
-    if f.peak is None or f.peak.std_err is None:
+    if f.peak is None:
         return "no peak can be located"
-    where = f"peak at {f.peak.value:.1f} ± {f.peak.std_err:.1f} {f.terms.axis}"
+    where = f"peak at {f.terms.named(ranged(f.peak))}"
     last = f.points[-1].level
     return f"{where}, extrapolated beyond the {f.terms.count(last)} measured" if f.peak.value > last else where
 
@@ -221,19 +235,25 @@ def _peak(f: FitFindings) -> str:
 def _knee(f: FitFindings, c: Candidate) -> str:
     where = ranged(f.knee) if f.knee else f"{c.value('capacity') / c.value('lambda'):.1f}"
     return (
-        f"{slope(f, c, 'lambda')} up to a hard limit at {where} {f.terms.axis}, "
-        f"{quantity(c.value('capacity'), c.std_errs.get('capacity'))} {f.terms.rate} beyond, {f.span}; at {speedup(f)}"
+        f"{slope(f, c, 'lambda')} up to a hard limit at {f.terms.named(where)}, "
+        f"{quantity(c.value('capacity'), *c.interval('capacity'))} {f.terms.rate} beyond, {f.span}; at {speedup(f)}"
     )
 
 
+def _break(f: FitFindings, c: Candidate) -> str:
+    plain = f"{slope(f, c, 'gamma')}, {f.span}", f"; at {speedup(f)}"
+    first, at = plain if c.model == "linear_break" else (_law(f, c), "")
+    return f"{first}; beyond {f.terms.count(c.value('break'))} {break_words(c, f.known_break)}{at}"
+
+
 def _affine(f: FitFindings, c: Candidate) -> str:
-    first = quantity(c.value("intercept"), c.std_errs.get("intercept"))
+    first = quantity(c.value("intercept"), *c.interval("intercept"))
     return f"{first} {f.terms.rate} and {slope(f, c, 'slope')}, {f.span}; at {speedup(f)}"
 
 
 def _power(f: FitFindings, c: Candidate) -> str:
     exponent = parameter_words(c, "exponent", against=1.0)
-    first = quantity(c.value("gamma"), c.std_errs.get("gamma"))
+    first = quantity(c.value("gamma"), *c.interval("gamma"))
     return f"{first} {f.terms.rate} × n^p, {exponent}, {f.span}; at {speedup(f)}"
 
 
@@ -242,44 +262,34 @@ _BODIES = {"linear": _linear, "amdahl": _law, "usl": _law, "knee": _knee, "affin
 
 def parameter_words(c: Candidate, name: str, against: float = 0.0) -> str:
     """A parameter with its interval, and whether it differs significantly from the value that means linear."""
-    value, error, (low, high) = c.value(name), c.std_errs.get(name), c.interval(name)
+    value, (low, high) = c.value(name), c.interval(name)
     value = value if abs(value) > _ERROR_LEAST else 0.0
     symbol = SYMBOLS[name]
     if name not in c.free:
-        upper = f", at most {high:.2g} (95 %)" if high and high > _ERROR_LEAST else ""
-        return f"{symbol} = {value:.3g} (at its bound{upper})"
-    words = f"{symbol} = {pair(value, error)}" if error else f"{symbol} = {value:.3g}"
+        least = low if low is not None and low > _ERROR_LEAST else 0.0
+        ends = f", {least:.2g} to {high:.2g}" if high and high > _ERROR_LEAST else ""
+        return f"{symbol} = {value:.3g} (at its bound{ends})"
     if low is None or high is None:
-        return f"{words} (with unknown error)"
+        return f"{symbol} = {value:.3g} without an interval"
+    words = f"{symbol} = {with_interval(value, low, high)}"
     return words if not low <= against <= high else f"{words} is not significantly different from {against:g}"
 
 
 def ranged(estimate: Estimate, *, rate: bool = False) -> str:
-    """A figure with its interval: "4.0 [3.8 to 4.3]"."""
-
-    def say(value: float) -> str:
-        return quantity(value, None) if rate else f"{value:.1f}"
-
-    if estimate.low is None or estimate.high is None:
-        return say(estimate.value)
-    return f"{say(estimate.value)} [{say(estimate.low)} to {say(estimate.high)}]"
+    """A figure with its interval: "4.0 (3.8 to 4.3)"."""
+    if rate:
+        return quantity(estimate.value, estimate.low, estimate.high)
+    if estimate.low is None:
+        return f"{estimate.value:.1f}"
+    return with_interval(estimate.value, estimate.low, estimate.high)
 
 
-def pair(value: float, error: float) -> str:
-    """0.0123, 0.004 → "0.012 ± 0.004": the error's first digit (two if it is 1) decides the decimals."""
-    if error < _ERROR_MIN * abs(value) or error < _ERROR_LEAST or not math.isfinite(error):
-        return f"{value:.4g}"
-    places = -math.floor(math.log10(error))
-    if error * 10**places < 2:
-        places += 1
-    places = min(max(places, 0), 12)
-    return f"{value:.{places}f} ± {error:.{places}f}"
-
-
-def quantity(rate: float, error: float | None) -> str:
-    """A rate with its error in the same unit: "1.02 ± 0.03 M"."""
+def quantity(rate: float, low: float | None = None, high: float | None = None) -> str:
+    """A rate, with its interval in the same unit: "1.02 M", "1.02 (0.98 to 1.06) M"."""
     size = abs(rate)
     if size >= _WORDLESS:
-        return f"{rate:.3g} ± {error:.1g}" if error else f"{rate:.3g}"
+        return f"{rate:.3g}"
     scale, unit = next(((s, u) for s, u in ((1e9, " G"), (1e6, " M"), (1e3, " k")) if size >= 0.9995 * s), (1.0, ""))
-    return (pair(rate / scale, error / scale) if error else f"{rate / scale:.3g}") + unit
+    if low is None:
+        return f"{rate / scale:.3g}{unit}"
+    return with_interval(rate / scale, low / scale, high / scale if high is not None else None, unit)

@@ -1,4 +1,4 @@
-"""How certain the points are, from observations alone: spread, drift, ablations. Pure.
+"""How certain the points are, from observations alone: spread, drift, ablations, agreement, parts of the noise. Pure.
 
 `noise_report` reports the noise of a run. `without_drift` gives the observations that a fit should use. Refuses to
 state what the replicates do not support.
@@ -8,21 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from scale_sweep.analysis.noise.agreement import agreement_of
+from scale_sweep.analysis.noise.parts import parts_of
 from scale_sweep.analysis.noise.spread import (
     ablation_splits,
     drift_of,
     intervals,
     rates_of,
+    replicates_for_drift,
     smallest_difference_percent,
+    with_intervals,
 )
 from scale_sweep.analysis.noise.trend import at_the_middle, line_of, trend_of, without_drift
 from scale_sweep.model import NoiseReport, Observation
 
-__all__ = ["intervals", "line_of", "noise_report", "rates_of", "trend_of", "without_drift"]
+__all__ = [
+    "agreement_of",
+    "intervals",
+    "line_of",
+    "noise_report",
+    "parts_of",
+    "rates_of",
+    "replicates_for_drift",
+    "trend_of",
+    "with_intervals",
+    "without_drift",
+]
 
 
 def noise_report(observed: Sequence[Observation]) -> NoiseReport:
-    """Spread, intervals, drift and ablations of a run."""
+    """Spread, intervals, drift, ablations, agreement and parts of a run."""
     rates = rates_of(observed)
     line = line_of(observed)
     steady = at_the_middle(observed, line) if line is not None and line.is_drifting else observed
@@ -33,4 +48,6 @@ def noise_report(observed: Sequence[Observation]) -> NoiseReport:
         drift=drift_of(observed, rates),
         ablations=ablation_splits(steady, rates),
         trend=trend_of(observed),
+        agreement=agreement_of(observed),
+        parts=parts_of([observed]),
     )

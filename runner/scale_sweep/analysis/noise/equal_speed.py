@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from scipy.special import stdtrit
-
+from scale_sweep.analysis.confidence import student
 from scale_sweep.model import CPU_BOUND, TrialResult
 
-CONFIDENCE = 0.95
 TRIALS_MIN = 3
 SLOPE_MAX = 2.0
 # A CPU of another decade, and one that is not made yet; a stored number beyond them is not a speed.
@@ -29,11 +27,13 @@ APART = 1.03  # of the slowest and the fastest trial; less is not worth a correc
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedCorrection:
-    """slope: by how many percent a rate rises if the speed rises by 1 %, with its standard error. speed: that to which
-    rates are corrected, the median of the trials, in pieces for each millisecond. slowest, fastest: of any trial."""
+    """slope: by how many percent a rate rises if the speed rises by 1 %, at most SLOPE_MAX; slope_low, slope_high: its
+    95 % interval. speed: that to which rates are corrected, the median of the trials, in pieces for each millisecond.
+    slowest, fastest: of any trial."""
 
     slope: float
-    slope_error: float
+    slope_low: float
+    slope_high: float
     speed: float
     slowest: float
     fastest: float
@@ -54,11 +54,13 @@ def speed_correction(results: Sequence[TrialResult]) -> SpeedCorrection | None:
     slope = sum(weight * one for weight, one in slopes) / weights
     degrees = len(slopes) - 1
     error = math.sqrt(sum(weight * (one - slope) ** 2 for weight, one in slopes) / degrees / weights)
-    if slope - float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error <= 0:
+    half = student(degrees) * error
+    if slope - half <= 0:
         return None
     return SpeedCorrection(
         slope=min(slope, SLOPE_MAX),
-        slope_error=error,
+        slope_low=slope - half,
+        slope_high=slope + half,
         speed=median(known),
         slowest=min(known),
         fastest=max(known),

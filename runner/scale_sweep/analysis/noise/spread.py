@@ -1,7 +1,8 @@
 """The spread of the replicates about their point's mean, and the ratios that are judged by it. Spreads are of ln(rate).
 
 The pooled spread assumes that all points have the same relative noise. If a point of three or more trials is noisier
-than the others, its own spread makes its interval. If the run drifted (trend.py), means and spread are of the values
+than the others, its own spread makes its interval; so does that of a point of two trials which differ by more than
+their windows explain (agreement.py). If the run drifted (trend.py), means and spread are of the values
 without the drift, which costs one degree of freedom. Two ratios use the spread: the drift check, the first trial
 repeated at the end, for runs with too few replicates for a trend; and the ablation trials, which split the gain across
 a boundary where knobs moved into hardware and knobs (logarithms of the ratios add up).
@@ -10,18 +11,15 @@ a boundary where knobs moved into hardware and knobs (logarithms of the ratios a
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scipy import special
-
+from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, half_of_mean, smallest_of, student
+from scale_sweep.analysis.noise.agreement import agreement_of
 from scale_sweep.analysis.noise.trend import Line, at_the_middle, line_of, log_value
-from scale_sweep.model import AblationSplit, Drift, LevelInterval, Observation, Ratio
+from scale_sweep.model import AblationSplit, Drift, LevelInterval, Observation, PointSummary, Ratio, Trend
 
-CONFIDENCE = 0.95
-POWER = 0.80
-OWN_SPREAD_FROM = 3
-DIFFERENCE_MAX_PERCENT = 100.0  # if a rate could double without being noticed, a figure does not help the reader
 Point = tuple[float, str]
 
 
@@ -30,7 +28,8 @@ class PooledRates:
     """ln(rate) of the VALID trials on the curve by point. std: pooled, with its degrees of freedom; None: unknown.
 
     points: all that were planned and ran, also those without a VALID trial. leverage: the variance that removing the
-    drift adds to a point's mean, in units of one trial's variance.
+    drift adds to a point's mean, in units of one trial's variance. apart: the points whose replicates differ by more
+    than their windows explain.
     """
 
     logs: Mapping[Point, tuple[float, ...]]
@@ -38,26 +37,29 @@ class PooledRates:
     std: float | None
     degrees: int
     leverage: Mapping[Point, float] = field(default_factory=dict)
+    apart: frozenset[Point] = frozenset()
 
 
 def rates_of(observed: Sequence[Observation]) -> PooledRates:
     """ln(rate) by point, with the pooled spread. If a drift is found, it is removed."""
-    line = line_of(observed)
+    line, agreement = line_of(observed), agreement_of(observed)
+    apart = frozenset((one.level, one.variant) for one in agreement.apart) if agreement is not None else frozenset()
     if line is None or not line.is_drifting:
-        return _as_measured(observed)
+        return replace(_as_measured(observed), apart=apart)
     steady = _as_measured(at_the_middle(observed, line))
     return replace(
         steady,
         std=math.sqrt(line.squares / line.degrees),
         degrees=line.degrees,
         leverage={point: _leverage(observed, point, line) for point in steady.logs},
+        apart=apart,
     )
 
 
 def _leverage(observed: Sequence[Observation], point: Point, line: Line) -> float:
-    """The extra variance of a point's mean: a mean far from the middle of the run is moved far by an inexact slope."""
+    """The extra variance of a point's mean, in units of one trial's variance."""
     orders = [o.order for o in observed if o.role == "point" and o.point == point and not o.mark and log_value(o)]
-    return (sum(orders) / len(orders) - line.middle) ** 2 / line.spread_of_order if orders else 0.0
+    return line.leverage(orders) if orders else 0.0
 
 
 def _as_measured(observed: Sequence[Observation]) -> PooledRates:
@@ -94,43 +96,88 @@ def intervals(rates: PooledRates) -> tuple[LevelInterval, ...]:
     return tuple(_interval(rates, point) for point in rates.points)
 
 
+def with_intervals(points: Sequence[PointSummary], observed: Sequence[Observation]) -> tuple[PointSummary, ...]:
+    """The points of a fit with the intervals of their means, which allow for a drift that was taken out. Observations
+    of several subjects change nothing."""
+    halves = {i.level: i.half_percent for i in intervals(rates_of(observed))}
+    if len({o.subject for o in observed}) > 1:
+        return tuple(points)
+    return tuple(_with_half(p, halves.get(p.level)) for p in points)
+
+
+def _with_half(point: PointSummary, percent: float | None) -> PointSummary:
+    if percent is None:
+        return point
+    factor = 1 + percent / 100
+    return replace(point, mean_low=point.rate_mean / factor, mean_high=point.rate_mean * factor)
+
+
 def _interval(rates: PooledRates, point: Point) -> LevelInterval:
     logs = rates.logs.get(point, ())
     mean = math.exp(sum(logs) / len(logs)) if logs else None
-    return LevelInterval(level=point[0], variant=point[1], n=len(logs), mean=mean, half_percent=_half(rates, point))
+    return LevelInterval(
+        level=point[0],
+        variant=point[1],
+        n=len(logs),
+        mean=mean,
+        half_percent=_half(rates, point),
+        disagrees=point in rates.apart,
+    )
 
 
 def _half(rates: PooledRates, point: Point) -> float | None:
     logs = rates.logs.get(point, ())
     if not logs or rates.std is None:
         return None
-    half = student(rates.degrees) * rates.std * math.sqrt(1 / len(logs) + rates.leverage.get(point, 0.0))
-    if len(logs) >= OWN_SPREAD_FROM:
-        mean = sum(logs) / len(logs)
-        own = math.sqrt(sum((v - mean) ** 2 for v in logs) / (len(logs) - 1))
-        half = max(half, student(len(logs) - 1) * own / math.sqrt(len(logs))) if own > rates.std else half
+    own = statistics.stdev(logs) if len(logs) > 1 else 0.0
+    half = half_of_mean(len(logs), own, rates.std, rates.degrees, rates.leverage.get(point, 0.0))
+    if point in rates.apart and own > rates.std:
+        half = max(half, student(len(logs) - 1) * own / math.sqrt(len(logs)))
     return 100 * math.expm1(half)
 
 
-def student(degrees: int, probability: float = (1 + CONFIDENCE) / 2) -> float:
-    """The quantile of Student's t distribution."""
-    return float(special.stdtrit(degrees, probability))
-
-
 def smallest_difference_percent(rates: PooledRates) -> float | None:
-    """(t(1 - 5 %/2) + t(80 %)) s sqrt(2/n): the difference of two means of n trials that a test at 5 % sees four times
-    in five (the usual normal-theory sample size formula, with Student's t for the pooled spread s); n: the fewest."""
+    """The difference of two levels that this run could have seen, with the trials of the level that has the fewest."""
     sizes = [len(logs) for logs in rates.logs.values()]
     if rates.std is None or len(sizes) < 2:
         return None
     return smallest_of(rates.std, rates.degrees, min(sizes))
 
 
-def smallest_of(std: float, degrees: int, count: int) -> float:
-    """The smallest difference in percent for a spread of ln(rate) with its degrees of freedom and `count` trials of
-    each."""
-    factor = student(degrees) + student(degrees, POWER)
-    return 100 * math.expm1(factor * std * math.sqrt(2 / count))
+def replicates_for_drift(trend: Trend, points: int, percent: float) -> int | None:
+    """The replicates of each point with which a drift of this percentage would be found four times in five, with the
+    spread that the trend shows; None above REPEATS_MAX.
+
+    With R replicates of L points in blocks, the orders of a point are about L apart. So for independent trials the
+    standard error of the drift from the first to the last is proportional to (R L − 1) / √(R (R² − 1)). The correlation
+    between neighbouring trials that the trend shows makes it larger. points: those with a counting trial.
+    """
+    if trend.ratio.high is None or points < 1:
+        return None
+
+    def size(replicates: float) -> float:
+        independent = (replicates * points - 1) / math.sqrt(replicates * (replicates**2 - 1))
+        return independent * math.sqrt(_inflation_of_drift(round(replicates), points, trend.alike))
+
+    trials = trend.degrees + points + 1
+    error = math.log(trend.ratio.high / trend.ratio.value) / student(trend.degrees) / size(trials / points)
+    for count in range(math.ceil(trials / points), REPEATS_MAX + 1):
+        degrees = max(1, points * (count - 1) - 1)
+        if (student(degrees) + student(degrees, POWER)) * error * size(count) <= math.log1p(percent / 100):
+            return count
+    return None
+
+
+def _inflation_of_drift(replicates: int, points: int, alike: float) -> float:
+    """By how much a correlation between neighbouring trials (AR(1)) raises the variance of a drift: Σ cᵢ cⱼ φ^|i − j| /
+    Σ cᵢ². The weight c of a trial is the distance of its block from the middle block. alike: φ, from 0 to below 1."""
+    own = across = before = 0.0
+    for trial in range(replicates * points):
+        weight = trial // points - (replicates - 1) / 2
+        own += weight**2
+        across += weight * before
+        before = alike * (before + weight)
+    return 1 + 2 * across / own if own else 1.0
 
 
 def ratio_of(later: Sequence[float], earlier: Sequence[float], rates: PooledRates) -> Ratio:

@@ -2,8 +2,10 @@
 
 The model is ln(value) = mean of the point + slope × order, by least squares (the analysis of covariance with one
 covariate; its degrees of freedom are trials − points − 1). The drift check, a repeated trial at the end, is one more
-trial of its point here. A drift found at 5 % is removed from the values and costs one degree of freedom; otherwise the
-values stay unchanged. Refuses to estimate a drift with fewer than two degrees of freedom.
+trial of its point here. Its errors allow for trials that are like their neighbours; a first trial that differs, and a
+rate that bends, have terms of their own (shape.py). A drift found at 5 %, or a bend, is removed from the values and
+costs a degree of freedom for each term; otherwise the values stay unchanged. Refuses to estimate a drift with fewer
+than two degrees of freedom.
 """
 
 from __future__ import annotations
@@ -12,46 +14,75 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scipy import special
-
+from scale_sweep.analysis.confidence import POWER, SIGNIFICANCE, student
+from scale_sweep.analysis.noise.shape import FIRST_COLD, Coefficient, Shape, TrialLog, shape_of
 from scale_sweep.model import Observation, Ratio, Trend
 
-DEGREES_MIN = 2
-LEVEL = 0.05
-POWER = 0.80
 ROUNDING = 1e-4
 Group = tuple[float, str, float | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """slope: of ln(value) for each trial. squares: the sum of squared residuals. spread_of_order: the sum of the
-    squared distances of the orders from their point's mean. middle: the mean order. length: from the first order to the
-    last."""
+    """The regression of a run, and whether it found a drift. Its figures are those of the shape."""
 
-    slope: float
-    squares: float
-    degrees: int
-    spread_of_order: float
-    middle: float
-    length: float
+    shape: Shape
 
     @property
-    def error(self) -> float:
-        """The standard error of the slope."""
-        return math.sqrt(self.squares / self.degrees / self.spread_of_order)
+    def slope(self) -> float:
+        """The change of ln(value) with each trial."""
+        return self.shape.slope.value
 
     @property
-    def p_value(self) -> float:
-        """The two-sided p-value of no drift."""
-        if self.squares <= 0:
-            return 0.0 if self.slope else 1.0
-        return 2 * float(special.stdtr(self.degrees, -abs(self.slope) / self.error))
+    def squares(self) -> float:
+        """The sum of squared residuals."""
+        return self.shape.squares
+
+    @property
+    def degrees(self) -> int:
+        """Those of the residuals."""
+        return self.shape.degrees
+
+    @property
+    def length(self) -> float:
+        """From the first order to the last."""
+        return self.shape.length
+
+    @property
+    def terms(self) -> int:
+        """The number of terms that are removed with a drift: the slope, and a bend if there is one."""
+        return 2 if self.shape.bend else 1
 
     @property
     def is_drifting(self) -> bool:
-        """Whether the values drift, at 5 %. A drift below 0.01 % of them is rounding."""
-        return self.p_value < LEVEL and abs(self.slope) * self.length > ROUNDING
+        """Whether the values drift, at 5 %, or bend. A drift below 0.01 % of them is rounding."""
+        return self._is_more(self.shape.slope, self.length, SIGNIFICANCE) or self.is_bent
+
+    @property
+    def is_bent(self) -> bool:
+        """Whether the values rise and fall, or fall and rise."""
+        bend = self.shape.bend
+        return bend is not None and self._is_more(bend, (self.length / 2) ** 2, 1.0)
+
+    @staticmethod
+    def _is_more(term: Coefficient, times: float, level: float) -> bool:
+        return term.p_value < level and abs(term.value) * times > ROUNDING
+
+    def log_at(self, order: float) -> float:
+        """ln of the factor by which drift and bend changed the value of a trial; its mean over the run is 0."""
+        from_middle = order - self.shape.middle
+        bend = self.shape.bend.value if self.shape.bend else 0.0
+        return self.slope * from_middle + bend * (from_middle**2 - self.shape.mean_square)
+
+    def leverage(self, orders: Sequence[float]) -> float:
+        """The variance that removing drift and bend adds to a mean of these trials, in units of one trial's variance:
+        a mean far from the middle of the run is moved far by an inexact slope."""
+        from_middle = [order - self.shape.middle for order in orders]
+        added = (sum(from_middle) / len(orders)) ** 2 / self.shape.slope.spread
+        if self.shape.bend is None:
+            return added
+        square = sum(x * x for x in from_middle) / len(orders)
+        return added + (square - self.shape.mean_square) ** 2 / self.shape.bend.spread
 
 
 def log_value(observed: Observation) -> float | None:
@@ -63,27 +94,9 @@ def log_value(observed: Observation) -> float | None:
 def line_of(observed: Sequence[Observation]) -> Line | None:
     """The regression; None if there are too few replicates, or all trials have the same order."""
     groups = _groups(observed)
-    count = sum(len(of_it) for of_it in groups.values())
-    degrees = count - len(groups) - 1
-    if degrees < DEGREES_MIN:
-        return None
-    across = together = squares = 0.0
-    for of_it in groups.values():
-        order, log = (sum(part) / len(of_it) for part in zip(*of_it, strict=True))
-        across += sum((x - order) ** 2 for x, _ in of_it)
-        together += sum((x - order) * (y - log) for x, y in of_it)
-        squares += sum((y - log) ** 2 for _, y in of_it)
-    if across <= 0:
-        return None
-    orders = [x for of_it in groups.values() for x, _ in of_it]
-    return Line(
-        slope=together / across,
-        squares=max(squares - together**2 / across, 0.0),
-        degrees=degrees,
-        spread_of_order=across,
-        middle=sum(orders) / len(orders),
-        length=max(orders) - min(orders),
-    )
+    logs = [TrialLog(order=order, log=log, group=group) for group, of_it in groups.items() for order, log in of_it]
+    shape = shape_of(logs, min(one.order for one in observed)) if logs else None
+    return Line(shape=shape) if shape is not None else None
 
 
 def _groups(observed: Sequence[Observation]) -> Mapping[Group, list[tuple[float, float]]]:
@@ -101,25 +114,30 @@ def trend_of(observed: Sequence[Observation]) -> Trend | None:
     line = line_of(observed)
     if line is None:
         return None
-    change, error = line.slope * line.length, line.error * line.length
-    reach = float(special.stdtrit(line.degrees, 1 - LEVEL / 2)) * error
-    seen = reach + float(special.stdtrit(line.degrees, POWER)) * error
+    shape, first = line.shape, line.shape.first
+    change, half = line.slope * line.length, shape.slope_half * line.length
+    seen = half * (1 + student(line.degrees, POWER) / student(line.degrees))
+    bend = shape.bend.value * (line.length / 2) ** 2 if shape.bend and line.is_bent else 0.0
+    is_named = first is not None and first.p_value < FIRST_COLD and abs(first.value) > ROUNDING
     return Trend(
-        ratio=Ratio(value=math.exp(change), low=math.exp(change - reach), high=math.exp(change + reach)),
-        p_value=line.p_value,
+        ratio=Ratio(value=math.exp(change), low=math.exp(change - half), high=math.exp(change + half)),
+        p_value=shape.slope.p_value,
         degrees=line.degrees,
         smallest_percent=100 * math.expm1(seen),
         is_drifting=line.is_drifting,
+        bend_percent=100 * math.expm1(bend) if bend else None,
+        first_percent=100 * math.expm1(first.value) if first is not None and is_named else None,
+        alike=shape.alike,
     )
 
 
 def at_the_middle(observed: Sequence[Observation], line: Line) -> tuple[Observation, ...]:
-    """The values as they would be in the middle of the run."""
+    """The values without drift and bend: as they would be in the middle of a run that only drifts."""
 
     def moved(one: Observation) -> Observation:
         if one.value is None:
             return one
-        return replace(one, value=one.value * math.exp(-line.slope * (one.order - line.middle)))
+        return replace(one, value=one.value * math.exp(-line.log_at(one.order)))
 
     return tuple(moved(one) for one in observed)
 
@@ -127,9 +145,10 @@ def at_the_middle(observed: Sequence[Observation], line: Line) -> tuple[Observat
 def without_drift(observed: Sequence[Observation]) -> tuple[Observation, ...]:
     """The observations for a fit: unchanged, or without the drift if one is found.
 
-    The estimated drift has used one degree of freedom. The counting values are therefore moved away from their point's
-    geometric mean by √(D / (D − 1)), where D is their degrees of freedom within the points. A spread pooled over D
-    degrees is then that of the remaining D − 1. The points' geometric means stay.
+    The estimated drift has used one degree of freedom, and a bend another one. The counting values are therefore moved
+    away from their point's geometric mean by √(D / (D − 1)), where D is their degrees of freedom within the points. A
+    spread pooled over D degrees is then that of the remaining D − 1. With a bend, 2 takes the place of 1. The points'
+    geometric means stay.
     """
     line = line_of(observed)
     if line is None or not line.is_drifting:
@@ -137,7 +156,8 @@ def without_drift(observed: Sequence[Observation]) -> tuple[Observation, ...]:
     steady = at_the_middle(observed, line)
     means = {group: sum(y for _, y in of_it) / len(of_it) for group, of_it in _groups(_points(steady)).items()}
     degrees = sum(len(of_it) - 1 for of_it in _groups(_points(steady)).values())
-    wider = math.sqrt(degrees / (degrees - 1)) if degrees > 1 else 1.0
+    left = degrees - line.terms
+    wider = math.sqrt(degrees / left) if left > 0 else 1.0
 
     def widened(one: Observation) -> Observation:
         log, mean = log_value(one), means.get((*one.point, one.knobs_of_level))

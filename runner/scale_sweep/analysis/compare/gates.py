@@ -1,0 +1,204 @@
+"""Gates: whether a comparison shows what a script asks for, how often a gate passes, and the repeats that it needs.
+
+`--fail-if-slower` fires only if a difference is found, so a comparison with few trials passes it. `--same-within` and
+`--prove-not-slower` pass only if that is shown: at every point, the ends of the one-sided 95 % intervals of the ratio
+lie within the margin. Two one-sided tests at 5 % are one test at 5 % (Schuirmann 1987). Every point must pass, so the
+gate as a whole passes in at most 5 % of the cases in which one point is beyond the margin, without an adjustment for
+several points (intersection-union test, Berger 1982). Refuses to pass a point that has no interval, and one that A and
+B planned and that is not compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import chdtri, ndtr
+
+from scale_sweep.analysis.compare.ratios import POINTS_LEVEL, Floats, quantile
+from scale_sweep.analysis.compare.repeats import Repeats
+from scale_sweep.analysis.compare.words import point_name, ratio_words
+from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, SIGNIFICANCE
+from scale_sweep.base.units import change_words, counted
+from scale_sweep.model.compared import Gate, GateAnswer, GateResult, PointRatio
+
+_SPREADS = (np.arange(200) + 0.5) / 200  # probabilities at which the distribution of an estimated spread is taken
+_SURE = "one-sided 95 %"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateInputs:
+    """Inputs of a gate. points: the tested points. slower: points where B is slower than allowed, noise does not
+    explain it; all points together may be among them. not_measured: names of points where only B has no VALID trial.
+    disturbed: the same, if others took the CPUs of all trials of B there. not_compared: names of the points that A and
+    B planned and that have no ratio. repeats: None if they are not known."""
+
+    axis: str
+    points: Sequence[PointRatio]
+    slower: Sequence[PointRatio] = ()
+    not_measured: Sequence[str] = ()
+    disturbed: Sequence[str] = ()
+    not_compared: Sequence[str] = ()
+    not_judged_because: str = ""
+    repeats: Repeats | None = None
+
+
+def slower_points(gate: Gate, points: Sequence[PointRatio]) -> list[PointRatio]:
+    """The points whose rate is lower than the gate accepts, and whose difference noise does not explain."""
+    return [p for p in points if p.differs and (p.ratio or 1.0) < gate.low]
+
+
+def gate_result(gate: Gate, inputs: GateInputs) -> GateResult:
+    """The answer to a gate, in one sentence."""
+    if inputs.not_measured:
+        return _answer(gate, "not measured", f"no VALID trial of B at {', '.join(inputs.not_measured)}, but of A")
+    if inputs.disturbed and not inputs.slower:
+        where = ", ".join(inputs.disturbed)
+        why = f"no VALID trial of B at {where}, but of A: others took the CPUs of all trials of B"
+        return _answer(gate, "not judged", why)
+    if inputs.not_judged_because:
+        return _answer(gate, "not judged", inputs.not_judged_because)
+    if inputs.slower:
+        point = min(inputs.slower, key=lambda p: p.ratio or 1.0)
+        where = f"{_name(point, inputs)}, {ratio_words(point)}"
+        return _answer(gate, "slower", f"B is more than {gate.percent:g} % slower at {where}", point)
+    unknown = [p for p in inputs.points if p.low_one_sided is None]
+    inputs = replace(
+        inputs,
+        points=[p for p in inputs.points if p.low_one_sided is not None],
+        not_compared=(*inputs.not_compared, *(f"{_name(p, inputs)} (no interval)" for p in unknown)),
+    )
+    worst = min(inputs.points, key=lambda p: _distance(gate, p), default=None)
+    if worst is None:
+        return _answer(gate, "not judged", "no point has an interval")
+    if not gate.must_be_shown:
+        return _answer(gate, "not found", _not_found(gate, worst, inputs), worst)
+    return _shown_or_not(gate, worst, inputs)
+
+
+def _answer(gate: Gate, answer: GateAnswer, why: str, point: PointRatio | None = None) -> GateResult:
+    return GateResult(
+        kind=gate.kind,
+        percent=gate.percent,
+        answer=answer,
+        sentence=f"{gate.flag}: {answer}: {why}",
+        level=point.level if point is not None else None,
+        low=point.low_one_sided if point is not None else None,
+        high=point.high_one_sided if point is not None else None,
+    )
+
+
+def _name(point: PointRatio, inputs: GateInputs) -> str:
+    name = point_name(point.level, point.variant, inputs.axis)
+    return f"{name} together" if point.level is None else name
+
+
+def _distance(gate: Gate, point: PointRatio) -> float:
+    """How far inside of the margin the interval of a point ends, in ln(ratio); negative: beyond it."""
+    assert point.low_one_sided is not None and point.high_one_sided is not None
+    below = math.log(max(point.low_one_sided, 1e-300) / gate.low)
+    return min(below, math.log(gate.high / point.high_one_sided)) if gate.kind == "same_within" else below
+
+
+def _not_found(gate: Gate, worst: PointRatio, inputs: GateInputs) -> str:
+    """B is nowhere slower; and how much slower it may be, which the gate does not ask."""
+    claim = f"B is nowhere more than {gate.percent:g} % slower beyond noise"
+    least = 100 * (1 - (worst.low_one_sided or 0.0))
+    if least <= 0:
+        return claim
+    at = f"{claim}; it is at most {least:.1f} % slower at {_name(worst, inputs)} ({_SURE})"
+    asks = f", so this does not show that B is fast enough; --prove-not-slower {gate.percent:g}% tests that"
+    return at + (asks if least >= gate.percent else "")
+
+
+def _shown_or_not(gate: Gate, worst: PointRatio, inputs: GateInputs) -> GateResult:
+    beyond = [p for p in inputs.points if _distance(gate, p) <= 0]
+    few = f"at {_name(worst, inputs)}"
+    everywhere = few if len(inputs.points) == 1 else f"at each of {counted(len(inputs.points), 'point')}"
+    least = "" if len(inputs.points) == 1 else f"; least certain {few}"
+    interval = f"{least}: {_one_sided(gate, worst)}"
+    claim = f"within {gate.percent:g} % of A" if gate.kind == "same_within" else f"less than {gate.percent:g} % slower"
+    if not beyond and not inputs.not_compared:
+        return _answer(gate, "shown", f"B is {claim} {everywhere}{interval}", worst)
+    where = few if len(inputs.points) == 1 else f"at {len(beyond)} of {counted(len(inputs.points), 'point')}"
+    why = f"that B is {claim} {where}{interval}" if beyond else f"that B is {claim} everywhere"
+    if inputs.not_compared:
+        why += f"; not compared: {', '.join(inputs.not_compared)}"
+    needed = repeats_needed(gate, inputs.points, inputs.repeats) if inputs.repeats is not None and beyond else None
+    if inputs.repeats is not None and beyond:
+        why += f". {_needed_words(needed, inputs.repeats)}"
+    result = _answer(gate, "not shown", why, worst)
+    unit = inputs.repeats.unit if inputs.repeats is not None else ""
+    return replace(result, needed=needed, needed_unit=unit)
+
+
+def _one_sided(gate: Gate, point: PointRatio) -> str:
+    """The ratio as a change, with the ends that the gate uses."""
+    low, high = point.low_one_sided or 0.0, point.high_one_sided if gate.kind == "same_within" else None
+    ends = " at each end" if high is not None else ""
+    return f"{change_words(point.ratio or 1.0, low, high)}, {_SURE}{ends}"
+
+
+def _needed_words(needed: int | None, repeats: Repeats) -> str:
+    if needed is None:
+        return f"More than {REPEATS_MAX} {repeats.unit} would be needed to show it if A and B are equally fast"
+    if needed <= repeats.count:
+        return "If A and B were equally fast, as many would show it with 80 % power: B may be close to the margin"
+    return f"If A and B are equally fast, {needed} {repeats.unit} would show it with 80 % power"
+
+
+def repeats_needed(gate: Gate, points: Sequence[PointRatio], repeats: Repeats) -> int | None:
+    """The fewest repeats that pass the gate four times in five if nothing differs; None if more than 100.
+
+    The points are taken as independent, which is the worst case of several points.
+    """
+    known = [(p.error, p.degrees) for p in points if p.error is not None and p.degrees is not None]
+    for count in range(2, REPEATS_MAX + 1):
+        share = 1.0
+        for error, degrees in known:
+            smaller, freer = repeats.error_at(count, error), repeats.degrees_at(count, degrees)
+            share *= float(pass_shares(gate, 0.0, smaller, freer, 1).mean())
+        if share >= POWER:
+            return count
+    return None
+
+
+def pass_shares(gate: Gate, truth: float, error: float, degrees: float, tests: int) -> Floats:
+    """The probability that a point passes, at 200 equally likely values of the estimated spread; their mean is that of
+    the point.
+
+    truth: the true ln(ratio). error: the true standard error of its estimate. degrees: of freedom of the estimated
+    spread. tests: the number of ratios that are tested together, which only --fail-if-slower adjusts for.
+    """
+    error = max(error, 1e-12)
+    free = np.array([degrees])
+    spread = error * np.sqrt(chdtri(degrees, 1 - _SPREADS) / degrees)
+    low, high = math.log(gate.low), math.log(gate.high)
+    if not gate.must_be_shown:
+        fires_below = np.minimum(low, -quantile(free, 1 - SIGNIFICANCE / 2 / tests) * spread)
+        return np.asarray(ndtr((truth - fires_below) / error))
+    reach = quantile(free, 1 - SIGNIFICANCE) * spread
+    above = ndtr((truth - low - reach) / error)
+    if gate.kind == "prove_not_slower":
+        return np.asarray(above)
+    return np.asarray(np.maximum(above + ndtr((high - reach - truth) / error) - 1, 0.0))
+
+
+def blocks_pass_share(gate: Gate, truths: Sequence[float], std: float, blocks: int) -> float:
+    """How often a run of `scale ab` passes a gate.
+
+    truths: the true ln(ratio) at each level. std: of one trial's ln(rate), which is that of a block's difference.
+    blocks: at least 2. A gate that must be shown takes each level's own spread. For --fail-if-slower the levels share
+    one estimate if a test of equal variances allows it: in 1 − POINTS_LEVEL of the cases with equal variances.
+    """
+    levels, error = len(truths), std / math.sqrt(blocks)
+    tests = levels + (levels > 1)
+    own = [pass_shares(gate, truth, error, float(blocks - 1), tests) for truth in truths]
+    alone = math.prod(float(shares.mean()) for shares in own)
+    if levels == 1 or gate.must_be_shown:
+        return alone
+    shared = [pass_shares(gate, truth, error, float(levels * (blocks - 1)), tests) for truth in truths]
+    pooled = float(np.prod(np.stack(shared), axis=0).mean())
+    return POINTS_LEVEL * alone + (1 - POINTS_LEVEL) * pooled

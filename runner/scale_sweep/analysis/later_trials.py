@@ -1,0 +1,17 @@
+"""Changes of earlier trials by later ones of their run: connections checks and confirming trials. Pure.
+
+A stored trial has the verdict of the trial by itself; everything that reads a run applies this to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scale_sweep.analysis.confirmation import with_confirmations
+from scale_sweep.analysis.connections_check import with_checks
+from scale_sweep.model import Plan, TrialResult
+
+
+def with_later_trials(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult, ...]:
+    """The results, updated by the checks and confirmations of their points. Idempotent."""
+    return with_confirmations(plan, with_checks(plan, results))

@@ -1,0 +1,175 @@
+"""Do the replicates of a point agree within the errors of their own windows? An F test. Pure.
+
+The error of a window's mean follows from its seconds and their correlation (AR(1)). What changes from one start of the
+server to the next, or more slowly than a window lasts, is not in it. So the spread of the replicates is compared with
+the spread that the windows predict: at each point, and over all points together. The windows of a point are pooled,
+because one window knows the correlation of its seconds badly. The windows' degrees of freedom count two uncertainties:
+that of a spread of few independent seconds, and that of the correlation (standard error √((1 − r²) / n), Bartlett
+1946). Refuses to test a point without two replicates, and windows whose mean is not known from their seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scipy import special
+
+from scale_sweep.analysis.noise.trend import at_the_middle, line_of, log_value
+from scale_sweep.model import Agreement, LevelAgreement, Observation, WindowNoise
+
+DISAGREES_BELOW = 0.01  # p-value of the test over all points; and of those of the single points together (Bonferroni)
+LEAST_PERCENT = 2.0  # a smaller spread leaves 99 % of the trials within the claim of 5 %
+CORRELATION_MAX, CORRELATION_MIN = 0.95, -0.9
+Point = tuple[float, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictedSpread:
+    """variance: of the mean of one window, as its seconds predict it, relative. degrees: of that variance."""
+
+    variance: float
+    degrees: float
+
+
+def agreement_of(observed: Sequence[Observation]) -> Agreement | None:
+    """The tests of all points that have two replicates with known windows; None without any. A drift that is found is
+    removed first, as it is from the intervals."""
+    line = line_of(observed)
+    is_drifting = line is not None and line.is_drifting
+    steady = at_the_middle(observed, line) if line is not None and is_drifting else observed
+    logs: dict[Point, list[float]] = {}
+    predicted: dict[Point, PredictedSpread] = {}
+    for point, of_it in counting(steady).items():
+        of_windows = predicted_of([o.window for o in of_it if o.window is not None])
+        if len(of_it) > 1 and of_windows is not None:
+            logs[point] = [value for o in of_it if (value := log_value(o)) is not None]
+            predicted[point] = of_windows
+    degrees = sum(len(of_it) - 1 for of_it in logs.values()) - is_drifting
+    return _tested(logs, predicted, is_drifting) if degrees > 0 else None
+
+
+def counting(observed: Sequence[Observation]) -> Mapping[Point, list[Observation]]:
+    """The observations on the curve that count, by point, ascending."""
+    groups: dict[Point, list[Observation]] = {}
+    for one in sorted(observed, key=lambda o: o.point):
+        if one.role == "point" and not one.mark and log_value(one) is not None:
+            groups.setdefault(one.point, []).append(one)
+    return groups
+
+
+def predicted_of(windows: Sequence[WindowNoise]) -> PredictedSpread | None:
+    """The variance of one window's mean, pooled over the windows of a point; None if none is known, or if they hold too
+    few independent seconds."""
+    known = [w for w in windows if w.spread > 0]
+    seconds = sum(w.seconds for w in known)
+    if not known:
+        return None
+    r = sum(w.seconds * correlation_of(w) for w in known) / seconds
+    variance = sum((w.seconds - 1) * w.spread**2 for w in known) / (seconds - len(known))
+    independent = seconds / len(known) / inflation(r)
+    if independent <= 1:
+        return None
+    spare = len(known) * (independent - 1)
+    return PredictedSpread(
+        variance=variance / (independent - 1),
+        degrees=2 / (2 / spare + 4 / ((1 - r * r) * seconds)),
+    )
+
+
+def correlation_of(window: WindowNoise) -> float:
+    """The correlation between neighbouring seconds that the window's own error contains, with its trend. A short window
+    has no such error."""
+    if window.error is None or window.error <= 0:
+        return min(CORRELATION_MAX, max(0.0, about_trend(window)))
+    many = window.seconds * (window.error / window.spread) ** 2
+    return min(CORRELATION_MAX, max(CORRELATION_MIN, (many - 1) / (many + 1)))
+
+
+def about_trend(window: WindowNoise) -> float:
+    """The correlation between neighbouring seconds without the trend, which lowers the estimate by about (1 + r) / n
+    more than the mean does. Of a few seconds it may come out below -1 or above 1."""
+    return (window.seconds * window.correlation + 1) / (window.seconds - 1)
+
+
+def inflation(r: float) -> float:
+    """The number of seconds with correlation r that count as one independent second."""
+    return (1 + r) / (1 - r)
+
+
+def _tested(
+    logs: Mapping[Point, Sequence[float]], predicted: Mapping[Point, PredictedSpread], is_drifting: bool
+) -> Agreement:
+    """The single points first. The test of all points together leaves out those that disagree by themselves, so that
+    one of them does not speak for the others."""
+    levels = tuple(_level(point, logs[point], predicted[point], DISAGREES_BELOW / len(logs)) for point in logs)
+    apart = {(one.level, one.variant) for one in levels if one.disagrees}
+    rest = _together({point: of_it for point, of_it in logs.items() if point not in apart}, predicted, is_drifting)
+    whole = _together(logs, predicted, is_drifting)
+    assert whole is not None, "agreement_of needs a degree of freedom"
+    return Agreement(
+        spread_percent=100 * math.sqrt(whole.spread),
+        windows_percent=100 * math.sqrt(whole.windows.variance),
+        degrees=(float(whole.degrees), whole.windows.degrees),
+        p_value=whole.p_value,
+        disagrees=rest is not None and _matters(rest.spread, rest.p_value, DISAGREES_BELOW),
+        levels=levels,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Together:
+    """Several points: the variance of their replicates with its degrees of freedom, and that of their windows."""
+
+    spread: float
+    degrees: int
+    windows: PredictedSpread
+
+    @property
+    def p_value(self) -> float:
+        return _p_value(self.spread, self.degrees, self.windows)
+
+
+def _together(
+    logs: Mapping[Point, Sequence[float]], predicted: Mapping[Point, PredictedSpread], is_drifting: bool
+) -> _Together | None:
+    """None without a degree of freedom. A drift that was removed has used one."""
+    count = sum(len(of_it) - 1 for of_it in logs.values())
+    if count - is_drifting < 1:
+        return None
+    parts = [(len(of_it) - 1) / count * predicted[point].variance for point, of_it in logs.items()]
+    known = sum(part**2 / predicted[point].degrees for part, point in zip(parts, logs, strict=True))  # Satterthwaite
+    return _Together(
+        spread=sum(map(_squares, logs.values())) / (count - is_drifting),
+        degrees=count - is_drifting,
+        windows=PredictedSpread(variance=sum(parts), degrees=sum(parts) ** 2 / known),
+    )
+
+
+def _level(point: Point, logs: Sequence[float], predicted: PredictedSpread, alpha: float) -> LevelAgreement:
+    spread = _squares(logs) / (len(logs) - 1)
+    p_value = _p_value(spread, len(logs) - 1, predicted)
+    return LevelAgreement(
+        level=point[0],
+        variant=point[1],
+        n=len(logs),
+        spread_percent=100 * math.sqrt(spread),
+        windows_percent=100 * math.sqrt(predicted.variance),
+        p_value=p_value,
+        disagrees=_matters(spread, p_value, alpha),
+    )
+
+
+def _squares(logs: Sequence[float]) -> float:
+    mean = sum(logs) / len(logs)
+    return sum((value - mean) ** 2 for value in logs)
+
+
+def _p_value(spread: float, degrees: int, predicted: PredictedSpread) -> float:
+    """The upper tail of the F distribution."""
+    return float(special.fdtrc(degrees, predicted.degrees, spread / predicted.variance))
+
+
+def _matters(spread: float, p_value: float, alpha: float) -> bool:
+    return p_value < alpha and 100 * math.sqrt(spread) >= LEAST_PERCENT

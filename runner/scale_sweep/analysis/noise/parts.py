@@ -1,0 +1,205 @@
+"""Where the noise of a run comes from: seconds, drift within a window, server starts, blocks, sessions. Pure.
+
+A trial's ln(rate) is level + session + block + start + window + seconds, and each of the last five is random (Kalibera
+and Jones, "Rigorous benchmarking in reasonable time", 2013). The variances of sessions, blocks and trials are estimated
+by the method of moments (Henderson's method 3: what the residual squares lose when the factor joins the model, divided
+by its expectation), which needs no balance. A negative estimate becomes 0, and the parts below it are then estimated
+without it. Within the window, the error of the mean by its seconds about their trend is the part of the seconds, and
+what its two halves differ by beyond that error is drift. What trials differ by beyond both comes with the start of the
+server. Refuses to separate what was measured together: starts and blocks of a single level, and the drift of windows
+under ten seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scale_sweep.analysis.noise.agreement import CORRELATION_MAX, Point, about_trend, counting, inflation
+from scale_sweep.analysis.noise.trend import log_value
+from scale_sweep.base.units import counted
+from scale_sweep.model import NoisePart, NoiseParts, Observation, PartName, WindowNoise
+
+DEGREES_MIN = 2  # of the spread between trials; with one, a part is a coin's toss
+PLACES: Mapping[PartName, str] = {
+    "seconds": "from second to second",
+    "window": "drift within the windows",
+    "start": "between server starts",
+    "start or block": "between server starts, or between blocks",
+    "block": "between blocks",
+    "session": "between sessions",
+}
+REDUCES: Mapping[PartName, str] = {
+    "seconds": "longer windows reduce it, and so do more replicates",
+    "window": "a longer warm-up or longer windows reduce it, and so do more replicates",
+    "start": "more replicates reduce it, longer windows do not",
+    "start or block": "more replicates reduce it, longer windows do not",
+    "block": "more replicates reduce it, longer windows do not, and a speedup does not contain it",
+    "session": "more sessions reduce it, more replicates in one session do not",
+}
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Trials:
+    """One row for each trial. The columns of a factor are 1 where the trial belongs to the member."""
+
+    logs: Floats
+    points: Floats
+    sessions: Floats
+    blocks: Floats
+
+
+def parts_of(sessions: Sequence[Sequence[Observation]]) -> NoiseParts | None:
+    """The parts, from the observations of one run or of several runs of the same. None if too few replicates are known,
+    or no window."""
+    kept = [(at, one) for at, observed in enumerate(sessions) for of_it in counting(observed).values() for one in of_it]
+    windows = [(one.point, one.window) for _, one in kept if one.window is not None]
+    if not kept or not windows:
+        return None
+    trials = _Trials(
+        logs=np.array([log_value(one) for _, one in kept], dtype=float),
+        points=_members([one.point for _, one in kept]),
+        sessions=_members([at for at, _ in kept]),
+        blocks=_members([(at, one.block) for at, one in kept]),
+    )
+    between = _between(trials)
+    if between is None:
+        return None
+    variances, degrees = between
+    within = _within(windows)
+    start: PartName = "start" if "block" in variances else "start or block"
+    whole = variances.pop("start")
+    variances = {**within, start: max(0.0, whole - sum(within.values())), **variances}
+    return NoiseParts(
+        parts=tuple(NoisePart(name=name, percent=100 * math.sqrt(value)) for name, value in variances.items()),
+        trials=len(kept),
+        degrees=degrees,
+        window_s=sum(window.seconds for _, window in windows) / len(windows),
+    )
+
+
+def _members(names: Sequence[object]) -> Floats:
+    distinct = {name: at for at, name in enumerate(dict.fromkeys(names))}
+    columns = np.zeros((len(names), len(distinct)))
+    columns[np.arange(len(names)), [distinct[name] for name in names]] = 1.0
+    return columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Residual:
+    """The rest that a model leaves: the sum of squares, its degrees of freedom, and the projection onto it."""
+
+    squares: float
+    degrees: int
+    projection: Floats
+
+    def seen(self, factor: Floats) -> float:
+        """The factor by which the variance of a random factor enters the expected squares."""
+        return float(np.sum((self.projection @ factor) ** 2))
+
+
+def _residual(logs: Floats, *factors: Floats) -> _Residual:
+    design = np.hstack(factors)
+    projection = np.eye(len(logs)) - design @ np.linalg.pinv(design)
+    left = projection @ logs
+    return _Residual(
+        squares=float(left @ left),
+        degrees=len(logs) - int(np.linalg.matrix_rank(design)),
+        projection=projection,
+    )
+
+
+def _between(trials: _Trials) -> tuple[dict[PartName, float], int] | None:
+    """The variances of trials ("start", with their windows), blocks and sessions, and the degrees of freedom of the
+    first. Blocks are None if they cannot be separated from trials."""
+    has_sessions = trials.sessions.shape[1] > 1
+    of_run = _residual(trials.logs, trials.points, trials.sessions)
+    of_block = _residual(trials.logs, trials.points, trials.blocks)
+    is_apart = of_block.degrees >= DEGREES_MIN and of_run.degrees > of_block.degrees
+    inner = of_block if is_apart else of_run
+    if inner.degrees < DEGREES_MIN:
+        return None
+    variances: dict[PartName, float] = {"start": inner.squares / inner.degrees}
+    if is_apart:
+        block = (of_run.squares - of_run.degrees * variances["start"]) / of_run.seen(trials.blocks)
+        if block <= 0:
+            inner = of_run
+            variances["start"] = inner.squares / inner.degrees
+        variances["block"] = max(0.0, block)
+    if has_sessions:
+        whole = _residual(trials.logs, trials.points)
+        known = whole.degrees * variances["start"] + whole.seen(trials.blocks) * variances.get("block", 0.0)
+        variances["session"] = max(0.0, (whole.squares - known) / whole.seen(trials.sessions))
+    return variances, inner.degrees
+
+
+def _within(windows: Sequence[tuple[Point, WindowNoise]]) -> dict[PartName, float]:
+    """The variances of a window's mean by its seconds, and by the drift between its halves. The drift that all windows
+    of a point share is no noise."""
+    by_point: dict[Point, list[WindowNoise]] = {}
+    for point, window in windows:
+        by_point.setdefault(point, []).append(window)
+    seconds = sum(len(of_it) * _of_seconds(of_it) for of_it in by_point.values()) / len(windows)
+    halves = {
+        point: known for point, of_it in by_point.items() if (known := [w for w in of_it if w.halves is not None])
+    }
+    degrees = sum(len(of_it) - 1 for of_it in halves.values())
+    if degrees < DEGREES_MIN:
+        return {"seconds": seconds}
+    return {"seconds": seconds, "window": max(0.0, _of_halves(halves, degrees))}
+
+
+def _of_seconds(windows: Sequence[WindowNoise]) -> float:
+    """The mean variance of the windows of a point by their seconds, whose correlation is pooled."""
+    whole = sum(window.seconds for window in windows)
+    r = sum(window.seconds * about_trend(window) for window in windows) / whole
+    r = min(CORRELATION_MAX, max(0.0, r))
+    return sum(window.rest**2 / window.seconds for window in windows) / len(windows) * inflation(r)
+
+
+def _of_halves(halves: Mapping[Point, Sequence[WindowNoise]], degrees: int) -> float:
+    """The variance of the mean by the drift: half of that of a half. Two halves differ by twice the variance of a half,
+    and by four times that of the mean's seconds."""
+    squares = seconds = 0.0
+    for of_it in halves.values():
+        apart = [window.halves or 0.0 for window in of_it]
+        mean = sum(apart) / len(apart)
+        squares += sum((one - mean) ** 2 for one in apart)
+        seconds += len(of_it) * _of_seconds(of_it)
+    count = sum(len(of_it) for of_it in halves.values())
+    return (squares / degrees - 4 * seconds / count) / 4
+
+
+def pooled_parts(runs: Sequence[NoiseParts]) -> NoiseParts | None:
+    """The parts of several runs, each counted by its degrees of freedom, at the windows of the first run; None without
+    any. Starts that one of the runs could not separate from blocks are not separated from them."""
+    if not runs:
+        return None
+    weights = sum(run.degrees for run in runs)
+    is_joined = any(part.name == "start or block" for run in runs for part in run.parts)
+    sums: dict[PartName, float] = {}
+    for run in runs:
+        for part in run.parts:
+            name: PartName = "start or block" if is_joined and part.name in ("start", "block") else part.name
+            longer = run.window_s / runs[0].window_s if name in ("seconds", "window") else 1.0
+            sums[name] = sums.get(name, 0.0) + run.degrees / weights * part.percent**2 * longer
+    return NoiseParts(
+        parts=tuple(NoisePart(name=name, percent=math.sqrt(value)) for name, value in sums.items()),
+        trials=sum(run.trials for run in runs),
+        degrees=weights,
+        window_s=runs[0].window_s,
+    )
+
+
+def parts_sentence(parts: NoiseParts | None) -> tuple[str, ...]:
+    """The largest part of the noise and what reduces it; empty if the parts are not known."""
+    largest = parts.largest if parts is not None else None
+    if parts is None or largest is None:
+        return ()
+    share = f"{100 * parts.share(largest):.0f} % of its variance, estimated from {counted(parts.trials, 'trial')}"
+    return (f"the largest part of the noise is {PLACES[largest.name]} ({share}): {REDUCES[largest.name]}",)

@@ -1,0 +1,236 @@
+"""The smallest level of one run that holds a rate, with its interval, and the chance that each level misses it. Pure.
+
+A level holds the rate if the chance that the curve is below it there is at most 5 %. The interval reaches from the
+first level that may hold it (2.5 %) to the first that misses it in no more than 2.5 %. Without a model, only measured
+levels count, each by its own trials. Refuses a level at which the fit predicts nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from scale_sweep.analysis.confidence import SIGNIFICANCE, student
+from scale_sweep.analysis.fit import Terms, known_breaks
+from scale_sweep.analysis.fit.beyond import Known, need, predict, refusal
+from scale_sweep.analysis.fit.chance import below_mean, chances_below
+from scale_sweep.analysis.fit.curve import known_of
+from scale_sweep.analysis.fit.derived import REACH
+from scale_sweep.analysis.fit.models import Floats
+from scale_sweep.analysis.noise import without_drift
+from scale_sweep.analysis.observations import observations
+from scale_sweep.analysis.sizing.next_sweep import next_sweep
+from scale_sweep.base.units import format_number
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.experiment.work import rate_of
+from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.model.sizing import LevelChance, LevelNeed
+
+ACCEPTED = SIGNIFICANCE  # the chance to miss of a level that holds the rate
+_END = SIGNIFICANCE / 2  # beyond each end of a 95 % interval
+LEVELS_MAX = 2000
+_NORMAL = 1.9600  # the quantile of 97.5 %
+_MANY = 1e9  # degrees of freedom of an error that is known
+LONE = (
+    "no level has two trials: each chance comes from one trial and leaves out the differences between starts of the "
+    "server; give --replicates 3"
+)
+
+
+def level_need(run: StoredRun, wanted: float, also: Sequence[float] = ()) -> LevelNeed:
+    """The smallest level of the run that holds the rate `wanted`, in the unit of its fitted rate.
+
+    also: levels whose rates are wanted too, such as those of machines.
+    """
+    sweep = run.plan.sweep
+    axis = load_axis(sweep.axis)
+    rate = rate_of(sweep.work, durable=axis.is_durable, objective=sweep.load.objective)
+    observed = observations(run.results, rate.field)
+    known = known_of(
+        without_drift(observed),
+        Terms(axis=axis.name, one=axis.unit, rate=rate.words),
+        breaks=known_breaks({t.level: t.placement for t in run.plan.trials}),
+    )
+    answer = LevelNeed(
+        run=run.path.rstrip("/").rpartition("/")[2],
+        axis=axis.name,
+        unit=axis.unit,
+        rate_words=rate.words,
+        wanted=wanted,
+        level=None,
+        granted=_granted(run),
+    )
+    if not len(known.rows.distinct):
+        marks = ", ".join(dict.fromkeys(o.mark for o in observed if o.mark)) or "no trial"
+        return replace(answer, by_model=False, reason=f"no rate is fitted ({marks})")
+    counted = [result for result, seen in zip(run.results, observed, strict=True) if not seen.mark]
+    answer = _by_trials(answer, known, counted) if known.chosen is None else held(answer, known, also)
+    chances = tuple(replace(c, joules_per_million_rows=_joules(counted, c.level)) for c in answer.chances)
+    return replace(answer, chances=chances, settled_by=next_sweep(run.plan, known, answer))
+
+
+def _joules(counted: Sequence[TrialResult], level: float) -> float | None:
+    here = [r.measurement.joules_per_million_rows for r in counted if r.trial.level == level]
+    energies = [energy for energy in here if energy is not None]
+    return sum(energies) / len(energies) if energies else None
+
+
+def _granted(run: StoredRun) -> dict[str, float]:
+    """The most that any trial had of each quantity that was limited, without that of the axis."""
+    amounts = [(name, a.value) for r in run.on_curve for name, a in r.trial.resources.amounts.items()]
+    granted: dict[str, float] = {}
+    for name, value in amounts:
+        if name != run.plan.sweep.axis:
+            granted[name] = max(value, granted.get(name, 0.0))
+    return granted
+
+
+def held(answer: LevelNeed, known: Known, also: Sequence[float] = ()) -> LevelNeed:
+    """The answer by the fitted curve."""
+    levels, wanted = _levels(known), answer.wanted
+    least, most = chances_below(known, levels, wanted)
+    level = _first(levels, most <= ACCEPTED)
+    shown = sorted({*_around(levels, level, need(known, [wanted])[0].level), *known.rows.distinct, *_able(known, also)})
+    by_level = _chances(known, shown, wanted)
+    if level is None:
+        return replace(answer, chances=by_level, reason=_why_none(known, wanted, float(levels[-1]), float(most[-1])))
+    return replace(
+        answer,
+        level=level,
+        low=_first(levels, least <= 1 - _END),
+        high=_first(levels, most <= _END),
+        chances=by_level,
+        notes=_lowest(known, level, float(levels[0])),
+    )
+
+
+def _lowest(known: Known, level: float, first: float) -> tuple[str, ...]:
+    """A note if no lower level was tried, although there are lower ones."""
+    if level != first or level == 1:
+        return ()
+    return (f"{known.terms.count(level)} is the lowest level that the fit allows: fewer may hold it too",)
+
+
+def _levels(known: Known) -> Floats:
+    """The levels that the fit allows, ascending: whole numbers if the measured ones are, else multiples of the smallest
+    measured one. Of more than LEVELS_MAX, an even choice."""
+    measured = known.rows.distinct
+    step = 1.0 if np.all(measured == np.round(measured)) else float(measured[0])
+    first, last = math.ceil(float(measured[0]) / REACH / step - 1e-9), math.floor(known.limit / step + 1e-9)
+    numbers = np.arange(max(first, 1), last + 1) if last - first < LEVELS_MAX else _chosen(first, last)
+    levels = np.unique(np.concatenate([np.round(numbers * step, 9), measured]))
+    return levels[[not refusal(known, float(level)) for level in levels]]
+
+
+def _chosen(first: int, last: int) -> Floats:
+    return np.unique(np.round(np.geomspace(max(first, 1), last, LEVELS_MAX)))
+
+
+def _able(known: Known, levels: Sequence[float]) -> list[float]:
+    return [level for level in levels if level > 0 and not refusal(known, level)]
+
+
+def _around(levels: Floats, level: float | None, crossing: float | None) -> list[float]:
+    """The answer with its neighbours, and the levels about the point at which the curve reaches the rate."""
+    places = [int(np.searchsorted(levels, value)) for value in (level, crossing) if value is not None]
+    around = {at + step for at in places for step in (-1, 0, 1)} | {len(levels) - 1}
+    return [float(levels[at]) for at in around if 0 <= at < len(levels)]
+
+
+def _chances(known: Known, levels: Sequence[float], wanted: float) -> tuple[LevelChance, ...]:
+    most = chances_below(known, np.array(levels), wanted)[1]
+    return tuple(
+        LevelChance(
+            level=float(p.level),
+            rate=p.rate,
+            low=p.low,
+            high=p.high,
+            miss=float(chance) if p.rate is not None and math.isfinite(chance) else None,
+            is_measured=bool(np.any(known.rows.distinct == p.level)),
+        )
+        for p, chance in zip(predict(known, levels), most, strict=True)
+    )
+
+
+def _first(levels: Floats, holds: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float | None:
+    places = np.flatnonzero(holds)
+    return float(levels[places[0]]) if len(places) else None
+
+
+def _why_none(known: Known, wanted: float, last: float, miss: float) -> str:
+    crossing = need(known, [wanted])[0]
+    if crossing.level is None:
+        return crossing.reason
+    if not math.isfinite(miss):
+        return "the points are too few for an interval"
+    about = known.terms.named(format_number(float(f"{crossing.level:.3g}")))
+    at = known.terms.count(last)
+    return (
+        f"the curve reaches it at about {about}, but no level is sure: at {at}, the highest that the fit allows, the "
+        f"chance to miss is still up to {100 * miss:.0f} %"
+    )
+
+
+def _by_trials(answer: LevelNeed, known: Known, counted: Sequence[TrialResult]) -> LevelNeed:
+    """The answer of measured levels alone, which have too few points for a model."""
+    chances = tuple(_of_level(known, at, counted, answer.wanted) for at in range(len(known.rows.distinct)))
+    holds = [c for c in chances if c.miss is not None and c.miss <= ACCEPTED]
+    safe = [c for c in chances if c.miss is not None and c.miss <= _END]
+    maybe = [c for c in chances if c.miss is not None and c.miss <= 1 - _END]
+    notes = ["no model can be chosen from so few points: only the measured levels are judged"]
+    notes += [LONE] if known.noise is None else []
+    answer = replace(answer, chances=chances, by_model=False, notes=tuple(notes))
+    if not holds:
+        return replace(answer, reason=_none_measured(known, chances, answer))
+    if holds[0] is chances[0]:
+        notes.append(f"{known.terms.count(holds[0].level)} is the lowest level measured: fewer may hold it too")
+    return replace(
+        answer,
+        level=holds[0].level,
+        low=maybe[0].level,
+        high=safe[0].level if safe else None,
+        notes=tuple(notes),
+    )
+
+
+def _none_measured(known: Known, chances: Sequence[LevelChance], answer: LevelNeed) -> str:
+    best = max(chances, key=lambda c: c.rate or 0.0)
+    if all(c.miss is None for c in chances):
+        return "the trials have no error: no level has two trials, and their windows are too short for one"
+    if (best.rate or 0.0) < answer.wanted:
+        return f"no measured level reaches it, and the points are too few to predict beyond {_highest(known)}"
+    return f"the chance to miss is {100 * (best.miss or 0.0):.0f} % at {known.terms.count(best.level)}, the best level"
+
+
+def _highest(known: Known) -> str:
+    return known.terms.count(float(known.rows.distinct[-1]))
+
+
+def _of_level(known: Known, at: int, counted: Sequence[TrialResult], wanted: float) -> LevelChance:
+    """A measured level: by the replicates' spread, else by the error of its only trial."""
+    level, mean = float(known.rows.distinct[at]), float(known.rows.means[at])
+    here = LevelChance(level=level, rate=mean, low=None, high=None, miss=None, is_measured=True)
+    if known.noise is not None:
+        error, degrees = known.noise.std / math.sqrt(float(known.rows.weights[at])), float(known.noise.degrees)
+    else:
+        own = [own_error(r) for r in counted if r.trial.level == level]
+        error, degrees = (own[0] if own and own[0] is not None else math.nan), _MANY
+    if not math.isfinite(error):
+        return here
+    factor = math.exp(student(degrees) * error)
+    miss = below_mean(math.log(mean), error, math.log(wanted), degrees)
+    return replace(here, low=mean / factor, high=mean * factor, miss=miss)
+
+
+def own_error(result: TrialResult) -> float | None:
+    """The relative standard error of one trial's rate by itself: of the search for its capacity, else of the seconds of
+    its window. None if it is not known."""
+    m = result.measurement
+    if result.trial.load.objective is None:
+        return m.rate_error_percent / 100 if m.rate_error_percent is not None else None
+    if not m.capacity_low_per_s or not m.capacity_high_per_s:
+        return None
+    return math.log(m.capacity_high_per_s / m.capacity_low_per_s) / (2 * _NORMAL)
