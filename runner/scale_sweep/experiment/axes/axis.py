@@ -37,6 +37,11 @@ class Axis:
         """The knobs that a level sets without a rule, by the target's names."""
         return {}
 
+    def of_machine(self, texts: Texts, host: Host) -> str:
+        """The text of the levels, with numbers in place of the words that mean a part of a machine. texts: all of the
+        sweep, by key."""
+        return str(texts.get(self.key) or "")
+
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
         """The level that a sweep of another axis uses if the user gives none. None: the axis grants nothing there."""
         return None

@@ -29,6 +29,8 @@ class AxisFacts:
     published_columns, console_columns: the columns of the report's table in the form of the published article, and of
     the console's table, by their names in scale_sweep/report/columns.py. published_level: the heading of the level in
     the former. published_note: how our rates differ in kind from published ones.
+
+    usual_keys: settings of every sweep that the short help of this axis shows besides the usual ones, by key.
     """
 
     name: str
@@ -50,6 +52,7 @@ class AxisFacts:
     published_columns: tuple[str, ...] = ("connections", "rows", "disk_io", "available_memory", "cpu")
     published_note: str = ""
     console_columns: tuple[str, ...] = ("disk_write",)
+    usual_keys: tuple[str, ...] = ()
 
     def count(self, level: str) -> str:
         """A level with its unit: "1 core", "4 cores"."""

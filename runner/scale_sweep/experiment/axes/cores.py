@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.units import format_cpus, format_number, parse_levels
-from scale_sweep.experiment.axes.axis import Axis
+from scale_sweep.base.units import counted, format_cpus, parse_cpus, parse_levels
+from scale_sweep.experiment.axes.axis import Axis, Texts
 from scale_sweep.experiment.axes.axis_facts import AxisFacts, standings
 from scale_sweep.experiment.setting import setting
-from scale_sweep.machine.host import Host
+from scale_sweep.machine.host import Host, server_cpus_max
 from scale_sweep.model import CORES, Amounts, BottleneckKind, Sweep, VerdictKind
 
 CORES_MIN = 0.01
+_ALL = re.compile(r"\ball\b")  # the CPUs that the server may have on the machine of the sweep
 _FACTS = AxisFacts(
     name="cores",
     unit="core",
@@ -21,7 +23,7 @@ _FACTS = AxisFacts(
     title="Cores",
     label="cores given to the server",
     question="How does the write rate grow with cores?",
-    example="scale sweep cpu --cores 1..4",
+    example="scale sweep cpu --cores 1..all",
     missing="say which core counts to sweep, like 1..4",
     standings=standings(
         # Cores that waited for memory were in use too: the rate counts for the level.
@@ -33,11 +35,16 @@ _FACTS = AxisFacts(
     is_constant_elsewhere=True,
     published_level="CPU cores",
     published_columns=("partitions", "connections", "rows", "disk_io", "available_memory", "cpu"),
+    usual_keys=("target.memory", "cpus.server", "cpus.generator", "knobs.partitions", "knobs.connections"),
 )
 
 
 def _cores(text: str) -> tuple[float, ...]:
     """Levels that the kernel can grant: its shortest quota is 1 ms in each period of 100 ms."""
+    if _ALL.search(text):
+        raise ValueError(
+            f"{text!r}: `all` means the CPUs of this machine, and the server runs elsewhere; give a number"
+        )
     levels = parse_levels(text)
     if levels[0] < CORES_MIN:
         raise ValueError(f"{text!r} holds {levels[0]:g}; {CORES_MIN:g} cores are the least that the kernel can grant")
@@ -52,16 +59,24 @@ class _Cores(Axis):
             "--cores",
             _cores,
             "",
-            "Cores of the server: 1..12, 1..12:2, 1..64:x2, 1,2,4,8 or 0.5,1,1.5. In a sweep of another axis: one "
-            "number.",
+            "Cores of the server: 1..12, 1..12:2, 1..64:x2, 1,2,4,8, 0.5,1,1.5 or 1..all; `all` are the CPUs of this "
+            "machine beside those of the load generator. In a sweep of another axis: one number.",
             "LEVELS",
         ),
     )
 
+    def of_machine(self, texts: Texts, host: Host) -> str:
+        """The levels with the server's CPUs on this machine in place of `all`. The CPUs of an endpoint are not known:
+        the word stays, and is refused."""
+        text = super().of_machine(texts, host)
+        if not _ALL.search(text) or texts.get("target.endpoint"):
+            return text
+        named = [_named(texts.get(key)) for key in ("cpus.server", "cpus.generator")]
+        return _ALL.sub(str(server_cpus_max(host, *named)), text)
+
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
-        """All cores that the server may use."""
-        free = tuple(c for c in host.allowed if c not in sweep.generator_cpus)
-        return float(len(sweep.server_cpus or free or host.allowed))
+        """All cores that the server may use beside the load generator."""
+        return float(server_cpus_max(host, sweep.server_cpus, sweep.generator_cpus))
 
     def check(self, sweep: Sweep, host: Host, granted: Sequence[Amounts]) -> None:
         """Raises UsageError for more cores than the machine has CPUs. The cores of a server that runs already are what
@@ -77,9 +92,17 @@ class _Cores(Axis):
         if most > len(available) and not sweep.endpoint:
             where = "--server-cpus names" if sweep.server_cpus else "this machine has"
             raise UsageError(
-                f"--cores: {format_number(most)} cores asked for, {where} {len(available)}",
+                f"--cores: {counted(most, 'core')} asked for, {where} {len(available)}",
                 remedy=f"--cores 1..{len(available)}" if len(available) > 1 else "--cores 1",
             )
+
+
+def _named(text: object) -> tuple[int, ...]:
+    """CPUs that the user named. A text that names none is reported where all settings are read."""
+    try:
+        return parse_cpus(str(text)) if text else ()
+    except ValueError:
+        return ()
 
 
 AXIS = _Cores()

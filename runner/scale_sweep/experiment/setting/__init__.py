@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 
 class Takes(Enum):
@@ -20,7 +21,7 @@ class Setting:
     """One setting. `read` turns text into the value, and raises ValueError with one sentence.
 
     default: text as a user would write it; "" means that the target or the machine decides later. The text of a flag
-    that takes nothing is "1".
+    that takes nothing is "1". usual: whether the short help shows it, for every axis, or for the axis that has it.
     """
 
     key: str
@@ -30,6 +31,7 @@ class Setting:
     help: str
     metavar: str = "TEXT"
     takes: Takes = Takes.VALUE
+    usual: bool = False
 
     @property
     def many(self) -> bool:
@@ -53,3 +55,8 @@ def setting(
 ) -> Setting:
     """One row of a table of settings."""
     return Setting(key=key, flag=flag, read=read, default=default, help=help_text, metavar=metavar, takes=takes)
+
+
+def usual(*row: Any, **named: Any) -> Setting:
+    """One row, as by `setting`, which the short help shows."""
+    return replace(setting(*row, **named), usual=True)

@@ -19,15 +19,17 @@ _MANY = re.compile(r"(\d{1,4}):([a-z]+)(\(\d{1,5}\))?")
 _PIECE = re.compile(r"(\d+(?:\.\d+)?)?(\.\.)?(\d+(?:\.\d+)?)?=(.+)")
 
 
-def one_of(*choices: str) -> Callable[[str], str]:
+class OneOf:
     """A reader for a closed set of words."""
 
-    def read(text: str) -> str:
-        if text not in choices:
-            raise ValueError(not_one_of(text, choices))
-        return text
+    def __init__(self, *choices: str) -> None:
+        self.choices = choices
 
-    return read
+    def __call__(self, text: str) -> str:
+        """The word. Raises ValueError that lists the choices."""
+        if text not in self.choices:
+            raise ValueError(not_one_of(text, self.choices))
+        return text
 
 
 def data_directory(text: str) -> str:
@@ -187,10 +189,13 @@ def rule_text(rule: Rule) -> str:
     return ",".join(f"{stretch(p.first, p.last)}={p.value}" for p in rule.pieces)
 
 
+_SETTING_NAME = re.compile(r"[A-Za-z_][\w.-]*")  # such as wal_level, insert.maxQueueDuration, query.max-samples
+
+
 def named_rule(text: str) -> tuple[str, Rule]:
     """NAME=VALUE or NAME=RULE of any server setting."""
     name, equals, value = text.partition("=")
-    if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name.strip()):
+    if not equals or not _SETTING_NAME.fullmatch(name.strip()):
         raise ValueError(f"{text!r} is not NAME=VALUE")
     return name.strip(), rule(value)
 
@@ -199,7 +204,7 @@ def variation(text: str) -> tuple[str, tuple[str, ...]]:
     """NAME=V1,V2,..."""
     name, equals, values = text.partition("=")
     parts = tuple(v.strip() for v in values.split(",") if v.strip())
-    if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name.strip()) or not parts:
+    if not equals or not _SETTING_NAME.fullmatch(name.strip()) or not parts:
         raise ValueError(f"{text!r} is not NAME=V1,V2")
     return name.strip(), tuple(dict.fromkeys(parts))
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
-from scale_sweep.experiment.work.operation import OperationKind, Rate
+from scale_sweep.experiment.work.operation import OperationKind, Rate, whole
 from scale_sweep.experiment.work.read import REQUESTS
-from scale_sweep.experiment.work.weights import whole
-from scale_sweep.model import Operation, Query, Work
+from scale_sweep.model import Objective, Operation, Query, Work
 
 __all__ = [
     "OPERATIONS",
@@ -87,8 +86,11 @@ def spec_lines(work: Work) -> dict[str, str]:
     return lines
 
 
-def rate_of(work: Work, *, durable: bool) -> Rate:
-    """The fitted rate: that of the only kind of operation; of several kinds, all their requests."""
+def rate_of(work: Work, *, durable: bool, objective: Objective | None = None) -> Rate:
+    """The fitted rate: that of the only kind of operation; of several kinds, all their requests. objective: of the
+    load; the rate is then the highest one that holds it, in the same unit."""
+    if objective is not None:
+        return Rate(field="capacity_per_s", words=rate_of(work, durable=False).words)
     kinds = {operation.kind_name for operation in work.operations}
     if len(kinds) == 1:
         return operation_of(kinds.pop()).rate(durable=durable)

@@ -22,7 +22,7 @@ FUNCTION = {
 _BUCKET = {"bucket": "length of one stretch of time, like 10m; default 10m"}
 _EACH = {"each": "device, or a tag: the aggregates of each device or value by itself; default: all devices together"}
 _TOP = {"top": "only so many groups of each, with the greatest values first; default: all"}
-_FILL = {"fill": "null, previous or linear: what a stretch without rows has; default: it has no row"}
+_FILL = {"fill": "the value of a stretch without rows: null, previous or linear; default: it has no row"}
 _OF_SEVERAL_ROWS = ("rate", "stddev_samp")  # NULL where a stretch has one row
 _EXACT = ("sum", "max", "min", "spread", "first", "last")  # whole numbers of whole numbers
 _LIMIT = {"limit": "the newest so many stretches; default 5"}
@@ -83,7 +83,7 @@ def filled_by(parameters: Parameters, query: Query) -> Query:
         if kind not in NUMBERS:
             raise ValueError(f"fill: {column} is {kind}, and only numbers are filled")
         if fill != FILL_NULL and function in _OF_SEVERAL_ROWS:
-            raise ValueError(f"fill = {fill}: {function} has no value where a stretch has one row; use fill = null")
+            raise ValueError(f"fill = {fill}: {function} has no value in a stretch of one row; use fill = null")
         if fill == "linear" and function in _EXACT and kind in WHOLE:
             sentence = f"databases round the values between two whole numbers of {column} differently"
             raise ValueError(f"fill = linear: {sentence}; use function = avg, or a column of fractions")
@@ -120,7 +120,7 @@ def columns_of(parameters: Parameters, functions: Sequence[str]) -> tuple[str, .
     names = parameters.columns()
     for name in names:
         if wanting and parameters.kind_of(name) not in NUMBERS:
-            raise ValueError(f"columns: {name} is {parameters.kind_of(name)}, and {wanting} wants a number")
+            raise ValueError(f"columns: {name} is {parameters.kind_of(name)}, and {wanting} needs a number")
     return names
 
 
@@ -128,7 +128,7 @@ def _column_of(parameters: Parameters, wanting: str) -> str:
     column = parameters.any_column("column") if parameters.text("column", "") else parameters.number("column")
     if wanting and parameters.kind_of(column) not in NUMBERS:
         raise ValueError(
-            f"function = {wanting}: {column} is {parameters.kind_of(column)}, and {wanting} wants a number"
+            f"function = {wanting}: {column} is {parameters.kind_of(column)}, and {wanting} needs a number"
         )
     return column
 

@@ -10,7 +10,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.units import parse_count
 from scale_sweep.experiment.work import OPERATIONS, operation_of
-from scale_sweep.experiment.work.weights import whole
+from scale_sweep.experiment.work.operation import whole
 from scale_sweep.model import Operation, Work
 
 KIND = "kind"
@@ -88,7 +88,7 @@ def _mistakes_of_groups(operations: Sequence[Operation]) -> list[str]:
         return [f"operation.{apart[0].name}: connections and rate are for one of several operations; there is one"]
     if operations and all(operation.connections for operation in operations):
         remedy = "leave out the connections of one operation, which then has those of the trial (--connections)"
-        return [f"operation: every operation has connections of its own; {remedy}"]
+        return [f"operation: every operation has separate connections; {remedy}"]
     return []
 
 

@@ -18,7 +18,7 @@ TAG = {"tag": "the tag whose value is the group; default: the first whole number
 _BY_NAME = {("groupid", "int"): (1, 10)}  # as the load generator draws them
 _BY_TYPE = {"tinyint": (0, 100), "utinyint": (0, 200)}
 _KNOWN = "groupid:int (1 to 10), tinyint (0 to 100), utinyint (0 to 200)"
-_FRACTION = "the part of all groups that a request asks for, 0.1 to 1"
+_FRACTION = "the part of all groups that one request reads, 0.1 to 1"
 
 
 def groups_of(work: Work) -> dict[str, tuple[int, int]]:
@@ -42,7 +42,7 @@ class _Grouped(Read):
     def _tag(self, work: Work, parameters: Parameters) -> tuple[str, tuple[int, int]]:
         known = groups_of(work)
         if not known:
-            raise ValueError(f"tag: no tag of {', '.join(work.data.tags) or 'the tables'} says a group: {_KNOWN}")
+            raise ValueError(f"tag: no tag of {', '.join(work.data.tags) or 'the tables'} names a group: {_KNOWN}")
         tag = parameters.text("tag", next(iter(known)))
         if tag not in known:
             raise ValueError(f"tag = {tag}: not one of {', '.join(known)}, whose values are groups ({_KNOWN})")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 from scale_sweep.model import Operation, Query, Work
@@ -52,3 +54,19 @@ class OperationKind(ABC):
     def miscounted(self, acknowledged: int, counted: int) -> str:
         """How a count of the database contradicts the acknowledged rows; "" if it does not."""
         return ""
+
+
+WEIGHT_MAX = 1_000_000  # loadgen/operations.c
+
+
+def whole(weights: Sequence[float]) -> tuple[int, ...]:
+    """The weights as whole numbers of 1..WEIGHT_MAX in the same proportion; whole weights stay as they are.
+
+    Raises ValueError if there are no such numbers, as for 1 and 0.00000001.
+    """
+    exact = [Fraction(str(weight)) for weight in weights]
+    common = math.lcm(*(part.denominator for part in exact))
+    numbers = tuple(int(part * common) for part in exact)
+    if max(numbers, default=0) > WEIGHT_MAX:
+        raise ValueError(f"weights of {min(weights):g} and {max(weights):g} are too far apart, or have too many digits")
+    return numbers

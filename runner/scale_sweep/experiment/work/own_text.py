@@ -21,10 +21,10 @@ class _Sql(Read):
     def parameters(self) -> Mapping[str, str]:
         """The text, and the ranges of its placeholders."""
         return {
-            "text": "one statement, with {device}, {from}, {to}, {at}, {value} where each request has its own; "
-            "{again} is the last device again",
+            "text": "one statement; each request fills in {device}, {from}, {to}, {at} and {value}. "
+            "{again} repeats the last device",
             **RANGE,
-            "bound": "what {value} is drawn from: a number, or LOW..HIGH",
+            "bound": "the range of {value}: a number, or LOW..HIGH",
         }
 
     def query(self, work: Work, operation: Operation) -> Query:
@@ -40,7 +40,7 @@ class _Sql(Read):
                 continue
             if name not in MARKS:
                 known = ", ".join(f"{{{mark}}}" for mark in MARKS)
-                raise ValueError(f"text: {mark.group(0)} is not one of {known}; a brace of its own is doubled")
+                raise ValueError(f"text: {mark.group(0)} is not one of {known}; write a literal brace twice")
             marks.add(name)
         devices = text.count("{device}")
         if devices > work.data.tables:

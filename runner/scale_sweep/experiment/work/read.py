@@ -20,7 +20,7 @@ NUMBERS = (*WHOLE, "float", "double")
 TEXTS = ("binary", "nchar")
 LIMIT_MAX = 10_000
 DEVICES = {
-    "devices": "how many devices one request asks for, or all; default 1",
+    "devices": "how many devices one request reads, or all; default 1",
     "tagged": "instead of devices: those with this value of a tag, like location=Berlin",
 }
 COLUMNS = {"columns": "the columns returned, by name; default: all"}
@@ -34,7 +34,7 @@ SIDES = ("above", "below", "between")
 BETWEEN = SIDES[2]
 BOUND = {
     "bound": "only rows above it: a number, or LOW..HIGH of which each request draws one",
-    "side": "above; below: only rows below the bound; between: only rows between LOW and HIGH; default above",
+    "side": "above, below (only rows below the bound) or between (only rows from LOW to HIGH); default above",
     "selectivity": "instead of bound: the share of all rows within, like 10%; needs values of the law random",
     "bound_column": "the column that is compared with the bound; default: the first number",
     "where": "further conditions on columns of numbers, like voltage<220,phase>0.5",
@@ -243,7 +243,7 @@ class Parameters:
         if not low <= high:
             raise ValueError(f"bound = {text}: runs backwards")
         if side == BETWEEN and low == high:
-            raise ValueError(f"bound = {text}: between wants two bounds, LOW..HIGH")
+            raise ValueError(f"bound = {text}: between needs two bounds, LOW..HIGH")
         return low, high
 
     def _condition(self, text: str) -> Condition:

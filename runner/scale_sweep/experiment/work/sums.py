@@ -198,5 +198,5 @@ def _words(name: str) -> str:
 def _shown(text: str) -> str:
     number = _number(text)
     if text == UNREADABLE:
-        return "what is no number"
+        return "no number"
     return "nothing" if number is None else f"{number:,}"

@@ -76,5 +76,5 @@ def shares_bottleneck(ceilings: Sequence[DiskCeiling]) -> Finding | None:
         sentence=f"the disks share a bottleneck: {' + '.join(together.disks)} together write "
         f"{together.write_mb_per_s:.1f} MB/s, {together.write_mb_per_s / total:.0%} of the {total:.1f} MB/s "
         "that each does alone; no database can scale on them beyond that",
-        remedy="disks on controllers of their own; with --loop, a lower --cap",
+        remedy="disks on separate controllers; with --loop, a lower --cap",
     )

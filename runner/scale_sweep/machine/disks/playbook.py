@@ -25,12 +25,12 @@ _SHIPPED = Path(__file__).resolve().parents[2] / "playbooks"
 _CHECKOUT = Path(__file__).resolve().parents[4] / "playbooks"
 
 
-def playbook_path() -> Path:
-    """The path of `disks.yml`, installed or in the checkout. Raises ProvisionError if it is missing."""
+def playbook_path(name: str = "disks.yml") -> Path:
+    """The path of a playbook, installed or in the checkout. Raises ProvisionError if it is missing."""
     for folder in (_CHECKOUT, _SHIPPED):
-        if (folder / "disks.yml").is_file():
-            return folder / "disks.yml"
-    raise ProvisionError("the playbook disks.yml is missing", remedy="install again: pip install --force-reinstall .")
+        if (folder / name).is_file():
+            return folder / name
+    raise ProvisionError(f"the playbook {name} is missing", remedy="install again: pip install --force-reinstall .")
 
 
 def search_path() -> str:
@@ -74,8 +74,8 @@ def run_playbook(disk_set: DiskSet, state: str) -> None:
             playbook=str(playbook_path()),
             inventory={"all": {"hosts": {"localhost": {**_LOCAL, "ansible_python_interpreter": sys.executable}}}},
             extravars=variables(disk_set, state),
-            envvars=_environment(disk_set.name, private),
-            event_handler=_listener(failures),
+            envvars=environment_of(disk_set.name, private),
+            event_handler=listener(failures),
             cancel_callback=lambda: False,  # without it, ansible-runner replaces the handler of SIGINT and keeps it
             quiet=True,
             timeout=PLAYBOOK_S,
@@ -96,10 +96,14 @@ def run_playbook(disk_set: DiskSet, state: str) -> None:
 
 
 _LOCAL: Mapping[str, str] = {"ansible_connection": "local"}
-_REMEDY = {"present": "nothing was left behind; see docs/disks.md", "absent": "end what uses it, then: scale clean"}
+_REMEDY = {
+    "present": "nothing was left behind; see docs/disks.md",
+    "absent": "end the processes that use it, then: scale clean",
+}
 
 
-def _environment(name: str, private: Path) -> dict[str, str]:
+def environment_of(name: str, private: Path) -> dict[str, str]:
+    """Ansible's environment: with the mark of a set, and without the user's own configuration."""
     return {
         MARK: name,
         "PATH": search_path(),
@@ -112,7 +116,9 @@ def _environment(name: str, private: Path) -> dict[str, str]:
     }
 
 
-def _listener(failures: list[str]) -> Callable[[Mapping[str, Any]], bool]:
+def listener(failures: list[str]) -> Callable[[Mapping[str, Any]], bool]:
+    """A listener to Ansible's events that adds the message of each failed step."""
+
     def listen(event: Mapping[str, Any]) -> bool:
         if event.get("event") == "runner_on_failed":
             data = event.get("event_data", {})

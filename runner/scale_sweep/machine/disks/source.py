@@ -71,8 +71,8 @@ def _not_root(source: DiskSource, count: int) -> Finding:
     return _blocking(
         f"--{source.kind}",
         "making and mounting disks needs root",
-        f"run with sudo; or let root make them once: sudo scale disks create {words}{cap} --count {count} "
-        "--owner $USER, and sweep as yourself with the --dir that it prints; or use mounts that exist with --dir",
+        f"run with sudo, or let root make them once: sudo scale disks create {words}{cap} --count {count} "
+        "--owner $USER, and sweep as yourself with the --dir that it prints; or use existing mounts with --dir",
     )
 
 
@@ -93,7 +93,7 @@ def _dirs(source: DiskSource, count: int) -> list[Finding]:
                 _blocking(
                     "--dir",
                     f"{path} is on no block device (memory, network or overlay), so nothing can be counted there",
-                    "a directory on a disk of its own",
+                    "a directory on a separate disk",
                 )
             )
         else:
@@ -127,7 +127,7 @@ def _devices(source: DiskSource, count: int) -> list[Finding]:
                 _blocking(
                     "--device",
                     f"{path} is in use: {device.used_by}",
-                    "another device; or unmount it first: --wipe does not take what is in use",
+                    "another device, or unmount it first: --wipe does not take a device in use",
                 )
             )
         elif device.holds and not source.wipe:
@@ -180,7 +180,7 @@ def _loops(source: DiskSource, count: int, base: Path) -> list[Finding]:
             _blocking(
                 "--loop",
                 "this machine has no loop devices (/dev/loop-control)",
-                "modprobe loop; in a container, --privileged with /dev; or --dir",
+                "modprobe loop (in a container: --privileged with /dev), or --dir",
             )
         )
     there = next(p for p in (base.absolute(), *base.absolute().parents) if p.exists())
@@ -200,7 +200,7 @@ def _loops(source: DiskSource, count: int, base: Path) -> list[Finding]:
                 blocking=False,
                 subject="--loop",
                 sentence="without a limit all loop devices share the disk under them",
-                remedy="--cap 20MiB/s gives each its own bandwidth",
+                remedy="--cap 20MiB/s gives each a separate bandwidth",
             )
         )
     return findings

@@ -120,7 +120,7 @@ def _buffered(disks: Sequence[DataDisk], label: str) -> list[Off]:
 
 def _sentence(off: Off) -> str:
     requested, seen = (f"{format_bytes(round(v))}/s" for v in (off.requested, off.seen))
-    return f"{off.disk} does {seen} of {off.what} where {requested} was asked for"
+    return f"{off.disk} does {seen} of {off.what}, not the requested {requested}"
 
 
 def _remedy(off: Sequence[Off]) -> str:

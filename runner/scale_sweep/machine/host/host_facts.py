@@ -11,20 +11,26 @@ from typing import Literal
 
 from scale_sweep.base.units import parse_cpus
 
+SAME_KIND = 0.9  # of the capacity of the fastest core of a kind
+
 
 @dataclass(frozen=True, kw_only=True)
 class Cpu:
-    """One logical CPU. core, package: as the kernel numbers them. node: its NUMA node."""
+    """One logical CPU. core, package: as the kernel numbers them. node: its NUMA node. l3: the lowest CPU that shares
+    its L3 cache; 0 if the kernel does not say. kind: of its core, 0 for the fastest kind of the machine."""
 
     id: int
     core: int
     package: int
     node: int
+    l3: int = 0
+    kind: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """The machine. allowed: CPUs that this process may use. psi: resources that have pressure files."""
+    """The machine. allowed: CPUs that this process may use. psi: resources that have pressure files. makes_load: the
+    load generator runs on it too."""
 
     hostname: str
     os: str
@@ -39,6 +45,7 @@ class Host:
     cgroup_writable: bool
     psi: tuple[str, ...]
     is_root: bool
+    makes_load: bool = True
 
 
 def read_host(root: Path = Path("/")) -> Host:
@@ -101,11 +108,45 @@ def _cpus(root: Path) -> tuple[Cpu, ...]:
     base = root / "sys/devices/system/cpu"
     online = _text(base / "online")
     ids = parse_cpus(online) if online else tuple(range(os.cpu_count() or 1))
-    return tuple(_cpu(base, cpu) for cpu in ids)
+    kinds = _kinds(root, ids)
+    return tuple(_cpu(base, cpu, kinds.get(cpu, 0)) for cpu in ids)
 
 
-def _cpu(base: Path, cpu: int) -> Cpu:
+def _cpu(base: Path, cpu: int, kind: int) -> Cpu:
     folder = base / f"cpu{cpu}"
     core, package = _text(folder / "topology/core_id"), _text(folder / "topology/physical_package_id")
     nodes = [int(p.name[4:]) for p in folder.glob("node[0-9]*")]
-    return Cpu(id=cpu, core=int(core or cpu), package=max(0, int(package or 0)), node=nodes[0] if nodes else 0)
+    return Cpu(
+        id=cpu,
+        core=int(core or cpu),
+        package=max(0, int(package or 0)),
+        node=nodes[0] if nodes else 0,
+        l3=_l3(folder),
+        kind=kind,
+    )
+
+
+def _l3(folder: Path) -> int:
+    """The lowest CPU of those that share the L3 cache of a CPU; 0 if the kernel does not say."""
+    for index in folder.glob("cache/index[0-9]*"):
+        if _text(index / "level") == "3" and (shared := _text(index / "shared_cpu_list")):
+            return min(parse_cpus(shared))
+    return 0
+
+
+def _kinds(root: Path, ids: tuple[int, ...]) -> dict[int, int]:
+    """The kind of each CPU's core: of Intel's hybrids as the kernel lists them, else by the capacities that it assigns.
+    Capacities that differ by less than a tenth are one kind: the best cores of a kind are a little faster."""
+    small = _text(root / "sys/devices/cpu_atom/cpus")
+    if small and _text(root / "sys/devices/cpu_core/cpus"):
+        return dict.fromkeys(parse_cpus(small), 1)
+    base = root / "sys/devices/system/cpu"
+    texts = {cpu: _text(base / f"cpu{cpu}/cpu_capacity") for cpu in ids}
+    capacities = {cpu: int(text) for cpu, text in texts.items() if text.isdecimal()}
+    kinds: dict[int, int] = {}
+    kind, first = 0, max(capacities.values(), default=0)
+    for cpu, capacity in sorted(capacities.items(), key=lambda one: (-one[1], one[0])):
+        if capacity < SAME_KIND * first:
+            kind, first = kind + 1, capacity
+        kinds[cpu] = kind
+    return kinds

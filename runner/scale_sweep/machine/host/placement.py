@@ -1,33 +1,44 @@
 """Chooses the CPUs of server and load generator. Pure: from the machine's facts to CPU numbers.
 
-The load generator has the same CPUs at every level: whole physical cores that the largest level leaves free, with their
-SMT siblings. The server gets the rest: physical cores before SMT siblings, one NUMA node before the next. So a step of
-the curve is a whole core as long as whole cores are left. If that is not possible, the placement names the CPUs that
-are siblings of others, and the plan reports them.
+The load generator has the same CPUs at every level: whole physical cores with their SMT siblings, which the largest
+level leaves free, and outside of the server's L3 domains where the machine has enough of these. The server gets the
+rest: physical cores before SMT siblings, fast kinds of cores before slow ones, one NUMA node before the next, one L3
+domain before the next. So a step of the curve is a whole core as long as whole cores are left. Where that is not
+possible, the placement names the CPUs that are of another kind, and the plan reports them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from scale_sweep.machine.host.host_facts import Host
+from scale_sweep.machine.host.topology import Core, Topology
 from scale_sweep.model import Placement
 
-Core = tuple[int, int]  # package and core, as the kernel numbers them
-SERVER_CORES_EACH = 8  # physical cores for each one that the load generator keeps when the server asks for nearly all
+CORES_EACH = 8  # physical cores of the machine for each one that the load generator keeps
+FEW_CORES = 2  # physical cores of a machine on which server and load generator share, if the server asks for all
 
 
 def cpu_order(host: Host) -> tuple[int, ...]:
-    """The usable CPUs: first threads of node 0, then of node 1, ..., then the second threads in the same order."""
-    threads_seen: dict[Core, int] = {}
-    ranked = []
-    for cpu in sorted((c for c in host.cpus if c.id in host.allowed), key=lambda c: c.id):
-        key = (cpu.package, cpu.core)
-        thread = threads_seen.get(key, 0)
-        threads_seen[key] = thread + 1
-        ranked.append((thread, cpu.node, cpu.package, cpu.core, cpu.id))
-    return tuple(cpu for *_, cpu in sorted(ranked))
+    """The usable CPUs in the order in which a server gets them: first threads of node 0, then of node 1, ..., then the
+    second threads in the same order."""
+    return Topology(host).order
+
+
+def server_cpus_max(host: Host, server_cpus: Sequence[int], generator_cpus: Sequence[int]) -> int:
+    """How many CPUs the server may have beside the load generator: those that the user named for it, or left to it, or
+    all but the load generator's part. server_cpus, generator_cpus: those that the user named."""
+    top = Topology(host)
+    if server_cpus:
+        return len(server_cpus)
+    if not host.makes_load:
+        return len(top.order)
+    if generator_cpus:
+        return sum(cpu not in generator_cpus for cpu in top.order) or len(top.order)
+    if len(top.cores) <= FEW_CORES:
+        return len(top.order)
+    return sum(len(top.threads[core]) for core in top.cores[: -_part(top, whole_domains=True)])
 
 
 def place(
@@ -35,71 +46,110 @@ def place(
 ) -> Placement:
     """The CPUs of a level. cores_max: of the largest level. server_cpus, generator_cpus: those that the user named.
 
-    A server with more cores than this machine runs on another one: the load generator has all CPUs of this machine.
+    A server with more cores than this machine runs on another one: the load generator has all CPUs of this machine. If
+    the load is made elsewhere, all CPUs are the server's.
     """
-    order, core_of = cpu_order(host), _core_of(host)
+    top = Topology(host)
     most, count = math.ceil(cores_max), math.ceil(cores)
-    if most > len(order) and not server_cpus:
-        return Placement(server_cpus=(), generator_cpus=tuple(generator_cpus) or order)
+    if not host.makes_load:
+        return _described(top, _for_the_server(top, server_cpus, ())[:count], (), cores if cores != count else None)
+    if most > len(top.order) and not server_cpus:
+        return Placement(server_cpus=(), generator_cpus=tuple(generator_cpus) or top.order)
     if generator_cpus:
         theirs = tuple(generator_cpus)
     elif server_cpus:
-        theirs = _beside(order, core_of, server_cpus[:most])
+        theirs = _beside(top, server_cpus[:most])
     else:
-        theirs = _reserved(order, core_of, most)
-    mine = _for_the_server(order, core_of, server_cpus, theirs)[:count]
+        theirs = _reserved(top, most)
+    mine = _for_the_server(top, server_cpus, theirs)[:count]
+    return _described(top, mine, theirs, cores if cores != count else None)
+
+
+def _described(top: Topology, mine: tuple[int, ...], theirs: tuple[int, ...], quota: float | None) -> Placement:
+    """The placement with the kinds of its CPUs."""
+    nodes = tuple(sorted({top.node[cpu] for cpu in mine if cpu in top.node}))
+    fastest = min((top.kind[cpu] for cpu in mine if cpu in top.kind), default=0)
+    domains, cores = top.domains_of(mine), _cores(top, mine)
+    firsts = {core: cpu for cpu in reversed(mine) if (core := top.core.get(cpu))}
     return Placement(
         server_cpus=mine,
         generator_cpus=theirs,
-        quota_cores=cores if cores != count else None,
-        smt_cpus=tuple(cpu for i, cpu in enumerate(mine) if core_of.get(cpu) in _cores(mine[:i], core_of)),
-        sibling_cpus=tuple(c for c in theirs if c not in mine and core_of.get(c) in _cores(mine, core_of)),
-        nodes=tuple(sorted({c.node for c in host.cpus if c.id in mine})),
+        quota_cores=quota,
+        smt_cpus=tuple(cpu for cpu in mine if cpu in top.core and firsts[top.core[cpu]] != cpu),
+        sibling_cpus=tuple(cpu for cpu in theirs if cpu not in mine and top.core.get(cpu) in cores),
+        nodes=nodes,
+        memory_nodes=nodes if len(nodes) == 1 and len(set(top.node.values())) > 1 else (),
+        l3_domains=tuple(sorted(domains)),
+        shared_l3_domains=tuple(sorted(domains & top.domains_of(theirs))) if top.domain_count > 1 else (),
+        slow_cpus=tuple(cpu for cpu in mine if top.kind.get(cpu, fastest) > fastest),
     )
 
 
-def _core_of(host: Host) -> Mapping[int, Core]:
-    return {cpu.id: (cpu.package, cpu.core) for cpu in host.cpus}
+def _cores(top: Topology, cpus: Iterable[int]) -> set[Core | None]:
+    return {top.core.get(cpu) for cpu in cpus}
 
 
-def _cores(cpus: Iterable[int], core_of: Mapping[int, Core]) -> set[Core | None]:
-    return {core_of.get(cpu) for cpu in cpus}
-
-
-def _for_the_server(
-    order: Sequence[int], core_of: Mapping[int, Core], server_cpus: Sequence[int], theirs: Sequence[int]
-) -> tuple[int, ...]:
-    """The CPUs that the user named, then those whose core is the server's alone, then siblings of the generator's CPUs,
-    then the load generator's own."""
-    touched = _cores(theirs, core_of)
-    rest = sorted((c for c in order if c not in server_cpus), key=lambda c: (c in theirs, core_of[c] in touched))
+def _for_the_server(top: Topology, server_cpus: Sequence[int], theirs: Sequence[int]) -> tuple[int, ...]:
+    """The CPUs that the user named, then those whose core is the server's alone, outside of the load generator's L3
+    domains first; then siblings of the load generator's CPUs, then the load generator's own."""
+    touched, domains = _cores(top, theirs), top.domains_of(theirs)
+    rest = sorted(
+        (cpu for cpu in top.order if cpu not in server_cpus),
+        key=lambda cpu: (
+            cpu in theirs,
+            top.core[cpu] in touched,
+            top.thread[cpu],
+            top.kind[cpu],
+            top.domain[cpu] in domains,
+        ),
+    )
     return (*server_cpus, *rest)
 
 
-def _beside(order: Sequence[int], core_of: Mapping[int, Core], used: Sequence[int]) -> tuple[int, ...]:
-    """The load generator's CPUs if the user named the server's: whole cores, else single CPUs, else the last CPU."""
-    free = tuple(c for c in order if c not in used)
-    whole = tuple(c for c in free if core_of[c] not in _cores(used, core_of))
-    return whole or free or tuple(used[-1:])
+def _beside(top: Topology, used: Sequence[int]) -> tuple[int, ...]:
+    """The load generator's CPUs if the user named the server's: whole cores, outside of the server's L3 domains if
+    these are enough; else single CPUs, else the last CPU."""
+    free = tuple(cpu for cpu in top.order if cpu not in used)
+    whole = tuple(cpu for cpu in free if top.core[cpu] not in _cores(top, used))
+    return _outside(top, whole, used) or free or tuple(used[-1:])
 
 
-def _reserved(order: Sequence[int], core_of: Mapping[int, Core], most: int) -> tuple[int, ...]:
+def _outside(top: Topology, theirs: tuple[int, ...], used: Sequence[int]) -> tuple[int, ...]:
+    """Those CPUs of the load generator that are outside of the server's L3 domains, if they are enough; else all."""
+    domains = top.domains_of(used)
+    apart = tuple(cpu for cpu in theirs if top.domain[cpu] not in domains)
+    return apart if len(_cores(top, apart)) >= _part(top, whole_domains=False) else theirs
+
+
+def _part(top: Topology, *, whole_domains: bool) -> int:
+    """How many physical cores the load generator keeps: one in eight. whole_domains: rounded up to whole L3 domains,
+    unless these are more than a quarter of the machine."""
+    count = len(top.cores)
+    eighth = math.ceil(count / CORES_EACH)
+    if not whole_domains:
+        return eighth
+    at_edges = (n for n in range(eighth, count // 4 + 1) if top.is_edge(count - n))
+    return next(at_edges, eighth)
+
+
+def _reserved(top: Topology, most: int) -> tuple[int, ...]:
     """The load generator's CPUs if the user named none: the last whole cores.
 
-    It gets as many as the server's largest level leaves free on cores of their own; at least one in eight if the server
-    can have its CPUs beside them. Else it gets single free CPUs, else the last core, which it then shares with the
-    server.
+    It gets as many as the server's largest level leaves free on cores of their own; at least its part if the server
+    can have its CPUs beside them, in whole L3 domains if the server needs SMT siblings anyway. Else it gets single free
+    CPUs, else the last core, which it then shares with the server.
     """
-    cores = list(dict.fromkeys(core_of[c] for c in order))
-    threads = {core: [c for c in order if core_of[c] == core] for core in cores}
-    wanted = max(len(cores) - most, math.ceil(len(cores) / SERVER_CORES_EACH))
-    while wanted > 0 and sum(len(threads[core]) for core in cores[:-wanted]) < most:
+    cores = top.cores
+    needs_siblings = most > len(cores) - _part(top, whole_domains=False)
+    wanted = max(len(cores) - most, _part(top, whole_domains=needs_siblings))
+    while wanted > 0 and sum(len(top.threads[core]) for core in cores[:-wanted]) < most:
         wanted -= 1
     if wanted > 0:
         last = set(cores[-wanted:])
-        return tuple(c for c in order if core_of[c] in last)
-    last_core = threads[cores[-1]]
-    left = len(order) - most
+        theirs = tuple(cpu for cpu in top.order if top.core[cpu] in last)
+        return _outside(top, theirs, [cpu for cpu in top.order if cpu not in theirs][:most])
+    last_core = top.threads[cores[-1]]
+    left = len(top.order) - most
     if left > 0 or len(cores) == 1:
         return tuple(last_core[-max(1, left) :])
     return tuple(last_core)

@@ -11,6 +11,7 @@ from types import TracebackType
 from scale_sweep.machine.host.cpu_work import CpuWorkReader
 from scale_sweep.machine.sampling import machine, network
 from scale_sweep.machine.sampling.counters import CpuCounters
+from scale_sweep.machine.sampling.energy import EnergyReader
 from scale_sweep.machine.sampling.subjects import subject_reader
 from scale_sweep.machine.sampling.threads import ThreadReader
 from scale_sweep.machine.sampling.waits import WaitReader
@@ -53,6 +54,7 @@ class Sampler:
         self._speeds = network.speeds(network_bits_per_s)
         self._server_cpus, self._counters = tuple(server_cpus), CpuCounters(())
         self._work = CpuWorkReader(worked_cpus)
+        self._energy = EnergyReader()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
         self._cpu_s = self._wall_s = 0.0
@@ -131,4 +133,5 @@ class Sampler:
             disks=machine.disk_samples(self._disks),
             cpu_mhz=machine.cpu_mhz(self._cpus),
             cpu_work=self._work.read(),
+            energy_j_total=self._energy.read(),
         )

@@ -176,7 +176,7 @@ def _read(name: str, at: int) -> Record:
         text = file.read(BYTES_MAX)
     record = _parsed(text)
     if record.name + SUFFIX != name:
-        raise ValueError(f"says that its name is {record.name!r}")
+        raise ValueError(f"is a record of the name {record.name!r}")
     return record
 
 

@@ -72,7 +72,7 @@ def _replace(at: int, there: int) -> None:
 def refuse(status: os.stat_result, path: Path) -> None:
     """Raises PreflightError for a directory that another user than root owns, or where others may replace names."""
     if status.st_uid not in (0, os.geteuid()):
-        raise PreflightError(f"{path} belongs to {named(status.st_uid)}, who can replace what is in it", remedy=_OTHER)
+        raise PreflightError(f"{path} belongs to {named(status.st_uid)}, who can replace its contents", remedy=_OTHER)
     if others_write(status) and not status.st_mode & stat.S_ISVTX:
         raise PreflightError(
             f"{path} of {named(status.st_uid)} can be changed by other users (mode {stat.S_IMODE(status.st_mode):04o})",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scale_sweep.base.units import common_multiple
+from scale_sweep.base.units import common_multiple, counted
 from scale_sweep.experiment.axes.axis import Axis
 from scale_sweep.experiment.axes.axis_facts import AxisFacts, standings
 from scale_sweep.experiment.axes.disks import estimate, source
@@ -39,6 +39,7 @@ _FACTS = AxisFacts(
     published_columns=("commit_threads", "rows", "durable_rows", "cpu", "disk_io"),
     published_note="ours: to the end of flush and sync; the published rates are acknowledged rows",
     console_columns=("disk_total", "disk_shares", "disk_of_ceiling"),
+    usual_keys=("knobs.connections", "knobs.commit_threads"),
 )
 
 
@@ -91,7 +92,7 @@ def uneven_parts(plan: Plan) -> list[Finding]:
                 findings[trial.disks] = Finding(
                     blocking=least == 0,
                     subject=f"--{knob}",
-                    sentence=f"{parts} {knob} on {trial.disks} disks: {most} on some, {least} on others, "
+                    sentence=f"{parts} {knob} on {counted(trial.disks, 'disk')}: {most} on some, {least} on others, "
                     "and the fullest disk limits the rate",
                     remedy=f"a number that every level divides, like {common_multiple(plan.sweep.levels, parts)}",
                 )

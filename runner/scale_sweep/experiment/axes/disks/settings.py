@@ -5,6 +5,7 @@ from __future__ import annotations
 from scale_sweep.base.units import parse_bytes, parse_count, parse_levels
 from scale_sweep.experiment.setting import Setting, Takes, readers
 from scale_sweep.experiment.setting import setting as _s
+from scale_sweep.experiment.setting import usual as _u
 
 SETTINGS: tuple[Setting, ...] = (
     _s(
@@ -15,9 +16,9 @@ SETTINGS: tuple[Setting, ...] = (
         "Disks of the server: 1..3 or 1,2,4. Selects a disk sweep.",
         "LEVELS",
     ),
-    _s("disks.dir", "--dir", readers.paths, "", "Existing mounts, one for each disk: /mnt/a,/mnt/b.", "LIST"),
-    _s("disks.device", "--device", readers.paths, "", "Block devices, one for each disk; with --format.", "LIST"),
-    _s(
+    _u("disks.dir", "--dir", readers.paths, "", "Existing mounts, one for each disk: /mnt/a,/mnt/b.", "LIST"),
+    _u("disks.device", "--device", readers.paths, "", "Block devices, one for each disk; with --format.", "LIST"),
+    _u(
         "disks.loop",
         "--loop",
         readers.above_zero(parse_bytes),
@@ -25,7 +26,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Make loop devices of this size, for machines without spare disks. Needs root.",
         "SIZE",
     ),
-    _s(
+    _u(
         "disks.cap",
         "--cap",
         readers.rate_of_bytes(parse_bytes),
@@ -41,7 +42,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Limit of each loop device in operations per second.",
         "N",
     ),
-    _s(
+    _u(
         "disks.format",
         "--format",
         readers.switch,
@@ -73,20 +74,20 @@ SETTINGS: tuple[Setting, ...] = (
         "Accept two directories of --dir on one device.",
         takes=Takes.NOTHING,
     ),
-    _s(
+    _u(
         "disks.placement",
         "--disk-placement",
-        readers.one_of("auto", "tiers", "spread", "stripe"),
+        readers.OneOf("auto", "tiers", "spread", "stripe"),
         "auto",
-        "Disk placement: how the data is distributed over the disks. tiers: by the server, with several dataDir; "
-        "spread: each vgroup or partition on one disk; stripe: RAID-0 of --loop or --device, if the kernel has md; "
+        "Disk placement: how the data is distributed over the disks. tiers: by the server, with several dataDir. "
+        "spread: each vgroup or partition on one disk. stripe: RAID-0 of --loop or --device, if the kernel has md. "
         "auto: tiers if a test shows that the server supports it, else spread.",
         "KIND",
     ),
-    _s(
+    _u(
         "disks.wal",
         "--wal-disk",
-        readers.one_of("auto", "data", "first", "off-axis"),
+        readers.OneOf("auto", "data", "first", "off-axis"),
         "auto",
         "Place of the write-ahead log: data (with its data, TDengine's default), off-axis (in --data-dir, "
         "PostgreSQL's default) or first (on disk d1).",

@@ -60,7 +60,7 @@ def mistakes(texts: Mapping[str, object], values: Mapping[str, Any]) -> list[str
     for kind in ("dir", "device"):
         there = values[f"disks.{kind}"]
         if there and len(there) < most:
-            mistakes_found.append(f"--{kind}: {len(there)} named, --disks asks for {format_number(most)}")
+            mistakes_found.append(f"--{kind}: {len(there)} named, --disks needs {format_number(most)}")
     return mistakes_found
 
 

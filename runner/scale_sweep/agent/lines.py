@@ -1,0 +1,63 @@
+"""The lines between a controller and an agent: one JSON object each. Refuses what no controller and no agent writes.
+
+A request is {"id": 1, "ask": NAME, ...}. Its lines have the same id: any number with "event" or "text", and one with
+"answer" or "error" at the end. Lines for a request that runs are {"to": 1, ...}. {"beat": true} keeps the lease.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from typing import IO, Any
+
+from scale_sweep.base import errors
+from scale_sweep.base.errors import ProvisionError, ScaleError
+
+BEAT_S = 5.0
+LEASE_S = 30.0  # without a line from the controller
+LINE_MAX = 64 * 2**20  # characters of one line: a trial's file of requests
+READY = "ready"
+
+
+class SharedWriter:
+    """Writes lines from any thread. After the other side has ended, nothing is written and nothing is raised: the
+    reader sees the end."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream, self._lock = stream, threading.Lock()
+
+    def put(self, **line: Any) -> None:
+        text = json.dumps(line, ensure_ascii=False, default=str) + "\n"
+        with self._lock:
+            try:
+                self._stream.write(text)
+                self._stream.flush()
+            except (OSError, ValueError):
+                return
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The object of a line. Raises ValueError."""
+    if len(text) > LINE_MAX:
+        raise ValueError(f"a line of {len(text):,} characters")
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError("the line is no JSON object")
+    return value
+
+
+def plain_error(error: BaseException) -> dict[str, str]:
+    """An error as a value; of an error that is none for the user, its kind and text."""
+    if isinstance(error, ScaleError):
+        return {"kind": type(error).__name__, "message": error.message, "remedy": error.remedy}
+    return {"kind": "", "message": f"{type(error).__name__}: {error}", "remedy": ""}
+
+
+def error_of(plain: Mapping[str, Any], host: str) -> ScaleError:
+    """The error of a host, which names it. host: "" for an error that is not of one host."""
+    kind = getattr(errors, str(plain.get("kind") or ""), ProvisionError)
+    if not (isinstance(kind, type) and issubclass(kind, ScaleError)):
+        kind = ProvisionError
+    message = str(plain.get("message") or "no reason given")
+    return kind(f"{host}: {message}" if host else message, remedy=str(plain.get("remedy") or ""))

@@ -1,0 +1,89 @@
+"""Runs one process of the load generator for a controller: lines out, signals in. It ends with its request.
+
+The spec comes from the server's host; what names files is made from what this host has. The password comes in the
+request and goes into the process' environment, as on one machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from typing import IO, Any
+
+from scale_sweep.agent.talk import Talk
+from scale_sweep.base.spawning import spawn
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.process import HURRY_S, STOP_S
+from scale_sweep.loadgen.spec import spec_text
+
+ERRORS_MAX = 4000  # characters of standard error that are kept
+_ALLOWED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGKILL)
+
+
+def load(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
+    """Runs the process to its end. Returns its exit code and the end of its standard error."""
+    spec = {str(key): str(value) for key, value in dict(line["spec"]).items()}
+    cpus = tuple(int(cpu) for cpu in line["cpus"]) or tuple(sorted(os.sched_getaffinity(0)))
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("TAOS_")}
+    environment["SCALE_PASSWORD"] = str(line["secret"])
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as spec_file:
+            spec_file.write(spec_text(_own(spec)))
+            spec_file.seek(0)
+            process = spawn(
+                (loadgen_path(), "load", "-"),
+                cpus,
+                stdin=spec_file,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                encoding="utf-8",
+                errors="replace",
+                env=environment,
+                start_new_session=True,
+            )
+        talk.on_line = lambda heard: _signalled(process, heard)
+        try:
+            assert process.stdout is not None
+            for text in process.stdout:
+                talk.put(text=text)
+            return {"code": process.wait(timeout=STOP_S), "errors": _last_words(errors)}
+        finally:
+            _end(process)
+
+
+def _own(spec: Mapping[str, str]) -> dict[str, str]:
+    """The spec without a client library that is not here: the load generator then looks for this host's own."""
+    library = spec.get("library", "")
+    return {key: value for key, value in spec.items() if key != "library" or os.path.exists(library)}
+
+
+def _signalled(process: subprocess.Popen[str], heard: Mapping[str, Any]) -> None:
+    if process.poll() is not None:
+        return
+    if "closed" in heard:
+        process.terminate()
+    elif int(heard.get("signal") or 0) in _ALLOWED:
+        process.send_signal(int(heard["signal"]))
+
+
+def _last_words(errors: IO[str]) -> str:
+    errors.seek(0)
+    return errors.read()[-ERRORS_MAX:]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + HURRY_S
+    while process.poll() is None and time.monotonic() < deadline:
+        process.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=0.2)
+    if process.poll() is None:
+        process.kill()
+
+
+REQUESTS = {"load": load}

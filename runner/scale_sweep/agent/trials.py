@@ -1,0 +1,152 @@
+"""The work of the server's host: it chooses the server, checks a plan, and runs trials.
+
+A trial runs as on one machine. Only its load is made elsewhere: the trial asks its controller for each process of the
+load, and gets the lines back. So this host needs no key to the load hosts.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+from scale_sweep.agent.talk import Talk
+from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.handle import LoadHandle
+from scale_sweep.loadgen.process import LoadProcesses
+from scale_sweep.loadgen.remote import RemoteProcess
+from scale_sweep.loadgen.split import begun_together, group_specs, split_spec
+from scale_sweep.machine.host import Host, data_disk, disk_of, memory_disk
+from scale_sweep.machine.state import make_ready
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.preload import remove
+from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.measure.trial.run import run_trial
+from scale_sweep.model import Plan
+from scale_sweep.plan.preparing import choose, default_data_dir, preflight
+from scale_sweep.plan.preparing.choice import ServerChoice
+from scale_sweep.results.store.codec import from_plain
+from scale_sweep.results.store.events import plain_event
+from scale_sweep.server.targets import load_target
+
+_CONTROLLER = Path("controller")  # the source of values, for messages
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The server that a sweep asks for; "auto" and "" leave the choice open."""
+
+    target: str
+    runtime: str
+    version: str
+    image: str
+    home: str
+    endpoint: str
+
+
+def chosen(talk: Talk, line: Mapping[str, Any]) -> dict[str, str]:
+    """The server that this host has for a request."""
+    return plain_choice(choose(from_plain(line["request"], Request, _CONTROLLER)))
+
+
+def plain_choice(choice: ServerChoice) -> dict[str, str]:
+    """A choice as a value: the target by its name."""
+    names = ("runtime", "image", "home", "version", "sentence", "missing")
+    return {"target": choice.facts.name, **{name: getattr(choice, name) for name in names}}
+
+
+def choice_of(plain: Mapping[str, Any]) -> ServerChoice:
+    """The choice of a value. Raises KeyError, UsageError for a target that is not known here."""
+    words = {str(key): str(value) for key, value in plain.items() if key != "target"}
+    return ServerChoice(target=load_target(str(plain["target"])), **words)
+
+
+def findings(talk: Talk, line: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The findings against a plan on this host."""
+    plan = from_plain(line["plan"], Plan, _CONTROLLER)
+    host = from_plain(line["host"], Host, _CONTROLLER)
+    choices = {str(key): choice_of(plain) for key, plain in dict(line["choices"]).items()}
+    data_dir = Path(str(line["data_dir"])) if line["data_dir"] else default_data_dir()
+    listed = list(preflight(plan, host, choices, data_dir, data_dir))
+    for choice in choices.values():
+        listed += choice.target.check_client(choice.home, choice.version)
+    return [asdict(one) for one in dict.fromkeys(listed)]
+
+
+def place(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
+    """The folder of the servers' data, made ready, and its disk."""
+    folder = Path(str(line["data_dir"])) if line["data_dir"] else default_data_dir()
+    make_ready(folder)
+    there = disk_of(folder)
+    disk = data_disk(there) if there else memory_disk(folder)
+    return {
+        "data_dir": str(folder),
+        "disk": asdict(disk) if disk else None,
+        "block_device": asdict(there) if there else None,
+    }
+
+
+def removed(talk: Talk, line: Mapping[str, Any]) -> None:
+    """Removes the rows that trials of a run shared."""
+    for name in line["names"]:
+        remove(str(name))
+
+
+def trial(talk: Talk, line: Mapping[str, Any]) -> None:
+    """Runs one trial and sends its events."""
+    order = replace(from_plain(line["order"], TrialOrder, _CONTROLLER), program=loadgen_path())
+    loads = _AskedLoads(talk, [str(name) for name in line["load_hosts"]], int(line["clock_error_ns"]))
+    make_ready(Path(order.data_dir))
+    with closing(run_trial(order, talk.stop, make_load=loads.make)) as events:
+        for event in events:
+            talk.put(event=plain_event(event))
+
+
+class _AskedLoads:
+    """Asks the controller for the processes of a load. error_ns: the greatest difference between all clocks."""
+
+    def __init__(self, talk: Talk, hosts: Sequence[str], error_ns: int) -> None:
+        self._talk, self._hosts, self.error_ns = talk, hosts, error_ns
+        self._numbers = itertools.count(1)
+        self._processes: dict[int, RemoteProcess] = {}
+        talk.on_line = self._hear
+
+    def make(
+        self, order: TrialOrder, spec: Mapping[str, str], threads_per_process: int, reached: Reached, folder: str
+    ) -> LoadHandle:
+        """One load on all load hosts: each gets its workers, and all begin at the same moment."""
+        if folder or not order.trial.load.is_ours:
+            raise LoadError("only a load of scale-loadgen without --trace is made on other hosts")
+        now_ns = time.monotonic_ns()
+        specs: list[dict[str, str]] = []
+        for group in group_specs(spec, order.trial.work):
+            each = max(1, -(-int(group["threads"]) // len(self._hosts)))
+            limit = min(each, threads_per_process) if threads_per_process else each
+            specs += split_spec(group, limit, now_ns)
+        return LoadProcesses("", begun_together(specs, now_ns), (), reached.address.secret, elsewhere=self)
+
+    def start(self, index: int, spec: Mapping[str, str], secret: str, errors: IO[str]) -> RemoteProcess:
+        """Asks for one process, on the hosts in turn."""
+        number = next(self._numbers)
+        process = RemoteProcess(lambda what: self._talk.put(load=number, signal=what), errors)
+        self._processes[number] = process
+        host = self._hosts[index % len(self._hosts)]
+        self._talk.put(load=number, host=host, spec=dict(spec), secret=secret)
+        return process
+
+    def _hear(self, line: Mapping[str, Any]) -> None:
+        if "closed" in line:
+            for process in list(self._processes.values()):
+                process.lose(str(line["closed"]))
+            return
+        number = int(line.get("load") or 0)
+        if number in self._processes:
+            self._processes[number].hear(line)
+
+
+REQUESTS = {"choose": chosen, "findings": findings, "place": place, "remove": removed, "trial": trial}

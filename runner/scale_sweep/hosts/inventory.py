@@ -1,0 +1,172 @@
+"""The hosts of a sweep, from an inventory that Ansible reads: groups [server] and [load].
+
+Variables of a host: scale_address (on the load's network), scale_cpus (that may be used), scale_data_dir, scale_home
+(where `scale hosts prepare` puts its files). Refuses to read the inventory's format itself.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.base.errors import PreflightError, UsageError
+from scale_sweep.base.spawning import run_within
+from scale_sweep.base.units import parse_cpus
+
+SERVER, LOAD = "server", "load"
+READ_S = 60.0
+CONNECT_S = 10
+HOME = ".scale-host"  # below the home directory of the user on the host
+_REMEDY = "docs/hosts.md has an example"
+_OURS = ("scale_address", "scale_cpus", "scale_data_dir", "scale_home")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostEntry:
+    """One host. address: where the load reaches a server on it. cpus: that may be used; empty: all. home: of what
+    `scale hosts prepare` puts there. variables: all of the inventory, for Ansible."""
+
+    name: str
+    address: str
+    cpus: tuple[int, ...] = ()
+    data_dir: str = ""
+    home: str = HOME
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def python(self) -> str:
+        """The host's Python."""
+        named = str(self.variables.get("ansible_python_interpreter") or "")
+        return named if named.startswith("/") else "python3"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is the machine of this process."""
+        return self.variables.get("ansible_connection") == "local"
+
+    def command(self, line: str) -> list[str]:
+        """The words that run a line of the shell there."""
+        if self.is_local:
+            return ["/bin/sh", "-c", line]
+        has = self.variables
+        host = str(has.get("ansible_host") or self.name)
+        user, port, key = (str(has.get(f"ansible_{what}") or "") for what in ("user", "port", "ssh_private_key_file"))
+        words = ["ssh", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", "-o", f"ConnectTimeout={CONNECT_S}"]
+        words += ["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-o", "LogLevel=ERROR", "-T"]
+        words += shlex.split(str(has.get("ansible_ssh_common_args") or ""))
+        words += shlex.split(str(has.get("ansible_ssh_extra_args") or ""))
+        words += [*(("-p", port) if port else ()), *(("-i", key) if key else ()), *(("-l", user) if user else ())]
+        return [*words, "--", host, line]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inventory:
+    """The hosts of a sweep. path: of the file."""
+
+    path: Path
+    server: HostEntry
+    load: tuple[HostEntry, ...]
+
+    @property
+    def hosts(self) -> tuple[HostEntry, ...]:
+        """Every host once, the server's first."""
+        return (self.server, *(host for host in self.load if host.name != self.server.name))
+
+
+def read_inventory(path: Path) -> Inventory:
+    """The hosts of a file. Raises UsageError with Ansible's own line, or one that names the group or the variable."""
+    if not path.is_file():
+        raise UsageError(f"--hosts {path}: there is no such file", remedy=_REMEDY)
+    raw = _listed(path)
+    groups = {name: list((raw.get(name) or {}).get("hosts") or ()) for name in (SERVER, LOAD)}
+    if len(groups[SERVER]) != 1:
+        named = f"names {', '.join(groups[SERVER])}" if groups[SERVER] else "is missing or empty"
+        raise UsageError(f"--hosts {path}: [{SERVER}] {named}; one host has the server", remedy=_REMEDY)
+    if not groups[LOAD]:
+        raise UsageError(f"--hosts {path}: [{LOAD}] is missing or empty; its hosts make the load", remedy=_REMEDY)
+    known = (raw.get("_meta") or {}).get("hostvars") or {}
+    entries = {name: _entry(path, name, known.get(name) or {}) for names in groups.values() for name in names}
+    server, load = entries[groups[SERVER][0]], tuple(entries[name] for name in groups[LOAD])
+    _refuse_both(path, server, load)
+    return Inventory(path=path.absolute(), server=server, load=load)
+
+
+def _listed(path: Path) -> dict[str, Any]:
+    """The inventory as Ansible reads it."""
+    beside = Path(sys.executable).parent / "ansible-inventory"
+    argv = [str(beside) if beside.exists() else "ansible-inventory", "-i", str(path), "--list"]
+    strict = {"ANSIBLE_INVENTORY_UNPARSED_FAILED": "1", "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "1"}
+    quiet = {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_DEPRECATION_WARNINGS": "0"}
+    try:
+        done = run_within(READ_S, argv, env={**os.environ, **strict, **quiet})
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PreflightError(
+            f"ansible-inventory did not read {path}: {error}", remedy="pip install ansible-core"
+        ) from None
+    if done.returncode:
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        of_ansible = [line for line in lines if "Failed to parse" in line or "ERROR" in line.upper()]
+        message = (of_ansible or lines[-1:] or ["no reason given"])[0]
+        raise UsageError(f"--hosts {path}: {message}", remedy=_REMEDY)
+    try:
+        listed = json.loads(done.stdout)
+    except ValueError as error:
+        raise UsageError(f"--hosts {path}: ansible-inventory wrote no JSON: {error}", remedy=_REMEDY) from None
+    return dict(listed)
+
+
+def _entry(path: Path, name: str, has: Mapping[str, Any]) -> HostEntry:
+    odd = sorted(key for key in has if key.startswith("scale_") and key not in _OURS)
+    if odd:
+        raise UsageError(f"--hosts {path}: {name}: {odd[0]} is no variable of scale", remedy=f"use {', '.join(_OURS)}")
+    cpus = str(has.get("scale_cpus") or "")
+    try:
+        numbers = parse_cpus(cpus) if cpus else ()
+    except ValueError as error:
+        raise UsageError(f"--hosts {path}: {name}: scale_cpus {cpus}: {error}", remedy="like 0-3,8") from None
+    for key in ("scale_data_dir",):
+        if has.get(key) and not str(has[key]).startswith("/"):
+            raise UsageError(f"--hosts {path}: {name}: {key} {has[key]}: not an absolute path", remedy=_REMEDY)
+    return HostEntry(
+        name=name,
+        address=_address(path, name, has),
+        cpus=tuple(numbers),
+        data_dir=str(has.get("scale_data_dir") or ""),
+        home=str(has.get("scale_home") or HOME).rstrip("/"),
+        variables=dict(has),
+    )
+
+
+def _address(path: Path, name: str, has: Mapping[str, Any]) -> str:
+    """The numeric address: a server listens on it, and clients reach it there."""
+    local = has.get("ansible_connection") == "local"
+    text = str(has.get("scale_address") or has.get("ansible_host") or ("127.0.0.1" if local else name))
+    try:
+        return str(ipaddress.ip_address(text))
+    except ValueError:
+        pass
+    try:
+        return str(socket.getaddrinfo(text, None, socket.AF_INET)[0][4][0])
+    except OSError as error:
+        key = "scale_address" if has.get("scale_address") else "its address"
+        raise UsageError(
+            f"--hosts {path}: {name}: {key} {text}: {error}", remedy="give scale_address=ADDRESS"
+        ) from None
+
+
+def _refuse_both(path: Path, server: HostEntry, load: Sequence[HostEntry]) -> None:
+    for host in load:
+        if host.name == server.name:
+            raise UsageError(
+                f"--hosts {path}: {host.name} is in [{SERVER}] and in [{LOAD}]",
+                remedy="to use one machine, leave out --hosts: server and load generator then get separate CPUs",
+            )

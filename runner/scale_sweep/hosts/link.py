@@ -1,0 +1,262 @@
+"""A host's agent, reached by OpenSSH: requests out, lines in, until the process here ends.
+
+Refuses to trust what comes back: lines are JSON, and an error is only a text. Every wait has a deadline.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import queue
+import shlex
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from types import TracebackType
+from typing import IO, Any
+
+from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, error_of, parsed
+from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
+from scale_sweep.base.interrupts import current, deferred
+from scale_sweep.hosts.inventory import HostEntry
+
+READY_S = 60.0
+ANSWER_S = 120.0
+END_S = 100.0  # longer than the agent needs to remove a server and its data
+HURRY_S = 5.0
+LOOK_S = 0.1
+Line = Mapping[str, Any]
+
+
+class Asked:
+    """A request that runs on a host. lines: of it, with its answer or error as the last one; also after the link broke.
+    on_line: if set, called in the reader's thread for each line, in place of the queue."""
+
+    def __init__(self, link: AgentLink, number: int, on_line: Callable[[Line], None] | None) -> None:
+        self.link, self.number = link, number
+        self.lines: queue.SimpleQueue[Line] = queue.SimpleQueue()
+        self.on_line = on_line or self.lines.put
+
+    def tell(self, **line: Any) -> None:
+        """Sends a line for the request."""
+        self.link.put(to=self.number, **line)
+
+    def stop(self) -> None:
+        """Asks the host to end the request."""
+        self.tell(stop=True)
+
+    def events(self, limit_s: float) -> Iterator[Line]:
+        """The lines until the answer, and the answer as the last one; {} ten times a second without any.
+
+        Raises the error of the host, which names it, and ProvisionError after limit_s without an end.
+        """
+        deadline = time.monotonic() + limit_s
+        while True:
+            try:
+                line = self.lines.get(timeout=LOOK_S)
+            except queue.Empty:
+                if time.monotonic() > deadline:
+                    raise ProvisionError(f"{self.link.host.name} did not answer within {limit_s:.0f} s") from None
+                current().look()
+                yield {}
+                continue
+            if "error" in line:
+                raise error_of(line["error"], self.link.host.name)
+            yield line
+            if "answer" in line:
+                return
+
+    def answer(self, limit_s: float = ANSWER_S) -> Any:
+        """The answer. Raises as `events`."""
+        return next((line["answer"] for line in self.events(limit_s) if "answer" in line), None)
+
+
+class AgentLink:
+    """One agent, started by `with`. digest: that its files must have."""
+
+    def __init__(self, host: HostEntry, digest: str) -> None:
+        self.host, self._digest = host, digest
+        self._requests: dict[int, Asked] = {}
+        self._numbers = itertools.count(1)
+        self._process: subprocess.Popen[str] | None = None
+        self._errors: IO[str] = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self._hello: queue.SimpleQueue[Line] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._heard = time.monotonic()
+        self.broken = ""
+
+    def __enter__(self) -> AgentLink:
+        home = shell_path(f"{self.host.home}/{self._digest}")
+        line = (
+            f"cd / && test -f {home}/digest || {{ echo 'scale is not prepared here' >&2; exit 9; }}; "
+            f"PYTHONPATH={home}/site SCALE_LOADGEN={home}/bin/scale-loadgen PYTHONDONTWRITEBYTECODE=1 "
+            f"exec {shlex.quote(self.host.python)} -m scale_sweep.agent"
+        )
+        pipe = subprocess.PIPE
+        try:
+            with deferred():
+                self._process = subprocess.Popen(
+                    self.host.command(line),
+                    stdin=pipe,
+                    stdout=pipe,
+                    stderr=self._errors,
+                    encoding="utf-8",
+                    errors="replace",
+                    start_new_session=True,  # Ctrl-C of the terminal ends the agent by its input, after its trial
+                )
+        except OSError as error:
+            raise UsageError(f"--hosts: {self.host.name}: {error}", remedy="apt install openssh-client") from None
+        assert self._process.stdin is not None
+        self._writer = SharedWriter(self._process.stdin)
+        threading.Thread(target=self._read, name=f"host {self.host.name}", daemon=True).start()
+        try:
+            self._greet()
+        except BaseException:
+            self.close()
+            raise
+        threading.Thread(target=self._beat, name=f"beat {self.host.name}", daemon=True).start()
+        return self
+
+    def again(self) -> AgentLink:
+        """A new link to the same host, not started."""
+        return AgentLink(self.host, self._digest)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _greet(self) -> None:
+        deadline = time.monotonic() + READY_S
+        while time.monotonic() < deadline:
+            with contextlib.suppress(queue.Empty):
+                digest = self._hello.get(timeout=LOOK_S).get("digest")
+                if digest != self._digest:
+                    raise UsageError(
+                        f"--hosts: {self.host.name}: its files are {digest}, this scale's are {self._digest}",
+                        remedy=TO_PREPARE,
+                    )
+                return
+            current().look()
+            if self.broken:
+                raise UsageError(f"--hosts: {self.host.name}: {self.broken}", remedy=TO_PREPARE)
+        raise UsageError(
+            f"--hosts: {self.host.name}: its agent did not start within {READY_S:.0f} s", remedy=TO_PREPARE
+        )
+
+    def put(self, **line: Any) -> None:
+        """Sends a line."""
+        self._writer.put(**line)
+
+    def ask(self, what: str, /, on_line: Callable[[Line], None] | None = None, **words: Any) -> Asked:
+        """Starts a request on the host."""
+        request = Asked(self, next(self._numbers), on_line)
+        with self._lock:
+            if not self.broken:
+                self._requests[request.number] = request
+        if self.broken:
+            request.on_line({"error": self._plain()})
+        else:
+            self.put(id=request.number, ask=what, **words)
+        return request
+
+    def _read(self) -> None:
+        assert self._process is not None and self._process.stdout is not None
+        why = ""
+        try:
+            for text in self._process.stdout:
+                self._heard = time.monotonic()
+                self._take(parsed(text))
+        except ValueError as error:
+            why = f"its agent broke the protocol: {error}"
+        self._break(why or self._last_words())
+
+    def _take(self, line: Line) -> None:
+        if READY in line:
+            self._hello.put(line)
+            return
+        number = line.get("id")
+        with self._lock:
+            request = self._requests.get(number) if isinstance(number, int) else None
+            if request is not None and ("answer" in line or "error" in line):
+                del self._requests[request.number]
+        if request is not None:
+            request.on_line(line)
+
+    def _break(self, why: str) -> None:
+        """Ends every request with the reason."""
+        with self._lock:
+            self.broken = self.broken or why
+            request, self._requests = list(self._requests.values()), {}
+        for one in request:
+            one.on_line({"error": self._plain()})
+
+    def _plain(self) -> dict[str, str]:
+        return {"kind": "ProvisionError", "message": self.broken, "remedy": "scale hosts check shows what it lacks"}
+
+    def _last_words(self) -> str:
+        """Why the agent is gone, in OpenSSH's or its own last line."""
+        assert self._process is not None
+        code: int | None = None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(timeout=HURRY_S)
+        self._errors.seek(0)
+        lines = [line.strip() for line in self._errors.read()[-4000:].splitlines() if line.strip()]
+        return lines[-1] if lines and code else "its agent ended"
+
+    def _beat(self) -> None:
+        while not self._ended.wait(BEAT_S) and not self.broken:
+            self.put(beat=True)
+            if time.monotonic() - self._heard > LEASE_S:
+                self._break(f"nothing came from its agent for {LEASE_S:.0f} s")
+
+    def close(self) -> None:
+        """Ends the agent: its input ends, then it removes what it made. It is killed only after END_S, or at once after
+        a second Ctrl-C."""
+        self._ended.set()
+        process = self._process
+        if process is None or process.stdin is None:
+            return
+        with deferred() as hurry, contextlib.suppress(OSError, ValueError):
+            process.stdin.close()
+        with deferred() as hurry:
+            deadline = time.monotonic() + (HURRY_S if self.broken else END_S)
+            while process.poll() is None and time.monotonic() < deadline and not hurry():
+                time.sleep(LOOK_S / 5)
+            if process.poll() is None:
+                process.kill()
+
+
+TO_PREPARE = "scale hosts prepare HOSTS.ini, then scale hosts check HOSTS.ini"
+
+
+def shell_path(path: str) -> str:
+    """A path as a word of the shell. One that is not absolute is below the home directory."""
+    return shlex.quote(path) if path.startswith("/") else f'"$HOME"/{shlex.quote(path)}'
+
+
+def run_line(host: HostEntry, line: str, limit_s: float = READY_S) -> str:
+    """Runs a line of the shell on a host and returns its output. Raises UsageError that names the host."""
+    from scale_sweep.base.spawning import run_within
+
+    try:
+        done = run_within(limit_s, host.command(line))
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError(f"--hosts: {host.name}: {error}", remedy="does ssh reach it?") from None
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
+        raise UsageError(f"--hosts: {host.name}: {last}", remedy=_remedy(last))
+    return done.stdout
+
+
+def _remedy(line: str) -> str:
+    """The remedy for a line of OpenSSH."""
+    if "verification failed" in line:
+        return "its host key is unknown or another: log in once by hand (ssh HOST), or ssh-keyscan it to known_hosts"
+    return "try it by hand: ssh HOST"
+
+
+__all__ = ["AgentLink", "Asked", "ScaleError", "run_line", "shell_path"]

@@ -1,0 +1,132 @@
+"""The files of a host: the agent, its libraries and the load generator, in one archive made from this installation.
+
+A host with the same Python as this one gets copies of the files installed here, so nobody needs the internet. For
+another Python, pip fetches the wheels here. Refuses to install anything on a host: the archive is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from scale_sweep.agent.serve import DIGEST_FILE
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.base.spawning import run_within
+from scale_sweep.loadgen.binary import LOOPBACK, loadgen_path
+from scale_sweep.results.identity import PACKAGE
+
+# The libraries of the agent, and of the clients of databases, with what they need.
+LIBRARIES = (
+    "attrs", "cattrs", "hdrhistogram", "numpy", "psutil", "psycopg", "psycopg-binary", "scipy", "typing_extensions",
+)  # fmt: skip
+LEFT_OUT = ("tests", "__pycache__", "include")
+FETCH_S = 300.0
+SITE = "site"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A kind of host: version of Python as "3.11", and machine as uname(1) names it."""
+
+    python: str
+    machine: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Package:
+    """Files by their path in the archive. digest: of all paths and contents."""
+
+    kind: Kind
+    files: tuple[tuple[str, Path], ...]
+    digest: str
+
+    def write(self, archive: Path) -> None:
+        """Writes the archive; the digest's file is the last one in it."""
+        with tarfile.open(archive, "w:gz", compresslevel=1) as made:
+            for name, path in self.files:
+                made.add(path, arcname=name, recursive=False, filter=_plain)
+            content = f"{self.digest}\n".encode()
+            last = tarfile.TarInfo(DIGEST_FILE)
+            last.size, last.mode = len(content), 0o644
+            made.addfile(last, io.BytesIO(content))
+
+    @property
+    def bytes(self) -> int:
+        """The size of the files."""
+        return sum(path.stat().st_size for _, path in self.files)
+
+
+def _plain(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    info.uid = info.gid = info.mtime = 0
+    info.uname = info.gname = ""
+    info.mode = 0o755 if info.mode & 0o100 else 0o644
+    return info
+
+
+def package_for(kind: Kind, scratch: Path) -> Package:
+    """The package for a kind of host. scratch: for fetched wheels. Raises PreflightError."""
+    program = Path(loadgen_path()).resolve()
+    own = [(f"{SITE}/scale_sweep/{path.relative_to(PACKAGE)}", path) for path in sorted(_own_files())]
+    programs = [(f"bin/{name}", program.parent / name) for name in (program.name, LOOPBACK)]
+    here = Kind(python=f"{sys.version_info.major}.{sys.version_info.minor}", machine=_machine())
+    libraries = _installed() if kind == here else _fetched(kind, scratch)
+    files = tuple(sorted({**dict(own), **dict(libraries), **dict(programs)}.items()))
+    digest = hashlib.sha256()
+    for name, path in files:
+        digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return Package(kind=kind, files=files, digest=digest.hexdigest()[:16])
+
+
+def _own_files() -> Iterator[Path]:
+    """The package's files, without those of commands."""
+    for path in PACKAGE.rglob("*"):
+        inside = path.relative_to(PACKAGE).parts
+        if path.is_file() and not set(inside) & {*LEFT_OUT, "cli", "playbooks", "provisioned"}:
+            yield path
+
+
+def _installed() -> Iterator[tuple[str, Path]]:
+    for name in LIBRARIES:
+        try:
+            files = metadata.files(name) or []
+        except metadata.PackageNotFoundError:
+            raise PreflightError(f"{name} is not installed here", remedy="install scale again") from None
+        for file in files:
+            path = Path(str(file.locate()))
+            if ".." not in file.parts and not set(file.parts) & set(LEFT_OUT) and path.is_file():
+                yield f"{SITE}/{file}", path
+
+
+def _fetched(kind: Kind, scratch: Path) -> Iterator[tuple[str, Path]]:
+    """Wheels of the same versions for another Python."""
+    target = scratch / f"{kind.machine}-{kind.python}"
+    wanted = [f"{name}=={metadata.version(name)}" for name in LIBRARIES]
+    platforms = [f"--platform=manylinux{tag}_{kind.machine}" for tag in ("2014", "_2_17", "_2_27", "_2_28")]
+    argv = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(target), "--no-deps", "--no-compile"]
+    argv += ["--only-binary=:all:", f"--python-version={kind.python}", *platforms, *wanted]
+    shutil.rmtree(target, ignore_errors=True)
+    try:
+        done = run_within(FETCH_S, argv)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise PreflightError(f"wheels for Python {kind.python} were not fetched: {error}") from None
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise PreflightError(f"wheels for Python {kind.python} on {kind.machine} were not fetched: {last}")
+    for path in target.rglob("*"):
+        inside = path.relative_to(target)
+        if path.is_file() and not set(inside.parts) & set(LEFT_OUT):
+            yield f"{SITE}/{inside}", path
+
+
+def _machine() -> str:
+    import platform
+
+    return platform.machine()

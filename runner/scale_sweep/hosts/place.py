@@ -1,0 +1,264 @@
+"""The place of a run whose server is on one host and whose load is on others: plans there, and runs trials there.
+
+A trial that loses a host ends as ABORTED, with the host's name. Before the next one the host is reached again and
+cleaned; if that fails, the run ends, and `scale resume` continues it. Refuses to go on with half of a load.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.agent.trials import choice_of, plain_choice
+from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
+from scale_sweep.base.interrupts import Stop, deferred
+from scale_sweep.hosts.clocks import HostClock, measure_clock
+from scale_sweep.hosts.inventory import Inventory
+from scale_sweep.hosts.link import END_S, AgentLink, Asked, Line
+from scale_sweep.hosts.load_hosts import LoadHost, OfController
+from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
+from scale_sweep.machine.host import Host
+from scale_sweep.measure.executing.run_setup import PreparedDisks, Say
+from scale_sweep.measure.trial.ending import lost_trial
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.model import DataDisk, Event, Finding, Noted, Plan
+from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice
+from scale_sweep.results.store.codec import from_plain
+from scale_sweep.results.store.events import event_of
+
+TRIAL_S = 48 * 3600.0  # every wait of a trial has its own deadline; this one ends a host that forgot them
+AGAIN_S = 60.0
+MOVED_NS = 5_000_000  # of a clock during a trial, besides the error of its measurement
+_WORDS = ("target", "runtime", "version", "image", "home", "endpoint")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClockSeen:
+    """The clock of a host before and after a trial."""
+
+    trial_id: str
+    host: str
+    before: HostClock
+    after: HostClock
+
+    @property
+    def moved_ns(self) -> int:
+        """By how much it moved, beyond the errors of both measurements."""
+        moved = abs(self.after.offset_ns - self.before.offset_ns)
+        return max(0, moved - self.before.error_ns - self.after.error_ns)
+
+
+class HostsPlace:
+    """The hosts of a run, with an agent each. links: by the name of the host, replaced when one is reached again."""
+
+    def __init__(self, inventory: Inventory, links: dict[str, AgentLink], stack: ExitStack) -> None:
+        self._inventory, self._links, self._stack = inventory, links, stack
+        self.address = inventory.server.address
+        self._clocks = {name: measure_clock(link) for name, link in links.items()}
+        self._seen: list[ClockSeen] = []
+        facts: Mapping[str, Any] = self._server.ask("facts").answer()
+        host = from_plain(facts["host"], Host, self._source)
+        allowed = tuple(cpu for cpu in host.allowed if cpu in inventory.server.cpus) or host.allowed
+        if absent := sorted(set(inventory.server.cpus) - set(host.allowed)):
+            raise UsageError(f"--hosts: {inventory.server.name}: scale_cpus has CPUs that it lacks: {absent}")
+        self.host = replace(host, allowed=allowed, makes_load=False)
+
+    @property
+    def _server(self) -> AgentLink:
+        return self._links[self._inventory.server.name]
+
+    @property
+    def _source(self) -> Path:
+        return Path(f"host:{self._inventory.server.name}")
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """The hosts, for the manifest."""
+        return {
+            "inventory": str(self._inventory.path),
+            "server": self._inventory.server.name,
+            "load": [host.name for host in self._inventory.load],
+            "address": self.address,
+        }
+
+    def manifest(self) -> Mapping[str, Any]:
+        """The hosts and their clocks so far."""
+        clocks = [{**asdict(seen), "moved_ns": seen.moved_ns} for seen in self._seen]
+        return {"hosts": {**self.described, "clocks": clocks}}
+
+    def now_ns(self) -> int:
+        """The clock of the server's host: every time of a trial is on it."""
+        return time.monotonic_ns() + self._clocks[self._inventory.server.name].offset_ns
+
+    # What a plan needs (plan/preparing/on_hosts.py).
+
+    def choose(self, request: RequestedServer) -> ServerChoice:
+        """The server that the host has. Raises as its own `choose`, with the host's name."""
+        words = {name: getattr(request, name) for name in _WORDS}
+        return choice_of(self._server.ask("choose", request=words).answer())
+
+    def data_dir(self, requested: str) -> Path:
+        """The directory for data on the server's host."""
+        answer = self._server.ask("place", data_dir=requested or self._inventory.server.data_dir).answer()
+        return Path(str(answer["data_dir"]))
+
+    def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data_dir: Path) -> tuple[Finding, ...]:
+        """The findings of the server's host against a plan."""
+        plain = {key: plain_choice(choice) for key, choice in choices.items()}
+        words: dict[str, Any] = {
+            "plan": asdict(plan),
+            "host": asdict(self.host),
+            "choices": plain,
+            "data_dir": str(data_dir),
+        }
+        plain_findings = self._server.ask("findings", **words).answer()
+        return tuple(from_plain(one, Finding, self._source) for one in plain_findings)
+
+    # What a run needs (measure/executing/place.py).
+
+    def ceiling(self, program: str, key: CeilingKey) -> float | None:
+        """The ceiling of all load hosts together."""
+        hosts = self._load_hosts()
+        return measure_ceiling(program, key, OfController(hosts), len(hosts))
+
+    @contextlib.contextmanager
+    def disks(self, plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[PreparedDisks]:
+        """The disk that holds the data, on the server's host."""
+        for name, link in self._links.items():
+            for words in link.ask("clean").answer():
+                say(f"{name}: removed {words}, which a run had left")
+        disk = self._server.ask("place", data_dir=str(data_dir)).answer()["disk"]
+        yield PreparedDisks(disks=(from_plain(disk, DataDisk, self._source),) if disk else ())
+
+    def remove_data(self, name: str) -> None:
+        """Removes rows that trials shared, on the server's host."""
+        with contextlib.suppress(ScaleError):  # of a lost host, its next agent removes them
+            self._server.ask("remove", names=[name]).answer()
+
+    def run(self, order: TrialOrder, stop: Stop) -> Generator[Event, None, None]:
+        """Runs one trial. Raises ProvisionError if a host is gone and does not come back."""
+        self._reach_again()
+        before = self._measured_clocks()
+        events = self._trial(order)
+        try:
+            yield from self._with_clocks(events, order, before)
+        except ProvisionError as error:
+            yield from lost_trial(order, error.message)
+
+    def _with_clocks(
+        self, events: Iterator[Event], order: TrialOrder, before: Mapping[str, HostClock]
+    ) -> Iterator[Event]:
+        """The events; before the last one the clocks are measured again."""
+        from scale_sweep.model import TrialFinished
+
+        for event in events:
+            if isinstance(event, TrialFinished):
+                after = self._measured_clocks()
+                for name, clock in after.items():
+                    seen = ClockSeen(trial_id=order.trial.trial_id, host=name, before=before[name], after=clock)
+                    self._seen.append(seen)
+                    if seen.moved_ns > MOVED_NS:
+                        sentence = f"the clock of {name} moved by {seen.moved_ns / 1e6:.1f} ms during the trial"
+                        yield Noted(trial_id=order.trial.trial_id, sentence=sentence)
+                        raise ProvisionError(sentence)
+            yield event
+
+    def _measured_clocks(self) -> dict[str, HostClock]:
+        self._clocks = {name: measure_clock(link) for name, link in self._links.items()}
+        return self._clocks
+
+    def _reach_again(self) -> None:
+        """Starts a new agent on each host that was lost, and removes what the lost one left."""
+        for name, link in self._links.items():
+            deadline = time.monotonic() + AGAIN_S
+            while self._links[name].broken:
+                try:
+                    self._links[name] = self._stack.enter_context(link.again())
+                    self._links[name].ask("clean").answer()
+                except ScaleError:
+                    if time.monotonic() > deadline:
+                        raise
+                    time.sleep(1.0)
+
+    def _load_hosts(self) -> list[LoadHost]:
+        return [LoadHost(link=self._links[host.name], clock=self._clocks[host.name]) for host in self._inventory.load]
+
+    def _trial(self, order: TrialOrder) -> Iterator[Event]:
+        """The events of a trial as they arrive."""
+        hosts = self._load_hosts()
+        loads = _Loads(
+            self._server, {host.link.host.name: host for host in hosts}, self._clocks[self._server.host.name]
+        )
+        words: dict[str, Any] = {
+            "order": asdict(order),
+            "load_hosts": [host.link.host.name for host in hosts],
+            "clock_error_ns": sum(clock.error_ns for clock in self._clocks.values()) * 2,
+        }
+        request = self._server.ask("trial", on_line=loads.take, **words)
+        loads.request = request
+        try:
+            for line in request.events(TRIAL_S):
+                if "event" in line:
+                    yield event_of(line["event"], order.trial, self._source)
+        finally:
+            self._end(request, loads)
+
+    def _end(self, request: Asked, loads: _Loads) -> None:
+        """Waits until the server's host has removed what the trial made; then no load runs any more."""
+        with deferred() as hurry:
+            if not loads.is_over:
+                request.stop()
+                deadline = time.monotonic() + END_S
+                while not loads.is_over and not self._server.broken and time.monotonic() < deadline and not hurry():
+                    time.sleep(0.05)
+            loads.stop()
+
+
+class _Loads:
+    """Passes the processes of a trial's load on: requests from the server's host to the load hosts, lines back.
+
+    take: called in the reader's thread of the server's host. Everything else goes into the queue of the request.
+    """
+
+    def __init__(self, server: AgentLink, hosts: Mapping[str, LoadHost], clock: HostClock) -> None:
+        self._server, self._hosts, self._clock = server, hosts, clock
+        self._loads: dict[int, Asked] = {}
+        self.request: Asked | None = None
+        self.is_over = False
+
+    def take(self, line: Line) -> None:
+        """A line of the server's host."""
+        number = line.get("load")
+        if isinstance(number, int):
+            self._pass(number, line)
+            return
+        self.is_over = self.is_over or "answer" in line or "error" in line
+        while self.request is None:  # the request was sent a moment ago
+            time.sleep(0.001)
+        self.request.lines.put(line)
+
+    def _pass(self, number: int, line: Line) -> None:
+        if "signal" in line:
+            if number in self._loads:
+                self._loads[number].tell(signal=int(line["signal"]))
+            return
+        host = self._hosts.get(str(line.get("host")))
+        if host is None:
+            return
+
+        def back(heard: Mapping[str, Any]) -> None:
+            if self.request is not None:
+                self.request.tell(load=number, **heard)
+
+        spec = {str(key): str(value) for key, value in dict(line["spec"]).items()}
+        self._loads[number] = host.start(spec, str(line["secret"]), self._clock.offset_ns, back)
+
+    def stop(self) -> None:
+        """Ends every process of the load that may still run."""
+        for load in self._loads.values():
+            load.stop()

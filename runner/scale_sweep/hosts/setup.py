@@ -1,0 +1,129 @@
+"""Prepares the hosts of an inventory, checks them, and cleans them.
+
+A host is asked first what Python it has; then it gets the files for that. Refuses to begin if one host is not fit.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.hosts.inventory import HostEntry, Inventory
+from scale_sweep.hosts.link import AgentLink, run_line
+from scale_sweep.hosts.package import Kind, Package, package_for
+from scale_sweep.hosts.playbook import HostFiles, run_playbook
+
+LEAST_PYTHON = (3, 11)
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """A host as it answers: what files it needs, and its home directory. entry: with an absolute home for the files."""
+
+    entry: HostEntry
+    kind: Kind
+
+
+def ask_all(inventory: Inventory) -> tuple[Found, ...]:
+    """Every host, asked at the same time. Raises UsageError with the line of the first that does not answer."""
+    with ThreadPoolExecutor(max_workers=len(inventory.hosts)) as pool:
+        return tuple(pool.map(_answer_of, inventory.hosts))
+
+
+def _answer_of(host: HostEntry) -> Found:
+    asks = (
+        "import os, platform; print(*platform.python_version_tuple()[:2], platform.machine(), os.path.expanduser('~'))"
+    )
+    words = run_line(host, f'{host.python} -c "{asks}"').split(maxsplit=3)
+    if len(words) != 4 or not (words[0].isdigit() and words[1].isdigit()):
+        raise UsageError(
+            f"--hosts: {host.name}: {host.python} did not print its version", remedy="does the shell print words?"
+        )
+    version = int(words[0]), int(words[1])
+    if version < LEAST_PYTHON:
+        raise UsageError(
+            f"--hosts: {host.name}: Python {version[0]}.{version[1]}; 3.11 is the oldest that can",
+            remedy="name a later one: ansible_python_interpreter=PATH",
+        )
+    home = host.home if host.home.startswith("/") else f"{words[3].strip()}/{host.home}"
+    kind = Kind(python=f"{version[0]}.{version[1]}", machine=words[2])
+    return Found(entry=replace(host, home=home), kind=kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedHost:
+    """A host with its files. changes: of this preparation."""
+
+    entry: HostEntry
+    digest: str
+    changes: int
+
+
+def prepare(inventory: Inventory, say: Say) -> tuple[PreparedHost, ...]:
+    """Puts the files on every host that lacks them. Raises UsageError or ProvisionError."""
+    answers = ask_all(inventory)
+    with tempfile.TemporaryDirectory(prefix="scale-hosts-") as folder:
+        packages = {kind: package_for(kind, Path(folder)) for kind in {one.kind for one in answers}}
+        archives: dict[Kind, str] = {}
+        for one in answers:
+            if one.kind not in archives and not _has(one.entry, packages[one.kind].digest):
+                archives[one.kind] = str(_archive(packages[one.kind], Path(folder), say))
+        files = {
+            one.entry.name: (
+                one.entry,
+                HostFiles(home=one.entry.home, digest=packages[one.kind].digest, archive=archives.get(one.kind, "")),
+            )
+            for one in answers
+        }
+        changes = run_playbook(files, "present")
+    return tuple(
+        PreparedHost(entry=one.entry, digest=packages[one.kind].digest, changes=changes[one.entry.name])
+        for one in answers
+    )
+
+
+def _has(host: HostEntry, digest: str) -> bool:
+    return run_line(host, f"cat '{host.home}/{digest}/digest' 2>/dev/null || true").strip() == digest
+
+
+def _archive(package: Package, folder: Path, say: Say) -> Path:
+    say(f"packing {package.bytes / 1e6:.0f} MB for Python {package.kind.python} on {package.kind.machine}")
+    archive = folder / f"{package.digest}.tar.gz"
+    package.write(archive)
+    return archive
+
+
+@contextmanager
+def linked(inventory: Inventory) -> Iterator[dict[str, AgentLink]]:
+    """The agents of all hosts by name, with the files of this installation, until the end of the block. Raises
+    UsageError that names the host."""
+    answers = ask_all(inventory)
+    with tempfile.TemporaryDirectory(prefix="scale-hosts-") as folder, ExitStack() as links:
+        digests = {kind: package_for(kind, Path(folder)).digest for kind in {one.kind for one in answers}}
+        yield {one.entry.name: links.enter_context(AgentLink(one.entry, digests[one.kind])) for one in answers}
+
+
+def clean(inventory: Inventory, say: Say) -> dict[str, int]:
+    """Removes what runs left on the hosts, then the files. Returns the changes by the name of the host."""
+    answers = ask_all(inventory)
+    for one in answers:
+        for words in _clean_leftovers(one):
+            say(f"{one.entry.name}: removed {words}")
+    files = {one.entry.name: (one.entry, HostFiles(home=one.entry.home)) for one in answers}
+    return run_playbook(files, "absent")
+
+
+def _clean_leftovers(one: Found) -> list[str]:
+    """By an agent of whatever version is there; without one there are no leftovers of it."""
+    listed = run_line(one.entry, f"ls -1 '{one.entry.home}' 2>/dev/null || true").split()
+    digests = [name for name in listed if len(name) == 16 and all(c in "0123456789abcdef" for c in name)]
+    if not digests:
+        return []
+    with AgentLink(one.entry, digests[0]) as link:
+        return [str(words) for words in link.ask("clean").answer()]
