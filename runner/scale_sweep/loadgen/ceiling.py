@@ -17,6 +17,7 @@ from enum import StrEnum
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.features import SEPARABLE, can, features_of
 from scale_sweep.loadgen.process import LoadProcesses
+from scale_sweep.loadgen.remote import Elsewhere
 from scale_sweep.loadgen.spec import ceiling_spec, stubbed_spec
 from scale_sweep.loadgen.split import split_spec
 
@@ -64,22 +65,24 @@ def ceiling_key(spec: Mapping[str, str], cpus: tuple[int, ...], threads_per_proc
     return CeilingKey(spec=kept, cpus=cpus, threads_per_process=threads_per_process, means=means)
 
 
-def measure_ceiling(program: str, key: CeilingKey) -> float | None:
+def measure_ceiling(program: str, key: CeilingKey, elsewhere: Elsewhere | None = None, hosts: int = 1) -> float | None:
     """Rows per second of the load generator without a server; None if there is no such ceiling.
 
-    Raises LoadError.
+    elsewhere: so many hosts that make the load together. Raises LoadError.
     """
     if key.means in (Means.NONE, Means.READS):
         return None
-    specs = split_spec(dict(key.spec), key.threads_per_process, time.monotonic_ns())
-    with LoadProcesses(program, specs, key.cpus, secret="") as load:
+    each = -(-int(dict(key.spec)["threads"]) // hosts) if hosts > 1 else 0
+    limit = min(filter(None, (each, key.threads_per_process)), default=0)
+    specs = split_spec(dict(key.spec), limit, time.monotonic_ns())
+    with LoadProcesses(program, specs, key.cpus, secret="", elsewhere=elsewhere) as load:
         for _ in load.lines(LIMIT_S):
             pass
         summary = load.summary()
     rate = summary.rows_per_s if summary is not None and summary.outcome == "ok" else None
     if not rate:
         raise LoadError(
-            "the load generator's own ceiling could not be measured: the load did not come to its end",
+            "the load generator's own ceiling could not be measured: the load did not end normally",
             remedy="scale doctor",
         )
     return rate

@@ -53,7 +53,7 @@ def refuse_wrong(program: str, spec: Mapping[str, str], source: str) -> None:
         others = f" (and {mistake.more} more)" if mistake.more else ""
         raise UsageError(
             f"{source}: the load generator refuses {mistake.key}: {mistake.sentence}{others}",
-            remedy="docs/loadgen.md says what a load can be",
+            remedy="docs/loadgen.md lists the keys and values of a load",
         )
 
 

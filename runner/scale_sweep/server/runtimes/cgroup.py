@@ -79,7 +79,7 @@ def make_group(name: str, resources: Resources) -> Group | None:
         reason = "no cgroup is mounted"
     if limits:
         raise ProvisionError(
-            f"a part of a core or a memory limit needs a control group, and none can be made ({reason})",
+            f"a part of a core or a memory limit needs a control group, which cannot be made ({reason})",
             remedy="run as root, use --runtime docker, or sweep whole cores without --memory",
         )
     return None

@@ -47,7 +47,8 @@ SHM_BYTES = 256 * 2**20
 def _core_options(resources: Resources) -> dict[str, Any]:
     placement = resources.placement
     quota = {"nano_cpus": round(placement.quota_cores * NANO)} if placement.quota_cores is not None else {}
-    return {"cpuset_cpus": format_cpus(placement.server_cpus), **quota}
+    nodes = {"cpuset_mems": format_cpus(placement.memory_nodes)} if placement.memory_nodes else {}
+    return {"cpuset_cpus": format_cpus(placement.server_cpus), **nodes, **quota}
 
 
 def _memory_options(resources: Resources) -> dict[str, Any]:
@@ -81,8 +82,16 @@ def site(wanted: SiteRequest) -> Site:
     """A fresh directory and a loopback port. In the container, the server listens on all of the container's
     addresses."""
     data_dir, disks = fresh_directories(wanted)
-    port = wanted.port or free_port()
-    return Site(data_dir=data_dir, port=port, bind_address="0.0.0.0", home=wanted.home, disks=disks)
+    port = wanted.port or free_port(wanted.address)
+    return Site(
+        data_dir=data_dir,
+        port=port,
+        bind_address="0.0.0.0",
+        home=wanted.home,
+        disks=disks,
+        in_image=True,
+        address=wanted.address,
+    )
 
 
 def start(order: ServerOrder, cleanup: ExitStack) -> DockerServer:
@@ -96,8 +105,6 @@ def start(order: ServerOrder, cleanup: ExitStack) -> DockerServer:
 class DockerServer:
     """One container, and everything made for it."""
 
-    host = "127.0.0.1"
-
     def __init__(self, order: ServerOrder) -> None:
         self._order, self._spec, self._site = order, order.spec, order.site
         data_dir = Path(self._site.data_dir)
@@ -108,7 +115,7 @@ class DockerServer:
         self._out_of_memory = OutOfMemory()
         self._user = server_user(needs_root=bool(self._spec.needs_root))
         self._uid, self._gid = (self._user.pw_uid, self._user.pw_gid) if self._user else (os.geteuid(), os.getegid())
-        self.port = self._site.port
+        self.host, self.port = self._site.address, self._site.port
 
     @property
     def network_namespace(self) -> str:
@@ -171,7 +178,7 @@ class DockerServer:
             "user": f"{self._uid}:{self._gid}",
             "working_dir": self._site.data_dir,
             "hostname": self._spec.hostname or "scale",
-            "ports": {f"{port}/tcp": ("127.0.0.1", port) for port in self._spec.ports},
+            "ports": {f"{port}/tcp": (self._site.address, port) for port in self._spec.ports},
             "volumes": {p: {"bind": p, "mode": "rw"} for p in (self._site.data_dir, *self._site.disks)},
         }
 

@@ -17,7 +17,7 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.machine.host import open_files
 from scale_sweep.machine.state import make_ready, read_record, ready, record_of, remove_recorded, save, write_own
-from scale_sweep.model import ServerSpec, Site, SiteRequest
+from scale_sweep.model import LOOPBACK, ServerSpec, Site, SiteRequest
 from scale_sweep.server.runtimes.processes import has_left
 from scale_sweep.server.runtimes.server_user import rights_of
 
@@ -122,8 +122,9 @@ def open_log(path: Path, user: pwd.struct_passwd | None) -> BinaryIO:
         os.close(folder)
 
 
-def free_port() -> int:
-    """The first of SERVER_PORTS consecutive TCP ports that nobody listens on now, for a server with several ports.
+def free_port(address: str = LOOPBACK) -> int:
+    """The first of SERVER_PORTS consecutive TCP ports of an address of this machine that nobody listens on now, for a
+    server with several ports.
 
     It is below the ports that the kernel gives to outgoing connections, so that none of those takes it before the
     server does. Raises ProvisionError if there are no such ports, or too many open files to look for them.
@@ -133,12 +134,12 @@ def free_port() -> int:
         try:
             with contextlib.ExitStack() as held:
                 for port in range(first, first + SERVER_PORTS):
-                    held.enter_context(socket.socket()).bind(("127.0.0.1", port))
+                    held.enter_context(socket.socket()).bind((address, port))
                 return first
         except OSError as error:  # somebody listens there
             if open_files.is_reached(error):
                 raise ProvisionError(open_files.reached_words(error), remedy=open_files.REMEDY) from None
-    raise ProvisionError(f"no {SERVER_PORTS} free TCP ports in a row on 127.0.0.1", remedy="--port PORT")
+    raise ProvisionError(f"no {SERVER_PORTS} free TCP ports in a row on {address}", remedy="--port PORT")
 
 
 def _ephemeral_ports() -> int:

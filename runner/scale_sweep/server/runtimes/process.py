@@ -69,11 +69,12 @@ def site(wanted: SiteRequest) -> Site:
     data_dir, disks = fresh_directories(wanted)
     return Site(
         data_dir=data_dir,
-        port=wanted.port or free_port(),
-        bind_address="127.0.0.1",
+        port=wanted.port or free_port(wanted.address),
+        bind_address=wanted.address,
         home=home,
         disks=disks,
         copies=dict(zip(wanted.programs, programs, strict=True)),
+        address=wanted.address,
     )
 
 
@@ -108,7 +109,6 @@ def start(order: ServerOrder, cleanup: ExitStack) -> ProcessServer:
 class ProcessServer:
     """A server's process tree, and everything made for it."""
 
-    host = "127.0.0.1"
     network_namespace = ""
 
     def __init__(self, order: ServerOrder) -> None:
@@ -122,7 +122,7 @@ class ProcessServer:
         self._log = data_dir / CONSOLE
         self._user = server_user(needs_root=bool(self._spec.needs_root))
         self._uid = self._user.pw_uid if self._user else os.geteuid()
-        self.port = self._site.port
+        self.host, self.port = self._site.address, self._site.port
 
     def launch(self) -> None:
         """Creates the group, writes the files, and runs setup and server."""

@@ -96,7 +96,7 @@ def refuse_unexecutable(program: str, user: pwd.struct_passwd | None) -> None:
     if not may:
         raise ProvisionError(
             f"the server runs as {user.pw_name}, who may not execute {path}",
-            remedy="install the server where every user may read it",
+            remedy="install the server in a directory that every user may read",
         )
 
 

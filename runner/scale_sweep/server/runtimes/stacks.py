@@ -39,7 +39,7 @@ def profile_obstacle() -> Obstacle | None:
     done = _run("perf", "record", *_EVENT, "-o", "/dev/null", "--", "true", limit_s=PROBE_S)
     if done.returncode == 0:
         return None
-    messages = done.stderr.strip().splitlines() or ["it says nothing"]
+    messages = done.stderr.strip().splitlines() or ["no message"]
     return Obstacle(sentence=f"perf cannot record here: {messages[0]}", remedy="run as root, or leave out --profile")
 
 

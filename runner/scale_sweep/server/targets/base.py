@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Cells, Drawn, Finding, Query, ServerSpec, Site, Trial
-from scale_sweep.server.targets.handed import in_ms
+from scale_sweep.server.targets.answer_rows import in_ms
 from scale_sweep.server.targets.nouns import Address, Counted, Installation, Part, Surroundings
 from scale_sweep.server.targets.server_log import lines_with
 from scale_sweep.server.targets.target_facts import Facts
@@ -84,7 +84,7 @@ class Session(ABC):
     def genuine_load(self) -> ForeignCommand:
         """The database's own load generator for this trial. Raises TargetError if it has none."""
         raise TargetError(
-            f"{self._trial.subject.target} has no load generator of its own here", remedy="--load-generator scale"
+            f"{self._trial.subject.target} has no vendor's load generator here", remedy="--load-generator scale"
         )
 
     def commit_cycles(self) -> int | None:
@@ -187,6 +187,10 @@ class Target(ABC):
         """Folders and files outside its home that its server runs or loads, such as a Java runtime. `server` asks
         `Site.reachable` for the paths by which the server's user reaches them."""
         return ()
+
+    def java_runtime(self, home: str) -> str:
+        """The folder of the Java runtime that runs the server installed at `home`; "" if it needs none, or has none."""
+        return ""
 
     @abstractmethod
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:

@@ -55,8 +55,16 @@ def outside(home: str, oldest: int, newest: int | None = None) -> tuple[str, ...
     return (runtime,) if runtime and not Path(runtime).is_relative_to(Path(home).resolve()) else ()
 
 
-def program(site: Site, home: str, oldest: int, newest: int | None = None) -> str:
-    """The program `java` as a server on the site runs it. home: of the server, as the site has it."""
+def runtime(home: str, oldest: int, newest: int | None = None) -> str:
+    """The folder of that runtime; "" if there is none."""
+    return _folder(java(home, oldest, newest))
+
+
+def program(site: Site, home: str, oldest: int, newest: int | None = None, *, image_java: str = "") -> str:
+    """The program `java` as a server on the site runs it. home: of the server, as the site has it. image_java: the
+    folder of the runtime in the server's image."""
+    if site.in_image:
+        return f"{image_java}/bin/java"
     path = java(home, oldest, newest)
     copy = site.copies.get(_folder(path))
     return f"{copy}/bin/java" if copy else path or "java"

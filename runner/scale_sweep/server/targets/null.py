@@ -1,7 +1,8 @@
 """The null target: a server that does nothing, for running, testing and measuring the tool itself.
 
-Its "server" is an idle process, and its driver discards rows: the right verdict on it is GENERATOR_BOUND. It counts
-nothing; None is not a mismatch with the acknowledged rows.
+Its "server" is an idle process, and its driver discards rows: the right verdict on it is GENERATOR_BOUND. With the
+knobs of SIMULATED the driver answers like a server whose capacity is known, so that a search can be compared with the
+truth. It counts nothing; None is not a mismatch with the acknowledged rows.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from collections.abc import Mapping
 from scale_sweep.model import KnobRole, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Facts, Installation, Knob, Session, Target
 from scale_sweep.server.targets.role_knobs import connections_knob
+
+SIMULATED = ("null_servers", "null_service_us", "null_law", "null_stall_us", "null_stall_every_ms")
+"""Knobs that are keys of the driver by the same names: docs/loadgen.md describes them."""
 
 FACTS = Facts(
     name="null",
@@ -24,6 +28,7 @@ FACTS = Facts(
     knobs=(
         Knob(name="partitions", role=KnobRole.PARTITIONS, kind="count", column="partitions", default="1"),
         connections_knob("1"),
+        *(Knob(name=name) for name in SIMULATED),
     ),
     rows_per_core_s=1e8,
     has_files=False,
@@ -39,7 +44,8 @@ class NullSession(Session):
         return "null 1"
 
     def load_spec(self) -> Mapping[str, str]:
-        return {"driver": "null", "method": "discard"}
+        knobs = self._trial.knobs
+        return {"driver": "null", "method": "discard", **{name: knobs[name] for name in SIMULATED if name in knobs}}
 
 
 class NullTarget(Target):

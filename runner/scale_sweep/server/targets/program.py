@@ -41,5 +41,5 @@ def refused_flags(server: str, done: EndedProgram | None, line_begins: str = "")
     if done is None or done.returncode == 0:
         return ()
     lines = [line for line in (done.stderr + done.stdout).strip().splitlines() if line.startswith(line_begins)]
-    sentence = f"{server} says: {(lines or [f'code {done.returncode}'])[0][:300]}"
+    sentence = f"{server} reports: {(lines or [f'code {done.returncode}'])[0][:300]}"
     return (Finding(blocking=True, subject="--knob", sentence=sentence, remedy="correct --knob"),)

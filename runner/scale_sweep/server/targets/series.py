@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from scale_sweep.base import units
 from scale_sweep.model import Finding, Query, Trial, Workload
 from scale_sweep.server.targets.nouns import Address, Counted
 
@@ -100,7 +101,8 @@ def counted(
         if abs(first - data.start_ms) > data.step_ms / 2
         or abs(last - first - (rows - 1) * data.step_ms) > data.step_ms / 2
     ]
-    sentence = f"{len(faulty)} devices lack rows between their first and their last, {min(faulty, default='')} is one"
+    where = f"{units.counted(len(faulty), 'device')}; {min(faulty, default='')} is one"
+    sentence = f"rows between the first and the last are missing in {where}"
     rows = sum(rows for rows, _, _ in rows_by_device.values())
     return Counted(rows=rows, is_distinct=is_distinct, gaps=(sentence,) if faulty else ())
 

@@ -34,7 +34,7 @@ class Knob:
     name: the database's name, in lower case with underscores. kind "count": a whole number above 0. label: for a
     heading; "": made from the name. column: in points.csv; "": it is in other_knobs. default: depends on what a sweep
     gives its servers. None, or a function that returns None: the knob is set only if requested. help: a few words for
-    the help of its role's flag.
+    the help of its role's flag. is_published: the published article has it as a column.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Knob:
     column: str = ""
     default: Default | str | None = None
     help: str = ""
+    is_published: bool = False
 
     def value(self, resources: ResourceRange) -> str | None:
         """Its default for these resources."""
@@ -53,6 +54,16 @@ class Knob:
     def heading(self) -> str:
         """The label, or the name as words."""
         return self.label or self.name.replace("_", " ").capitalize()
+
+    def as_column(self) -> KnobColumn:
+        """The knob as plans and reports name it."""
+        return KnobColumn(
+            name=self.name,
+            role=self.role,
+            label=self.heading,
+            column=self.column,
+            is_published=self.is_published,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,10 +114,17 @@ class Facts:
     fsynced: knobs with which a request is answered when its rows are fsynced; empty: it always is; None: it has none.
     acknowledged: for None, where its rows are then, for people.
 
+    beyond_loopback: what protects its server on another address than loopback: the trial's password, or nothing
+    ("open"); "": it does not leave loopback.
     disk_placements: ways to put its data on several disks, best first; empty: there are none. wal_disks: where its
     write-ahead log can go in a disk sweep, the default first. image, image_version: of the official image; "": there is
     none. image_home: the server's directory in the image. image_library: the client library's path in the image, from
-    which it is copied for the load generator; "": the load generator finds its own. home_variable: environment variable
+    which it is copied for the load generator; "": the load generator finds its own. image_java: the folder of its Java
+    runtime in the image; "": it needs none. image_files: the files of an image of an installation, by their paths in
+    it: where each is below the home, the first that is there; a path that ends with "/" is a folder with all that is in
+    it; empty: no such image is made. image_extras: those of them that an installation may lack. image_tools: programs
+    and libraries of the system that the server needs too, by their names. released: the months YYYY-MM in which
+    versions came out, by version, as far as they are known. home_variable: environment variable
     that may name an installation. to_install: what to do if there is none; "": it needs nothing.
     """
 
@@ -156,12 +174,18 @@ class Facts:
     vendor_defaults: Mapping[str, str] = field(default_factory=dict)
     fsynced: Mapping[str, str] | None = None
     acknowledged: str = ""
+    beyond_loopback: Literal["password", "open", ""] = ""
     disk_placements: tuple[str, ...] = ()
     wal_disks: tuple[str, ...] = ()
     image: str = ""
     image_version: str = ""
     image_home: str = ""
     image_library: str = ""
+    image_java: str = ""
+    image_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    image_extras: tuple[str, ...] = ()
+    image_tools: tuple[str, ...] = ()
+    released: Mapping[str, str] = field(default_factory=dict)
     home_variable: str = ""
     to_install: str = ""
 
@@ -225,6 +249,5 @@ def columns_of(targets: Iterable[Facts]) -> tuple[KnobColumn, ...]:
     for facts in targets:
         for knob in facts.knobs:
             if knob.role is not KnobRole.OTHER or knob.column:
-                made = KnobColumn(name=knob.name, role=knob.role, label=knob.heading, column=knob.column)
-                columns.setdefault(knob.name, made)
+                columns.setdefault(knob.name, knob.as_column())
     return tuple(columns.values())

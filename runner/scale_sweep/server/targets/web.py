@@ -60,7 +60,7 @@ class Web:
         try:
             return json.loads(text)
         except ValueError:
-            raise TargetError(f"{self.who} answered {path} with what is no JSON: {text[:WORDS_MAX]!r}") from None
+            raise TargetError(f"{self.who} answered {path} with text that is not JSON: {text[:WORDS_MAX]!r}") from None
 
     def _ask(self, method: str, path: str, within_s: float, body: str = "", kind: str = FORM) -> str:
         headers = {"Content-Type": kind} if body else {}

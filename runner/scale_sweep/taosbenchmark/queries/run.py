@@ -13,7 +13,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, TargetError
 from scale_sweep.base.input_file import read_input_text
-from scale_sweep.loadgen.statements import run_statements
+from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.loadgen.watched import Every
 from scale_sweep.model import Interval, LoadSummary
 from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, TargetError
 from scale_sweep.loadgen.protocol import answers_of_workers
-from scale_sweep.loadgen.statements import run_statements
+from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.loadgen.watched import Every
 from scale_sweep.model import Interval
 from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions

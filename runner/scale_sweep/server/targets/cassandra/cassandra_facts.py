@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import BY_VALUE, EACH_TAG, FILLS, MORE_BOUNDS
+from scale_sweep.model import BY_VALUE, EACH_TAG, FILLS, MORE_BOUNDS, ServerSource
 from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.cassandra.sums import SUMS
@@ -14,6 +14,7 @@ FACTS = Facts(
     title="Cassandra",
     implementation="scale_sweep.server.targets.cassandra.cassandra_target:CassandraTarget",
     methods=("batch",),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     queries="scale_sweep.server.targets.cassandra.queries:rendered",
     says=(MORE_BOUNDS,),
     lacks={
@@ -30,7 +31,7 @@ FACTS = Facts(
         commit_threads_knob(
             "memtable_flush_writers",
             label="Memtable flush writers",
-            meaning="memtables that are written to disk at once; Cassandra's own default where it is not given",
+            meaning="memtables that are written to disk at once, by default as many as Cassandra chooses",
         ),
         Knob(name="commitlog_sync", default="periodic"),
         Knob(name="heap", default=heap),
@@ -54,5 +55,11 @@ FACTS = Facts(
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
     ready_s=300.0,
     thread_names=True,
+    image="cassandra",
+    image_version="5.0.9",
+    image_home="/opt/cassandra",
+    image_java="/opt/java/openjdk",
+    image_files={"/opt/cassandra/lib/": ("lib",)},
+    released={"5.0.9": "2026-07"},
     to_install="scale servers install cassandra, or give --home DIR with its jars in lib",
 )

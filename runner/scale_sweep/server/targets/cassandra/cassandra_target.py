@@ -13,9 +13,10 @@ from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.cassandra.cassandra_session import ROOT, CassandraSession
 from scale_sweep.server.targets.cassandra.types import TYPES
-from scale_sweep.server.targets.cassandra_node.node import Node, doubtful, find, java, programs
+from scale_sweep.server.targets.cassandra_node.node import Node, doubtful, find, java, java_runtime, programs
 from scale_sweep.server.targets.java import options
 
+LOOPBACK = "127.0.0.1"
 _NOT_ITEMS = {"connections", "heap"}
 
 
@@ -42,18 +43,22 @@ class CassandraTarget(Target):
         """Its Java runtime, if that is the machine's."""
         return programs(home)
 
+    def java_runtime(self, home: str) -> str:
+        return java_runtime(home)
+
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """One node with its files in a directory of the trial."""
         settings = self.settings(trial, is_ours=True)
         root = f"{site.data_dir}/{ROOT}"
-        node = Node(root=root, host=site.bind_address, port=site.port, nodes_port=site.port + 1)
+        host, clients = (LOOPBACK, site.bind_address) if site.in_image else (site.bind_address, "")
+        node = Node(root=root, host=host, port=site.port, nodes_port=site.port + 1, clients_host=clients)
         jvm = options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"])
         return ServerSpec(
             folders=(f"{site.data_dir}/tmp",),
-            argv=node.command(java(site, site.home), site.home, jvm),
+            argv=node.command(java(site, site.home, self.facts.image_java), site.home, jvm),
             env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
             files=node.files({name: value for name, value in settings.items() if not name.startswith("jvm_")}),
-            ports=(site.port, site.port + 1),
+            ports=(site.port,) if site.in_image else (site.port, site.port + 1),
             stop_timeout_s=60.0,
         )
 

@@ -52,7 +52,7 @@ class Cql:
                 version = struct.pack(">H", 1) + _string("CQL_VERSION") + _string("3.0.0")
                 opcode, _ = _exchange(connection, STARTUP, version)
                 if opcode != READY:
-                    raise TargetError(f"Cassandra asks for more than a first word (answer {opcode:#04x})")
+                    raise TargetError(f"Cassandra did not answer READY to STARTUP (answer {opcode:#04x})")
                 text = statement.encode()
                 _, body = _exchange(connection, QUERY, struct.pack(">i", len(text)) + text + b"\0\x01\0")
         except OSError as error:

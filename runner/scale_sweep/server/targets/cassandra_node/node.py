@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.model import Site
-from scale_sweep.server.targets.java import find_jars, outside, program
+from scale_sweep.server.targets.java import find_jars, outside, program, runtime
 from scale_sweep.server.targets.nouns import Installation
 from scale_sweep.server.targets.server_log import lines_with
 
@@ -45,12 +45,16 @@ _EXPORTED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """Where a node is: its folder as an absolute path, its address, the ports for clients and for other nodes."""
+    """Where a node is: its folder as an absolute path, its address, the ports for clients and for other nodes.
+
+    clients_host: where clients are listened to, if not at that address: all addresses of a container.
+    """
 
     root: str
     host: str
     port: int
     nodes_port: int
+    clients_host: str = ""
 
     def command(self, java: str, home: str, jvm: Sequence[str]) -> tuple[str, ...]:
         """The command that starts it from the jars of `home`. java: the program. jvm: flags for its resources."""
@@ -91,7 +95,8 @@ class Node:
             "seed_provider": "[{class_name: org.apache.cassandra.locator.SimpleSeedProvider,"
             f' parameters: [{{seeds: "{self.host}:{self.nodes_port}"}}]}}]',
             "listen_address": self.host,
-            "rpc_address": self.host,
+            "rpc_address": self.clients_host or self.host,
+            **({"broadcast_rpc_address": self.host} if self.clients_host else {}),
             "storage_port": str(self.nodes_port),
             "native_transport_port": str(self.port),
             "data_file_directories": f"[{root}/data]",
@@ -123,9 +128,14 @@ def programs(home: str) -> tuple[str, ...]:
     return outside(home, JAVA, JAVA)
 
 
-def java(site: Site, home: str) -> str:
-    """The program that runs a node on the site. home: of Cassandra, as the site has it."""
-    return program(site, home, JAVA, JAVA)
+def java(site: Site, home: str, image_java: str = "") -> str:
+    """The program that runs a node on the site. home: of Cassandra, as the site has it. image_java: as `program`."""
+    return program(site, home, JAVA, JAVA, image_java=image_java)
+
+
+def java_runtime(home: str) -> str:
+    """The folder of the Java runtime that runs a node installed at `home`."""
+    return runtime(home, JAVA, JAVA)
 
 
 def sync(root: Path) -> None:

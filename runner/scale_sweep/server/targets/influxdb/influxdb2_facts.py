@@ -54,6 +54,7 @@ FACTS = Facts(
     image="influxdb",
     image_version="2.7.12",
     image_home="/usr",
+    image_files={"/usr/bin/influxd": ("bin/influxd",)},
     home_variable="SCALE_INFLUXDB2_HOME",
     to_install="docker pull influxdb:2.7.12, or give --home DIR of an installed influxd 2",
 )

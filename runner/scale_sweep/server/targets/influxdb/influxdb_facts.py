@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import BY_VALUE, FILLS, NEEDS
+from scale_sweep.model import BY_VALUE, FILLS, NEEDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.influxdb.sums import SUMS
 from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
@@ -13,7 +13,7 @@ LACKS = {
     BY_VALUE: "InfluxQL orders rows by time only",
     "percentile": "InfluxQL's PERCENTILE is the value at a rank, and not between two values",
     "stddev": "InfluxQL's STDDEV is that of a sample",
-    "rate": "InfluxQL's DERIVATIVE is of two stretches of time, and not of the rows of one",
+    "rate": "InfluxQL's DERIVATIVE compares two stretches of time, not the rows of one",
 }
 
 FACTS = Facts(
@@ -21,6 +21,7 @@ FACTS = Facts(
     title="InfluxDB",
     implementation="scale_sweep.server.targets.influxdb.influxdb_target:InfluxdbTarget",
     methods=("http", series.GZIP),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     iot_benchmark=("InfluxDB",),
     stores_tags=True,
     own_columns=("time", "device"),
@@ -60,5 +61,10 @@ FACTS = Facts(
     functions=FUNCTIONS,
     fills=FILLS,
     lacks=LACKS,
+    image="influxdb",
+    image_version="1.12",
+    image_home="/usr",
+    image_files={"/usr/bin/influxd": ("bin/influxd",)},
+    released={"1.6.7": "2020-12"},
     to_install="apt-get install influxdb, or give --home DIR",
 )

@@ -44,7 +44,8 @@ def script(config: Sequence[str], data: Sequence[str]) -> str:
 
 def properties(site: Site, settings: Mapping[str, str]) -> str:
     """iotdb-system.properties: one ConfigNode and one DataNode on this address, all files in the trial's folders."""
-    host, port, root = site.bind_address, site.port, f"{site.data_dir}/{ROOT}"
+    host = "127.0.0.1" if site.in_image else site.bind_address
+    port, root = site.port, f"{site.data_dir}/{ROOT}"
     seed = f"{host}:{port + 1}"
     items = {
         "cn_internal_address": host,
@@ -52,7 +53,7 @@ def properties(site: Site, settings: Mapping[str, str]) -> str:
         "cn_consensus_port": str(port + 2),
         "cn_seed_config_node": seed,
         "dn_seed_config_node": seed,
-        "dn_rpc_address": host,
+        "dn_rpc_address": site.bind_address,
         "dn_rpc_port": str(port),
         "dn_internal_address": host,
         "dn_internal_port": str(port + 3),

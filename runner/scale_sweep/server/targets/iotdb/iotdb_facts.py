@@ -10,6 +10,7 @@ from scale_sweep.model import (
     SEVERAL_COLUMNS,
     SEVERAL_FUNCTIONS,
     KnobRole,
+    ServerSource,
 )
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.heap import heap
@@ -21,6 +22,7 @@ FACTS = Facts(
     title="IoTDB",
     implementation="scale_sweep.server.targets.iotdb.iotdb_target:IotdbTarget",
     methods=("tablet", "tablets", "records"),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     queries="scale_sweep.server.targets.iotdb.queries:rendered",
     says=(SEVERAL_COLUMNS, SEVERAL_FUNCTIONS, MORE_BOUNDS),
     functions=("stddev", "stddev_samp", "rate"),
@@ -78,5 +80,11 @@ FACTS = Facts(
     thread_names=True,
     disk_placements=("dirs",),
     wal_disks=("data", "off-axis"),
+    image="apache/iotdb",
+    image_version="2.0.1-beta-standalone",
+    image_home="/iotdb",
+    image_java="/opt/java/openjdk",
+    image_files={"/iotdb/lib/": ("lib",)},
+    image_tools=("setpriv",),
     to_install="scale servers install iotdb, or give --home DIR with its jars in lib",
 )

@@ -18,7 +18,7 @@ from scale_sweep.experiment.work.sums import together
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.content import Content
 from scale_sweep.loadgen.spec import trial_spec
-from scale_sweep.loadgen.statements import TABLES_S, create_tables, run_statements
+from scale_sweep.loadgen.verbs import TABLES_S, create_tables, run_statements
 from scale_sweep.model import Cells, Drawn, Query, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Part, Session, series
 from scale_sweep.server.targets.iotdb.files import CONFIG_LOG, DATA, DATA_LOG, FLUSH_LOG, ROOT

@@ -18,7 +18,7 @@ from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.iotdb.files import PORTS, ROOT, logback, properties, script
 from scale_sweep.server.targets.iotdb.iotdb_session import TYPES, IotdbSession
-from scale_sweep.server.targets.java import find_jars, options, outside, program
+from scale_sweep.server.targets.java import find_jars, options, outside, program, runtime
 
 JAVA = 17
 _NOT_ITEMS = {"connections", "heap", "config_heap", "aligned"}
@@ -90,6 +90,9 @@ class IotdbTarget(Target):
         """Its Java runtime, if that is the machine's, and the library that keeps it on loopback."""
         return (*outside(home, JAVA, JAVA), loopback_path())
 
+    def java_runtime(self, home: str) -> str:
+        return runtime(home, JAVA, JAVA)
+
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """Both nodes with their files in a directory of the trial's own, and on its disks."""
         root = f"{site.data_dir}/{ROOT}"
@@ -103,13 +106,13 @@ class IotdbTarget(Target):
             "-cp",
             f"{site.home}/lib/*",
         )
-        java = program(site, site.home, JAVA, JAVA)
+        java = program(site, site.home, JAVA, JAVA, image_java=self.facts.image_java)
         config = (java, *options(f"{root}/confignode", processors, trial.knobs["config_heap"]), *places)
         data = (java, *options(site.data_dir, processors, settings["jvm_heap"]), *places)
         return ServerSpec(
             folders=(f"{site.data_dir}/tmp", f"{root}/confignode/tmp"),
             argv=("/bin/sh", f"{root}/both.sh"),
-            env={"TZ": "UTC", "LC_ALL": "C.UTF-8", "LD_PRELOAD": site.reachable(loopback_path())},
+            env={"TZ": "UTC", "LC_ALL": "C.UTF-8", **_kept_on_loopback(site)},
             files={
                 f"{root}/both.sh": script(
                     (*config, "org.apache.iotdb.confignode.service.ConfigNode", "-s"),
@@ -118,13 +121,18 @@ class IotdbTarget(Target):
                 f"{root}/iotdb-system.properties": properties(site, items),
                 f"{root}/logback.xml": logback(root),
             },
-            ports=tuple(range(site.port, site.port + PORTS)),
+            ports=(site.port,) if site.in_image else tuple(range(site.port, site.port + PORTS)),
             stop_timeout_s=60.0,
         )
 
     def session(self, trial: Trial, address: Address) -> IotdbSession:
         """A session that speaks through the load generator."""
         return IotdbSession(trial, address, self.settings(trial, is_ours=True))
+
+
+def _kept_on_loopback(site: Site) -> Mapping[str, str]:
+    """A container's network does it there."""
+    return {} if site.in_image else {"LD_PRELOAD": site.reachable(loopback_path())}
 
 
 def _items_of(home: str) -> frozenset[str]:

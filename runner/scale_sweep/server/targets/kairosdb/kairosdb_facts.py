@@ -50,5 +50,6 @@ FACTS = Facts(
     overhead_s=20.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
     ready_s=400.0,  # with Cassandra both start one after the other
+    released={"1.3.0": "2021-08"},
     to_install="scale servers install kairosdb, or give --home DIR with its jars in lib",
 )

@@ -11,7 +11,7 @@ from scale_sweep.base.errors import TargetError
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.handed import parsed
+from scale_sweep.server.targets.answer_rows import parsed
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.kairosdb.queries import QUERY_PATH, rows_of
 from scale_sweep.server.targets.kairosdb.stores import store_of
@@ -85,7 +85,7 @@ class KairosdbSession(Session):
     def flush(self) -> None:
         """Returns when all that was acknowledged is stored, and is on disk."""
         self._wait_for_queue()
-        self.asking = f"{self._store.name} to write what it has"
+        self.asking = f"{self._store.name} to write its rows to disk"
         self._store.flush(self._address, self._store_point, self.left_s(WITHIN_S))
 
     def _store_point(self) -> None:

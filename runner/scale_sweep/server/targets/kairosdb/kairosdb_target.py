@@ -60,7 +60,7 @@ class KairosdbTarget(Target):
             findings.append(Finding(blocking=True, subject="--knob datastore", sentence=sentence, remedy=remedy))
         for knob in trial.knobs:
             if knob not in store.settings(trial) and (is_item(knob) or knob in _NOT_ITEMS - {"connections", "heap"}):
-                sentence = f"{knob} is of a datastore that this trial has not: it is {store.name}"
+                sentence = f"{knob} belongs to another datastore: this trial has {store.name}"
                 remedy = f"leave out {knob}, or --knob datastore=NAME"
                 findings.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=remedy))
         return (*findings, *store.check())

@@ -47,7 +47,7 @@ class OnCassandra(Store):
         """A finding where there is no Cassandra."""
         if find(""):
             return ()
-        sentence = "KairosDB stores into a Cassandra that it starts, and there is none on this machine"
+        sentence = "KairosDB stores its rows in Cassandra, which is not on this machine"
         return (Finding(blocking=True, subject="--knob datastore", sentence=sentence, remedy=INSTALL),)
 
     def programs(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if bounds and {*query.columns} != bounds or len(bounds) > 1:
         raise CannotAsk("KairosDB bounds a metric by itself only", remedy="columns or column = bound_column")
     if query.devices > 1 and len(query.columns) > 1:
-        raise CannotAsk("KairosDB wants the devices named for each column anew", remedy="one column, or one device")
+        raise CannotAsk("KairosDB needs the devices again for each column", remedy="one column, or one device")
     if query.latest and query.devices > 1:
         raise CannotAsk("KairosDB limits the points of all devices together", remedy="devices = 1")
     request = {
@@ -109,7 +109,7 @@ def _aggregator(query: Query, data: Workload) -> dict[str, Any]:
     if not query.bucket_ms:
         return {"name": name, "sampling": _EVER}
     if query.function == "stddev_samp" and query.bucket_ms < 2 * data.step_ms:
-        raise CannotAsk("KairosDB says that the deviation of one value is 0", remedy="a longer bucket")
+        raise CannotAsk("KairosDB answers 0 for the deviation of one value", remedy="a longer bucket")
     if query.newest_first:
         raise CannotAsk("KairosDB aggregates points in the order of time, oldest first")
     if not begins_with_bucket(query, data):

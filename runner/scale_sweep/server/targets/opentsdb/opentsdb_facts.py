@@ -52,5 +52,6 @@ FACTS = Facts(
     overhead_s=60.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
     ready_s=300.0,
+    released={"2.4.1": "2021-09"},
     to_install="scale servers install opentsdb, or give --home DIR with its jars and those of HBase in lib",
 )

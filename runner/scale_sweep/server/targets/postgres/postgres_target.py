@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError
-from scale_sweep.loadgen.library import client_library
+from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS, unwritten
@@ -76,7 +76,7 @@ class PostgresTarget(Target):
         if not (refusal := refused(home, self._items(trial))):
             return ()
         remedy = "correct --knob or --vary"
-        return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL says: {refusal}", remedy=remedy),)
+        return (Finding(blocking=True, subject="--knob", sentence=f"PostgreSQL reports: {refusal}", remedy=remedy),)
 
     def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
         """libpq comes with the wheel; otherwise the load generator reports what is missing."""

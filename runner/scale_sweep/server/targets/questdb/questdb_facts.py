@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import FILLS, NEEDS, ResourceRange
+from scale_sweep.model import FILLS, NEEDS, ResourceRange, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.heap import heap
 from scale_sweep.server.targets.questdb.sums import SUMS
@@ -27,6 +27,7 @@ FACTS = Facts(
     title="QuestDB",
     implementation="scale_sweep.server.targets.questdb.questdb_target:QuestdbTarget",
     methods=("http", series.GZIP, series.TCP, PGWIRE),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     unanswered=(series.TCP,),
     iot_benchmark=("QuestDB",),
     stores_tags=True,
@@ -60,7 +61,7 @@ FACTS = Facts(
     keeps_data=True,
     at_rest="the log of every table is applied, and `CHECKPOINT CREATE` has returned",
     row_overhead_bytes=90,
-    overhead_s=15.0,
+    overhead_s=7.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
     queries="scale_sweep.server.targets.questdb.queries:rendered",
     says=NEEDS,
@@ -74,5 +75,12 @@ FACTS = Facts(
     thread_names=True,
     disk_placements=("spread",),
     wal_disks=("data",),
+    image="questdb/questdb",
+    image_version="9.3.4",
+    image_home="/app",
+    image_java="/app",
+    image_files={"/app/questdb.jar": ("questdb.jar",)},
+    image_tools=("libstdc++.so.6", "libgcc_s.so.1", "librt.so.1", "libpthread.so.0", "libdl.so.2", "libm.so.6"),
+    released={"9.3.4": "2026-03"},
     to_install="scale servers install questdb, or give --home DIR with questdb.jar",
 )

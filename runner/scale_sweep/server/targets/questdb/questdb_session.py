@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
+from scale_sweep.base.units import counted
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Part, Session, series
-from scale_sweep.server.targets.handed import parsed
+from scale_sweep.server.targets.answer_rows import Ms, moment_ms, parsed
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, NOWHERE, ON_DISK
@@ -19,7 +20,6 @@ from scale_sweep.server.targets.questdb.queries import timed
 from scale_sweep.server.targets.questdb.questdb_facts import PGWIRE
 from scale_sweep.server.targets.questdb.sums import DIALECT, statements
 from scale_sweep.server.targets.sql_sums import in_ns
-from scale_sweep.server.targets.times import Ms, moment_ms
 from scale_sweep.server.targets.web import Web
 
 WITHIN_S = 3600.0
@@ -167,7 +167,8 @@ class QuestdbSession(Session):
             " OR bufferedTxnSize > 0"
         )
         if behind:
-            raise TargetError(f"QuestDB did not apply the log of {len(behind)} tables, {behind[0]} is the first")
+            many = counted(len(behind), "table")
+            raise TargetError(f"QuestDB did not apply the log of {many}; {behind[0]} is the first")
 
     def count(self) -> Counted | None:
         """The rows of each device, which must be consecutive from the first timestamp on. Times are in microseconds."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.installed import installed
-from scale_sweep.server.targets.java import java, options, outside, program
+from scale_sweep.server.targets.java import java, options, outside, program, runtime
 from scale_sweep.server.targets.questdb.questdb_facts import FACTS, PGWIRE
 from scale_sweep.server.targets.questdb.questdb_session import SQL_TYPES, USER, VOLUME, QuestdbSession
 
@@ -72,6 +72,9 @@ class QuestdbTarget(Target):
         """Its Java runtime, if that is the machine's."""
         return outside(home, OLDEST_JAVA)
 
+    def java_runtime(self, home: str) -> str:
+        return runtime(home, OLDEST_JAVA)
+
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """The jar on a root directory of the trial."""
         root = f"{site.data_dir}/questdb"
@@ -98,7 +101,7 @@ class QuestdbTarget(Target):
         return ServerSpec(
             folders=(f"{site.data_dir}/tmp", *volumes.values()),
             argv=(
-                program(site, site.home, OLDEST_JAVA),
+                program(site, site.home, OLDEST_JAVA, image_java=self.facts.image_java),
                 *options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"]),
                 "-XX:MaxJavaStackTraceDepth=1",  # its last message is then what it refused, not the place
                 "-p",

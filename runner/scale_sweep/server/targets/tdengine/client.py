@@ -9,8 +9,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.loadgen.library import client_library
-from scale_sweep.loadgen.statements import Answer, run_statements
+from scale_sweep.loadgen.verbs import Answer, client_library, run_statements
 from scale_sweep.model import Finding
 from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address
 from scale_sweep.server.targets.tdengine.config import adapter_port
@@ -43,8 +42,8 @@ def library_findings(library: str, server_version: str) -> tuple[Finding, ...]:
         Finding(
             blocking=True,
             subject="libtaos",
-            sentence=f"{client.path} is of version {client.version}, the server of {server_version}: it would refuse",
-            remedy="give --home DIR that holds a server and its own lib/libtaos.so",
+            sentence=f"{client.path} has version {client.version}, the server {server_version}, which would refuse it",
+            remedy="give --home DIR that holds a server and its lib/libtaos.so",
         ),
     )
 

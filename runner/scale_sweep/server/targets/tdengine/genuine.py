@@ -25,7 +25,7 @@ _DELAY = re.compile(r"insert delay, (.+)")
 def command(trial: Trial, address: Address, database: str, table: str) -> ForeignCommand:
     """taosBenchmark from the server's installation (or image). Raises TargetError for what it cannot do."""
     if trial.load.rows is None:
-        raise TargetError("taosBenchmark knows fixed work only", remedy="give --rows instead of --duration")
+        raise TargetError("taosBenchmark supports fixed work only", remedy="give --rows instead of --duration")
     if trial.subject.method not in METHODS:
         raise TargetError(f"taosBenchmark has no method {trial.subject.method}", remedy=", ".join(METHODS))
     program = Path(address.home) / "bin" / "taosBenchmark"

@@ -57,7 +57,7 @@ def _named(knob: str) -> Finding | None:
         return _blocking(
             f"--knob {knob}",
             "the trial decides where the server is and where its data go",
-            "leave it out; --port and --data-dir say where",
+            "leave it out; --port and --data-dir set it",
         )
     if name in ITEMS:
         return None

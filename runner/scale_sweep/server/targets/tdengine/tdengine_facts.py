@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from scale_sweep.experiment.work import sums
 from scale_sweep.model import FILLS, NEEDS, KnobRole, ResourceRange, ServerSource
@@ -48,7 +49,7 @@ FACTS = Facts(
     runs_from=(ServerSource.IMAGE, ServerSource.INSTALLATION, ServerSource.ENDPOINT),
     auto_rank=10,
     knobs=(
-        partitions_knob(_vgroups, "vgroups", name="vgroups"),
+        replace(partitions_knob(_vgroups, "vgroups", name="vgroups"), is_published=True),
         connections_knob(_vgroups),
         Knob(
             name="commit_threads",
@@ -57,6 +58,7 @@ FACTS = Facts(
             column="commit_threads",
             default=_commit_threads,
             help="numOfCommitThreads",
+            is_published=True,
         ),
         Knob(name="wal_retention_period", default=_no_retention),
         Knob(name="buffer", default=_small_buffer),
@@ -99,6 +101,12 @@ FACTS = Facts(
     image_version=VERSION,
     image_home="/usr",
     image_library="/usr/lib/libtaos.so",
+    image_files={
+        "/usr/bin/taosd": ("bin/taosd",),
+        "/usr/bin/taosadapter": ("bin/taosadapter",),
+        "/usr/lib/libtaos.so": ("lib/libtaos.so", "lib/libtaos.so.1", "driver/libtaos.so", "driver/libtaos.so.1"),
+    },
+    image_extras=("/usr/bin/taosadapter",),
     home_variable="SCALE_TDENGINE_HOME",
     to_install=f"docker pull tdengine/tdengine:{VERSION}, or install TDengine, "
     "or give --home DIR holding bin/ and lib/",

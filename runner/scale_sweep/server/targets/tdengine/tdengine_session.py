@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
+from scale_sweep.base.units import counted
 from scale_sweep.experiment.work.sums import ALL, figures_of
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.foreign import ForeignCommand
 from scale_sweep.loadgen.spec import trial_spec
-from scale_sweep.loadgen.statements import SQL_S, TABLES_S, Answer, create_tables, run_statements
+from scale_sweep.loadgen.verbs import SQL_S, TABLES_S, Answer, create_tables, run_statements
 from scale_sweep.model import Cells, Drawn, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Part, Session
+from scale_sweep.server.targets.answer_rows import exact_ms
 from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
 from scale_sweep.server.targets.sql_sums import in_ns
@@ -39,7 +41,6 @@ from scale_sweep.server.targets.tdengine.genuine import command
 from scale_sweep.server.targets.tdengine.placement import parts_of
 from scale_sweep.server.targets.tdengine.queries import DATABASE, TABLE, timed
 from scale_sweep.server.targets.tdengine.sums import sums_dialect, sums_statement
-from scale_sweep.server.targets.times import exact_ms
 
 FLUSH_S = 1800.0  # a slow disk may have much to write
 COMMIT_ENDED = b", commit end"
@@ -211,7 +212,7 @@ class TdengineSession(Session):
         _, rows = self._rows(count.total(DATABASE, TABLE, time))[0]
         faulty = self._rows(count.not_consecutive(self._trial, DATABASE, TABLE, time))
         some = ", ".join(f"{name} ({held} rows)" for name, held, _ in faulty[: count.SHOWN])
-        sentence = f"{len(faulty)} tables lack rows between their first and their last: {some}"
+        sentence = f"rows between the first and the last are missing in {counted(len(faulty), 'table')}: {some}"
         return Counted(rows=int(rows or 0), is_distinct=True, gaps=(sentence,) if faulty else ())
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:

@@ -13,13 +13,18 @@ from collections.abc import Sequence
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import Query, Workload
 from scale_sweep.model.functions import percent_of
-from scale_sweep.server.targets.series import DEVICE, GZIP, MEASUREMENT, begins_with_bucket
-from scale_sweep.server.targets.sql_queries import spelled
+from scale_sweep.server.targets.promql.selectors import (
+    EVER_MS,
+    NAME,
+    bounds_of,
+    chosen_labels,
+    end_of_time,
+    metric,
+    names_condition,
+)
+from scale_sweep.server.targets.series import GZIP, begins_with_bucket
 
-PLAIN = "?&="  # what stands between the parts of a path
-EVER_MS = 5 * 365 * 86_400_000  # "all time", from the first row on
 MOMENTS_MAX = 30_000  # of one query (-search.maxPointsPerTimeseries)
-NAME = "__name__"
 _ASKING = ("http", GZIP, "remote-write", "import")
 # Over a window of one series, and of several series together.
 _OF_ONE = {
@@ -48,7 +53,7 @@ _OF_MANY = {
 def rendered(query: Query, data: Workload, method: str) -> str:
     """The path behind /api/v1/. Raises CannotAsk."""
     if method not in _ASKING:
-        raise CannotAsk(f"--method {method} has a port of its own, without queries", remedy="--method http")
+        raise CannotAsk(f"--method {method} has a separate port, without queries", remedy="--method http")
     if query.text:
         return query.text
     if query.sets:
@@ -58,11 +63,6 @@ def rendered(query: Query, data: Workload, method: str) -> str:
     return _aggregate(query, data) if query.function else _rows(query, data)
 
 
-def metric(column: str) -> str:
-    """The name of the series of a column."""
-    return f"{MEASUREMENT}_{column}"
-
-
 def _rows(query: Query, data: Workload) -> str:
     named = _several(query)
     if query.latest:
@@ -70,11 +70,11 @@ def _rows(query: Query, data: Workload) -> str:
         time = f'alias(tlast_over_time({_series(query.columns[0], query)}[{EVER_MS}ms]),"time")'
         return _at_once(f"union({time}, {each})", query, data)
     if query.bound_column:
-        within = " and ".join((named, *(f"({_within([one], query)})" for one in _bounds(query))))
+        within = " and ".join((named, *(f"({_within([one], query)})" for one in bounds_of(query))))
         return _moments(within, query, data.step_ms)
-    rows = f"{{{{{','.join((_names(query), *_chosen(query)))}}}}}"
+    rows = f"{{{{{','.join((names_condition(query.columns), *chosen_labels(query)))}}}}}"
     if query.when == "always":
-        return f"query?query={rows}[{EVER_MS}ms]&time={_end(data)}"
+        return f"query?query={rows}[{EVER_MS}ms]&time={end_of_time(data)}"
     if query.when == "at":
         return f"query?query={rows}[1ms]&time={{at}}e-3"
     return f"query?query={rows}[{query.span_ms}ms] offset 1ms&time={{to}}e-3"
@@ -95,9 +95,11 @@ def _aggregate(query: Query, data: Workload) -> str:
     window = f"{series}[{span}ms]{shift}"
     if not query.bound_column:
         return _at_once(form.replace("W", window), query, data)
-    bounds = _bounds(query)
+    bounds = bounds_of(query)
     if {column for column, _, _ in bounds} != {*query.columns} or len(query.columns) > 1:
-        raise CannotAsk("an aggregate of MetricsQL is bound by its own column only", remedy="bound_column = column")
+        raise CannotAsk(
+            "a bound of MetricsQL applies only to the column of the aggregate", remedy="bound_column = column"
+        )
     is_above, is_below = ([sign for _, sign, _ in bounds] == [only] for only in "><")
     if query.function == "count" and is_above:
         form = form.replace("count_over_time(W)", "count_gt_over_time(W, {value})")
@@ -170,51 +172,25 @@ def _moments(expression: str, query: Query, apart_ms: int) -> str:
 
 def _at_once(expression: str, query: Query, data: Workload) -> str:
     """At one moment: the end of the range, or of all time."""
-    end = "{to}e-3" if query.when == "range" else _end(data)
+    end = "{to}e-3" if query.when == "range" else end_of_time(data)
     return f"query_range?query={_with(query)}{expression}&start={end}&end={end}&step=1&nocache=1"
-
-
-def _end(data: Workload) -> str:
-    return f"{data.start_ms - 1 + EVER_MS}e-3"
 
 
 def _with(query: Query) -> str:
     """The clause that defines s: labels that an expression may name several times."""
-    labels = ",".join(_chosen(query))
+    labels = ",".join(chosen_labels(query))
     return f"WITH (s = {{{{{labels}}}}}) " if labels else ""
-
-
-def _names(query: Query) -> str:
-    return f'{NAME}=~"{"|".join(map(metric, query.columns))}"'
 
 
 def _several(query: Query) -> str:
     """The series of all columns."""
-    return f"{{{{{_names(query)}{',s' if _chosen(query) else ''}}}}}"
+    return f"{{{{{names_condition(query.columns)}{',s' if chosen_labels(query) else ''}}}}}"
 
 
 def _series(column: str, query: Query) -> str:
-    return f"{metric(column)}{{{{s}}}}" if _chosen(query) else metric(column)
-
-
-def _bounds(query: Query) -> list[tuple[str, str, str]]:
-    """The column, the sign and the number of each condition on values."""
-    drawn = [(column, "<" if query.is_below else ">", "{value}") for column in query.bounds]
-    return drawn + [(one.column, one.sign, spelled(one.value)) for one in query.conditions]
+    return f"{metric(column)}{{{{s}}}}" if chosen_labels(query) else metric(column)
 
 
 def _within(bounds: Sequence[tuple[str, str, str]], query: Query) -> str:
     """The samples of one column that meet all conditions."""
     return " ".join((_series(bounds[0][0], query), *(f"{sign} {number}" for _, sign, number in bounds)))
-
-
-def _chosen(query: Query) -> tuple[str, ...]:
-    if query.groups > 1:
-        raise CannotAsk("MetricsQL compares labels as texts only", remedy="fraction = 1, or one group")
-    if query.groups:
-        return (f'{query.tag}="{{value}}"',)
-    if query.with_tag:
-        return (f'{query.with_tag[0]}="{query.with_tag[1]}"',)
-    if query.devices > 1:
-        return (f'{DEVICE}=~"{"|".join(["{device}"] * query.devices)}"',)
-    return (f'{DEVICE}="{{device}}"',) if query.devices else ()

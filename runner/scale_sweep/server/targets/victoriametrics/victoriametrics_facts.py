@@ -10,16 +10,20 @@ from scale_sweep.model import (
     NEWEST_BEFORE,
     ONE_TAG,
     SEVERAL_COLUMNS,
+    ServerSource,
 )
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
 from scale_sweep.server.targets.victoriametrics.sums import SHARE, SUMS
+
+IN_IMAGE = "/victoria-metrics-prod"  # the program in the vendor's image
 
 FACTS = Facts(
     name="victoriametrics",
     title="VictoriaMetrics",
     implementation="scale_sweep.server.targets.victoriametrics.victoriametrics_target:VictoriametricsTarget",
     methods=("http", series.GZIP, "remote-write", "import", "put", series.TCP, series.TELNET),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     unanswered=(series.TCP, series.TELNET),
     queries="scale_sweep.server.targets.victoriametrics.queries:rendered",
     says=(ALL_DEVICES, SEVERAL_COLUMNS, EACH_DEVICE, EACH_TAG, ONE_TAG, MORE_BOUNDS),
@@ -63,5 +67,11 @@ FACTS = Facts(
     at_rest="a snapshot was made, so that all parts in memory are on disk",
     row_overhead_bytes=10,
     overhead_s=5.0,
-    to_install="apt-get install victoria-metrics, or give --home DIR",
+    image="victoriametrics/victoria-metrics",
+    image_version="v1.131.0",
+    image_home="/",
+    image_files={IN_IMAGE: ("bin/victoria-metrics",)},
+    released={"1.79.5": "2022-11", "1.131.0": "2025-12"},
+    to_install="scale servers install victoriametrics (with Go 1.25.4), or apt-get install victoria-metrics (1.79.5 of "
+    "2022), or give --home DIR",
 )

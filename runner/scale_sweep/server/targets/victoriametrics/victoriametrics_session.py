@@ -6,23 +6,15 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.loadgen.content import Content
-from scale_sweep.model import Cells, Drawn, Query, Trial
-from scale_sweep.server.targets import Address, Counted, Session, series
+from scale_sweep.server.targets import Counted, series
 from scale_sweep.server.targets.debian import packaged
-from scale_sweep.server.targets.handed import parsed
-from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, NOWHERE
-from scale_sweep.server.targets.victoriametrics.answers import rows_of
-from scale_sweep.server.targets.victoriametrics.queries import PLAIN
+from scale_sweep.server.targets.promql.selectors import ASKING
+from scale_sweep.server.targets.promql.session import WITHIN_S, PromqlSession
 from scale_sweep.server.targets.victoriametrics.sums import SumsQuery, completed, questions
-from scale_sweep.server.targets.web import Web, metrics
 
-WITHIN_S = 3600.0
-API = "/api/v1/"
 PUT = "put"
 DOORS = {  # the flag of each method that has a port of its own
     PUT: "opentsdbHTTPListenAddr",
@@ -35,20 +27,10 @@ _LOST = ("vm_rows_ignored_total", "vm_rows_invalid_total")  # a line that it can
 _FLAG = re.compile(r'-([\w.]+)="(.*)"')
 
 
-class VictoriametricsSession(Session):
-    """One connection for each question."""
+class VictoriametricsSession(PromqlSession):
+    """Its own functions of MetricsQL count and add the samples."""
 
-    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
-        super().__init__(trial, address)
-        self._settings = settings
-        self._web = Web(who="VictoriaMetrics", host=address.host, port=address.port)
-
-    def _get(self, path: str) -> str:
-        self.asking = path
-        return self._web.get(path, self.left_s(WITHIN_S))
-
-    def _metrics(self) -> Mapping[str, float]:
-        return metrics(self._get("/metrics"))
+    who = "VictoriaMetrics"
 
     def not_ready(self) -> str:
         """The server's message while it starts."""
@@ -63,11 +45,8 @@ class VictoriametricsSession(Session):
         """The version as the server reports it. Debian's build reports none; then it is the package's."""
         match = re.search(r'vm_app_version\{version="([^"]*)", short_version="([^"]*)"', self._get("/metrics"))
         package = packaged("victoria-metrics", "victoria-metrics", self._address.home)
-        return (match and (match.group(2) or match.group(1))) or (package.version if package else "")
-
-    def expected(self) -> Mapping[str, str]:
-        """Everything that was set for the trial."""
-        return self._settings
+        reported = match and (match.group(2) or match.group(1)).removeprefix("v")
+        return reported or (package.version if package else "")
 
     def effective(self) -> Mapping[str, str]:
         """Every flag that was set, and the threads that Go uses."""
@@ -90,8 +69,7 @@ class VictoriametricsSession(Session):
         spec = series.load_spec(self._trial, self._address, "/write?precision=ms")
         if method in SAMPLES:
             spec = series.samples_spec(self._trial, self._address, SAMPLES[method])
-        asking = {"query_path": API, "query_plain": PLAIN, "answer_rows": "values", "answer_column": "__name__"}
-        return {**spec, **asking} if self._trial.work.counts_requests else spec
+        return {**spec, **ASKING} if self._trial.work.counts_requests else spec
 
     def commit_cycles(self) -> int | None:
         """The number of finished merges of stored parts."""
@@ -146,28 +124,6 @@ class VictoriametricsSession(Session):
         end = self._trial.work.data.start_ms // 1000 + span - 86400
         labels = ",".join(filter(None, (f'question!="{time.monotonic_ns()}"', question.labels)))
         query = f"{question.rollup}({series.MEASUREMENT}_{question.column}{{{labels}}}[{span}s]{question.more})"
-        self.asking = query[:60]
         grouped = f" by ({series.DEVICE})" if question.by_device else ""
-        answer = self._web.post_json(
-            f"{API}query", self.left_s(WITHIN_S), query=f"{question.outer}{grouped} ({query})", time=str(end)
-        )
-        if answer.get("status") != "success":
-            raise TargetError(f"VictoriaMetrics refused {query[:60]!r}: {answer}")
-        return {one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in answer["data"]["result"]}
-
-    def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
-        return tuple(tuple(rows_of(text, self._series(filled(text, one, names, str)))) for text, one in questions)
-
-    def rows_handed(
-        self, query: Query, text: str, drawn: Drawn, names: Sequence[str], content: Content
-    ) -> Sequence[Cells]:
-        return rows_of(text, parsed(content)["data"]["result"])
-
-    def _series(self, path: str) -> list[Mapping[str, Any]]:
-        """The series of an answer to a query."""
-        self.asking = path[:60]
-        answer = self._web.get_json(API + quote(path, safe=PLAIN), self.left_s(WITHIN_S))
-        if answer.get("status") != "success":
-            raise TargetError(f"VictoriaMetrics refused {path[:60]!r}: {answer}")
-        series: list[Mapping[str, Any]] = answer["data"]["result"]
-        return series
+        answer = self._at(f"{question.outer}{grouped} ({query})", str(end))
+        return {one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in answer}

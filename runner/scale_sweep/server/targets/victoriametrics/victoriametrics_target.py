@@ -13,8 +13,10 @@ from collections.abc import Mapping
 from scale_sweep.base.units import parse_bytes
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.debian import packaged
-from scale_sweep.server.targets.program import refused_flags, run_program
+from scale_sweep.server.targets.debian import home_of, packaged
+from scale_sweep.server.targets.installed import installed
+from scale_sweep.server.targets.program import refused_flags, run_program, version_of
+from scale_sweep.server.targets.victoriametrics.victoriametrics_facts import IN_IMAGE
 from scale_sweep.server.targets.victoriametrics.victoriametrics_session import DOORS, VictoriametricsSession
 
 PROGRAM = "victoria-metrics"
@@ -39,8 +41,11 @@ class VictoriametricsTarget(Target):
     doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
-        """victoria-metrics in `home`, else on PATH. The package's program does not report its version."""
-        return packaged(PROGRAM, PROGRAM, home)
+        """victoria-metrics in `home`, else where `scale servers install` puts it, else on PATH. The program of Debian's
+        package does not report its version."""
+        for folder in () if home else installed(self.facts.name):
+            return Installation(home=folder, version=_version(folder), source="scale servers")
+        return packaged(PROGRAM, PROGRAM, home, _version(home_of(PROGRAM, home)[0]))
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """Flags by their names, and the threads that Go may use."""
@@ -70,7 +75,7 @@ class VictoriametricsTarget(Target):
         more = (site.port + series.DOOR_OFFSET,) if flag else ()
         return ServerSpec(
             argv=(
-                f"{site.home}/bin/{PROGRAM}",
+                IN_IMAGE if site.in_image else f"{site.home}/bin/{PROGRAM}",
                 *_flags(settings),
                 f"-storageDataPath={site.data_dir}/victoriametrics",
                 f"-httpListenAddr={site.bind_address}:{site.port}",
@@ -88,6 +93,11 @@ class VictoriametricsTarget(Target):
 
     def session(self, trial: Trial, address: Address) -> VictoriametricsSession:
         return VictoriametricsSession(trial, address, self.settings(trial, is_ours=address.is_ours))
+
+
+def _version(folder: str) -> str:
+    """1.131.0 of `victoria-metrics-v1.131.0`; "" if there is no program, or no version in its output."""
+    return version_of((f"{folder}/bin/{PROGRAM}", "-version"), r"v(\d+\.\d+\.\d+)") if folder else ""
 
 
 def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,19 +1,35 @@
-"""Rows as drivers of the load generator hand them over, in the form of a session's answers. Pure.
+"""Rows of answers in the form that sessions return: times in ms since 1970, exactly, so that what a server adds below a
+millisecond stays visible. Pure.
 
 Refuses to say what a server's text means: only the session of its target knows.
 """
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from scale_sweep.model import Cells, Query
-from scale_sweep.server.targets.times import exact_ms
 
 if TYPE_CHECKING:
     from scale_sweep.loadgen.content import Content
+
+Ms = int | Fraction
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+
+
+def exact_ms(units: int, units_per_ms: int) -> Ms:
+    """A time in units since 1970 as ms; a fraction if it is between two of them."""
+    return units // units_per_ms if units % units_per_ms == 0 else Fraction(units, units_per_ms)
+
+
+def moment_ms(moment: datetime.datetime) -> Ms:
+    """A moment with its zone, which is exact to a microsecond."""
+    return exact_ms((moment - _EPOCH) // datetime.timedelta(microseconds=1), 1000)
+
 
 NS_PER_MS = 1_000_000
 

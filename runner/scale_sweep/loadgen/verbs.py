@@ -1,7 +1,8 @@
-"""The load generator's other verbs: SQL statements through a driver, and tables made before the load.
+"""The load generator's other verbs: SQL statements through a driver, tables made before the load, sums of the rows that
+it makes, and the client library that a driver opens.
 
-They are for databases whose client library must not run inside the runner: a crash of it then ends one call, not the
-sweep.
+Statements and tables are for databases whose client library must not run inside the runner: a crash of it then ends one
+call, not the sweep. Refuses to add a row itself: only the load generator knows how rows are made.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from scale_sweep.base.errors import LoadError, TargetError
+from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.spec import spec_text
 
 SQL_S = 120.0
@@ -125,3 +127,46 @@ def _kept(process: subprocess.Popen[str], children: Children | None) -> Iterator
     finally:
         kept.discard(process)
         process.kill()  # does nothing to one that has ended
+
+
+SUMS_S = 300.0
+TableRun = tuple[int, ...]  # first table, number of tables, rows of each
+
+
+def sums_of(
+    program: str, spec: Mapping[str, str], groups: Sequence[Sequence[TableRun]], *, decimal: bool, distinct: bool
+) -> Sequence[Mapping[str, Any]]:
+    """The sums of each group of tables, over their first rows. Connects to nothing. Raises LoadError.
+
+    decimal: a float counts as the decimal that texts have for it. distinct: of rows with the same time one counts.
+    """
+    groups_text = ";".join(",".join(_item(run) for run in group) for group in groups)
+    more = {"sums_of": groups_text, "sums_decimal": str(int(decimal)), "sums_distinct": str(int(distinct))}
+    lines = run_verb(program, "sums", {**spec, **more}, "", "", SUMS_S)
+    events = [line for line in lines if line.get("event") == "sums"]
+    if len(events) != len(groups):
+        raise LoadError(f"{len(events)} answers of the load generator to {len(groups)} questions for sums")
+    return events
+
+
+def _item(run: TableRun) -> str:
+    first, tables, rows = run
+    return f"{first}-{first + tables - 1}:0:{rows}"
+
+
+LIBRARY_S = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientLibrary:
+    """The opened file and the version that it reports; "" if it reports none."""
+
+    path: str
+    version: str
+
+
+def client_library(driver: str, wanted: str) -> ClientLibrary:
+    """The library at `wanted`, else ("") the usual one. Raises LoadError that names the missing file or symbol."""
+    spec = {"protocol": "1", "driver": driver, **({"library": wanted} if wanted else {})}
+    answer = run_verb(loadgen_path(), "library", spec, "", "", LIBRARY_S)[-1]
+    return ClientLibrary(path=str(answer.get("library") or ""), version=str(answer.get("library_version") or ""))

@@ -1,4 +1,4 @@
-"""The rows of an answer of VictoriaMetrics, whose series are columns of devices. Pure.
+"""The rows of an answer of series, which are columns of devices. Pure.
 
 Refuses to know the query: what an answer holds shows in the text that was asked.
 """
@@ -10,20 +10,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scale_sweep.model import Cells
+from scale_sweep.server.targets.promql.selectors import COLUMN
 from scale_sweep.server.targets.series import DEVICE, joined_in_order
 
 Series = Mapping[str, Any]  # its labels as "metric", its samples as "values"
 _COLUMNS, _TAG, _BUCKET = re.compile(r'__name__=~"([^"]*)"'), re.compile(r" by \((\w+)\)"), re.compile(r"&step=\d+ms")
 
-_TOGETHER, _AT_ONCE = "by (__name__)", "&step=1&"  # all devices together; aggregates of all time together
+_LABELLED = re.compile(rf',"{COLUMN}","([^"]*)","",""')  # a column whose series have lost their names
+_TOGETHER, _AT_ONCE = re.compile(r"by \((__name__)?\)"), "&step=1&"  # all devices; aggregates of all time together
 
 
 def rows_of(text: str, series: Sequence[Series]) -> list[Cells]:
     """text: as it was rendered, filled or not."""
     tag, columns = _TAG.search(text), _COLUMNS.search(text)
-    if columns:
-        tells_device = f'{DEVICE}="' not in text and _TOGETHER not in text
-        rows = _joined(columns.group(1).split("|"), series, tells_device=tells_device)
+    names = columns.group(1).split("|") if columns else list(dict.fromkeys(_LABELLED.findall(text)))
+    if names:
+        tells_device = f'{DEVICE}="' not in text and not _TOGETHER.search(text)
+        rows = _joined(names, series, tells_device=tells_device)
         return [row[1:] for row in rows] if _AT_ONCE in text and "union(" not in text else rows
     if tag:
         groups = [(_ms(time), _label(one, tag.group(1)), _number(v)) for one in series for time, v in one["values"]]

@@ -1,0 +1,48 @@
+"""MariaDB's facts and the defaults of its knobs. Refuses to import its client library."""
+
+from __future__ import annotations
+
+from scale_sweep.model import NEEDS, ServerSource
+from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.mariadb.sums import SUMS
+from scale_sweep.server.targets.role_knobs import connections_knob, partitions_knob, twice_the_cores
+
+AT_COMMIT = "innodb_flush_log_at_trx_commit"
+
+FACTS = Facts(
+    name="mariadb",
+    title="MariaDB",
+    implementation="scale_sweep.server.targets.mariadb.mariadb_target:MariadbTarget",
+    methods=("load-data", "insert"),
+    runs_from=(ServerSource.INSTALLATION,),
+    own_columns=("time", "device_id"),
+    knobs=(
+        partitions_knob(twice_the_cores, "partitions by device"),
+        connections_knob(),
+        Knob(name="innodb_buffer_pool_size", default="1073741824"),
+        Knob(name=AT_COMMIT, default="1"),
+    ),
+    any_knob=True,
+    loading={AT_COMMIT: "2"},
+    vendor_defaults={"innodb_buffer_pool_size": "134217728", AT_COMMIT: "1", "max_connections": "151"},
+    fsynced={AT_COMMIT: "1"},
+    rows_per_request=2000,
+    rows_per_core_s=1e5,
+    overhead_s=6.0,
+    queries="scale_sweep.server.targets.mariadb.queries:rendered",
+    says=NEEDS,
+    functions=("stddev", "stddev_samp", "count_distinct"),
+    lacks={
+        "percentile": "MariaDB's PERCENTILE_CONT is a window function, and no aggregate",
+        "median": "MariaDB's MEDIAN is a window function, and no aggregate",
+        "rate": "MariaDB has no aggregate for the first and the last value",
+        "fill = null": "MariaDB is not asked to fill stretches of time",
+        "fill = previous": "MariaDB is not asked to fill stretches of time",
+        "fill = linear": "MariaDB is not asked to fill stretches of time",
+    },
+    sums=SUMS,
+    keeps_data=True,
+    at_rest="`FLUSH TABLES FOR EXPORT` has written every changed page",
+    row_overhead_bytes=60,
+    to_install="apt-get install mariadb-server-core libmariadb3, or give --home DIR",
+)

@@ -1,0 +1,126 @@
+"""MariaDB: one InnoDB table of all devices, partitioned by device, loaded by LOAD DATA LOCAL or bulk REPLACE.
+
+The server comes from Debian's package: installed, or unpacked into a folder. Refuses a socket for other users and the
+machine's configuration: each trial has its own user, whose password is in the trial's directory only.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from scale_sweep.base.errors import LoadError
+from scale_sweep.loadgen.verbs import client_library
+from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.server.targets.mariadb.mariadb_session import DATABASE, SQL_TYPES, USER, MariadbSession
+from scale_sweep.server.targets.program import refused_flags, run_program, version_of
+
+PROGRAM = "sbin/mariadbd"
+_CONNECTIONS = 151  # MariaDB's own default
+_OWN_KNOBS = {"partitions", "connections"}
+_TABLES = ("mysql_system_tables.sql", "mysql_system_tables_data.sql")
+_DOUBTFUL = re.compile(r"\[ERROR\]|signal \d+|InnoDB: Assertion|Out of memory|No space left", re.IGNORECASE)
+
+
+class MariadbTarget(Target):
+    """One server for each trial, on an empty data directory."""
+
+    doubtful = _DOUBTFUL
+
+    def find(self, home: str) -> Installation | None:
+        """mariadbd in `home`, else on PATH, else in /usr."""
+        for folder, source in [(home, "--home"), (f"{home}/usr", "--home")] if home else _usual():
+            path = Path(folder, PROGRAM)
+            if path.is_file():
+                version = version_of((str(path), "--no-defaults", "--version"), r"Ver (\d+(?:\.\d+)*)")
+                return Installation(home=str(Path(folder).resolve()), version=version, source=source)
+        return None
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """System variables that differ from the server's own defaults, and the partitions."""
+        connections = trial.work.connections(int(trial.knobs["connections"])) + 20
+        return {
+            "partitions": trial.knobs["partitions"],
+            **({"max_connections": str(connections)} if connections > _CONNECTIONS else {}),
+            **{name: value for name, value in trial.knobs.items() if name not in _OWN_KNOBS},
+            **self.facts.set_of_settings(trial.settings),
+        }
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """A finding for each column type that it does not have."""
+        return series.refused_columns("MariaDB", trial, SQL_TYPES)
+
+    def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
+        """Variables that it does not know, in its own words."""
+        argv = (f"{home}/{PROGRAM}", "--no-defaults", *_flags(self.settings(trial, is_ours=True)), "--help")
+        done = run_program((*argv, "--verbose"))
+        is_refused = done is not None and "[ERROR]" in done.stderr
+        lines = [line for line in done.stderr.splitlines() if "unknown" in line] if done and is_refused else []
+        return refused_flags("MariaDB", done, line_begins=lines[0][:40]) if lines else ()
+
+    def check_client(self, home: str, server_version: str) -> tuple[Finding, ...]:
+        """libmariadb is a package of its own."""
+        try:
+            client_library("mariadb", "")
+        except LoadError as error:
+            remedy = "apt-get install libmariadb3"
+            return (Finding(blocking=True, subject="libmariadb", sentence=error.message, remedy=remedy),)
+        return ()
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """Its system tables, made by the server itself, then the server on the given address."""
+        data, first, share = f"{site.data_dir}/mariadb", f"{site.data_dir}/first.sql", f"{site.home}/share/mysql"
+        common = (
+            f"{site.home}/{PROGRAM}",
+            "--no-defaults",
+            f"--datadir={data}",
+            f"--lc-messages-dir={share}",
+            f"--character-sets-dir={share}/charsets",
+        )
+        tables = " ".join(shlex.quote(f"{share}/{name}") for name in _TABLES)
+        made = (
+            f"(echo 'CREATE DATABASE mysql;'; echo 'USE mysql;'; cat {tables}) | {shlex.join((*common, '--bootstrap'))}"
+        )
+        user = (
+            f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n"
+            f"CREATE OR REPLACE USER '{USER}'@'%' IDENTIFIED BY '{secret}';\n"
+            f"GRANT ALL ON *.* TO '{USER}'@'%';\n"
+            "DROP USER IF EXISTS 'root'@'localhost';\n"
+        )
+        return ServerSpec(
+            folders=(data,),
+            setup=(("/bin/sh", "-c", made),),
+            argv=(
+                *common,
+                f"--bind-address={site.bind_address}",
+                f"--port={site.port}",
+                f"--socket={site.data_dir}/socket",
+                f"--init-file={first}",
+                "--skip-name-resolve",
+                "--local-infile=ON",
+                "--log-warnings=1",
+                *_flags(self.settings(trial, is_ours=True)),
+            ),
+            env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            files={first: user},
+            ports=(site.port,),
+            stop_timeout_s=60.0,
+        )
+
+    def session(self, trial: Trial, address: Address) -> MariadbSession:
+        return MariadbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
+
+
+def _usual() -> Iterator[tuple[str, str]]:
+    on_path = shutil.which("mariadbd")
+    if on_path:
+        yield str(Path(on_path).resolve().parent.parent), "PATH"
+    yield "/usr", "installed"
+
+
+def _flags(settings: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(f"--{name}={value}" for name, value in settings.items() if name not in _OWN_KNOBS)
