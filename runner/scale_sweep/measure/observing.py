@@ -229,7 +229,7 @@ def _listeners(port: int) -> list[int]:
     here = [c for c in connections if c.status == psutil.CONN_LISTEN and c.laddr.port == port]
     pids = sorted({c.pid for c in here if c.pid})
     if not pids:
-        who = "who listens there belongs to another user" if here else "nobody listens there"
+        who = "the process that listens there belongs to another user" if here else "nobody listens there"
         raise UsageError(f"--port {port}: {who}", remedy="give --pid, or run as root")
     return pids
 

@@ -7,6 +7,7 @@ and tags that it cannot have side by side.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -17,11 +18,13 @@ from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s, queries_of
 from scale_sweep.model import DEFAULTS, LOADING, KnobRole, Load, Piece, Rule, Sweep, Workload
 from scale_sweep.plan.knobs import granted_knobs, knob_mistakes, with_own_names
+from scale_sweep.plan.objective import connections_for, objective_mistakes, rows_for
 from scale_sweep.plan.resources import AmountsByLevel, amounts_by_level, resource_range
 from scale_sweep.server.targets import Facts, Knob, columns_of
 from scale_sweep.sweep.vary import check_variants
 
 Requested = tuple[Sweep, Facts]
+TABLES_STEP = 100  # a number of tables that was raised is a multiple of this
 
 
 def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sweep:
@@ -36,7 +39,7 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
     if sweep.load.generator not in facts.load_generators:
         mistakes.append(f"--load-generator: {facts.name} can be loaded by {', '.join(facts.load_generators)}")
     if not sweep.load.is_ours and sweep.load.rows is None:
-        mistakes.append(f"--load-generator: {sweep.load.generator} knows fixed work only; give --rows")
+        mistakes.append(f"--load-generator: {sweep.load.generator} supports fixed work only; give --rows")
     mistakes += check_variants(sweep, facts.methods)
     mistakes += knob_mistakes(sweep, facts)
     mistakes += column_mistakes(sweep.work.data, facts)
@@ -46,15 +49,22 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
         mistakes += [f"operation {name}: {why}" for name, why in reasons.items()]
     own, granted = with_own_names(sweep, facts), amounts_by_level(sweep)
     mistakes += _granted_mistakes(own, granted, facts)
+    resources = resource_range(granted, machine_bytes)
+    mistakes += objective_mistakes(sweep, facts, method, resources)
     if mistakes:
         raise UsageError("\n".join(mistakes))
     sweep = own
-    per_request = sweep.work.data.rows_per_request or facts.rows_per_request
+    per_request = sweep.work.data.rows_per_request or rows_for(sweep, facts, resources)
     kept = tuple(one for one in sweep.work.operations if one.name not in reasons)
     work = replace(sweep.work, operations=kept, data=replace(sweep.work.data, rows_per_request=per_request))
     return replace(
         sweep,
-        knobs={**facts.default_knobs(resource_range(granted, machine_bytes)), **_fsynced(sweep, facts), **sweep.knobs},
+        knobs={
+            **facts.default_knobs(resources),
+            **connections_for(sweep, facts, resources),
+            **_fsynced(sweep, facts),
+            **sweep.knobs,
+        },
         wal_disk=_wal_disk(sweep, facts),
         settings=settings_of(sweep),
         method=method,
@@ -116,7 +126,7 @@ def left_out(sweep: Sweep, facts: Facts) -> str:
 def _granted_mistakes(sweep: Sweep, granted: AmountsByLevel, facts: Facts) -> list[str]:
     flag = load_axis(sweep.axis).flag
     set_twice = sorted(granted_knobs(sweep, granted, columns_of([facts])) & {*sweep.knobs, *sweep.vary})
-    return [f"--{name.replace('_', '-')}: {flag} says how many at each level; leave it out" for name in set_twice]
+    return [f"--{name.replace('_', '-')}: {flag} sets how many at each level; leave it out" for name in set_twice]
 
 
 def _disk_mistakes(sweep: Sweep, facts: Facts) -> list[str]:
@@ -154,6 +164,38 @@ def with_equal_connections(completed: Mapping[str, Sweep], requested: Mapping[st
         key: replace(sweep, knobs={**sweep.knobs, free[key].name: rule}) if key in free else sweep
         for key, sweep in completed.items()
     }
+
+
+def with_enough_tables(completed: Mapping[str, Sweep], requested: Mapping[str, Requested]) -> dict[str, Sweep]:
+    """The completed sweeps, by server, with more tables where the default number is less than the default connections
+    or parts of a large machine: twice as many as these. requested: as for `with_equal_connections`."""
+    wanted = {key: _default_most(completed[key], *requested[key]) for key in completed}
+    free = [key for key, sweep in completed.items() if sweep.origin.get("workload.tables", "default") == "default"]
+    most = max((wanted[key] for key in free), default=0)
+    confirms = any(sweep.confirms for sweep in completed.values())  # once with twice the connections
+    if not free or (2 if confirms else 1) * most <= completed[free[0]].work.data.tables:
+        return dict(completed)
+    tables = math.ceil(2 * most / TABLES_STEP) * TABLES_STEP
+    return {key: _with_tables(sweep, tables) if key in free else sweep for key, sweep in completed.items()}
+
+
+def _default_most(completed: Sweep, sweep: Sweep, facts: Facts) -> int:
+    """The greatest number of connections or of parts that nobody gave."""
+    knobs = [knob for knob in facts.knobs if knob.role in (KnobRole.CONNECTIONS, KnobRole.PARTITIONS)]
+    free = [knob for knob in knobs if knob.name in completed.knobs and not _is_given(sweep, facts, knob)]
+    return max((_number(completed, knob) for knob in free), default=0)
+
+
+def _with_tables(sweep: Sweep, tables: int) -> Sweep:
+    return replace(sweep, work=replace(sweep.work, data=replace(sweep.work.data, tables=tables)))
+
+
+def more_tables_sentence(sweep: Sweep, default: int) -> str:
+    """The sentence about tables that `with_enough_tables` added to the default number; "" if there are none."""
+    tables = sweep.work.data.tables
+    if tables == default:
+        return ""
+    return f"{tables} tables in place of {default}: each connection needs a separate table"
 
 
 def _knob_of(facts: Facts) -> Knob | None:

@@ -2,14 +2,15 @@
 
 A drift check repeats the run's first trial at its very end. An ablation trial measures the first level after a knob has
 moved, with the knobs of the level before it, and so splits a confounded gain. A connections check repeats a point that
-may be limited inside the server, with twice the connections; it comes after all points and before the drift check, and
-follows from the results of the points alone, so a resumed run asks for the same checks. None of them is fitted; all are
-kept, judged and reported. Refuses a check if no knob sets the number of connections.
+may be limited inside the server, with twice the connections; it runs next to a trial of its point, and follows from the
+results of the points before it alone, so a resumed run asks for the same checks. None of them is fitted; all are kept,
+judged and reported. Refuses a check if no knob sets the number of connections.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from scale_sweep.base.units import format_levels, format_number
@@ -19,6 +20,7 @@ from scale_sweep.plan.knobs import with_knobs
 from scale_sweep.plan.planner import LAST, Block, Bound, Planner, left_of
 
 Knobs = Mapping[str, str]
+BEFORE = 0.5  # probability that a check runs before its point's trial
 
 
 def drift_check_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
@@ -57,29 +59,36 @@ def ablation(after: Trial, before: float, knobs: Knobs, varied: Knobs, declared:
 
 
 class WithConnectionsCheck:
-    """Runs another planner's trials, then the checks. measured: makes that planner."""
+    """Runs another planner's trials, and the checks between them. measured: makes that planner.
+
+    The check of a point runs next to one of the point's own trials, in the middle block or the first one after it in
+    which the point may be limited inside the server. A slow change of the machine then has the same weight for the
+    check as for the trials that it is compared with. Where the trials before it show that the point needs a check, a
+    seeded draw decides whether the check comes before or after the point's trial; else it comes after it.
+    """
 
     def __init__(self, plan: Plan, measured: Callable[[Plan], Planner]) -> None:
         kept = [trial for trial in plan.trials if trial.role != "check"]
         self._plan = replace(plan, trials=tuple(replace(t, order=at) for at, t in enumerate(kept)))
         self._measured = measured(self._plan)
+        self._first_block = _middle_block(self._plan)
 
     def next(self, done: Sequence[TrialResult]) -> Block:
-        """The checks, when only drift checks are left. A drift check is always the last trial."""
+        """The checks that are due; else the next trials, up to one after which a check may be due."""
         block = self._measured.next(done)
-        if any(trial.role not in LAST for trial in block.trials):
-            return block
-        made = _checks(done, self._plan.knobs)
-        left = left_of(made, done)
-        if left:
+        made = self._checks(done, block.trials)
+        if left := left_of(made, done):
             axis = load_axis(self._plan.sweep.axis)
             levels = format_levels(tuple(sorted({trial.level for trial in left})))
             return Block(
                 trials=left,
-                why=f"at {axis.count(levels)} the server left idle what it was given, and nothing outside it explains "
+                why=f"at {axis.count(levels)} the server left resources idle, and nothing outside it explains "
                 "that: one trial each with twice the connections shows whether it lacks load",
             )
-        return replace(block, trials=tuple(replace(t, order=t.order + len(made)) for t in block.trials))
+        checked = {check.point_id for check in made}
+        certain = next((at for at, t in enumerate(block.trials) if self._may_need(t, checked)), len(block.trials))
+        trials = block.trials[: max(1, certain)]
+        return replace(block, trials=tuple(replace(t, order=t.order + len(made)) for t in trials))
 
     def bound(self) -> Bound:
         """At most one check for each point."""
@@ -88,16 +97,43 @@ class WithConnectionsCheck:
         each_s = self._plan.seconds_estimated / max(1, len(self._plan.trials))
         return Bound(trials=most.trials + checks, seconds=most.seconds + checks * each_s)
 
+    def _checks(self, done: Sequence[TrialResult], coming: Sequence[Trial]) -> list[Trial]:
+        """All checks so far, in their order: of the trials that are done, and before the one that comes next.
 
-def _checks(done: Sequence[TrialResult], declared: Sequence[KnobColumn]) -> list[Trial]:
-    limited = sorted((r.trial for r in done if r.trial.role == "point" and _may_be_internal(r)), key=lambda t: -t.order)
-    points = {trial.point_id: trial for trial in limited}
-    body = sum(r.trial.role not in (*LAST, "check") for r in done)
-    made: list[Trial] = []
-    for trial in sorted(points.values(), key=lambda t: (t.level, t.point_id)):
-        check = check_of(trial, body + len(made), declared)
-        made += [check] if check is not None else []
-    return made
+        They are made again from the first trial, each from the results before it, as they were then.
+        """
+        made: list[Trial] = []
+        limited: set[str] = set()
+        body = sorted((r for r in done if r.trial.role not in (*LAST, "check")), key=lambda r: r.trial.order)
+        for at, result in enumerate(body):
+            made += self._check(result.trial, at, limited, made, is_before=True)
+            limited |= {result.trial.point_id} if _may_be_internal(result) else set()
+            made += self._check(result.trial, at + 1, limited, made, is_before=False)
+        for trial in coming[:1]:
+            made += self._check(trial, len(body), limited, made, is_before=True)
+        return made
+
+    def _check(
+        self, trial: Trial, at: int, limited: Set[str], made: Sequence[Trial], *, is_before: bool
+    ) -> list[Trial]:
+        """The check next to a trial of a point that needs one. at: how many trials of the points are before it."""
+        check = check_of(trial, at + len(made), self._plan.knobs)
+        is_due = trial.point_id in limited and self._may_need(trial, {one.point_id for one in made})
+        if check is None or not is_due:
+            return []
+        chance = random.Random(f"{self._plan.sweep.seed_of_order}/{check.trial_id}")
+        return [check] if not is_before or chance.random() < BEFORE else []
+
+    def _may_need(self, trial: Trial, checked: Set[str]) -> bool:
+        """Whether a check may run next to the trial. checked: the checks that were made, by their points' names."""
+        check = check_of(trial, 0, self._plan.knobs) if trial.role == "point" else None
+        return check is not None and trial.block >= self._first_block and check.point_id not in checked
+
+
+def _middle_block(plan: Plan) -> int:
+    """The middle of the planned blocks; of an even number the later one."""
+    planned = [t.block for t in plan.trials if t.role == "point" and t.replicate <= plan.sweep.replicates]
+    return max(planned, default=1) // 2 + 1
 
 
 def _may_be_internal(result: TrialResult) -> bool:

@@ -9,6 +9,7 @@ every run of the sweep. Refuses to guess a knob: every knob has a value at every
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,19 +20,60 @@ from scale_sweep.experiment.axes import all_axes
 from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s
 from scale_sweep.machine.host import Host
-from scale_sweep.model import KnobColumn, Load, Plan, Resources, Sweep, Trial, Work
-from scale_sweep.plan.arms import PlannedArm, planned_arms
+from scale_sweep.model import KnobColumn, Load, Plan, Resources, Subject, Sweep, Trial, Work
+from scale_sweep.plan.cpu_notes import cpu_confounds, cpu_notes
 from scale_sweep.plan.data_sets import makers
 from scale_sweep.plan.extra_trials import ablation, boundaries, drift_check_of, profiled
 from scale_sweep.plan.knobs import COUNT, granted_knobs, knobs_of_level, with_knobs
-from scale_sweep.plan.notes import confounds, cpu_confounds, cpu_notes, notes
+from scale_sweep.plan.notes import confounds, notes
 from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT
-from scale_sweep.plan.replicates import replicates_in_time, with_replicates
-from scale_sweep.plan.resources import resources_by_level, with_constants
+from scale_sweep.plan.replicates import replicates_in_time, warmup_in_time, with_replicates, with_warmup
+from scale_sweep.plan.resources import AmountsByLevel, amounts_by_level, resources_by_level, with_constants
 from scale_sweep.plan.summary import preload_seconds, seconds
 from scale_sweep.server.targets import Facts, columns_of
 from scale_sweep.sweep.bounds import refuse_too_many
-from scale_sweep.sweep.vary import slug
+from scale_sweep.sweep.vary import as_varied, is_knob, slug, variants
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedArm:
+    """One subject. sweep: of this combination, completed by its target. variant: its values of --vary."""
+
+    variant: Mapping[str, str]
+    sweep: Sweep
+    facts: Facts
+
+    @property
+    def subject(self) -> Subject:
+        s = self.sweep
+        return Subject(
+            target=s.target,
+            runtime=s.runtime,
+            method=s.method,
+            version=s.version,
+            image=s.image,
+            home=s.home,
+            endpoint=s.endpoint,
+            variant=self.variant,
+        )
+
+    @functools.cached_property
+    def granted(self) -> AmountsByLevel:
+        """The amounts that each level grants its trials."""
+        return amounts_by_level(self.sweep)
+
+    @property
+    def knobs(self) -> dict[str, str]:
+        """The knobs that the variant sets, by the target's names."""
+        varied = {name: value for name, value in self.variant.items() if is_knob(name)}
+        declared = {name: self.facts.knob_named(name) for name in varied}
+        return {(knob.name if (knob := declared[name]) else name): value for name, value in varied.items()}
+
+
+def planned_arms(sweep: Sweep, facts: Facts) -> tuple[PlannedArm, ...]:
+    """The combinations of a completed sweep of one target."""
+    return tuple(PlannedArm(variant=v, sweep=as_varied(sweep, v), facts=facts) for v in variants(sweep))
+
 
 KnobsByLevel = Mapping[float, Mapping[str, str]]
 ResourcesByLevel = Mapping[float, Resources]
@@ -44,14 +86,20 @@ def make_plan(sweep: Sweep, host: Host, facts: Facts) -> Plan:
 
 
 def plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
-    """All trials of several subjects, each of which is in every block; with fewer blocks where those of --quick would
-    take too long. Raises UsageError likewise."""
+    """All trials of several subjects, each of which is in every block; with fewer blocks and shorter warm-ups where
+    those of --quick would take too long. Raises UsageError likewise."""
     plan = _plan_arms(sweep, host, arms)
     count = replicates_in_time(plan)
     if count == plan.sweep.replicates:
         return plan
-    fewer = [replace(arm, sweep=with_replicates(arm.sweep, count)) for arm in arms]
-    return _plan_arms(with_replicates(sweep, count), host, fewer)
+    sweep = with_replicates(sweep, count)
+    arms = [replace(arm, sweep=with_replicates(arm.sweep, count)) for arm in arms]
+    plan = _plan_arms(sweep, host, arms)
+    bound_s = warmup_in_time(plan)
+    if bound_s is None:
+        return plan
+    shorter = [replace(arm, sweep=with_warmup(arm.sweep, bound_s)) for arm in arms]
+    return _plan_arms(with_warmup(sweep, bound_s), host, shorter)
 
 
 def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
@@ -77,7 +125,7 @@ def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
         sweep=sweep,
         trials=tuple(trials),
         confounds=(*confounds(sweep, knobs, set_by_level), *cpu_confounds(sweep, trials)),
-        notes=(*notes(sweep, trials, facts_of), *cpu_notes(trials)),
+        notes=(*notes(sweep, trials, facts_of), *cpu_notes(sweep, trials, host)),
         seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials)
         + sum(preload_seconds(trial, facts_of[trial.subject.target]) for trial in makers(trials).values()),
         knobs=declared,
@@ -142,7 +190,7 @@ def _knobs_at(arm: PlannedArm, level: float, declared: Sequence[KnobColumn]) -> 
         value = rule_value(rule, level)
         if value is None:
             raise UsageError(
-                f"--{name.replace('_', '-')}: the rule says nothing for {format_number(level)} {arm.sweep.axis}",
+                f"--{name.replace('_', '-')}: the rule has no value for {format_number(level)} {arm.sweep.axis}",
                 remedy="cover every level, like '1..4=4,5..=12'",
             )
         values[name] = value

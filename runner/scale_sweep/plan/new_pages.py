@@ -75,20 +75,22 @@ _SECONDS_ENOUGH = 8.0  # at the level with the fewest cores: more makes the run 
 
 def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: float) -> int | None:
     """The rows that each level of --quick writes without reaching dear pages; None if all pages cost the same, the work
-    was given, the server needs a long warm-up, no level writes as many in its window, or one writes them too fast.
+    was given, the load is the timed steps of a search, the server needs a long warm-up, no level writes as many in its
+    window, or one writes them too fast.
 
     rows_per_core_s: the target's own estimate, at the speed of this machine's CPUs.
     """
     sweep = plan.sweep
     is_asked = sweep.origin.get("load.quick", "default") != "default" and len(sweep.levels) > 1
     was_given = any(sweep.origin.get(key, "default") != "default" for key in ("load.duration", "load.warmup"))
-    is_plain = sweep.load.rows is None and not sweep.load.rate and not sweep.work.counts_requests
+    load = sweep.load
+    is_plain = load.rows is None and not load.rate and load.objective is None and not sweep.work.counts_requests
     starts_slowly = any((trial.load.warmup_least_s or 0.0) > _WARMUP_MOST_S for trial in plan.trials)
     if pages is None or pages.cheap_bytes is None or not is_asked or was_given or not is_plain or starts_slowly:
         return None
     row_bytes = max(map(_row_bytes, plan.trials))
     cheap_bytes = max(pages.cheap_bytes, min(_QUICK_BYTES, _may_hold(pages)))
-    load, cores = sweep.load, [trial.cores for trial in plan.trials]
+    cores = [trial.cores for trial in plan.trials]
     slowest, fastest = rows_per_core_s * min(cores), rows_per_core_s * max(cores)
     enough = max(_SECONDS_ENOUGH * slowest, _SECONDS_MIN * fastest)
     cheap_rows = _CHEAP_SHARE * cheap_bytes / row_bytes

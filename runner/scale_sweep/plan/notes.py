@@ -1,20 +1,17 @@
 """The confounds and notes of a plan: what moves along the axis besides the level, and what a plan cannot avoid. Pure.
 
-Knobs that move by a rule; CPUs of the levels that differ in SMT siblings, NUMA nodes or shared cores; methods without
-answers; the effect of --equal-durability; rows before the load. Refuses nothing: if a machine offers no better CPUs,
-the plan names what changes with the level.
+Knobs that move by a rule; shared CPUs; methods without answers; the effect of --equal-durability; rows before the load.
+Refuses nothing. `cpu_notes` has those about the kinds of the CPUs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 
 from scale_sweep.base.units import format_cpus, format_levels, format_number
-from scale_sweep.model import Confound, Placement, Sweep, Trial
+from scale_sweep.model import Confound, Sweep, Trial
 from scale_sweep.plan.data_sets import data_key, makers
 from scale_sweep.server.targets import Facts
-
-Count = Callable[[Placement], int]
 
 
 def confounds(
@@ -46,9 +43,10 @@ def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) 
     sentences = unanswered(trials, facts_of) + durability(sweep, trials, facts_of)
     for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
         cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))
+        at = f"{format_levels(cores)} {'core' if cores == (1.0,) else 'cores'}"
         sentences.append(
-            f"at {format_levels(cores)} cores the load generator shares CPU {format_cpus(cpus)} with the server: "
-            "this machine has too few for both"
+            f"at {at} the load generator shares CPU {format_cpus(cpus)} with the server: this machine "
+            "has too few for both"
         )
     in_a_row = sorted({t.work.data.requests_per_table for t in trials} - {1})
     if in_a_row:
@@ -116,80 +114,6 @@ def _durability_of(facts: Facts, trials: Sequence[Trial]) -> str:
         return "is a server that runs already, whose settings stay as they are"
     other = {k: v for t in trials for k, v in t.knobs.items() if k in facts.fsynced and v != facts.fsynced[k]}
     if other:
-        return f"keeps {', '.join(f'{k}={v}' for k, v in other.items())}, as asked"
+        return f"keeps {', '.join(f'{k}={v}' for k, v in other.items())}, as configured"
     how = ", ".join(f"{k}={v}" for k, v in facts.fsynced.items()) or "its default"
     return f"answers when rows are fsynced ({how})"
-
-
-def cpu_confounds(sweep: Sweep, trials: Sequence[Trial]) -> tuple[Confound, ...]:
-    """One confound for each property of the CPUs that is not the same at every level."""
-    at = {trial.level: trial.placement for trial in sorted(trials, key=lambda t: t.level)}
-    candidates = (_smt(sweep, at), _siblings(sweep, at), _nodes(sweep, at))
-    return tuple(confound for confound in candidates if confound is not None)
-
-
-def cpu_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """SMT siblings of the server's CPUs that the load generator has at every level. This is not a confound."""
-    at = {trial.level: trial.placement for trial in trials}
-    siblings = {placement.sibling_cpus for placement in at.values()}
-    if len(siblings) != 1 or not (cpus := siblings.pop()):
-        return ()
-    return (f"the load generator's CPU {format_cpus(cpus)} is an SMT sibling of the server's: they share a core",)
-
-
-def _smt(sweep: Sweep, at: Mapping[float, Placement]) -> Confound | None:
-    moved = _moved(at, lambda p: len(p.smt_cpus))
-    if not moved:
-        return None
-    values, levels = moved
-    last = at[levels[-1]]
-    return Confound(
-        knob="SMT within the server",
-        values=values,
-        sentence=f"at {format_levels(levels)} {sweep.axis} the server has SMT siblings of its own cores "
-        f"({format_cpus(last.smt_cpus)} at {format_number(levels[-1])}): from there on a step of the curve is less "
-        "than a core",
-        remedy=_up_to(sweep, at, levels, "whole cores"),
-    )
-
-
-def _siblings(sweep: Sweep, at: Mapping[float, Placement]) -> Confound | None:
-    moved = _moved(at, lambda p: len(p.sibling_cpus))
-    if not moved:
-        return None
-    values, levels = moved
-    cpus = at[levels[-1]].sibling_cpus
-    return Confound(
-        knob="SMT between server and load generator",
-        values=values,
-        sentence=f"at {format_levels(levels)} {sweep.axis} the load generator's CPU {format_cpus(cpus)} is an SMT "
-        "sibling of the server's: both are slower there than at the other levels",
-        remedy=_up_to(sweep, at, levels, "separate cores for server and load generator"),
-    )
-
-
-def _nodes(sweep: Sweep, at: Mapping[float, Placement]) -> Confound | None:
-    moved = _moved(at, lambda p: max(0, len(p.nodes) - 1))
-    if not moved:
-        return None
-    values, levels = moved
-    return Confound(
-        knob="the server's NUMA spread",
-        values=values,
-        sentence=f"at {format_levels(levels)} {sweep.axis} the server's CPUs are on {len(at[levels[-1]].nodes)} NUMA "
-        "nodes: part of its memory is remote there",
-        remedy=_up_to(sweep, at, levels, "one node"),
-    )
-
-
-def _moved(at: Mapping[float, Placement], count: Count) -> tuple[tuple[str, ...], tuple[float, ...]] | None:
-    """The count at each level, and the levels that have one; None if it is the same at all levels."""
-    counts = {level: count(placement) for level, placement in at.items()}
-    if len(set(counts.values())) < 2:
-        return None
-    return tuple(map(str, counts.values())), tuple(level for level, n in counts.items() if n)
-
-
-def _up_to(sweep: Sweep, at: Mapping[float, Placement], levels: Sequence[float], what: str) -> str:
-    before = [level for level in at if level < levels[0]]
-    return f"{format_levels(tuple(before))} {sweep.axis} have {what}" if before else ""

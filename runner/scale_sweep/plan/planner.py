@@ -45,14 +45,15 @@ class Planner(Protocol):
 
 
 def with_block(plan: Plan, block: Block) -> Plan:
-    """The plan with the trials of a block that it does not contain yet, before its drift checks."""
+    """The plan with the trials of a block that it does not contain yet, each in the place that its order says."""
     known = {trial.trial_id for trial in plan.trials}
     added = [trial for trial in block.trials if trial.trial_id not in known]
     if not added:
         return plan
-    body = [t for t in plan.trials if t.role not in LAST]
-    drift_checks = [t for t in plan.trials if t.role in LAST]
-    trials = (*body, *added, *drift_checks)
+    trials = [t for t in plan.trials if t.role not in LAST]
+    for trial in sorted(added, key=lambda t: t.order):
+        trials.insert(trial.order, trial)
+    trials += [t for t in plan.trials if t.role in LAST]
     return replace(
         plan,
         trials=tuple(replace(t, order=at) for at, t in enumerate(trials)),

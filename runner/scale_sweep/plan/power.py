@@ -1,4 +1,4 @@
-"""The power of a plan: the smallest difference, the intervals of a level and of a prediction, and needed replicates.
+"""The power of a plan: the smallest difference, the intervals of a level and of a prediction, needed replicates, gates.
 
 The noise of a trial is assumed: from an earlier run, or a guess. Formulas: Student's t and the usual normal-theory
 sample size of two means. A prediction's interval covers several models, so no formula gives its width: runs of the plan
@@ -10,19 +10,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from scale_sweep.analysis import confidence
+from scale_sweep.analysis.compare.gates import blocks_pass_share
+from scale_sweep.analysis.confidence import (
+    DIFFERENCE_MAX_PERCENT,
+    POWER,
+    REPEATS_MAX,
+    SIGNIFICANCE,
+    smallest_of,
+    student,
+)
 from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
-from scale_sweep.analysis.noise.spread import DIFFERENCE_MAX_PERCENT, smallest_of, student
+from scale_sweep.analysis.noise.parts import PLACES, pooled_parts
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.units import format_number
-from scale_sweep.model import Plan
+from scale_sweep.base.units import counted, format_number, percent_words
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.model import NoiseParts, Plan
+from scale_sweep.model.compared import Gate
 from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT
 
 GUESS_PERCENT = 3.0
-REPLICATES_MAX = 100
 REACH = 2.0  # the predicted level, as a multiple of the last one
 CONTENTION = 0.03  # of the simulated curve
 DRAWS = 9
@@ -32,13 +43,20 @@ _SEED = 20260812
 
 @dataclass(frozen=True, kw_only=True)
 class AssumedNoise:
-    """The noise of one trial's rate, in percent (standard deviation). source: where it comes from, in words."""
+    """The noise of one trial's rate, in percent (standard deviation). source: where it comes from, in words. parts: of
+    earlier runs; None if none is known."""
 
     percent: float
     source: str
+    parts: NoiseParts | None = None
 
 
 GUESS = AssumedNoise(percent=GUESS_PERCENT, source="assumed: no earlier run of it on this machine shows its noise")
+
+
+def with_parts(noise: AssumedNoise, runs: Sequence[NoiseParts]) -> AssumedNoise:
+    """The noise with the parts of these runs, the newest first."""
+    return replace(noise, parts=pooled_parts(runs))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +99,7 @@ def _of_blocks(std: float, levels: int, blocks: int) -> float | None:
     degrees = levels * (blocks - 1)
     if degrees < 1:
         return None
-    reach = student(degrees, 1 - 0.05 / 2 / (levels + (levels > 1))) + student(degrees, 0.80)
+    reach = student(degrees, 1 - SIGNIFICANCE / 2 / (levels + (levels > 1))) + student(degrees, POWER)
     return 100 * math.expm1(reach * std / math.sqrt(blocks))
 
 
@@ -90,17 +108,16 @@ def replicates_for(percent: float, points: int, noise: AssumedNoise) -> int:
 
     Raises UsageError if more than 100 would be needed.
     """
-    std = math.log1p(noise.percent / 100)
-    for replicates in range(2, REPLICATES_MAX + 1):
-        if smallest_of(std, points * (replicates - 1), replicates) <= percent:
-            return replicates
-    raise _too_many(percent, noise, "replicates")
+    count = confidence.replicates_for(percent, points, math.log1p(noise.percent / 100))
+    if count is None:
+        raise _too_many(percent, noise, "replicates")
+    return count
 
 
 def blocks_for(percent: float, levels: int, noise: AssumedNoise) -> int:
     """The fewest blocks of `scale ab` that find the difference. Else as replicates_for."""
     std = math.log1p(noise.percent / 100)
-    for blocks in range(2, REPLICATES_MAX + 1):
+    for blocks in range(2, REPEATS_MAX + 1):
         if (seen := _of_blocks(std, levels, blocks)) is not None and seen <= percent:
             return blocks
     raise _too_many(percent, noise, "blocks")
@@ -108,7 +125,7 @@ def blocks_for(percent: float, levels: int, noise: AssumedNoise) -> int:
 
 def _too_many(percent: float, noise: AssumedNoise, what: str) -> UsageError:
     return UsageError(
-        f"--detect {percent:g}%: more than {REPLICATES_MAX} {what} would be needed at a noise of {noise.percent:.1f} % "
+        f"--detect {percent:g}%: more than {REPEATS_MAX} {what} would be needed at a noise of {noise.percent:.1f} % "
         f"({noise.source})",
         remedy="ask for a larger difference, or make the trials steadier (a longer --duration, a quiet machine)",
     )
@@ -116,27 +133,118 @@ def _too_many(percent: float, noise: AssumedNoise, what: str) -> UsageError:
 
 def _seen(percent: float, between: str) -> str:
     if percent >= DIFFERENCE_MAX_PERCENT:
-        return f"no difference between {between} can be seen: the trials are too few for this noise"
-    return f"a difference of {percent:.1f} % between {between} is seen four times in five"
+        return f"No difference between {between} can be detected: the trials are too few for this noise"
+    return f"Differences of {percent_words(percent)} between {between} can be detected (80 % power)"
+
+
+WITHIN = ("seconds", "window")  # parts of the noise that longer windows reduce
+LONGER = 1.5  # times the planned window: only a best window beyond it is worth a longer one
+
+
+def advice(plan: Plan, noise: AssumedNoise) -> str:
+    """A sentence on what narrows the intervals, by the parts of the noise of earlier runs; "" if they are not known.
+
+    A trial takes o + w seconds, for its server's start and warm-up and for its window. Its variance is b + s / w, with
+    b between trials. So the variance of a level's mean in a given time is least for w = √(s o / b) (Kalibera and Jones
+    2013, section 6).
+    """
+    parts, replicates = noise.parts, plan.sweep.replicates
+    largest = parts.largest if parts is not None else None
+    if parts is None or largest is None or replicates < 2 or plan.sweep.variants_ab or not plan.trials:
+        return ""
+    window_s = plan.sweep.load.duration_s or parts.window_s
+    inside = sum(p.percent**2 for p in parts.parts if p.name in WITHIN) * parts.window_s / window_s
+    between = sum(p.percent**2 for p in parts.parts if p.name not in WITHIN)
+    other_s = max(1.0, plan.seconds_estimated / len(plan.trials) - window_s)
+    is_longer = inside * other_s > LONGER**2 * between * window_s
+    points = len({trial.point_id for trial in plan.trials if trial.role == "point"})
+    by_t = student(points * (2 * replicates - 1)) / student(points * (replicates - 1))
+    by_replicates = 100 * (1 - by_t / math.sqrt(2))
+    by_windows = 100 * (1 - math.sqrt((between + inside / 2) / (between + inside)))
+    better = "longer windows (--duration) use the time better" if is_longer else "more --replicates use the time better"
+    return (
+        f"In earlier runs {100 * parts.share(largest):.0f} % of the noise was {PLACES[largest.name]}: twice the "
+        f"replicates would narrow a level's interval by {by_replicates:.0f} %, windows of twice the length by "
+        f"{by_windows:.0f} %, so {better}"
+    )
 
 
 def power_sentence(plan: Plan, power: Power) -> str:
     """The power of a plan in one line."""
-    premise = f"at a noise of {power.noise.percent:.1f} % ({power.noise.source})"
+    premise = f"standard deviation of one trial: {power.noise.percent:.1f} % ({power.noise.source})."
     if plan.sweep.variants_ab:
         if power.smallest_percent is None:
-            return "one block shows no noise of its own: no difference can be tested"
+            return "one block does not show the noise: no difference can be tested"
         return f"{premise} {_seen(power.smallest_percent, 'A and B')}"
     if power.level_percent is None:
-        return "one replicate shows no noise of its own: no difference can be tested"
-    parts = [f"a level's mean is known to ± {power.level_percent:.1f} %"]
+        return "one replicate does not show the noise: no difference can be tested"
+    high = power.level_percent
+    low = 100 * (1 / (1 + high / 100) - 1)
+    parts = [f"The 95 % interval of a level's mean is {low:+.1f} to {high:+.1f} %"]
     if power.smallest_percent is not None:
         parts.insert(0, _seen(power.smallest_percent, "two levels"))
     if power.prediction_percent is not None and power.predicted_level is not None:
-        at = format_number(power.predicted_level)
+        at = load_axis(plan.sweep.axis).count(format_number(power.predicted_level))
         low, high = power.prediction_percent
-        parts.append(f"a rate predicted for {at} {plan.sweep.axis} to about {low:.0f}..{high:+.0f} %")
-    return f"{premise} {', '.join(parts)}"
+        parts.append(f"The interval of a rate predicted for {at} is about {low:+.0f} to {high:+.0f} %")
+    helps = advice(plan, power.noise)
+    return f"{premise} {'. '.join([*parts, helps] if helps else parts)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GatePower:
+    """How often a gate of `scale ab` passes at this noise, in percent of the runs with these blocks.
+
+    passes_percent: if A and B are equally fast. fires_percent: it does not pass, if B is slower by the gate's
+    percentage at one level, and equally fast at the others. Both are None for one block. blocks_needed: the fewest
+    that pass four times in five if A and B are equally fast, of a gate that must be shown; None for more than 100.
+    """
+
+    gate: Gate
+    noise: AssumedNoise
+    blocks: int
+    passes_percent: float | None = None
+    fires_percent: float | None = None
+    blocks_needed: int | None = None
+
+
+def gate_power_of(plan: Plan, noise: AssumedNoise, gate: Gate) -> GatePower:
+    """The power of a gate in a plan of `scale ab`."""
+    std, levels = math.log1p(noise.percent / 100), len(plan.sweep.levels)
+    blocks = plan.sweep.replicates // TRIALS_OF_A_VARIANT
+    equal = (0.0,) * levels
+    needed = None
+    if gate.must_be_shown:
+        counts = range(2, REPEATS_MAX + 1)
+        needed = next((n for n in counts if blocks_pass_share(gate, equal, std, n) >= POWER), None)
+    if blocks < 2:
+        return GatePower(gate=gate, noise=noise, blocks=blocks, blocks_needed=needed)
+    slower = (math.log(gate.low), *equal[1:])
+    return GatePower(
+        gate=gate,
+        noise=noise,
+        blocks=blocks,
+        passes_percent=100 * blocks_pass_share(gate, equal, std, blocks),
+        fires_percent=100 * (1 - blocks_pass_share(gate, slower, std, blocks)),
+        blocks_needed=needed,
+    )
+
+
+def gate_sentence(power: GatePower) -> str:
+    """The power of a gate in one line."""
+    gate, noise = power.gate, power.noise
+    if power.passes_percent is None or power.fires_percent is None:
+        return f"{gate.flag} with one block: nothing can be shown, because one block does not show the noise"
+    sentence = (
+        f"{gate.flag} with {counted(power.blocks, 'block')}, at a noise of {noise.percent:.1f} %: passes in "
+        f"{power.passes_percent:.0f} % of the cases if A and B are equally fast, fires in {power.fires_percent:.0f} % "
+        f"if B is truly {gate.percent:g} % slower at one level"
+    )
+    if not gate.must_be_shown or power.passes_percent >= 100 * POWER:
+        return sentence
+    if power.blocks_needed is None:
+        return f"{sentence}; more than {REPEATS_MAX} blocks would be needed to pass in {100 * POWER:.0f} %"
+    return f"{sentence}; with {counted(power.blocks_needed, 'block')} it passes in {100 * POWER:.0f} %"
 
 
 def prediction_percent(

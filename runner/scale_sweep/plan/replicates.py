@@ -1,31 +1,39 @@
 """Planners that add replicates: as many of --quick as its time allows, and until the interval of a mean is narrow.
 Pure.
 
-Of --quick, three at least and five at most: a server that needs 15 s for a trial gets five of each level, one that
-needs 30 s gets three, and the first answer of both comes within three minutes. Only the time decides, never a rate, so
-that no run stops at a convenient result. The drift checks stay last. Refuses to change a number that was given.
+Of --quick, three at least and seven at most: a server that needs 9 s for a trial gets seven of each of two levels, one
+that needs 22 s gets three, and the first answer of both comes within three minutes. Only the time decides, never a
+rate, so that no run stops at a convenient result. The drift checks stay last. Refuses to change a number that was
+given.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from scale_sweep.analysis.noise import intervals, rates_of
 from scale_sweep.analysis.observations import observations
-from scale_sweep.base.units import format_number, format_seconds
+from scale_sweep.base.units import counted, format_number, format_seconds
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.model import LevelInterval, Origin, Plan, Sweep, Trial, TrialResult
 from scale_sweep.plan.planner import LAST, Block, Bound, FixedPlan, following, following_of, last_replicates, left_of
+from scale_sweep.plan.summary import warmup_seconds
 from scale_sweep.sweep.quick import QUICK_DEFAULTS
 from scale_sweep.sweep.vary import slug
 
 QUICK_RUN_S = 135.0  # of the trials: a run of two and a half minutes, less the probes before its first trial
+WARMUP_BOUND_S = 10.0  # a lower bound would end the warm-up of most servers too early
 LEAST = 3  # with two, Student's t is so large that an interval says nothing
 MOST = int(QUICK_DEFAULTS["method.replicates"])
 BY_TIME: Origin = "time"  # the origin of such a number of replicates
+# Replicates after the first narrow interval of a point, by the most degrees of freedom of its spread; of a run with one
+# point, whose spread no other point makes known, and of several (bench/method_until.py).
+EXTRA_ALONE = ((4, 4), (8, 3), (30, 2))
+EXTRA = ((5, 2), (12, 1))
+Point = tuple[float, str]
 
 
 def replicates_in_time(plan: Plan) -> int:
@@ -48,6 +56,29 @@ def replicates_in_time(plan: Plan) -> int:
 def with_replicates(sweep: Sweep, count: int) -> Sweep:
     """The sweep with the replicates that its time allows."""
     return replace(sweep, replicates=count, origin={**sweep.origin, "method.replicates": BY_TIME})
+
+
+def warmup_in_time(plan: Plan) -> float | None:
+    """The bound in seconds of a warm-up until the rate is level, with which LEAST blocks take QUICK_RUN_S;
+    WARMUP_BOUND_S at least. None if the target's bound stays: it is lower, or the blocks take longer even with the
+    least warm-up, or a length was given.
+
+    A bound for all trials alike: one that got shorter as the time runs out would differ from block to block.
+    """
+    load = plan.sweep.load
+    was_given = plan.sweep.origin.get("load.warmup", "default") != "default"
+    if not is_by_time(plan.sweep) or was_given or load.warmup_least_s is None or load.rows is not None:
+        return None
+    trials, points = len(plan.trials), len({trial.point_id for trial in plan.trials})
+    others_s = (plan.seconds_estimated - sum(warmup_seconds(trial.load) for trial in plan.trials)) / trials
+    left_s = float(int(QUICK_RUN_S / LEAST / points - others_s))
+    bound_s = max(left_s, WARMUP_BOUND_S)
+    return bound_s if load.warmup_least_s <= left_s and bound_s < load.warmup_s else None
+
+
+def with_warmup(sweep: Sweep, bound_s: float) -> Sweep:
+    """The sweep with this bound of its warm-up."""
+    return replace(sweep, load=replace(sweep.load, warmup_s=bound_s))
 
 
 def is_by_time(sweep: Sweep) -> bool:
@@ -89,30 +120,39 @@ class WithinTime:
 
 @dataclass(frozen=True, kw_only=True)
 class _Step:
-    """A block to add, or the reason why none is."""
+    """A block to add, or the reason why none is. owed: the replicates that points with a narrow interval still get."""
 
     trials: tuple[Trial, ...]
     why: str
+    owed: Mapping[Point, int]
 
 
 class UntilInterval:
     """After the planned blocks: one more replicate of each point whose 95 % interval is wider than requested, in a
-    seeded random order, up to `replicates_max` of a point. Ablation trials belong to their level and get as many."""
+    seeded random order, up to `replicates_max` of a point. Ablation trials belong to their level and get as many.
+
+    A run that ends as soon as an interval is narrow ends where the spread is small by chance, and such an interval
+    holds the truth too rarely. So a point whose interval has become narrow gets some more replicates whatever comes
+    out of them, unless the spread is known from many trials (Simons 1968, On the cost of not knowing the variance when
+    making a fixed-width confidence interval for the mean: a few more trials than the rule asks for suffice).
+    """
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._sweep = plan, plan.sweep
-        self._rate = rate_of(plan.sweep.work, durable=load_axis(plan.sweep.axis).is_durable).field
+        self._rate = rate_of(
+            plan.sweep.work, durable=load_axis(plan.sweep.axis).is_durable, objective=plan.sweep.load.objective
+        ).field
         self._planned = [t for t in plan.trials if t.replicate <= plan.sweep.replicates and t.role not in LAST]
         self._drift_checks = [t for t in plan.trials if t.role in LAST]
 
     def next(self, done: Sequence[TrialResult]) -> Block:
         """The blocks are made again from the first, each from the results of the blocks before it, as they were
         then."""
-        body = list(self._planned)
+        body, owed = list(self._planned), dict[Point, int]()
         why = ""
         while not left_of(body, done):
-            step = self._more(body, done)
-            why = step.why
+            step = self._more(body, done, owed)
+            why, owed = step.why, dict(step.owed)
             if not step.trials:
                 return Block(trials=self._last(len(body), done), why=why)
             body += step.trials
@@ -129,29 +169,47 @@ class UntilInterval:
     def _last(self, body: int, done: Sequence[TrialResult]) -> tuple[Trial, ...]:
         return left_of([replace(t, order=body + at) for at, t in enumerate(self._drift_checks)], done)
 
-    def _more(self, body: Sequence[Trial], done: Sequence[TrialResult]) -> _Step:
+    def _more(self, body: Sequence[Trial], done: Sequence[TrialResult], owed: Mapping[Point, int]) -> _Step:
+        """The next block. owed: the replicates that each point still gets although its interval is narrow; a point is
+        in it as soon as its interval has been narrow once."""
         wanted = self._sweep.until_ci_percent
         assert wanted is not None
         ids = {trial.trial_id for trial in body}
-        results = [_once_checked(r) for r in done if r.trial.trial_id in ids]
-        level_intervals = intervals(rates_of(observations(results, self._rate)))
-        wide = [i for i in level_intervals if i.half_percent is None or i.half_percent > wanted]
+        rates = rates_of(observations([_once_checked(r) for r in done if r.trial.trial_id in ids], self._rate))
+        all_intervals = intervals(rates)
+        wide = [i for i in all_intervals if i.half_percent is None or i.half_percent > wanted]
+        narrow = {(i.level, i.variant) for i in all_intervals if i not in wide}
+        owed = dict.fromkeys(narrow, extra_replicates(rates.degrees, len(all_intervals))) | dict(owed)
+        waited_for = {point for point in narrow if owed[point]}
+        added = self._replicates(body, {(i.level, i.variant) for i in wide} | waited_for)
+        left = {point: many - (point in waited_for) for point, many in owed.items()}
+        still = f"95 % intervals still end more than {wanted:g} % from their mean ({', '.join(map(_words, wide))})"
+        if added:
+            enough = f"every 95 % interval ends within {wanted:g} % of its mean, which may be chance"
+            return _Step(
+                trials=tuple(added), why=f"{still if wide else enough}: {counted(len(added), 'trial')} more", owed=left
+            )
         if not wide:
-            return _Step(trials=(), why=f"every interval is within ± {wanted:g} %: enough replicates")
-        still = f"intervals still wider than ± {wanted:g} % ({', '.join(map(_words, wide))})"
-        added = self._replicates(body, {(i.level, i.variant) for i in wide})
-        if not added:
-            most = self._sweep.replicates_max
-            return _Step(trials=(), why=f"{still}, but {most} replicates are the limit (--replicates-max)")
-        return _Step(trials=tuple(added), why=f"{still}: {len(added)} trials more")
+            return _Step(
+                trials=(), why=f"every 95 % interval ends within {wanted:g} % of its mean: enough replicates", owed=left
+            )
+        most = self._sweep.replicates_max
+        return _Step(
+            trials=(), why=f"{still}, but the limit is {counted(most, 'replicate')} (--replicates-max)", owed=left
+        )
 
-    def _replicates(self, body: Sequence[Trial], wide: set[tuple[float, str]]) -> list[Trial]:
+    def _replicates(self, body: Sequence[Trial], points: Set[Point]) -> list[Trial]:
         added = []
         for last in last_replicates(body):
-            if (last.level, slug(last.variant)) in wide and last.replicate < self._sweep.replicates_max:
+            if (last.level, slug(last.variant)) in points and last.replicate < self._sweep.replicates_max:
                 added.append(following_of(last))
         random.Random(f"{self._sweep.seed_of_order}/{len(body)}").shuffle(added)
         return added
+
+
+def extra_replicates(degrees: int, points: int) -> int:
+    """The replicates after the first narrow interval of a point. degrees: of freedom, of the spread."""
+    return next((many for most, many in (EXTRA if points > 1 else EXTRA_ALONE) if degrees <= most), 0)
 
 
 def _once_checked(result: TrialResult) -> TrialResult:
@@ -161,6 +219,6 @@ def _once_checked(result: TrialResult) -> TrialResult:
 
 
 def _words(interval: LevelInterval) -> str:
-    half = f"± {interval.half_percent:.1f} %" if interval.half_percent is not None else "unknown"
+    half = f"{interval.half_percent:.1f} %" if interval.half_percent is not None else "unknown"
     name = f" {interval.variant}" if interval.variant else ""
     return f"{format_number(interval.level)}{name}: {half}"

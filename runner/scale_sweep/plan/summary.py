@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from scale_sweep.base.units import counted, format_levels, format_seconds
+from scale_sweep.base.units import counted, format_levels, format_rate, format_seconds
 from scale_sweep.experiment.axes import axis_of, load_axis
 from scale_sweep.model import Load, Plan, Sweep, Trial
 from scale_sweep.plan.data_sets import data_key
+from scale_sweep.plan.objective import search_seconds
 from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT, Bound
-from scale_sweep.server.targets import Facts
+from scale_sweep.server.targets import Facts, load_facts
 from scale_sweep.sweep.vary import variants
 
 LEVEL_AFTER = 1.5  # times the least warm-up, for estimates of time
@@ -31,6 +32,7 @@ def seconds(sweep: Sweep, trial: Trial, facts: Facts) -> float:
     work = fixed if fixed is not None else (trial.load.rows or 0) / (facts.rows_per_core_s * trial.cores)
     before = 0.0 if data_key(trial) else preload_seconds(trial, facts)
     window = max(work, axis_of(sweep.axis).work_seconds(sweep, trial))
+    window = search_seconds(trial.load) if trial.load.searches else window
     return facts.overhead_s + before + warmup_seconds(trial.load) + window
 
 
@@ -42,22 +44,34 @@ def preload_seconds(trial: Trial, facts: Facts) -> float:
 def plan_sentence(plan: Plan) -> str:
     """The plan in one line: trials, levels, target, duration."""
     sweep = plan.sweep
-    many = f" × {len(variants(sweep))} variants" if sweep.vary else ""
+    many = f" × {counted(len(variants(sweep)), 'variant')}" if sweep.vary else ""
     ablations = sum(t.role == "ablation" for t in plan.trials)
-    extra = f" + {ablations} ablation trials" if ablations else ""
+    extra = f" + {counted(ablations, 'ablation trial')}" if ablations else ""
     extra += " + 1 drift check" if any(t.role == "drift_check" for t in plan.trials) else ""
     extra += " + 2 profiled" if sweep.profile else ""
-    extra += f", more until ± {sweep.until_ci_percent:g} %" if sweep.until_ci_percent else ""
-    times = f"{sweep.replicates} replicate{'s' if sweep.replicates > 1 else ''}{extra}"
+    times = f"{counted(sweep.replicates, 'replicate')}{extra}"
     if sweep.variants_ab:
-        many, times = "", f"{sweep.replicates // TRIALS_OF_A_VARIANT} blocks of A B B A"
+        many, times = "", f"{counted(sweep.replicates // TRIALS_OF_A_VARIANT, 'block')} of A B B A"
     before_s, what = axis_of(sweep.axis).before(sweep)
     before = f" after {format_seconds(before_s)} {what}" if before_s else ""
+    percent = sweep.until_ci_percent
+    more = f", more until each 95 % interval ends within {percent:g} % of its mean" if percent else ""
+    objective = sweep.load.objective
+    sought = f", each searches the highest rate that holds {objective.words}" if objective is not None else ""
     return (
         f"{counted(len(plan.trials), 'trial')}: {load_axis(sweep.axis).count(format_levels(sweep.levels))}{many} × "
         f"{times} of {sweep.target} ({sweep.runtime}, {sweep.method}), "
-        f"about {format_seconds(plan.seconds_estimated)}{before}"
+        f"about {format_seconds(plan.seconds_estimated)}{before}{more}{sought}"
     )
+
+
+def rate_sentence(plan: Plan) -> str:
+    """The rates that the estimate of the duration assumes, and whether it depends on them, in one line."""
+    targets = dict.fromkeys(trial.subject.target for trial in plan.trials)
+    rates = ", ".join(f"{format_rate(load_facts(name).rows_per_core_s).strip()} of {name}" for name in targets)
+    by_rate = any(trial.load.duration_s is None or trial.work.preload_rows for trial in plan.trials)
+    effect = "the duration follows from it" if by_rate else "the duration does not depend on it, each window is timed"
+    return f"assumed rate in rows/s for each core, before a trial has measured one: {rates}; {effect}"
 
 
 def bound_sentence(plan: Plan, bound: Bound) -> str:
@@ -67,8 +81,10 @@ def bound_sentence(plan: Plan, bound: Bound) -> str:
     grows = ["replicates until the intervals are narrow"] if plan.sweep.until_ci_percent is not None else []
     if plan.sweep.origin.get("method.replicates") == "time":
         grows.append("replicates while the time of --quick lasts")
+    if plan.sweep.confirms:
+        grows.append("the trials that confirm the capacity of each level")
     if plan.sweep.connections_check:
-        grows.append("a connections check of each level that leaves idle what it is given")
+        grows.append("a connections check of each level that leaves resources idle")
     return (
         f"at most {counted(bound.trials, 'trial')}, about {format_seconds(bound.seconds)}, with {' and '.join(grows)}"
     )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import Axis, all_axes
+from scale_sweep.machine.host import Host
 
 Values = Mapping[str, object]
 
@@ -15,11 +17,21 @@ def commands() -> tuple[str, ...]:
     return tuple(axis.facts.command for axis in all_axes())
 
 
+def axis_of_command(what: str) -> Axis | None:
+    """The axis of a word after `scale sweep`: its command (`cpu`) or its name (`cores`)."""
+    return next((axis for axis in all_axes() if what in (axis.facts.command, axis.facts.name)), None)
+
+
+def name_of(what: str) -> str:
+    """The name of a sweep that has no other: the axis' command, or the file's name without its end."""
+    axis = axis_of_command(what)
+    return axis.facts.command if axis else Path(what).stem
+
+
 def swept_axis(what: str, texts: Mapping[str, object]) -> Axis:
     """The axis that a command names. In a file: the axis whose levels are given and that is not constant."""
     axes = all_axes()
-    named = next((axis for axis in axes if axis.facts.command == what), None)
-    if named is not None:
+    if named := axis_of_command(what):
         return named
     with_levels = [axis for axis in axes if texts.get(axis.key)]
     return next(
@@ -28,12 +40,17 @@ def swept_axis(what: str, texts: Mapping[str, object]) -> Axis:
     )
 
 
+def of_machine(texts: Mapping[str, str | list[str]], host: Host) -> dict[str, str | list[str]]:
+    """The texts, with numbers in place of the words in levels that mean a part of a machine."""
+    return {**texts, **{axis.key: axis.of_machine(texts, host) for axis in all_axes()}}
+
+
 def mistakes(swept: Axis, what: str, texts: Mapping[str, object], values: Values) -> list[str]:
     """Mistakes in the axes together. Each sentence names its flag."""
     others = [axis for axis in all_axes() if axis is not swept and texts.get(axis.key)]
     contradictions = [_beside(swept, other, values) for other in others]
     if not texts.get(swept.key):
-        is_file = what not in commands()
+        is_file = axis_of_command(what) is None
         where = f"{swept.key} (or {swept.facts.flag})" if is_file else swept.facts.flag
         return [*filter(None, contradictions), f"{where}: missing; {swept.facts.missing}"]
     return [*filter(None, contradictions), *swept.mistakes(texts, values)]

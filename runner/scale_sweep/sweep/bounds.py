@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 
 from scale_sweep.base.errors import UsageError
+from scale_sweep.base.units import counted
 
 TRIALS_MAX = 10_000
 
@@ -18,4 +19,4 @@ def refuse_too_many(factors: Mapping[str, tuple[str, int]]) -> None:
         return
     flag = max(factors, key=lambda name: factors[name][1])
     product = " × ".join(f"{count:,} {what}" for what, count in factors.values() if count > 1)
-    raise UsageError(f"{flag}: {product} are {trials:,} trials; a plan has {TRIALS_MAX:,} at most")
+    raise UsageError(f"{flag}: {product} are {counted(trials, 'trial')}; a plan has {TRIALS_MAX:,} at most")

@@ -5,7 +5,6 @@ Refuses to interpret values: settings.py and resolve.py do that. A sweep file ca
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.input_file import read_input_text
 from scale_sweep.base.nearest import did_you_mean
 from scale_sweep.base.plain_text import plain_text
+from scale_sweep.base.toml_text import toml_document
 from scale_sweep.sweep.settings import BY_KEY, DESCRIPTIVE_KEYS
 
 FILE_BYTES_MAX = 1 << 20
@@ -26,12 +26,7 @@ def read_sweep_file(path: Path) -> dict[str, str | list[str]]:
     Raises UsageError that names the file, or every unknown key with the nearest known one.
     """
     text = read_input_text(path, "sweep file", FILE_BYTES_MAX)
-    try:
-        document = tomllib.loads(text)
-    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
-        raise UsageError(f"sweep file {path} is not valid TOML: {error}") from None
-    except RecursionError:
-        raise UsageError(f"sweep file {path} is not a sweep: its values are nested too deeply") from None
+    document = toml_document(text, f"sweep file {path}")
     texts: dict[str, str | list[str]] = {}
     mistakes = [m for key, value in document.items() for m in _take(texts, key, value)]
     if mistakes:

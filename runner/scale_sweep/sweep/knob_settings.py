@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from scale_sweep.experiment.setting import Setting, Takes, readers
 from scale_sweep.experiment.setting import setting as _s
+from scale_sweep.experiment.setting import usual as _u
 from scale_sweep.model import KnobRole
 from scale_sweep.server.targets import all_facts
 
 _ROLES = {
     KnobRole.PARTITIONS: "Number of parts into which the data is split",
-    KnobRole.CONNECTIONS: "Connections of the load generator, each with a thread of its own",
+    KnobRole.CONNECTIONS: "Connections of the load generator, each with one thread",
     KnobRole.COMMIT_THREADS: "Threads of the server that write data files",
 }
 _VALUE = "A number, or a rule such as '1..4=4,5..=12'."
@@ -50,7 +51,7 @@ def _names() -> tuple[str, ...]:
 KNOB_SETTINGS: tuple[Setting, ...] = (
     *(_of_role(role, meaning) for role, meaning in _ROLES.items()),
     *(_of_name(name) for name in _names()),
-    _s(
+    _u(
         "knobs.other",
         "--knob",
         readers.named_rule,

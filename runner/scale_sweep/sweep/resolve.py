@@ -1,30 +1,31 @@
 """default < file < flag: makes one Sweep, each setting with its origin, or one error that lists every mistake.
 
-Refuses to look at the machine: this module checks only what the texts alone show.
+Refuses to look at the machine: this module checks only what the texts show. It gets the facts of a machine for words
+such as `all`.
 """
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.base.nearest import did_you_mean
 from scale_sweep.base.plain_text import plain_text, shortened
 from scale_sweep.experiment.axes import Axis, all_axes
+from scale_sweep.machine.host import Host
 from scale_sweep.model import Load, Origin, Rule, Sweep, Work
 from scale_sweep.sweep import axis as axes
 from scale_sweep.sweep import window
 from scale_sweep.sweep.bounds import refuse_too_many
 from scale_sweep.sweep.file import read_sweep_file
+from scale_sweep.sweep.find import sweep_path
 from scale_sweep.sweep.knob_settings import KNOB_NAMES
 from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.quick import QUICK_DEFAULTS
 from scale_sweep.sweep.settings import SETTINGS
+from scale_sweep.sweep.slo_settings import slo_mistakes, with_objective
 from scale_sweep.sweep.work import work_of
 
 _WORK = {"load.rows": "--rows", "load.rows_per_level": "--rows-per-level"}
@@ -38,14 +39,16 @@ class Texts:
     origin: Mapping[str, Origin]
 
 
-def resolve_sweep(what: str, flags: Mapping[str, str | list[str]]) -> Sweep:
+def resolve_sweep(what: str, flags: Mapping[str, str | list[str]], host: Host | None = None) -> Sweep:
     """The sweep of an axis by its command (`cpu`, `disk`, `clients`, ...), or of a file. flags: by key; they replace
-    the file's.
+    the file's. host: the machine that words such as `all` mean; None: they are refused.
 
     Raises UsageError that lists all mistakes, each with its flag or key.
     """
-    from_file = {} if what in axes.commands() else read_sweep_file(_sweep_path(what))
+    from_file = {} if axes.axis_of_command(what) else read_sweep_file(sweep_path(what))
     texts = _merge(from_file, flags)
+    if host is not None:
+        texts = replace(texts, text=axes.of_machine(texts.text, host))
     values, mistakes = _read_all(texts)
     swept = axes.swept_axis(what, texts.text)
     mistakes += axes.mistakes(swept, what, texts.text, values)
@@ -53,7 +56,10 @@ def resolve_sweep(what: str, flags: Mapping[str, str | list[str]]) -> Sweep:
     mistakes += window.mistakes(values, texts.origin, len(values[swept.key] or ()))
     if mistakes:
         raise UsageError("\n".join(mistakes))
-    sweep = _build(what, swept, texts, values, work_of(values, texts.origin))
+    work = work_of(values, texts.origin)
+    if mistakes := slo_mistakes(values, texts.origin, work, is_steady=swept.facts.must_be_steady):
+        raise UsageError("\n".join(mistakes))
+    sweep = _build(what, swept, texts, values, work)
     _refuse_too_many(swept, sweep)
     return sweep
 
@@ -68,17 +74,6 @@ def _refuse_too_many(swept: Axis, sweep: Sweep) -> None:
             "--replicates-max" if grows else "--replicates": ("replicates", replicates),
         }
     )
-
-
-def _sweep_path(what: str) -> Path:
-    path = Path(what)
-    if path.suffix != ".toml" and not os.path.exists(path):
-        known = ", ".join(axes.commands())
-        raise UsageError(
-            f"{what[:80]!r} is neither a kind of sweep ({known}) nor a sweep file{did_you_mean(what, axes.commands())}",
-            remedy=", ".join((*(axis.facts.example for axis in all_axes()), "or scale sweep FILE.toml")),
-        )
-    return path
 
 
 def _merge(from_file: Mapping[str, str | list[str]], flags: Mapping[str, str | list[str]]) -> Texts:
@@ -151,7 +146,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
     v = values
     rows, by_level = _fixed_work(texts, v)
     fixed_work = rows is not None
-    name = str(texts.text.get("name") or (what if what in axes.commands() else Path(what).stem))
+    name = str(texts.text.get("name") or axes.name_of(what))
     targets = tuple(dict.fromkeys(part.strip() for part in v["target.name"].split(",") if part.strip())) or ("auto",)
     fixed_work = fixed_work and v["load.soak"] is None
     span = window.window_of(v, texts.origin)
@@ -190,7 +185,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         port=v["target.port"],
         method=v["load.method"] or "",
         work=work,
-        load=load,
+        load=with_objective(load, v, texts.origin),
         knobs=_knobs(v),
         settings=v["target.settings"],
         vary=({"target": targets} if len(targets) > 1 else {}) | v["vary"],
@@ -237,5 +232,6 @@ def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
         "ablation": bool(v["method.ablation"]),
         "profile": bool(v["method.profile"]),
         "equal_durability": bool(v["method.equal_durability"]),
-        "connections_check": v["method.connections_check"] == "on",
+        "connections_check": v["method.connections_check"] == "on" and v["load.slo"] is None,
+        "confirms": v["method.confirm"] == "on" and v["load.slo"] is not None,
     }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from scale_sweep.experiment.setting import readers
 from scale_sweep.experiment.setting import setting as _s
+from scale_sweep.experiment.setting import usual as _u
 from scale_sweep.model import DEFAULTS, LOADING
 from scale_sweep.server.runtimes import RUNTIMES
 from scale_sweep.server.targets import all_facts
@@ -36,32 +37,37 @@ def _genuine() -> dict[str, str]:
     return {name: ", ".join(titles) for name, titles in titles_of.items() if name != _OURS}
 
 
-TARGET = _s(
-    "target.name", "--target", str, "auto", f"Database: {_one_of('auto', *(f.name for f in all_facts()))}.", "NAME"
+TARGET = _u(
+    "target.name",
+    "--target",
+    str,
+    "auto",
+    f"Database: {_one_of('auto', *(f.name for f in all_facts()))}.",
+    "NAME",
 )
-RUNTIME = _s(
+RUNTIME = _u(
     "target.runtime",
     "--runtime",
-    readers.one_of("auto", *RUNTIMES.names()),
+    readers.OneOf("auto", *RUNTIMES.names()),
     "auto",
-    f"Where the server runs: {_one_of('auto', *RUNTIMES.names())}.",
+    f"Runtime of the server: {_one_of('auto', *RUNTIMES.names())}.",
     "NAME",
 )
 SETTINGS_SET = _s(
     "target.settings",
     "--settings",
-    readers.one_of("auto", DEFAULTS, LOADING),
+    readers.OneOf("auto", DEFAULTS, LOADING),
     "auto",
-    "Settings that servers start from: defaults (durability and maintenance of the vendor) or loading (settings of "
-    f"{_loaded()} that make loading fast). auto: defaults where several databases or two variants are compared, else "
-    "loading. --knob goes before it.",
+    "Initial settings of the servers. defaults: durability and maintenance of the vendor. loading: settings of "
+    f"{_loaded()} that make loading fast. auto: defaults if several databases or two variants are compared, else "
+    "loading. --knob overrides it.",
     "NAME",
 )
 METHOD = _s("load.method", "--method", str, "", f"How rows are written. {_methods()}.", "NAME")
 LOAD_GENERATOR = _s(
     "load.generator",
     "--load-generator",
-    readers.one_of(_OURS, *_genuine()),
+    readers.OneOf(_OURS, *_genuine()),
     _OURS,
     "Program that writes the rows: "
     + _one_of(f"{_OURS} (scale-loadgen)", *(f"{name} (the tool of {title})" for name, title in _genuine().items()))

@@ -8,22 +8,28 @@ from __future__ import annotations
 
 from scale_sweep.base.units import parse_count, parse_cpus, parse_levels, parse_seconds
 from scale_sweep.experiment.axes import all_axes
-from scale_sweep.experiment.setting import Setting, Takes, readers, spans
+from scale_sweep.experiment.setting import Setting, Takes, pairs, readers
 from scale_sweep.experiment.setting import setting as _s
-from scale_sweep.experiment.setting.speeds import network_speed
+from scale_sweep.experiment.setting import usual as _u
 from scale_sweep.sweep.knob_settings import KNOB_SETTINGS
 from scale_sweep.sweep.server_settings import LOAD_GENERATOR, METHOD, RUNTIME, SETTINGS_SET, TARGET
+from scale_sweep.sweep.slo_settings import CONFIRM, SLO
 from scale_sweep.sweep.workload_settings import WORKLOAD_SETTINGS
+
+_WARMUP_HELP = (
+    "Length of the warm-up, which is discarded. 5s..30s: until the rate is level, at least 5 s and at most 30 s, or "
+    "30 s divided by the cores of a level below one core. Servers in Java have 10s..60s by default. 5s: always 5 s."
+)
 
 SETTINGS: tuple[Setting, ...] = (
     *(setting for axis in all_axes() for setting in axis.settings),
     TARGET,
     RUNTIME,
     SETTINGS_SET,
-    _s("target.version", "--version", str, "", "Version of the server; selects the pinned image.", "VERSION"),
+    _u("target.version", "--version", str, "", "Version of the server; selects the pinned image.", "VERSION"),
     _s("target.image", "--image", str, "", "Docker image. Default: the pinned image of the target.", "IMAGE"),
-    _s("target.home", "--home", str, "", "Directory of an installed server; it contains bin/ and lib/.", "DIR"),
-    _s(
+    _u("target.home", "--home", str, "", "Directory of an installed server; it contains bin/ and lib/.", "DIR"),
+    _u(
         "target.endpoint",
         "--endpoint",
         readers.endpoint,
@@ -33,25 +39,18 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     _s("target.port", "--port", readers.port, "", "TCP port of the server on loopback. Default: a free port.", "PORT"),
     _s("target.memory", "--memory", readers.memory, "", "Memory limit of the server, like 4GiB, without swap.", "SIZE"),
-    _s(
+    _u(
         "target.data_dir",
         "--data-dir",
         readers.data_directory,
         "",
-        "Directory for the server's data; each trial gets a new directory in it. ram or ram:8GiB: a tmpfs of this size "
-        "that is mounted for the run; default size: half of the available memory. Default: a "
+        "Directory for the server's data; each trial gets a new directory in it. With ram or ram:8GiB, a tmpfs of this "
+        "size is mounted for the run; its default is half of the available memory. Default: a "
         "folder of this user's state; see docs/security.md.",
         "DIR|ram",
     ),
     _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs for the server, in this order: 0,2-5.", "LIST"),
-    _s(
-        "cpus.generator",
-        "--generator-cpus",
-        parse_cpus,
-        "",
-        "CPUs for the load generator: 6-7.",
-        "LIST",
-    ),
+    _s("cpus.generator", "--generator-cpus", parse_cpus, "", "CPUs for the load generator: 6-7.", "LIST"),
     *WORKLOAD_SETTINGS,
     METHOD,
     _s(
@@ -70,7 +69,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Fixed work in proportion to the level: this number of rows for each core, disk or client. Excludes --rows.",
         "N",
     ),
-    _s(
+    _u(
         "load.duration",
         "--duration",
         readers.above_zero(parse_seconds),
@@ -87,16 +86,16 @@ SETTINGS: tuple[Setting, ...] = (
         "--duration, or 3 times a --duration under 40s.",
         "TIME",
     ),
-    _s(
+    _u(
         "load.quick",
         "--quick",
         readers.switch,
         "",
-        "Short windows: 5 s, growing to 10 s; 3 to 5 replicates, as the time allows, and no drift check, unless they "
+        "Short windows: 5 s, growing to 10 s; 3 to 7 replicates, as the time allows, and no drift check, unless they "
         "are given. Every number is marked quick, because it may not be the long-run rate.",
         takes=Takes.NOTHING,
     ),
-    _s(
+    _u(
         "load.soak",
         "--soak",
         readers.above_zero(parse_seconds),
@@ -104,12 +103,12 @@ SETTINGS: tuple[Setting, ...] = (
         "One trial of this length at one level. The report shows its rate over time and the error of short windows.",
         "TIME",
     ),
-    _s("load.warmup", "--warmup", spans.time_span, "5s..30s", spans.HELP, "TIME"),
-    _s("load.rate", "--rate", parse_count, "0", "Open loop: offered rows per second. 0: closed loop.", "ROWS/S"),
+    _s("load.warmup", "--warmup", pairs.time_span, "5s..30s", _WARMUP_HELP, "TIME"),
+    _u("load.rate", "--rate", parse_count, "0", "Open loop: offered rows per second. 0: closed loop.", "ROWS/S"),
     _s(
         "load.arrival",
         "--arrival",
-        readers.one_of("constant", "poisson"),
+        readers.OneOf("constant", "poisson"),
         "constant",
         "Open loop: distribution of the times at which requests are due: constant or poisson.",
         "KIND",
@@ -147,18 +146,19 @@ SETTINGS: tuple[Setting, ...] = (
         "With --trace: the most requests of a trial that are kept.",
         "N",
     ),
+    SLO,
     LOAD_GENERATOR,
     _s(
         "load.placement",
         "--placement",
-        readers.one_of("owned", "stock"),
+        readers.OneOf("owned", "stock"),
         "owned",
         "Table placement. owned: each thread owns its vgroups, which hold equally many tables; stock: contiguous "
         "ranges of tables.",
         "KIND",
     ),
     *KNOB_SETTINGS,
-    _s(
+    _u(
         "vary",
         "--vary",
         readers.variation,
@@ -168,17 +168,17 @@ SETTINGS: tuple[Setting, ...] = (
         "NAME=V1,V2",
         takes=Takes.VALUES,
     ),
-    _s("method.replicates", "--replicates", readers.at_least(1, parse_count), "3", "Trials of each level.", "N"),
+    _u("method.replicates", "--replicates", readers.at_least(1, parse_count), "3", "Trials of each level.", "N"),
     _s(
         "method.detect",
         "--detect",
         readers.percent,
         "",
-        "Choose the number of replicates so that a difference of this size between two levels, like 5%, is found 4 "
-        "times in 5.",
+        "Choose the number of replicates so that a difference of this size between two levels, like 5%, is "
+        "detected with 80 % power.",
         "PERCENT",
     ),
-    _s(
+    _u(
         "method.until_ci",
         "--until-ci",
         readers.percent,
@@ -197,7 +197,7 @@ SETTINGS: tuple[Setting, ...] = (
     _s(
         "method.drift_check",
         "--drift-check",
-        readers.one_of("auto", "on", "off"),
+        readers.OneOf("auto", "on", "off"),
         "auto",
         "Drift check: repeat the first trial at the end, to detect drift of the machine. auto: with several levels and "
         "replicates, and not with --quick.",
@@ -208,7 +208,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--ablation",
         readers.switch,
         "",
-        "Ablation trials: where a rule changes a knob, also measure the level after the change with the old knobs, and "
+        "Ablation trials: if a rule changes a knob, also measure the level after the change with the old knobs, and "
         "split the gain into hardware and knobs.",
         takes=Takes.NOTHING,
     ),
@@ -225,20 +225,21 @@ SETTINGS: tuple[Setting, ...] = (
         "--equal-durability",
         readers.switch,
         "",
-        "Every target answers a request when its rows are fsynced, if it has a setting for that. The plan says where "
-        "the rows are otherwise. Without it, durability is that of --settings. --knob goes before it.",
+        "Every target answers a request when its rows are fsynced, if it has a setting for that. The plan shows where "
+        "the rows are otherwise. Without it, durability is that of --settings. --knob overrides it.",
         takes=Takes.NOTHING,
     ),
     _s(
         "method.connections_check",
         "--connections-check",
-        readers.one_of("on", "off"),
+        readers.OneOf("on", "off"),
         "on",
-        "If the server does not use what a level gives it, and nothing outside the server explains this, measure the "
+        "If the server leaves resources of a level idle, and nothing outside the server explains this, measure the "
         "level once more with twice the connections. If the rate does not rise, the level is a SOFTWARE_BOTTLENECK "
         "and is fitted. Otherwise, and with off, it is not fitted. At most one trial for each level.",
         "on|off",
     ),
+    CONFIRM,
     _s("method.seed", "--seed", parse_count, "42", "Seed of the data.", "N"),
     _s(
         "method.order_seed",
@@ -252,9 +253,9 @@ SETTINGS: tuple[Setting, ...] = (
     _s(
         "method.network_speed",
         "--network-speed",
-        network_speed,
+        pairs.network_speed,
         "",
-        "Speed of a network interface of this machine, if the kernel does not know it (a virtual machine's), like "
+        "Speed of a network interface of this machine, if the kernel does not report it (a virtual machine's), like "
         "eth0=10Gbit. An interface that moves 85 % of its speed is the limit NETWORK. Can be repeated.",
         "IFACE=SPEED",
         takes=Takes.VALUES,
@@ -264,11 +265,10 @@ SETTINGS: tuple[Setting, ...] = (
         "--reference",
         str,
         "",
-        "Published table to show beside the result: a name from results/reference, such as tdengine-cpu, or a CSV "
-        "file.",
+        "Published table to show beside the result: a bundled one by name, such as tdengine-cpu, or a CSV file.",
         "NAME",
     ),
-    _s(
+    _u(
         "report.predict",
         "--predict",
         parse_levels,

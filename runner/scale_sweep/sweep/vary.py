@@ -60,7 +60,7 @@ def _order_mistakes(sweep: Sweep) -> list[str]:
     if any(data.requests_per_table > 1 and data.interlace_rows for data in every):
         return ["--requests-per-table: is for requests of one table each; leave out --interlace-rows"]
     if not sweep.load.is_ours and any(data.requests_per_table > 1 for data in every):
-        return [f"--requests-per-table: the order of {sweep.load.generator} is its own; leave it out"]
+        return [f"--requests-per-table: {sweep.load.generator} has a fixed order; leave it out"]
     return []
 
 

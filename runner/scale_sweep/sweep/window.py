@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from scale_sweep.base.units import counted
 from scale_sweep.model import CLAIM_S, Origin
 
 QUICK_S = 5.0  # the window of --quick
@@ -66,7 +67,7 @@ def mistakes(v: Values, origins: Origins, levels: int) -> list[str]:
 def _mistakes_of_soak(v: Values, origins: Origins, levels: int) -> list[str]:
     contradictions = []
     if levels > 1:
-        contradictions.append(f"--soak: is one long trial at one level, and {levels} levels are given")
+        contradictions.append(f"--soak: is one long trial at one level, and {counted(levels, 'level')} are given")
     with_soak = {
         "load.rows": "--rows",
         "load.rows_per_level": "--rows-per-level",

@@ -38,9 +38,7 @@ def _beside(values: Mapping[str, Any], work: Work) -> list[str]:
     if work.cache != "as-is" and not work.preload_rows:
         contradictions.append(f"--cache {work.cache}: no rows are there before the load; load some, like --preload 1M")
     if values["load.rate"] and any(operation.is_apart for operation in work.operations):
-        reason = (
-            "operations have connections of their own; give each a rate of its own, like --operation write.rate=10k"
-        )
+        reason = "operations have separate connections; give each a rate, like --operation write.rate=10k"
         contradictions.append(f"--rate: is the rate of one mix, and {reason}")
     if work.counts_requests and rows:
         contradictions.append("--rows: fixed work is rows that are written; a load that reads has a window: --duration")
@@ -51,7 +49,7 @@ def _beside(values: Mapping[str, Any], work: Work) -> list[str]:
     if values["load.trace"] and values["load.generator"] != "scale":
         contradictions.append(f"--trace: {values['load.generator']} does not report each request")
     if values["workload.disorder"] and values["load.generator"] != "scale":
-        contradictions.append(f"--disorder: {values['load.generator']} has an order of its own")
+        contradictions.append(f"--disorder: {values['load.generator']} has a fixed order")
     return contradictions
 
 

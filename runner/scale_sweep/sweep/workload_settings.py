@@ -5,26 +5,27 @@ from __future__ import annotations
 from scale_sweep.base.units import parse_count, parse_seconds
 from scale_sweep.experiment.setting import Setting, Takes, readers
 from scale_sweep.experiment.setting import setting as _s
+from scale_sweep.experiment.setting import usual as _u
 from scale_sweep.experiment.setting.laws import laws, up_to
 from scale_sweep.sweep.named_workloads import NAMED
 
 WORKLOAD_SETTINGS: tuple[Setting, ...] = (
-    _s(
+    _u(
         "workload.name",
         "--workload",
-        readers.one_of(*NAMED),
+        readers.OneOf(*NAMED),
         "write",
-        "A named workload: write; iot-queries, reads of devices; iot-mixed, nine writes to one read; "
-        "tsbs-devops, the 15 queries of TSBS. All that it sets can be set otherwise. A query that a database cannot "
+        "A named workload: write, iot-queries (reads of devices), iot-mixed (nine writes to one read) or "
+        "tsbs-devops (the 15 queries of TSBS). Other flags override its settings. A query that a database cannot "
         "answer is left out for it, with a note.",
         "NAME",
     ),
-    _s(
+    _u(
         "mix",
         "--mix",
         readers.weights,
         "",
-        "What the requests are, by weight, like write=9,range=1. Default: rows are written.",
+        "Operations and their weights, like write=9,range=1. Default: rows are written.",
         "NAME=WEIGHT,...",
     ),
     _s(
@@ -49,17 +50,17 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--read-recent",
         parse_seconds,
         "",
-        "Reads ask for the newest rows of --preload, of so much time: `recent` of every operation that has this "
+        "Reads select the newest rows of --preload, of so much time: `recent` of every operation that has this "
         "parameter and does not set it.",
         "TIME",
     ),
     _s(
         "method.cache",
         "--cache",
-        readers.one_of("as-is", "warm", "cold"),
+        readers.OneOf("as-is", "warm", "cold"),
         "as-is",
-        "The rows of --preload when the load begins. warm: their files were read before; cold: the server was started "
-        "again, after their pages were dropped from the page cache; as-is: neither.",
+        "The rows of --preload when the load begins. warm: their files were read before. cold: the server was started "
+        "again, after their pages were dropped from the page cache. as-is: neither.",
         "as-is|warm|cold",
     ),
     _s("workload.tables", "--tables", readers.at_least(1, parse_count), "100", "Series (child tables, devices).", "N"),
@@ -107,7 +108,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
     _s(
         "workload.disorder",
         "--disorder",
-        readers.one_of("poisson", "batch"),
+        readers.OneOf("poisson", "batch"),
         "",
         "Rows come out of order. poisson: some come again for an earlier time, so that times repeat; batch: the first "
         "part of each batch of rows comes last. Default: in order.",
@@ -148,7 +149,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
     _s(
         "workload.text",
         "--text",
-        readers.one_of("vocabulary", "random"),
+        readers.OneOf("vocabulary", "random"),
         "vocabulary",
         "Text columns: vocabulary (words of a fixed list, which compress well) or random (as long as the column, hard "
         "to compress).",

@@ -21,6 +21,7 @@ from scale_sweep.judge.figures.window import WindowUse, measure_window
 from scale_sweep.judge.verdict import modes, stalled_percent, steadiness, troubles
 from scale_sweep.model import (
     DiskFigures,
+    Latency,
     LoadSummary,
     Measurement,
     Trial,
@@ -60,12 +61,9 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         memory_available_gb=_giga(use.memory_available_bytes_min),
         psi_cpu_percent=use.psi_cpu_percent,
         psi_io_percent=use.psi_io_percent,
-        response_ms_p50=_ms(s.response.p50_us),
-        response_ms_p95=_ms(s.response.p95_us),
-        response_ms_p99=_ms(s.response.p99_us),
-        response_ms_max=_ms(s.response.max_us),
-        service_ms_p50=_ms(s.service.p50_us),
-        service_ms_p99=_ms(s.service.p99_us),
+        **_times("response", s.response),
+        **_times("service", s.service),
+        **(_times("late", s.late) if s.late is not None else {}),
         requests=s.requests,
         errors=s.errors,
         retries=s.retries,
@@ -85,8 +83,18 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         **_disks(facts, whole),
         **_processors(use, trial),
         data_gb=_giga(facts.data_bytes),
+        joules_per_million_rows=_per_million(use.energy_j, s.rows_window if trial.work.writes else None),
         **_reads(trial, facts, s),
     )
+
+
+def _per_million(energy_j: float | None, rows: int | None) -> float | None:
+    return 1e6 * energy_j / rows if energy_j is not None and rows else None
+
+
+def _times(name: str, times: Latency) -> dict[str, Any]:
+    """The fields of these times in milliseconds."""
+    return {f"{name}_ms_{at}": _ms(getattr(times, f"{at}_us")) for at in ("p50", "p95", "p99", "p999", "max")}
 
 
 def _reads(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
@@ -193,7 +201,7 @@ def commits_in_window(facts: TrialFacts) -> int | None:
 def _durable(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> float | None:
     """Acknowledged rows, warm-up included, over the time from the first request to the end of the flush, in rows/s.
     None if the rate does not count rows."""
-    if trial.work.counts_requests or facts.load_start_ns is None or facts.flush_end_ns is None:
+    if trial.work.counts_requests or facts.steps or facts.load_start_ns is None or facts.flush_end_ns is None:
         return None
     return summary.rows_acked / ((facts.flush_end_ns - facts.load_start_ns) / 1e9)
 

@@ -1,4 +1,4 @@
-"""A trial's figures, the evidence of its verdict, and the verdict, from its raw facts. Pure.
+"""The figures of one load, the evidence of its verdict, and the verdict, from raw facts. Pure.
 
 It takes only the trial and its facts. Both are stored, so `scale verify` judges again with the same functions.
 """
@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scale_sweep.base.units import format_rate
+from scale_sweep.base.units import format_rate, moved_words
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.experiment.work import miscounted, stores
 from scale_sweep.experiment.work.sums import wrong_rows
 from scale_sweep.judge.figures.measurement import commits_in_window, measurement
+from scale_sweep.judge.figures.occupied import occupied_of
 from scale_sweep.judge.figures.operations import offered_of
 from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
 from scale_sweep.judge.figures.resource_use import halves_of, resources_of, second_uses, window_use
@@ -57,6 +58,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         transient=_passed_over(facts, resources.unit),
         offered=offered_of(trial, s) if s is not None else (),
         halves=halves_of(facts.samples, inside) if has_window else None,
+        occupied=occupied_of(trial, s) if s is not None and has_window else None,
         claims=s is not None and trial.load.carries_claim and trial.load.is_long(s.window_s),
     )
 
@@ -102,8 +104,8 @@ def _passed_over(facts: TrialFacts, unit: str) -> str:
     still = f", {passed.stalled} of them nearly still" if passed.stalled else ""
     return (
         f"the first {passed.seconds:.1f} s after the warm-up were discarded ({format_rate(passed.rate)} "
-        f"{unit}{still}): with them the rate {'fell' if passed.drift_percent < 0 else 'rose'} by "
-        f"{abs(passed.drift_percent):.0f} %; the {s.window_s:.1f} s after them were steady"
+        f"{unit}{still}): with them the rate {moved_words(passed.drift_percent)}; "
+        f"the {s.window_s:.1f} s after them were steady"
     )
 
 
@@ -115,7 +117,7 @@ class Outcome:
     verdict: Verdict
 
 
-def outcome(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
-    """Makes the measurement, then the verdict."""
+def outcome_of_load(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
+    """Makes the measurement of the trial's one load, then the verdict."""
     measured = measurement(trial, facts)
     return Outcome(measurement=measured, verdict=diagnose(evidence(trial, facts, measured), axis))

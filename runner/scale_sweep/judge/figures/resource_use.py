@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.judge.figures.cpu_speed import WorkTotals
 from scale_sweep.judge.figures.disk_figures import own_ceilings
+from scale_sweep.judge.figures.disturbed import lateness, taken_cpus
 from scale_sweep.judge.figures.rated import RatedInterval, rate_per_s
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import WindowUse, measure_window
@@ -34,7 +35,13 @@ def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
         disk_ceilings_mb_per_s=own_ceilings(facts.disk_ceilings),
         prepared_disks=trial.resources.disks,
         unit=rate_of(trial.work, durable=False).words,
+        random_units=_units_of_request(trial) if trial.load.rate and trial.load.arrival == "poisson" else 0,
     )
+
+
+def _units_of_request(trial: Trial) -> int:
+    """Units of the trial's rate in one request."""
+    return 1 if trial.work.counts_requests else trial.work.data.rows_per_request
 
 
 def window_use(
@@ -52,6 +59,7 @@ def window_use(
     return replace(
         whole,
         backlog_per_s=backlog_growth(intervals),
+        late=lateness(trial, summary),
         stalled_s=stall.seconds if stall else None,
         stalled_cores=meanwhile.server_cores if meanwhile else None,
         stalled_cores_min=_least_cores(facts.samples, stall) if stall else None,
@@ -163,6 +171,7 @@ def _use(
         generator_cores=client,
         other_cores=_others(trial, use, client),
         stolen_cores=_stolen(trial, use),
+        taken=taken_cpus(trial, use, client),
         throttled=use.throttled_s / seconds if use.throttled_s is not None and seconds > 0 else None,
         hot_thread=use.hot_thread,
         hot_thread_median=use.hot_thread_median,

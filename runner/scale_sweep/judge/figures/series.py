@@ -35,7 +35,8 @@ def _from_intervals(intervals: Sequence[RatedInterval], start_ns: int) -> list[R
     rows: list[Row] = []
     before = 0.0
     for i in intervals:
-        length, before = i.t_s - before, i.t_s
+        length = i.t_s - (before if i.t_s > before else 0.0)  # a further load counts its time from 0 again
+        before = i.t_s
         p99 = i.response_us_p99 / 1000 if i.response_us_p99 is not None else None
         if length > SHORTEST_S:
             values = {

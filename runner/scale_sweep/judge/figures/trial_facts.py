@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import TypeVar
 
 from scale_sweep.judge.figures.rated import RatedInterval
@@ -43,12 +43,22 @@ class DiscardedTransient:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StepSeen:
+    """One step of a search: the offered rate, and the load generator's lines."""
+
+    rate: float
+    summary: LoadSummary
+    intervals: tuple[Interval, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrialFacts:
     """The facts. None or empty: not known, for example because the trial ended early.
 
     data_bytes: the size of the server's files on their disks after the flush. preloaded: the data present before the
     load; None: nothing. row_bytes: the size of one preloaded row without overhead. answers: the operations whose
-    answers were checked. summed: the stored rows beside those that were sent; None: not compared.
+    answers were checked. summed: the stored rows beside those that were sent; None: not compared. step_rates, steps: of
+    a search, after the closed loop that `summary` and `intervals` are of.
     """
 
     load_start_ns: int | None = None
@@ -76,6 +86,28 @@ class TrialFacts:
     row_bytes: int | None = None
     answers: tuple[AnswersChecked, ...] = ()
     summed: RowsSummed | None = None
+    step_rates: tuple[float, ...] = ()
+    steps: tuple[StepSeen, ...] = ()
+
+    @property
+    def of_all_loads(self) -> LoadSummary | None:
+        """The summary, with the rows of all steps: what the database must hold. None without a summary."""
+        if self.summary is None or not self.steps:
+            return self.summary
+        loads, last = [self.summary, *(step.summary for step in self.steps)], self.steps[-1].summary
+        return replace(
+            self.summary,
+            rows_acked=sum(one.rows_acked for one in loads),
+            rows_failed=sum(one.rows_failed for one in loads),
+            rows_unanswered=sum(one.rows_unanswered for one in loads),
+            rows_distinct=last.rows_distinct,
+            table_rows=None if any(one.table_rows is None for one in loads) else last.table_rows,
+        )
+
+    @property
+    def all_intervals(self) -> tuple[Interval, ...]:
+        """The intervals of all loads, in their order."""
+        return (*self.intervals, *(interval for step in self.steps for interval in step.intervals))
 
 
 def whole_intervals(intervals: Sequence[AnyInterval], summary: LoadSummary) -> list[AnyInterval]:
@@ -95,7 +127,8 @@ def whole_intervals(intervals: Sequence[AnyInterval], summary: LoadSummary) -> l
     return inside
 
 
-IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log", "transient")
+IN_RAW_FILES = ("summary", "intervals", "samples", "log_tail", "generator_log", "transient", "steps")
+STEP_LINES = "step-{:02d}.jsonl"  # the lines of a step, counted from 1
 
 
 def facts_text(facts: TrialFacts, *, with_summary: bool) -> str:
@@ -119,4 +152,4 @@ def unfinished(summary: LoadSummary) -> str:
     seconds = max(summary.window_s, 0.0)
     if summary.outcome == "interrupted":
         return f"the load was interrupted from outside, {seconds:.1f} s after its window began"
-    return f"the load did not come to its end ({summary.outcome}), {seconds:.1f} s after its window began"
+    return f"the load did not end normally ({summary.outcome}), {seconds:.1f} s after its window began"

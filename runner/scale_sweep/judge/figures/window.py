@@ -29,7 +29,7 @@ class WindowUse:
     connections' time by what they waited for. network: share of what each interface can take, by interface and
     direction. switches_per_s: context switches of the server's threads, by whether they went to sleep ("voluntary") or
     lost their CPU ("nonvoluntary"). counters_per_s: hardware counters of the server's CPUs.
-    server_system_cores: the part of server_cores in the kernel.
+    server_system_cores: the part of server_cores in the kernel. energy_j: joules of all processors and their memory.
     """
 
     server_cores: float | None
@@ -59,6 +59,7 @@ class WindowUse:
     counters_per_s: Mapping[str, float] = field(default_factory=dict)
     server_system_cores: float | None = None
     server_page_faults_per_s: float | None = None
+    energy_j: float | None = None
 
 
 Counter = Callable[[Sample], float | None]
@@ -115,6 +116,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
         server_system_cores=rate(lambda s: s.server.system_s_total),
         server_page_faults_per_s=rate(lambda s: s.server.page_faults_total),
         cpu_mhz=_clock_rates(inside),
+        energy_j=grown(lambda s: s.energy_j_total),
     )
 
 

@@ -83,13 +83,14 @@ def attribute(
     return replace(bottleneck_of(window, resources, axis), shares=shares)
 
 
-# The verdict on a bottleneck that is neither swept nor inside the server. An open loop whose rate was met is judged by
-# the offered rate alone, so its number counts.
+# The verdict on a bottleneck that is neither swept nor inside the server. The offered rate of an open loop counts where
+# it was met, and nothing else is named before it.
 EXTERNAL: Mapping[BottleneckKind, VerdictKind] = {
     **dict.fromkeys(BottleneckKind, VerdictKind.RESOURCE_NOT_SATURATED),
     BottleneckKind.OFFERED_RATE: VerdictKind.VALID,
     BottleneckKind.GENERATOR_CEILING: VerdictKind.GENERATOR_BOUND,
     BottleneckKind.GENERATOR_CPU: VerdictKind.GENERATOR_BOUND,
+    BottleneckKind.GENERATOR_LATE: VerdictKind.GENERATOR_BOUND,
     BottleneckKind.THROTTLING: VerdictKind.THROTTLED,
 }
 

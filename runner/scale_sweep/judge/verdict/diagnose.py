@@ -7,11 +7,12 @@ arguments, and to know an axis by its name.
 
 from __future__ import annotations
 
-from scale_sweep.base.units import format_rate
+from scale_sweep.base.units import counted, format_rate
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.judge.verdict.bottleneck import attribute, judge_standing, may_be_internal
 from scale_sweep.judge.verdict.evidence import Evidence
 from scale_sweep.judge.verdict.new_pages import new_pages
+from scale_sweep.judge.verdict.occupied import contradiction
 from scale_sweep.judge.verdict.rules import unmet
 from scale_sweep.judge.verdict.rules.disks import uses
 from scale_sweep.judge.verdict.steady import Steadiness, troubles
@@ -27,7 +28,7 @@ def what_is_wrong(evidence: Evidence) -> list[tuple[VerdictKind, str]]:
     faults += [(VerdictKind.WRONG_ANSWER, reason) for reason in integrity.wrong_answers]
     faults += [(VerdictKind.ERRORS, reason) for reason in (*integrity.mismatches, *integrity.suspicious)]
     if m.errors:
-        faults.append((VerdictKind.ERRORS, f"{m.errors:,} of {m.requests or 0:,} requests failed"))
+        faults.append((VerdictKind.ERRORS, f"{m.errors:,} of {counted(m.requests or 0, 'request')} failed"))
     if not (m.rows or m.requests_per_s) or evidence.window is None:
         faults.append((VerdictKind.ERRORS, f"no {evidence.resources.done} inside the window"))
     return faults + [(VerdictKind.ERRORS, reason) for reason in _beyond(evidence)]
@@ -38,7 +39,7 @@ def _beyond(evidence: Evidence) -> list[str]:
     beyond = [name for name, disk in disks.items() if (disk.used_percent or 0.0) > DISK_BEYOND_PERCENT]
     if not evidence.resources.prepared_disks or not beyond:
         return []
-    return [f"{' and '.join(beyond)} wrote far more than its own ceiling ({uses(disks)}): was its limit lifted?"]
+    return [f"{' and '.join(beyond)} wrote far more than its ceiling ({uses(disks)}): was its limit lifted?"]
 
 
 def steadiness_of(evidence: Evidence) -> tuple[str, ...]:
@@ -76,8 +77,8 @@ def cautions(evidence: Evidence) -> tuple[str, ...]:
         sentences.append(f"{cycles} commit cycle (checkpoint) fell in the window: see the rate to the end of the flush")
     if m.rate_low is not None and m.rate_high is not None:
         sentences.append(
-            f"the rate jumped between {format_rate(m.rate_low)} and {format_rate(m.rate_high)} "
-            f"{evidence.resources.unit}: their mean is right, and no second has it"
+            f"the rate alternates between {format_rate(m.rate_low)} and {format_rate(m.rate_high)} "
+            f"{evidence.resources.unit}; the mean describes neither"
         )
     if m.steady_at_equal_speed:
         sentences.append(
@@ -93,15 +94,17 @@ def cautions(evidence: Evidence) -> tuple[str, ...]:
 def caveats(evidence: Evidence) -> tuple[str, ...]:
     """Sentences for the end of the reasons."""
     m, sentences = evidence.measurement, [*cautions(evidence)]
+    if defect := contradiction(evidence.occupied):
+        sentences.insert(0, defect)
     if m.rows_sent is not None:
         sentences.append(
             "the method has no answers, so no row was acknowledged and there are no response times: of "
-            f"{m.rows_sent:,} rows sent the database counted {m.rows_counted or 0:,}, and the rate is of those"
+            f"{counted(m.rows_sent, 'row')} sent the database counted {m.rows_counted or 0:,}; the rate uses that count"
         )
     if evidence.left_out:
         sentences.append(evidence.left_out)
     if evidence.overdue:
-        sentences.append(f"{evidence.overdue:,} requests that were due had no answer when the window ended")
+        sentences.append(f"when the window ended, {counted(evidence.overdue, 'due request')} had no answer")
     if evidence.warmup:
         sentences.append(evidence.warmup)
     if evidence.transient:
@@ -114,7 +117,7 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
     if m.busiest_thread and m.busiest_thread_cores is not None and m.busiest_thread_cores < BUSIEST_NAMED * of_all:
         sentences.append(f"the server's busiest threads were {m.busiest_thread}: {m.busiest_thread_cores:.2f} cores")
     if m.missed_ticks:
-        sentences.append(f"{m.missed_ticks} samples were missed")
+        sentences.append(f"the sampler missed {counted(m.missed_ticks, 'sample')}")
     return tuple(sentences)
 
 

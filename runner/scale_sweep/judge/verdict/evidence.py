@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from scale_sweep.judge.verdict.occupied import Occupied
 from scale_sweep.model import DiskFigures, Measurement
 
 
@@ -17,7 +18,7 @@ class TrialResources:
     the load generator, each with at most one request in flight. shared_cpus: those that both may use. prepared_disks:
     the number of disks prepared for the server's data; 0 if it is on an ordinary disk. unit: of rates, rows/s or
     requests/s, here and in ResourceUse. Rates are None if none was measured, or none was
-    offered (closed loop)."""
+    offered (closed loop). random_units: units of a request that comes at a random time; 0 if none does."""
 
     cores: float
     quota: bool
@@ -29,6 +30,7 @@ class TrialResources:
     disk_ceilings_mb_per_s: Mapping[str, float] = field(default_factory=dict)
     prepared_disks: int = 0
     unit: str = "rows/s"
+    random_units: int = 0
 
     @property
     def counts_rows(self) -> bool:
@@ -57,6 +59,33 @@ class OfferedOperation:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TakenCpus:
+    """Some CPUs, and the cores of them that other programs and the hypervisor took. whose: "the server's", or "the load
+    generator's"; of shared CPUs both."""
+
+    whose: str
+    cpus: int
+    others: float
+    stolen: float
+
+    @property
+    def share(self) -> float:
+        """The share of these CPUs that others had."""
+        return (self.others + self.stolen) / self.cpus
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lateness:
+    """The load generator's own part of the response times at a percentile. of_ms: the response time there, or its limit
+    by the objective."""
+
+    percentile: str
+    late_ms: float
+    of_ms: float
+    has_objective: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class ResourceUse:
     """Use over a window, or over one second of it; None if it was not read.
 
@@ -74,6 +103,8 @@ class ResourceUse:
     context switches of the server's threads, "voluntary" and "nonvoluntary". instructions_per_cycle, cycles_per_miss:
     of the server's CPUs, for all programs on them; None without hardware counters. A miss is one of the last-level
     cache. network: use as a share of an interface's speed, by interface and direction; virtual interfaces have none.
+    taken: what others had of the CPUs of server and load generator; empty if the kernel does not report each CPU's
+    time. late: the load generator's lateness in an open loop; empty for a second.
     load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
     second of the window, whose own figures count instead.
     """
@@ -105,6 +136,8 @@ class ResourceUse:
     in_flight: float | None = None
     workers_busy: float | None = None
     backlog_per_s: float | None = None
+    taken: tuple[TakenCpus, ...] = ()
+    late: tuple[Lateness, ...] = ()
     load_disks: Mapping[str, DiskFigures] | None = None
 
     @property
@@ -156,7 +189,7 @@ class Evidence:
     it was. claims: the window is long enough to claim the long-run rate; else the rules of a short window apply.
     offered: the operations with a rate of their own. left_out: which stored rows were not compared with those that were
     sent, and why; "" if all were. halves: of the window; None where the server's system time and
-    page faults were not counted."""
+    page faults were not counted. occupied: None where rate and service times cannot be compared."""
 
     resources: TrialResources
     measurement: Measurement
@@ -171,3 +204,4 @@ class Evidence:
     claims: bool = False
     offered: tuple[OfferedOperation, ...] = ()
     halves: tuple[LoadHalf, LoadHalf] | None = None
+    occupied: Occupied | None = None

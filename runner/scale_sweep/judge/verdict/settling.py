@@ -137,7 +137,13 @@ def _has_trend(figures: Steadiness) -> bool:
 
 
 def claimed(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple[float, int] | None:
-    """Mean rate and seconds of the window that carries the claim; None if none is steady.
+    """Mean rate and seconds of the window that carries the claim; None if none is steady."""
+    window = claimed_window(rates, duration_s, window_max_s)
+    return None if window is None else (fmean(window), len(window))
+
+
+def claimed_window(rates: Sequence[float], duration_s: int, window_max_s: int) -> Sequence[float] | None:
+    """The seconds of the window that carries the claim; None if none is steady.
 
     rates: one for each second, from the end of the warm-up on, at least window_max_s. It uses no more than a trial
     knows: the seconds up to a look. A window ends a second after the look that decides.
@@ -151,6 +157,12 @@ def claimed(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple
 
 def quickly(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple[float, int] | None:
     """As `claimed`, for a short window (quick), which is checked each second."""
+    window = quick_window(rates, duration_s, window_max_s)
+    return None if window is None else (fmean(window), len(window))
+
+
+def quick_window(rates: Sequence[float], duration_s: int, window_max_s: int) -> Sequence[float] | None:
+    """As `claimed_window`, for a short window."""
     for seconds in range(duration_s, window_max_s + 1):
         discarded = seconds_to_settle(rates[: seconds - 1], duration_s)
         kept = rates[discarded or 0 : seconds - 1]
@@ -160,7 +172,7 @@ def quickly(rates: Sequence[float], duration_s: int, window_max_s: int) -> tuple
     return None
 
 
-def _judged(seen: Sequence[float], least: int, *, claims: bool) -> tuple[float, int] | None:
+def _judged(seen: Sequence[float], least: int, *, claims: bool) -> Sequence[float] | None:
     discarded = (seconds_to_claim if claims else seconds_to_settle)(seen, least)
     kept = seen[discarded or 0 :]
-    return None if discarded is None or troubles(steadiness(kept), claims=claims) else (fmean(kept), len(kept))
+    return None if discarded is None or troubles(steadiness(kept), claims=claims) else kept

@@ -12,8 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import inf, isfinite, sqrt
-from statistics import NormalDist, fmean, median
+from statistics import fmean, median
 
+from scipy.special import stdtrit
+
+from scale_sweep.base.units import moved_words
 from scale_sweep.judge.verdict.thresholds import (
     ALTERNATION_MAX,
     BATCH_ERROR,
@@ -23,6 +26,9 @@ from scale_sweep.judge.verdict.thresholds import (
     CLAIM_HALVES_PERCENT,
     CLAIM_LOOKS,
     CLAIM_OFF_PERCENT,
+    CLAIM_SURE,
+    CLAIM_TREND_ERRORS,
+    CLAIM_TREND_PERCENT,
     CORRELATION_BIAS,
     CORRELATION_MAX,
     CORRELATION_SLOW,
@@ -37,6 +43,7 @@ from scale_sweep.judge.verdict.thresholds import (
     STEADY_DRIFT_PERCENT,
     STEADY_INTERVALS_MIN,
     UNCORRELATED,
+    UNKNOWN_PERCENT,
 )
 
 
@@ -196,14 +203,15 @@ def _of_short(figures: Steadiness) -> tuple[str, ...]:
 
 
 def _of_claim(figures: Steadiness, look: int) -> tuple[str, ...]:
-    reasons = [_drift_words(figures)] if abs(figures.drift_percent or 0.0) > CLAIM_DRIFT_PERCENT else []
-    halves, error = figures.halves_percent or 0.0, mean_error_percent(figures)
+    reasons = [_drift_words(figures)] if _has_claim_trend(figures) else []
+    halves, error = figures.halves_percent or 0.0, mean_error(figures)
     if abs(halves) > CLAIM_HALVES_PERCENT:
-        side = "above" if halves > 0 else "below"
-        reasons.append(f"the second half of the window is {abs(halves):.0f} % {side} the first")
-    if error > error_allowed_percent(look):
-        known = f"known to ± {2 * error:.0f} % only" if isfinite(error) else "not known"
-        varied = f"the mean is {known}: the rate varied by {figures.cv_percent or 0.0:.0f} %"
+        reasons.append(_halves_words(halves))
+    if error.within(1 - spent(look) / 2) > CLAIM_OFF_PERCENT:
+        reach = error.within(CLAIM_SURE)
+        is_known = reach < UNKNOWN_PERCENT
+        known = f"has a 95 % interval of -{reach:.0f} to +{reach:.0f} %" if is_known else "is not known"
+        varied = f"the mean {known}: the rate varied by {figures.cv_percent or 0.0:.0f} %"
         reasons.append(
             f"{varied}, and slowly, so that the window holds few independent seconds"
             if (figures.correlation or 0.0) > CORRELATION_SLOW
@@ -212,23 +220,53 @@ def _of_claim(figures: Steadiness, look: int) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def mean_error_percent(figures: Steadiness) -> float:
-    """Standard error of the mean, percent, with Bessel's correction for the number of independent seconds; 0 where it
-    is not known.
+def _has_claim_trend(figures: Steadiness) -> bool:
+    """Whether a window that carries the claim has a trend: above the cap, or half of it and certainly no noise. The
+    latter goes on after the window, as the end of a slow warm-up does."""
+    drift = abs(figures.drift_percent or 0.0)
+    noise = CLAIM_TREND_ERRORS * (figures.trend_error_percent or 0.0)
+    return drift > CLAIM_DRIFT_PERCENT or drift > max(CLAIM_TREND_PERCENT, noise)
 
-    The figure's error is the spread over √m, where m is the number of independent seconds. But the mean of m values
-    follows their chance, so their variance about it is too small by (m − 1) / m.
+
+@dataclass(frozen=True, kw_only=True)
+class MeanError:
+    """The standard error of a window's mean in percent, with its degrees of freedom. inf: the mean is not known."""
+
+    percent: float
+    degrees: float
+
+    def within(self, probability: float) -> float:
+        """The error in percent that the mean exceeds in one direction with 1 - probability, by Student's t."""
+        if not self.percent or not isfinite(self.percent):
+            return self.percent
+        return self.percent * float(stdtrit(self.degrees, probability))
+
+
+def mean_error(figures: Steadiness) -> MeanError:
+    """The error by the independent seconds of the window; 0 where it is not known.
+
+    The variance of m independent seconds about their own mean is too small by (m − 1) / m, and known with m − 1
+    degrees of freedom.
     """
     spread, error = figures.cv_percent or 0.0, figures.error_percent or 0.0
     if error <= 0 or spread <= 0:
-        return 0.0
+        return MeanError(percent=0.0, degrees=inf)
     many = (spread / error) ** 2
-    return error * sqrt(many / (many - 1)) if many > 1 else inf
+    return MeanError(percent=spread / sqrt(many - 1) if many > 1 else inf, degrees=many - 1)
 
 
 def _drift_words(figures: Steadiness) -> str:
-    drift = figures.drift_percent or 0.0
-    return f"the rate {'fell' if drift < 0 else 'rose'} by {abs(drift):.0f} % over the window"
+    return f"the rate {moved_words(figures.drift_percent or 0.0)} over the window"
+
+
+def _halves_words(percent: float) -> str:
+    """percent: the second half less the first, of the mean. In the sentence it is of the first, so that no half is more
+    than 100 % below another."""
+    first, second = 100 - percent / 2, 100 + percent / 2
+    if first <= 0:
+        return "the first half of the window stood still"
+    side = "above" if percent > 0 else "below"
+    return f"the second half of the window is {abs(100 * (second / first - 1)):.0f} % {side} the first"
 
 
 def look_seconds(duration_s: float, window_max_s: float) -> tuple[float, ...]:
@@ -242,13 +280,12 @@ def look_at(seconds: float, looks: Sequence[float]) -> int | None:
     return sum(seconds >= look for look in looks) or None
 
 
-def error_allowed_percent(look: int) -> float:
-    """The largest accepted standard error of the mean, percent, at this look (1..CLAIM_LOOKS).
+def spent(look: int) -> float:
+    """The part of CLAIM_ALPHA that this look (1..CLAIM_LOOKS) may use.
 
     A test that is repeated five times and stops at the first success is wrong more often than a single test. So the
     total error is distributed over the looks (alpha spending by a power of the time: Kim and DeMets 1987, rho = 2): the
     first look must be the most certain, the last may use most. With it, the mean is within CLAIM_OFF_PERCENT except for
     the look's part of CLAIM_ALPHA.
     """
-    part = CLAIM_ALPHA * (look**2 - (look - 1) ** 2) / CLAIM_LOOKS**2
-    return CLAIM_OFF_PERCENT / NormalDist().inv_cdf(1 - part / 2)
+    return CLAIM_ALPHA * (look**2 - (look - 1) ** 2) / CLAIM_LOOKS**2

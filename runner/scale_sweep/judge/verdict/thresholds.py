@@ -1,13 +1,13 @@
 """Every threshold of the verdict, with its unit and its reason. No other module here has one.
 
-docs/method.md names each for a reader. Refuses to hold a rule.
+docs/bottlenecks.md and docs/method.md name each for a reader. Refuses to hold a rule.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-# What was the bottleneck.
+# Bottlenecks.
 CORES_FULL: Final = 0.90  # share of the cores given: kernel threads and ticks take some, and a server waits a little
 GENERATOR_FULL: Final = 0.85  # share of the load generator's CPUs: it also waits for each answer
 GENERATOR_SPENT: Final = 0.97  # share of the load generator's CPUs: what is left are ticks of the kernel
@@ -39,6 +39,11 @@ DISK_BUSY_PERCENT: Final = 90.0  # percent of the time with requests in flight: 
 IO_WAITING_PERCENT: Final = 50.0  # percent of the time in which some task waited: any one task counts, so half of it
 MEMORY_WAITING_PERCENT: Final = 10.0  # percent of the time: reclaim slows a server long before it waits for half of it
 
+# Are the response times of an open loop the server's?
+TAKEN_SHARE: Final = 0.05  # share of the CPUs of server or load generator: more, and requests wait for a CPU
+LATE_SHARE: Final = 0.1  # share of a response time: more of it is not the server's but the load generator's
+LATE_LEAST_MS: Final = 1.0  # ms: without an objective, less than this is the time in which a kernel wakes a thread
+
 # Is the number right?
 DISK_BEYOND_PERCENT: Final = 150.0  # percent of its own ceiling: a capped device bursts for a second after a rest
 
@@ -55,14 +60,18 @@ LEVEL_PERCENT: Final = 5.0  # percent of the mean of both: within it the rate is
 
 # Was the rate steady? In a window that carries the claim (bench/method_steady.py says what these let through):
 CLAIM_OFF_PERCENT: Final = 5.0  # percent of the long-run mean: the claim; half the effects that sweeps look for
-CLAIM_ALPHA: Final = 0.03  # share of windows that may be further off, all looks together: 5 % accepts a random walk
+CLAIM_ALPHA: Final = 0.05  # share of windows that may be further off: all looks together, by Student's t
+CLAIM_SURE: Final = 0.975  # probability: one side of the 95 % interval in which a reason names the mean
 CLAIM_LOOKS: Final = 5  # looks at a window that grows: a check each second would use up the error by chance
 CLAIM_DRIFT_PERCENT: Final = 10.0  # percent of the mean over the window: at the cap, its ends are 5 % off its mean
+CLAIM_TREND_PERCENT: Final = 5.0  # percent of the mean over the window: the claim, where it is certainly a trend
+CLAIM_TREND_ERRORS: Final = 3.0  # standard errors of the trend: noise reaches them in 0.3 % of the windows
 CLAIM_HALVES_PERCENT: Final = 5.0  # percent of the mean between the halves: the claim again, for each half
 BATCH_S: Final = 5  # seconds of a batch: the 5 of MSER-5; long against requests, short against a window
 BATCHES_MIN: Final = 4  # batches: fewer have no half in which the end of a transient can be looked for
 BATCH_ERROR: Final = 1.25  # times the spread between batches: eight of them know it to 25 %
 CORRELATION_MAX: Final = 0.95  # between neighbouring seconds: one window cannot distinguish more from a random walk
+UNKNOWN_PERCENT: Final = 100.0  # percent of the mean: an error above it says nothing
 ALTERNATION_MAX: Final = 0.5  # between neighbouring seconds, below 0: one window cannot support more
 CORRELATION_BIAS: Final = 3  # parts of an n-th: the bias of an estimate from n values (Kendall 1954)
 CORRELATION_SLOW: Final = 0.5  # between neighbouring seconds: above it, the reason says that the rate varied slowly
@@ -81,6 +90,9 @@ PAGES_RATE_PERCENT: Final = 5.0  # percent of the CPU time of a row: the claim; 
 PAGES_EXPLAIN: Final = 0.66  # share of what a row costs more: two thirds are most of it
 PAGES_FAULTS: Final = 1.25  # times the page faults of a row: with more of them, their number is the cause
 PAGES_FAULTS_MIN: Final = 1000  # page faults in a half: fewer cost milliseconds
+
+# Do rate, service times and connections agree?
+LITTLE_OFF: Final = 0.10  # share of the connections: making a request may take another time in the warm-up
 
 # What a reader is told besides.
 BUSIEST_NAMED: Final = 0.95  # share of the server's CPU: if one pool of threads has more, its name says nothing new

@@ -6,5 +6,6 @@ and ends no process.
 """
 
 from scale_sweep.measure.executing.execute import Execution, Sink, execute, report
+from scale_sweep.measure.executing.place import Here, Place
 
-__all__ = ["Execution", "Sink", "execute", "report"]
+__all__ = ["Execution", "Here", "Place", "Sink", "execute", "report"]

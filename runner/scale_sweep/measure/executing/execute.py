@@ -10,24 +10,22 @@ import contextlib
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.base.interrupts import Stop, current
 from scale_sweep.loadgen.binary import loadgen_path
-from scale_sweep.machine.state import make_ready
-from scale_sweep.measure.executing.ceilings import Ceilings
+from scale_sweep.measure.executing.place import Here, Place
 from scale_sweep.measure.executing.run_setup import (
+    Ceilings,
     PreparedDisks,
     Say,
     data_of_run,
-    disks_of_run,
     memory_of_run,
     placement_of,
 )
 from scale_sweep.measure.trial.order import DataSet, TrialOrder
-from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import (
     CeilingsMeasured,
     DataDisk,
@@ -56,13 +54,14 @@ class Execution:
     """The plan to run, and the places of its files. Each trial's subject has its target, runtime and installation.
 
     client_homes: where the load generator finds the client library, by `Subject.server`. held_bytes: of memory that is
-    held for the server.
+    held for the server. place: where the trials run.
     """
 
     plan: Plan
     data_dir: Path
     client_homes: Mapping[tuple[str, ...], str]
     held_bytes: int = 0
+    place: Place = field(default_factory=Here)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +98,7 @@ class Orders:
             network_bits_per_s=sweep.network_bits_per_s,
             data=self.data(trial),
             program=self.program,
+            address=self.execution.place.address,
             ceiling_rows_per_s=self.ceilings.of(trial),
             disk_ceilings=self.stage.ceilings,
         )
@@ -125,28 +125,31 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     """
     plan, program = execution.plan, loadgen_path()
     say("measuring the load generator's own ceiling (same requests, same CPUs, no server)")
-    ceilings = Ceilings(program, execution.client_homes)
+    place = execution.place
+    ceilings = Ceilings(program, execution.client_homes, place.ceiling)
     ceilings.measure(plan.trials)
     writer.update_manifest(ceiling_rows_per_s=ceilings.described())
-    make_ready(execution.data_dir)
     stop = current()
     try:
         run_id = writer.path.name
         with (
-            disks_of_run(plan, execution.data_dir, run_id, say) as stage,
-            data_of_run(plan, run_id) as data,
+            place.disks(plan, execution.data_dir, run_id, say) as stage,
+            data_of_run(plan, run_id, place.remove_data) as data,
             memory_of_run(execution.held_bytes, _last_cpus(plan), say) as before_trial,
         ):
             writer.update_manifest(**stage.manifest())
             orders = Orders(
                 execution=execution, run_id=run_id, program=program, stage=stage, ceilings=ceilings, data=data
             )
+            writer.update_manifest(**place.manifest())
             placement, why = placement_of(plan, orders.order, stop, say)
             by_trial = {t.trial_id: rate for t in plan.trials if (rate := ceilings.of(t)) is not None}
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             dispatch(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
             run_trial_of = _runner(orders, ceilings, placement, stop, before_trial)
-            run_campaign(plan, planner_of(plan), run_trial_of, [writer, *sinks], writer.results, say)
+            all_sinks: list[Sink] = [writer, *sinks]
+            run_campaign(plan, planner_of(plan), run_trial_of, all_sinks, writer.results, say, place.now_ns)
+            writer.update_manifest(**place.manifest())
     except BaseException:
         with contextlib.suppress(StoreError):  # with a full disk, that error is reported already
             writer.update_manifest(status="interrupted")
@@ -166,7 +169,7 @@ def _runner(
     def run(trial: Trial) -> Generator[Event, None, None]:
         ceilings.measure([trial])  # a trial that was planned later; every other ceiling is known
         before(trial)
-        return run_trial(orders.order(trial, placement), stop)
+        return orders.execution.place.run(orders.order(trial, placement), stop)
 
     return run
 
@@ -187,17 +190,19 @@ def run_campaign(
     sinks: Sequence[Sink],
     done: Sequence[TrialResult] = (),
     say: Callable[[str], None] = lambda sentence: None,
+    now_ns: Callable[[], int] = time.monotonic_ns,
 ) -> None:
-    """Runs block after block until the planner has none. plan: the plan at the start. done: the results so far.
+    """Runs block after block until the planner has none. plan: the plan at the start. done: the results so far. now_ns:
+    the clock of the trials.
 
     An exception (Ctrl-C, a full disk) closes the trial's generator, which cleans up.
     """
-    results, last_why = list(done), ""
+    results, whys = list(done), {""}
     while True:
         block = planner.next(results)
-        if block.why and block.why != last_why:
+        if block.why not in whys:
             say(block.why)
-            last_why = block.why
+            whys.add(block.why)
         if not block.trials:
             return
         grown = with_block(plan, block)
@@ -205,16 +210,17 @@ def run_campaign(
             plan = grown
             dispatch(PlanGrew(plan=plan), sinks)
         for trial in block.trials:
-            results += _run(plan, trial, run_trial, sinks)
+            dispatch(_started(plan, trial, now_ns()), sinks)
+            results += _run(trial, run_trial, sinks)
 
 
-def _run(plan: Plan, trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]) -> list[TrialResult]:
-    """The trial's results, from its events."""
+def _started(plan: Plan, trial: Trial, now_ns: int) -> TrialStarted:
     place = next(at for at, t in enumerate(plan.trials, start=1) if t.trial_id == trial.trial_id)
-    started = TrialStarted(
-        trial=trial, position=place, total=len(plan.trials), unix_s=time.time(), monotonic_ns=time.monotonic_ns()
-    )
-    dispatch(started, sinks)
+    return TrialStarted(trial=trial, position=place, total=len(plan.trials), unix_s=time.time(), monotonic_ns=now_ns)
+
+
+def _run(trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]) -> list[TrialResult]:
+    """The trial's results, from its events."""
     finished: list[TrialResult] = []
     with closing(run_trial(trial)) as events:
         for event in events:

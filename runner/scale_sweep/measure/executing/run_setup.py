@@ -1,5 +1,5 @@
 """Sets up what the trials of a run share, and removes it at the end: its disks, its data sets, and the memory that is
-held for the server.
+held for the server. Measures the load generator's own ceilings, one for all trials that have the same.
 
 A sweep of cores has one disk, the one that holds the data directory; nothing is made or measured then. Whether a server
 supports several data directories is tried once: with one on each disk, a database is created, and the place of every
@@ -10,7 +10,7 @@ verdict, and the next one tries again. Refuses to trust a version or an edition,
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,6 +18,8 @@ from typing import Any
 
 from scale_sweep.base.errors import PreflightError, ScaleError
 from scale_sweep.base.interrupts import Stop
+from scale_sweep.base.units import counted, format_cpus
+from scale_sweep.loadgen.ceiling import NONE_FOR_READS, CeilingKey, Means, ceiling_key, means_of, measure_ceiling
 from scale_sweep.machine.host import data_disk, disk_of, memory_disk
 from scale_sweep.machine.host.held_memory import HeldMemory
 from scale_sweep.measure.trial.disks import check_placement
@@ -29,6 +31,7 @@ from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding, Plan, T
 from scale_sweep.plan.data_sets import data_key, makers
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.targets import load_facts, load_target
+from scale_sweep.server.targets.planned import planned_spec
 
 BLOCK_BYTES = 64 * 2**10
 Say = Callable[[str], None]
@@ -65,7 +68,7 @@ def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[
     from scale_sweep.machine.disks import measure_ceilings, prepared, shares_bottleneck
 
     count = max(trial.resources.disks for trial in plan.trials)
-    say(f"making {count} disks ready")
+    say(f"making {counted(count, 'disk')} ready")
     with prepared(sweep.disks, count, run_id, data_dir) as disks:
         say("measuring the disks' own ceilings (fio: each alone, then all together)")
         ceilings = measure_ceilings(disks, CEILING_S, BLOCK_BYTES)
@@ -95,9 +98,9 @@ def placement_of(plan: Plan, order: Callable[[Trial, str], TrialOrder], stop: St
         return requested, ""
     facts = load_facts(most.subject.target)
     can = facts.disk_placements
-    chosen, why = requested, f"{requested}, as asked"
+    chosen, why = requested, f"{requested}, as configured"
     if requested == "stripe":
-        why = "stripe, as asked: one RAID-0 array (md) over the disks of each level"
+        why = "stripe, as configured: one RAID-0 array (md) over the disks of each level"
     if requested == "auto":
         chosen, why = can[-1], f"{can[-1]}: the only way of {facts.name}"
     if requested in ("auto", "tiers") and "tiers" in can and most.disks > 1:
@@ -141,9 +144,11 @@ def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:
 
 
 @contextlib.contextmanager
-def data_of_run(plan: Plan, run_id: str) -> Iterator[Callable[[Trial], DataSet | None]]:
+def data_of_run(
+    plan: Plan, run_id: str, remove: Callable[[str], None] = remove
+) -> Iterator[Callable[[Trial], DataSet | None]]:
     """Yields a function: the data set that a trial gets a copy of, None if it loads its own rows. Removes all at the
-    end."""
+    end, by the function `remove`."""
     by_key = makers(plan.trials)
 
     def name_of(key: str) -> str:
@@ -175,3 +180,58 @@ def memory_of_run(wanted_bytes: int, cpus: Sequence[int], say: Say) -> Iterator[
                 say(f"only {bytes_held / 1e9:.1f} GB of memory are held: pages beyond that are dear")
 
         yield before_trial
+
+
+class Ceilings:
+    """client_homes: where the load generator finds the client library, by `Subject.server`. measured: measures the
+    ceiling of a program and a key."""
+
+    def __init__(
+        self,
+        program: str,
+        client_homes: Mapping[tuple[str, ...], str],
+        measured: Callable[[str, CeilingKey], float | None] = measure_ceiling,
+    ) -> None:
+        self._program, self._homes, self._measured = program, client_homes, measured
+        self._rates: dict[CeilingKey, float | None] = {}
+        self._means: dict[tuple[str, str], Means] = {}
+
+    def measure(self, trials: Iterable[Trial]) -> None:
+        """Measures each ceiling that is not known yet. Raises LoadError."""
+        for trial in trials:
+            key = self._key(trial)
+            if key not in self._rates:
+                self._rates[key] = self._measured(self._program, key)
+
+    def of(self, trial: Trial) -> float | None:
+        """The ceiling in rows/s; None if there is no such ceiling, or it was not measured."""
+        return self._rates.get(self._key(trial))
+
+    def described(self) -> dict[str, float | str]:
+        """Each ceiling for people: the rate, or why there is none."""
+        return {_words(key): rate if rate is not None else key.means.value for key, rate in self._rates.items()}
+
+    def _key(self, trial: Trial) -> CeilingKey:
+        if trial.work.counts_requests:
+            return NONE_FOR_READS
+        target = load_target(trial.subject.target)
+        spec = planned_spec(trial, target, self._homes[trial.subject.server])
+        method = spec["driver"], spec.get("method", "")
+        if method not in self._means:
+            self._means[method] = means_of(self._program, spec)
+        cpus, threads = trial.placement.generator_cpus, target.facts.threads_per_process
+        return ceiling_key(spec, cpus, threads, self._means[method])
+
+
+def _words(key: CeilingKey) -> str:
+    if key is NONE_FOR_READS:
+        return "a load that reads"
+    spec = dict(key.spec)
+    interlaced = f", {spec['interlace_rows']} of a table in turn" if spec.get("interlace_rows", "0") != "0" else ""
+    if spec.get("requests_per_table", "1") != "1":
+        interlaced = f", {spec['requests_per_table']} requests of a table in a row"
+    driver = f", driver {spec['driver']} with {key.means.value}" if key.means is Means.STUBBED else ""
+    return (
+        f"{spec['threads']} threads, {spec['rows_per_request']} rows a request{interlaced}, {spec['tables']} tables, "
+        f"{f'on CPU {format_cpus(key.cpus)}' if key.cpus else 'on the load hosts'}{driver}"
+    )

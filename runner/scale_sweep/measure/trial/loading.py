@@ -95,12 +95,15 @@ class Loading:
         self._is_looked_at = False
         self.stacks = StackRecorder() if order.trial.role == "profile" else None
 
-    def events(self) -> Iterator[Event]:
-        """Everything as it is seen. Raises LoadError, TargetError or Stopped; the load has then ended."""
+    def events(self, *, flushes: bool = True) -> Iterator[Event]:
+        """Everything as it is seen. flushes: the server is flushed after the load; else `flush` does that later.
+
+        Raises LoadError, TargetError or Stopped; the load has then ended.
+        """
         self._sync(SYNC_S)
         try:
             self._load.start()
-            failure = yield from self._sampled()
+            failure = yield from self._sampled(flushes=flushes)
             new = yield from self._drained()
             for trouble in self._load.troubles:
                 sentence = f"{trouble.count} × {trouble.code}: {trouble.message}"
@@ -129,8 +132,8 @@ class Loading:
             samples=tuple(self._samples),
         )
 
-    def _sampled(self) -> Generator[Event, None, ScaleError | None]:
-        """Runs load and flush with the sampler. Returns why the load failed, or None."""
+    def _sampled(self, *, flushes: bool) -> Generator[Event, None, ScaleError | None]:
+        """Runs the load, and the flush if it is wanted, with the sampler. Returns why the load failed, or None."""
         self._sampler = Sampler(
             server=self._server.accounting(),
             generator=Accounting(kind="processes", root_pids=tuple(self._load.pids)),
@@ -148,7 +151,8 @@ class Loading:
             with self._sampler:
                 try:
                     yield from self._follow()
-                    yield from self._flush()
+                    if flushes:
+                        yield from self.flush()
                 except ScaleError as error:
                     self._load.stop()
                     yield from self._rest()
@@ -233,7 +237,8 @@ class Loading:
         """The server's count of commits; None if it has none, or not in time: the load has its own deadline."""
         return answer_within(COMMITS_S, self._session.commit_cycles)
 
-    def _flush(self) -> Iterator[Event]:
+    def flush(self) -> Iterator[Event]:
+        """Waits until the server has written what it acknowledged."""
         yield PhaseEntered(trial_id=self._trial_id, phase="flush", monotonic_ns=self._clock.now_ns())
         summary = self._load.summary()
         limit = flush_s((summary.rows_acked if summary else 0) * logical_bytes(self._order.trial.work))

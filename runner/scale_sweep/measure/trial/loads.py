@@ -6,21 +6,23 @@ Refuses to fail a trial whose requests cannot be read: a note names the reason.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.loadgen.foreign import ForeignLoad
-from scale_sweep.loadgen.groups import begun_together, group_specs
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.process import LoadProcesses
-from scale_sweep.loadgen.split import split_spec
+from scale_sweep.loadgen.split import begun_together, group_specs, split_spec
 from scale_sweep.loadgen.trace import TRACE, left_out, parquet_of, with_files
 from scale_sweep.machine.state import scratch
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.model import ArtifactMade, Event, Noted, Trial
+
+LoadMaker = Callable[[TrialOrder, Mapping[str, str], int, Reached, str], LoadHandle]
 
 
 def load_of(
@@ -28,7 +30,7 @@ def load_of(
 ) -> LoadHandle:
     """The load of the order's trial, not started. trace_folder: for the requests that it keeps, "" if it keeps none.
     Raises TargetError if the target has no such load generator."""
-    cpus, network = order.trial.placement.generator_cpus, reached.server.network_namespace
+    cpus, network = _cpus(order), reached.server.network_namespace
     if not order.trial.load.is_ours:
         return ForeignLoad(reached.session.genuine_load(), cpus, network)
     now_ns = time.monotonic_ns()
@@ -36,6 +38,11 @@ def load_of(
     specs = [part for group in groups for part in split_spec(group, threads_per_process, now_ns)]
     specs = with_files(begun_together(specs, now_ns), trace_folder)
     return LoadProcesses(order.program, specs, cpus, reached.address.secret, network)
+
+
+def _cpus(order: TrialOrder) -> tuple[int, ...]:
+    """The load generator's CPUs; all of this machine if the trial's own load is made elsewhere."""
+    return order.trial.placement.generator_cpus or tuple(sorted(os.sched_getaffinity(0)))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import DataDisk, DiskCeiling, Trial
+from scale_sweep.model import LOOPBACK, DataDisk, DiskCeiling, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +31,8 @@ class TrialOrder:
     were prepared, the one of data_dir. disk_placement: as decided. program: the load generator's. ceiling_rows_per_s:
     its own ceiling; None if it was not measured. sample_hz: samples for each second. network_bits_per_s: the speed of
     interfaces by name, if the kernel does not know it. data: the rows that are present before the load, if they are
-    loaded once for several trials; the first trial that does not find them loads them.
+    loaded once for several trials; the first trial that does not find them loads them. address: of the server's
+    machine, on which the load reaches it.
     """
 
     run_id: str
@@ -51,6 +52,7 @@ class TrialOrder:
     disk_ceilings: tuple[DiskCeiling, ...] = ()
     network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
     data: DataSet | None = None
+    address: str = LOOPBACK
 
     @property
     def is_on_disks(self) -> bool:

@@ -73,6 +73,7 @@ def provision(
                 endpoint=trial.subject.endpoint,
                 disks=tuple(data_paths(order.disks)) if order.is_on_disks else (),
                 programs=target.programs(trial, order.home) if is_ours else (),
+                address=order.address,
             )
         )
         cleanup.callback(remove_directories, site)

@@ -12,20 +12,18 @@ from dataclasses import replace
 
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.base.interrupts import Stop, undone
-from scale_sweep.base.same_value import is_same_value
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.experiment.work import logical_bytes, row_logical_bytes
-from scale_sweep.judge.figures.outcome import outcome
-from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
 from scale_sweep.judge.figures.window_bounds import with_summary
-from scale_sweep.judge.method import METHOD
 from scale_sweep.loadgen.features import kept_by
-from scale_sweep.loadgen.groups import group_specs, specs_text
+from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.spec import query_lines, trial_spec
+from scale_sweep.loadgen.split import group_specs, specs_text
 from scale_sweep.measure.trial.answers import checked_before, checked_within
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement
+from scale_sweep.measure.trial.effective import mismatches
+from scale_sweep.measure.trial.ending import ended, facts_at_first
 from scale_sweep.measure.trial.loading import LOCAL, Clock, Loading
-from scale_sweep.measure.trial.loads import load_of, trace_folder, traced
+from scale_sweep.measure.trial.loads import LoadMaker, load_of, trace_folder, traced
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.preload import (
     Kept,
@@ -39,6 +37,7 @@ from scale_sweep.measure.trial.preload import (
     warmed,
 )
 from scale_sweep.measure.trial.provision import Provisioned, Reached, provision, reached_by
+from scale_sweep.measure.trial.searching import Doors, Searching
 from scale_sweep.measure.trial.stages import (
     Aborted,
     AnswersCompared,
@@ -64,7 +63,7 @@ from scale_sweep.measure.trial.waiting import (
     wait_until_ready,
     with_cause,
 )
-from scale_sweep.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, Preloaded, TrialFinished, TrialResult
+from scale_sweep.model import FOLDED, ArtifactMade, Event, Noted, PhaseEntered, Preloaded
 from scale_sweep.server.runtimes import Server, load_runtime
 from scale_sweep.server.targets import load_target
 from scale_sweep.server.targets.planned import texts_of
@@ -72,30 +71,30 @@ from scale_sweep.server.targets.planned import texts_of
 SIZE_S = 10.0  # seconds to add up the sizes of the server's files
 
 
-def run_trial(order: TrialOrder, stop: Stop, clock: Clock = LOCAL) -> Generator[Event, None, None]:
+def run_trial(
+    order: TrialOrder, stop: Stop, clock: Clock = LOCAL, make_load: LoadMaker = load_of
+) -> Generator[Event, None, None]:
     """Events of the trial, TrialFinished last. Raises only errors that end the run (Stopped, defects).
+
+    make_load: makes the measured load; rows before it are always loaded from this machine.
 
     It may run in any thread of any process. When the iterator is exhausted or closed, the trial is over and its server
     gone.
     """
     with stop.here():
-        yield from _RunningTrial(order, stop, clock).events()
+        yield from _RunningTrial(order, stop, clock, make_load).events()
 
 
 class _RunningTrial:
     """The state that the stages of one trial share. Each stage adds a frozen part to its facts."""
 
-    def __init__(self, order: TrialOrder, stop: Stop, clock: Clock) -> None:
+    def __init__(self, order: TrialOrder, stop: Stop, clock: Clock, make_load: LoadMaker) -> None:
         self._order, self._trial, self._stop, self._clock = order, order.trial, stop, clock
+        self._make_load = make_load
         self._target = load_target(order.trial.subject.target)
         self._runtime = load_runtime(order.trial.subject.runtime)
         self._server_facts: Mapping[str, str] = {}
-        self._facts = TrialFacts(
-            ceiling_rows_per_s=order.ceiling_rows_per_s,
-            disk_ceilings=order.disk_ceilings,
-            logical_bytes_per_row=logical_bytes(order.trial.work),
-            row_bytes=row_logical_bytes(order.trial.work),
-        )
+        self._facts = facts_at_first(order)
 
     def events(self) -> Iterator[Event]:
         started, self._begun = datetime.datetime.now(datetime.UTC), time.monotonic()
@@ -105,24 +104,8 @@ class _RunningTrial:
             except ScaleError as error:
                 self._add(Aborted(aborted=error.message))
             yield self._enter("teardown")
-        facts = self._facts
-        yield self._artifact("loadgen.jsonl", facts.generator_log)
-        yield self._artifact("server.log", facts.log_tail)
-        yield self._artifact("facts.json", facts_text(facts, with_summary=not self._trial.load.is_ours))
-        come_to = outcome(load_axis(self._order.axis), self._trial, facts)
-        yield TrialFinished(
-            result=TrialResult(
-                trial=self._trial,
-                measurement=come_to.measurement,
-                verdict=come_to.verdict,
-                effective=facts.effective,
-                server=self._server_facts,
-                log_tail=facts.log_tail,
-                started_utc=started.isoformat(timespec="seconds"),
-                wall_s=time.monotonic() - self._begun,
-                method=METHOD,
-            )
-        )
+        wall_s = time.monotonic() - self._begun
+        yield from ended(self._order, self._facts, self._server_facts, started, wall_s)
 
     def _walk(self) -> Iterator[Event]:
         kept = yield from self._prepared()
@@ -191,7 +174,8 @@ class _RunningTrial:
             self._rows_there(replace(there, cached_percent=answer_within(SIZE_S, lambda: cached_percent(reached))))
         yield from self._load(reached, spec)
         yield self._enter("verify")
-        rows = self._facts.summary.rows_acked if self._facts.summary else 0
+        summary = self._facts.of_all_loads
+        rows = summary.rows_acked if summary else 0
         size = answer_within(SIZE_S, lambda: bytes_at_rest((reached.address.data_dir, *reached.address.disks)))
         self._add(Verified(counted=ask(reached, reached.session.count, count_s(rows)), data_bytes=size))
         self._add(self._compared(reached, spec))
@@ -200,7 +184,7 @@ class _RunningTrial:
 
     def _compared(self, reached: Reached, spec: Mapping[str, str]) -> RowsCompared:
         facts, spent_s = self._facts, time.monotonic() - self._begun
-        summary, counted = facts.summary, facts.counted
+        summary, counted = facts.of_all_loads, facts.counted
         return RowsCompared(
             summed=rows_summed(self._order, reached, self._target.facts, spec, summary, counted, spent_s)
         )
@@ -212,7 +196,7 @@ class _RunningTrial:
         version, settings = ask(reached, session.version, ANSWER_S), ask(reached, session.effective, ANSWER_S)
         at_rest = self._target.facts.at_rest if self._trial.work.preload_rows else ""
         effective = {"server_version": version, **settings, **placed, **({"at_rest": at_rest} if at_rest else {})}
-        return SchemaMade(effective=effective, mismatches=_mismatches(session.expected(), effective))
+        return SchemaMade(effective=effective, mismatches=mismatches(session.expected(), effective))
 
     def _checked(self, reached: Reached) -> Generator[Event, None, Mapping[str, str]]:
         """Makes the spec of the load, and compares the answers to its queries. Returns the spec."""
@@ -226,28 +210,52 @@ class _RunningTrial:
         return spec
 
     def _load(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
-        facts = self._target.facts
+        if self._trial.load.searches:
+            yield from self._search(reached, spec)
+            return
         with trace_folder(self._trial) as folder:
-            load = load_of(self._order, spec, facts.threads_per_process, reached, folder)
-            watched = {"by_thread": facts.thread_names, "waits": facts.wait_events}
-            loading = Loading(self._order, reached, load, self._stop, self._clock, **watched)
+            load = self._make_load(self._order, spec, self._target.facts.threads_per_process, reached, folder)
+            loading = self._loading(reached, self._order, load)
             try:
                 yield from traced(loading.events(), self._trial, load, folder)
             finally:
                 loaded = loading.loaded()
                 self._add(loaded)
                 self._facts = with_summary(self._facts, loaded.summary, self._trial.load, self._trial.work)
-        if self._facts.answers and load.answers:
-            summary = self._facts.summary
-            written = summary.rows_acked + summary.rows_failed + summary.rows_unanswered if summary else 0
-            within = checked_within(
-                self._order, reached, spec, self._texts(), load.answers, self._facts.answers, written
-            )
-            self._add(AnswersCompared(answers=within))
+        self._answers_within(reached, spec, load)
         if loading.stacks is not None:
             yield self._artifact(FOLDED, loading.stacks.folded)
             if loading.stacks.trouble:
                 yield Noted(trial_id=self._trial.trial_id, sentence=loading.stacks.trouble)
+
+    def _loading(self, reached: Reached, order: TrialOrder, load: LoadHandle) -> Loading:
+        facts = self._target.facts
+        watched = {"by_thread": facts.thread_names, "waits": facts.wait_events}
+        return Loading(order, reached, load, self._stop, self._clock, **watched)
+
+    def _search(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
+        """The loads of a search for the trial's objective."""
+        threads = self._target.facts.threads_per_process
+        doors = Doors(
+            load=lambda order, of_load: self._make_load(order, of_load, threads, reached, ""),
+            loading=lambda order, load: self._loading(reached, order, load),
+        )
+        searching = Searching(self._order, load_axis(self._order.axis), spec, self._facts, doors)
+        try:
+            yield from searching.events()
+        finally:
+            for seen in searching.seen():
+                self._add(seen)
+        self._answers_within(reached, spec, searching.first_load)
+
+    def _answers_within(self, reached: Reached, spec: Mapping[str, str], load: LoadHandle | None) -> None:
+        """Compares the answers that the load reported, if any were compared before it."""
+        if load is None or not self._facts.answers or not load.answers:
+            return
+        summary, texts = self._facts.summary, self._texts()
+        written = summary.rows_acked + summary.rows_failed + summary.rows_unanswered if summary else 0
+        within = checked_within(self._order, reached, spec, texts, load.answers, self._facts.answers, written)
+        self._add(AnswersCompared(answers=within))
 
     def _ended(self, server: Server) -> Ended:
         log_tail, killed = server.log_tail(LOG_LINES), killed_for_memory(server, self._order)
@@ -266,15 +274,3 @@ class _RunningTrial:
 
     def _artifact(self, name: str, text: str) -> ArtifactMade:
         return ArtifactMade(trial_id=self._trial.trial_id, name=name, text=text)
-
-
-def _mismatches(expected: Mapping[str, str], effective: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(
-        f"{name} was to be {value}, {_reported(effective.get(name, ''))}"
-        for name, value in expected.items()
-        if not is_same_value(value, effective.get(name, ""))
-    )
-
-
-def _reported(value: str) -> str:
-    return f"the server says {value}" if value else "the server does not report it"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from scale_sweep.judge.figures.trial_facts import TrialFacts
+from scale_sweep.judge.figures.trial_facts import StepSeen, TrialFacts
 from scale_sweep.model import AnswersChecked, Counted, Interval, LoadSummary, Preloaded, RowsSummed, Sample, SamplerCost
 
 
@@ -55,6 +55,14 @@ class LoadSeen:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Searched:
+    """The steps of a search, after the closed loop."""
+
+    step_rates: tuple[float, ...]
+    steps: tuple[StepSeen, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Verified:
     """The database's own count of rows; None if it has none. data_bytes: of its files."""
 
@@ -84,7 +92,7 @@ class Aborted:
     aborted: str
 
 
-StageResult = SchemaMade | RowsThere | AnswersCompared | LoadSeen | Verified | RowsCompared | Ended | Aborted
+StageResult = SchemaMade | RowsThere | AnswersCompared | LoadSeen | Searched | Verified | RowsCompared | Ended | Aborted
 
 
 def with_stage(facts: TrialFacts, stage: StageResult) -> TrialFacts:

@@ -19,7 +19,7 @@ from typing import Any
 from scale_sweep.experiment.work import stores
 from scale_sweep.experiment.work.sums import UNREADABLE, RightFigures, figures_of, right_figures, steps_ns, table_sums
 from scale_sweep.loadgen.rows import tables_of
-from scale_sweep.loadgen.sums import TableRun, sums_of
+from scale_sweep.loadgen.verbs import TableRun, sums_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask, count_s

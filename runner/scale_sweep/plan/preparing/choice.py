@@ -9,7 +9,7 @@ each other, and a runtime that cannot give a server the quantities of the axes; 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -83,8 +83,10 @@ class ChosenArm:
     choice: ServerChoice
 
 
-def chosen_arms(sweep: Sweep) -> tuple[ChosenArm, ...]:
-    """All combinations in the order of the variants. Each distinct server is searched once. Raises as `choose` does."""
+def chosen_arms(sweep: Sweep, find: Find | None = None) -> tuple[ChosenArm, ...]:
+    """All combinations in the order of the variants. Each distinct server is searched once, by `find`, or else by
+    `choose`. Raises as that does."""
+    find = find or choose
     choices: dict[str, ServerChoice] = {}
     arms = []
     for variant in variants(sweep):
@@ -92,7 +94,7 @@ def chosen_arms(sweep: Sweep) -> tuple[ChosenArm, ...]:
         request = replace(sweep, **own_fields)
         key = subject_key(request)
         if key not in choices:
-            choices[key] = choose(request)
+            choices[key] = find(request)
         choice = choices[key]
         chosen = replace(
             request, target=choice.facts.name, runtime=choice.runtime, image=choice.image, home=choice.home
@@ -103,7 +105,10 @@ def chosen_arms(sweep: Sweep) -> tuple[ChosenArm, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class ServerChoice:
-    """The choice. home: the server's installation, as the runtime sees it. sentence: what was chosen and why."""
+    """The choice. home: the server's installation, as the runtime sees it. sentence: what was chosen and why.
+
+    missing: why no such server was found, if a plan only assumes it (`assumed`); "" for a server that exists.
+    """
 
     target: Target
     runtime: str
@@ -111,6 +116,7 @@ class ServerChoice:
     home: str
     version: str
     sentence: str
+    missing: str = ""
 
     @property
     def facts(self) -> Facts:
@@ -123,11 +129,36 @@ class ServerChoice:
         return load_runtime(self.runtime).CAN
 
 
+Find = Callable[[RequestedServer], ServerChoice]
+
+
 def choose(request: RequestedServer) -> ServerChoice:
     """The first requested server that the machine has.
 
     Raises UsageError for a pair that does not exist, PreflightError with what to install.
     """
+    result = search(request)
+    if isinstance(result, ServerChoice):
+        return result
+    raise PreflightError("nothing to measure here: " + "; ".join(result), remedy=to_have(request))
+
+
+def search(request: RequestedServer) -> ServerChoice | tuple[str, ...]:
+    """The first requested server that the machine has, or the reasons why it has none. Raises UsageError for a pair
+    that does not exist."""
+    refuse_wrong_request(request)
+    missing: list[str] = []
+    for facts, runtime in candidates(request):
+        result = _try(request, facts, runtime)
+        if isinstance(result, ServerChoice):
+            skipped = f" ({'; '.join(missing)})" if missing else ""
+            return replace(result, sentence=result.sentence + skipped)
+        missing.append(result)
+    return tuple(dict.fromkeys(missing))
+
+
+def refuse_wrong_request(request: RequestedServer) -> None:
+    """Raises UsageError for a request that no machine can meet."""
     refuse_two_places(request)
     if request.endpoint and request.target == ANY:
         raise UsageError("--endpoint: which database is it?", remedy="name it with --target")
@@ -136,14 +167,6 @@ def choose(request: RequestedServer) -> ServerChoice:
     if request.home and not os.path.isdir(request.home):
         what = "is not a directory" if os.path.exists(request.home) else "does not exist"
         raise UsageError(f"--home {request.home}: {what}", remedy="give the directory of an installed server")
-    missing: list[str] = []
-    for facts, runtime in _candidates(request):
-        result = _try(request, facts, runtime)
-        if isinstance(result, ServerChoice):
-            skipped = f" ({'; '.join(missing)})" if missing else ""
-            return replace(result, sentence=result.sentence + skipped)
-        missing.append(result)
-    raise PreflightError("nothing to measure here: " + "; ".join(dict.fromkeys(missing)), remedy=_remedy(request))
 
 
 def runtimes_of(facts: Facts) -> tuple[str, ...]:
@@ -167,7 +190,8 @@ def _refuse_pair(request: RequestedServer, facts: Facts) -> None:
         )
 
 
-def _candidates(request: RequestedServer) -> list[tuple[Facts, str]]:
+def candidates(request: RequestedServer) -> list[tuple[Facts, str]]:
+    """The targets and runtimes that a request allows, best first."""
     ranked = sorted((f for f in all_facts() if f.auto_rank is not None), key=lambda f: f.auto_rank or 0)
     targets = ranked if request.target == ANY else [load_facts(request.target)]
     return [
@@ -206,14 +230,14 @@ def _try(request: RequestedServer, facts: Facts, name: str) -> ServerChoice | st
         return why_not
     sentence = f"{facts.name} {installation.version} {runtime.phrase(installation.source)}, {_how(request)}"
     if facts.remark:
-        sentence = f"target {facts.name}, as asked: {facts.remark}"
+        sentence = f"target {facts.name}, as configured: {facts.remark}"
     return replace(chosen, home=installation.home, version=installation.version, sentence=sentence)
 
 
 def _how(request: RequestedServer) -> str:
     if request.target == ANY:
         return "the best that this machine offers"
-    return "as asked" if request.runtime != ANY else "as asked, in the best runtime that this machine offers"
+    return "as configured" if request.runtime != ANY else "as configured, in the best runtime of this machine"
 
 
 def _unusable(target: Target, installation: Installation) -> str:
@@ -225,7 +249,8 @@ def _unusable(target: Target, installation: Installation) -> str:
     return f"{where}: {blocking[0].subject}: {blocking[0].sentence}" if blocking else ""
 
 
-def _remedy(request: RequestedServer) -> str:
+def to_have(request: RequestedServer) -> str:
+    """The remedy for a server that the machine does not have: what to install or to correct."""
     wanted = all_facts() if request.target == ANY else (load_facts(request.target),)
     installs = [facts.to_install for facts in wanted if facts.to_install]
     if request.runtime == ANY:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from scale_sweep.machine.host.ram import RamDirectory
 from scale_sweep.model import Finding, Plan, Trial
 from scale_sweep.plan.data_sets import bytes_needed
 from scale_sweep.plan.preparing import machine_findings, server_findings
+from scale_sweep.plan.preparing.assumed import not_found
 from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
 from scale_sweep.server.targets import Surroundings, load_facts
 
@@ -34,6 +36,7 @@ def preflight(
         trials.setdefault(subject_key(trial.subject), []).append(trial)
     subjects = [(choices[key], of_subject) for key, of_subject in trials.items()]
     findings = [
+        *not_found((of_subject[0].subject, choice) for choice, of_subject in subjects),
         *machine_findings.writable("--results", results),
         *machine_findings.trusted(data_dir),
         *machine_findings.writable("--data-dir", data_dir),
@@ -49,13 +52,33 @@ def preflight(
         *machine_findings.port_free(plan.sweep.port),
         *machine_findings.profiling(plan.sweep.profile),
         *machine_findings.interfaces(plan.sweep.network_bits_per_s),
-        *(f for choice, of_subject in subjects for f in _of_server(choice, of_subject)),
+        *(f for choice, of_subject in subjects if not choice.missing for f in _of_server(choice, of_subject)),
         *machine_findings.idle(host),
         *_of_plan(plan),
         *_unequal_runtimes(plan),
         *_disks(plan, data_dir),
         *axis_of(plan.sweep.axis).findings(plan),
         *(f for choice, of_subject in subjects for f in server_findings.refused(choice, of_subject, around)),
+    ]
+    return tuple(sorted(dict.fromkeys(findings), key=lambda f: not f.blocking))
+
+
+def findings_elsewhere(plan: Plan, host: Host, choices: Mapping[str, ServerChoice]) -> tuple[Finding, ...]:
+    """The findings of a plan for a machine that is not here: those that the plan alone shows."""
+    around = Surroundings(memory_bytes=host.memory_bytes, free_bytes=sys.maxsize)
+    first = {subject_key(trial.subject): trial.subject for trial in plan.trials}
+    findings = [
+        *not_found((subject, choices[key]) for key, subject in first.items()),
+        *_of_plan(plan),
+        *_unequal_runtimes(plan),
+        *axis_of(plan.sweep.axis).findings(plan),
+        *(
+            finding
+            for key in first
+            for finding in server_findings.refused(
+                choices[key], [trial for trial in plan.trials if subject_key(trial.subject) == key], around
+            )
+        ),
     ]
     return tuple(sorted(dict.fromkeys(findings), key=lambda f: not f.blocking))
 
@@ -132,7 +155,7 @@ def cold_data(plan: Plan, *, in_memory: bool) -> list[Finding]:
         if subject.endpoint:
             reasons.append("a server that already runs is not started again")
         elif not facts.keeps_data:
-            reasons.append(f"{facts.title} cannot be started again on its own files yet")
+            reasons.append(f"{facts.title} cannot be started again on its files yet")
         elif in_memory:
             reasons.append("data in memory are never cold")
     remedy = "--cache as-is, or a --data-dir on a disk" if in_memory else "--cache as-is"

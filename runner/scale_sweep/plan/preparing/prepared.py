@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from scale_sweep.base.errors import PreflightError, StoreError
 from scale_sweep.base.extras import require_extra
@@ -16,9 +17,9 @@ from scale_sweep.machine.host.cpu_work import ESTIMATES_SPEED, speed_now
 from scale_sweep.machine.host.new_pages import measure_new_pages
 from scale_sweep.machine.host.ram import RamDirectory, is_ram, ram_directory, with_size
 from scale_sweep.machine.state import folder_path
-from scale_sweep.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
+from scale_sweep.model import Finding, NewPages, NoiseParts, Plan, ServerSource, StoredRun, Subject, Sweep
 from scale_sweep.plan import PlannedArm, complete, left_out, make_plan, plan_arms, with_constants
-from scale_sweep.plan.complete import with_equal_connections
+from scale_sweep.plan.complete import more_tables_sentence, with_enough_tables, with_equal_connections
 from scale_sweep.plan.new_pages import (
     ENOUGH_BYTES,
     equal_rows_sentence,
@@ -28,10 +29,12 @@ from scale_sweep.plan.new_pages import (
     trial_bytes,
     with_equal_rows,
 )
-from scale_sweep.plan.power import GUESS, AssumedNoise, blocks_for, replicates_for
+from scale_sweep.plan.power import GUESS, AssumedNoise, blocks_for, replicates_for, with_parts
 from scale_sweep.plan.preparing import machine_findings
+from scale_sweep.plan.preparing.assumed import choose_or_assume
 from scale_sweep.plan.preparing.choice import (
     ChosenArm,
+    Find,
     RequestedServer,
     ServerChoice,
     choose,
@@ -43,6 +46,7 @@ from scale_sweep.plan.preparing.choice import (
 from scale_sweep.plan.preparing.findings import preflight
 from scale_sweep.plan.preparing.same_server import refuse_same_server
 from scale_sweep.plan.preparing.specs import refuse_wrong_specs
+from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.reader import read_fit, read_manifest, run_paths
 from scale_sweep.results.store.reference import read_reference
 from scale_sweep.results.store.stored import FIT
@@ -50,13 +54,15 @@ from scale_sweep.sweep.ab import as_one, variants_of, words
 from scale_sweep.sweep.vary import VARIANT, as_varied
 
 LOOKED_AT = 30  # runs, the newest first
+PARTS_OF = 5  # runs, the newest of them, whose parts of the noise are pooled
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
     """A plan for this machine, with its findings. choices: by `subject_key` of a subject. ram: the data directory if it
     is in memory. noise: of a trial, as the plan's power assumes it. new_pages: what one costs, if
-    measured. held_bytes: of memory that the run holds for the server."""
+    measured. held_bytes: of memory that the run holds for the server. elsewhere: a sentence about the machine, if it is
+    not this one. hosts: for the manifest, if server and load are on hosts of their own."""
 
     plan: Plan
     choices: Mapping[str, ServerChoice]
@@ -68,6 +74,8 @@ class Prepared:
     noise: AssumedNoise = GUESS
     new_pages: NewPages | None = None
     held_bytes: int = 0
+    elsewhere: str = ""
+    hosts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def choice(self) -> ServerChoice:
@@ -81,17 +89,26 @@ class Prepared:
 
 def prepare(sweep: Sweep, results: Path) -> Prepared:
     """Chooses servers, plans and checks; starts nothing. Raises UsageError or PreflightError."""
+    return _prepared(sweep, results, choose)
+
+
+def prepare_plan(sweep: Sweep, results: Path) -> Prepared:
+    """The same for a plan that is only shown: it assumes the servers that this machine lacks."""
+    return _prepared(sweep, results, choose_or_assume)
+
+
+def _prepared(sweep: Sweep, results: Path, find: Find) -> Prepared:
     host = read_host()
     sweep = with_order_seed(sweep)
     sweep = replace(sweep, data_dir=with_size(sweep.data_dir))
     read_reference(sweep.reference)
-    arms = chosen_arms(sweep)
+    arms = chosen_arms(sweep, find)
     for arm in arms:
         refuse_unable(arm.sweep, arm.choice)
     noise = assumed_noise(results, host, arms[0].choice.facts.name)
-    arms = tuple(replace(arm, sweep=_with_replicates(arm.sweep, len(arms), noise)) for arm in arms)
+    arms = tuple(replace(arm, sweep=with_enough_replicates(arm.sweep, len(arms), noise)) for arm in arms)
     choices = {subject_key(arm.sweep): arm.choice for arm in arms}
-    plan = _planned(arms, host)
+    plan = planned(arms, host)
     refuse_wrong_specs(plan, choices)
     pages = pages_of(plan)
     return replace(with_findings(_in_cheap_pages(plan, pages, arms, host), choices, host, results, pages), noise=noise)
@@ -110,7 +127,7 @@ def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[ChosenArm
     estimate = max(arm.choice.facts.rows_per_core_s for arm in arms)
     rows = rows_in_cheap_pages(plan, pages, estimate * speed_now() / ESTIMATES_SPEED)
     if rows is not None:
-        plan = _planned([replace(arm, sweep=with_equal_rows(arm.sweep, rows)) for arm in arms], host)
+        plan = planned([replace(arm, sweep=with_equal_rows(arm.sweep, rows)) for arm in arms], host)
         plan = replace(plan, notes=(*plan.notes, equal_rows_sentence(rows, pages)))
     return with_held_memory(plan, pages)
 
@@ -121,7 +138,7 @@ def with_held_memory(plan: Plan, pages: NewPages | None) -> Plan:
     return replace(plan, notes=(*plan.notes, held_sentence(held, pages))) if held and pages else plan
 
 
-def _with_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:
+def with_enough_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:
     """The sweep with the replicates that --detect needs. Raises UsageError if these are too many."""
     if sweep.detect_percent is None:
         return sweep
@@ -136,16 +153,18 @@ def with_order_seed(sweep: Sweep) -> Sweep:
     return sweep if sweep.order_seed is not None else replace(sweep, order_seed=secrets.randbelow(10**6))
 
 
-def _planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
+def planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
     """The plan of all combinations. Each one's sweep is completed by its own target; all are in every block."""
     by_server = {subject_key(arm.sweep): arm for arm in arms}
     completed = {
         key: complete(with_constants(arm.sweep, host), arm.choice.facts, host.memory_bytes)
         for key, arm in by_server.items()
     }
-    completed = with_equal_connections(completed, {key: (a.sweep, a.choice.facts) for key, a in by_server.items()})
+    requested = {key: (arm.sweep, arm.choice.facts) for key, arm in by_server.items()}
+    completed = with_enough_tables(with_equal_connections(completed, requested), requested)
     first = completed[subject_key(arms[0].sweep)]
     missing = tuple(filter(None, (left_out(arm.sweep, arm.choice.facts) for arm in by_server.values())))
+    missing += tuple(filter(None, [more_tables_sentence(first, arms[0].sweep.work.data.tables)]))
     if len(completed) == 1:
         plan = make_plan(first, host, arms[0].choice.facts)
         return replace(plan, notes=(*plan.notes, *missing))
@@ -242,21 +261,29 @@ def _plain(sweep: Sweep) -> Sweep:
 
 
 def assumed_noise(results: Path, host: Host, target: str) -> AssumedNoise:
-    """The noise floor of the newest run of this machine and target that has one."""
+    """The spread of the newest run of this machine and target that has one, with the parts of the noise of the
+    newest runs that have them."""
+    newest = GUESS
+    parts: list[NoiseParts] = []
     for path in list(reversed(run_paths(results)))[:LOOKED_AT]:
         try:
-            percent = _noise(path, host, target)
-        except (StoreError, OSError, ValueError):
+            fit = _fit(path, host, target)
+            percent = float(fit.get("noise_percent") or 0)
+            known = fit.get("noise_parts")
+            of_run = from_plain(known, NoiseParts, path / FIT) if known else None
+        except (StoreError, OSError, ValueError, TypeError):
             continue
-        if percent:
-            return AssumedNoise(percent=percent, source=f"that of {path.name}")
-    return GUESS
+        if percent and newest is GUESS:
+            newest = AssumedNoise(percent=percent, source=f"that of {path.name}")
+        if of_run is not None and of_run.degrees > 0 and of_run.window_s > 0 and len(parts) < PARTS_OF:
+            parts.append(of_run)
+    return with_parts(newest, parts)
 
 
-def _noise(path: Path, host: Host, target: str) -> float | None:
+def _fit(path: Path, host: Host, target: str) -> dict[str, Any]:
+    """The fit of a run; empty for one of another machine or target."""
     manifest = read_manifest(path)
     of, sweep = manifest.get("host") or {}, manifest.get("sweep") or {}
     if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model or sweep.get("target") != target:
-        return None
-    percent = read_fit(path, FIT).get("noise_percent")
-    return float(percent) if percent else None
+        return {}
+    return read_fit(path, FIT)

@@ -13,15 +13,15 @@ from scale_sweep.experiment.axes import axis_of
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.checked import Mistake, mistake_of
 from scale_sweep.loadgen.features import Features, features_of, kept_with
-from scale_sweep.loadgen.groups import group_specs
 from scale_sweep.loadgen.spec import preload_of
+from scale_sweep.loadgen.split import group_specs
 from scale_sweep.model import CLIENTS, Plan, Trial
 from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
 from scale_sweep.server.targets import Target
 from scale_sweep.server.targets.planned import planned_spec
 from scale_sweep.sweep.settings import SETTINGS
 
-_SEEDS = ("seed", "read_seed")  # no seed makes a spec wrong
+_SEEDS = ("seed", "read_seed", "arrival_seed")  # no seed makes a spec wrong
 _WARMUP = "warmup_s"  # below one core each level has its own bound: the longest one is checked
 _OTHER_FLAGS = {
     "operations": "--operation",
@@ -81,4 +81,4 @@ def _flag(key: str, plan: Plan) -> str:
 def _remedy(mistake: Mistake) -> str:
     if mistake.key == "threads" and "share" in mistake.sentence:
         return "more --tables, or fewer connections"
-    return "correct it; docs/loadgen.md says what a load can be"
+    return "correct it; docs/loadgen.md lists the keys and values of a load"

@@ -30,6 +30,12 @@ from scale_sweep.judge.verdict.rules.machine import (
     stall,
     unknown,
 )
+from scale_sweep.judge.verdict.rules.response_times import (
+    busy_generator,
+    delayed_by_hypervisor,
+    delayed_by_others,
+    sent_late,
+)
 from scale_sweep.judge.verdict.rules.rule import BottleneckRule, Explanation, Precedence
 from scale_sweep.judge.verdict.rules.server import (
     cpu_unread,
@@ -53,6 +59,11 @@ RULES: tuple[BottleneckRule, ...] = (
     BottleneckRule(names=BottleneckKind.GENERATOR_CPU, precedence=Precedence.OVERRULES, explain=generator_spent),
     # With a foreign quota the server has fewer cores than the level says, even if they look full.
     BottleneckRule(names=BottleneckKind.THROTTLING, precedence=Precedence.OVERRULES, explain=foreign_quota),
+    # The response times of an open loop are the server's only if nobody else took part in them.
+    BottleneckRule(names=BottleneckKind.HYPERVISOR, precedence=Precedence.OVERRULES, explain=delayed_by_hypervisor),
+    BottleneckRule(names=BottleneckKind.OTHER_PROCESSES, precedence=Precedence.OVERRULES, explain=delayed_by_others),
+    BottleneckRule(names=BottleneckKind.GENERATOR_CPU, precedence=Precedence.OVERRULES, explain=busy_generator),
+    BottleneckRule(names=BottleneckKind.GENERATOR_LATE, precedence=Precedence.OVERRULES, explain=sent_late),
     # An open loop whose rate was met asked for no more: no resource needs to be full.
     BottleneckRule(names=BottleneckKind.OFFERED_RATE, precedence=Precedence.OVERRULES, explain=offered_rate),
     # The quota of the level before its cores: it names the same bottleneck more exactly.

@@ -53,7 +53,7 @@ def disk_words(use: ResourceUse, resources: TrialResources) -> str:
 
 def uses(disks: Mapping[str, DiskFigures]) -> str:
     """Each disk's use, in one line."""
-    of = "of its own ceiling" if all(d.used_percent is not None for d in disks.values()) else "busy"
+    of = "of its ceiling" if all(d.used_percent is not None for d in disks.values()) else "busy"
     return ", ".join(f"{name} {_use(disk) or 0.0:.0f} %" for name, disk in disks.items()) + f" {of}"
 
 
@@ -62,7 +62,7 @@ def disks_unread(use: ResourceUse, resources: TrialResources) -> Explanation | N
     if _known(disks_of(use, resources)):
         return None
     sentence = "the disks could not be read, so nothing proves that they were full"
-    return Explanation(kind=BottleneckKind.UNREAD, sentence=sentence, remedy="measure where /proc/diskstats has them")
+    return Explanation(kind=BottleneckKind.UNREAD, sentence=sentence, remedy="use disks that /proc/diskstats lists")
 
 
 def disks_full(use: ResourceUse, resources: TrialResources) -> Explanation | None:

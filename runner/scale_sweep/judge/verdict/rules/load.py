@@ -110,10 +110,13 @@ def busy_workers(use: ResourceUse, resources: TrialResources) -> Explanation | N
 
 
 def is_met(use: ResourceUse, resources: TrialResources) -> bool | None:
-    """Whether it was. None in a closed loop, and if the rate is not known. With a growing backlog it was not."""
-    if not resources.offered_per_s or use.rate_per_s is None:
+    """Whether it was. None in a closed loop, and if the rate is not known. With a growing backlog it was not. The
+    number of requests at random times varies by the root of it."""
+    offered, units = resources.offered_per_s, resources.random_units
+    if not offered or use.rate_per_s is None:
         return None
-    return use.rate_per_s >= OFFERED_MET * resources.offered_per_s and not grows(use, resources)
+    chance = CHANCE_SIGMAS * math.sqrt(offered * units / use.seconds) if units and use.seconds > 0 else 0.0
+    return use.rate_per_s >= OFFERED_MET * offered - chance and not grows(use, resources)
 
 
 def grows(use: ResourceUse, resources: TrialResources) -> bool:

@@ -6,6 +6,7 @@ Refuses to call a stall the server's where a disk, memory or other programs expl
 
 from __future__ import annotations
 
+from scale_sweep.base.units import part_of
 from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
 from scale_sweep.judge.verdict.rules.disks import held_up
 from scale_sweep.judge.verdict.rules.rule import Explanation
@@ -33,7 +34,7 @@ def connections(use: ResourceUse, resources: TrialResources) -> Explanation | No
     resources."""
     if use.in_flight is None or use.in_flight < IN_FLIGHT:
         return None
-    many = f"all {resources.threads} connections" if resources.threads > 1 else "the one connection"
+    many = part_of(resources.threads, resources.threads, "connection")
     return Explanation(
         kind=BottleneckKind.CONNECTIONS,
         sentence=f"{many} waited for an answer {100 * use.in_flight:.0f} % of the time",
@@ -75,10 +76,10 @@ def memory(use: ResourceUse, resources: TrialResources) -> Explanation | None:
 
 def unknown(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """Nothing explains the figures. This rule always answers, so that there always is an answer."""
-    return Explanation(kind=BottleneckKind.UNKNOWN, sentence="nothing that was measured explains it")
+    return Explanation(kind=BottleneckKind.UNKNOWN, sentence="no measured quantity explains it")
 
 
-STOP_THEM = "stop them, or measure on a machine of its own"
+STOP_THEM = "stop them, or use a dedicated machine"
 
 
 def hypervisor(use: ResourceUse, resources: TrialResources) -> Explanation | None:
@@ -89,7 +90,7 @@ def hypervisor(use: ResourceUse, resources: TrialResources) -> Explanation | Non
     return Explanation(
         kind=BottleneckKind.HYPERVISOR,
         sentence=f"the hypervisor took {stolen:.2f} cores from this machine (steal time)",
-        remedy="another time, or a machine with CPUs of its own",
+        remedy="another time, or a machine with dedicated CPUs",
     )
 
 

@@ -5,7 +5,7 @@ Each rule explains the figures, or returns None. Refuses to know what else was f
 
 from __future__ import annotations
 
-from scale_sweep.base.units import format_cpus, format_number, format_rate
+from scale_sweep.base.units import counted, format_cpus, format_rate
 from scale_sweep.judge.verdict.evidence import ResourceUse, TrialResources
 from scale_sweep.judge.verdict.rules.rule import Explanation
 from scale_sweep.judge.verdict.thresholds import (
@@ -31,7 +31,7 @@ def cpu_words(use: ResourceUse, resources: TrialResources) -> str:
     share = used_share(use, resources)
     if share is None:
         return ""
-    return f"the server used {use.server_cores:.2f} of {format_number(resources.cores)} cores ({100 * share:.0f} %)"
+    return f"the server used {use.server_cores:.2f} of {counted(resources.cores, 'core')} ({100 * share:.0f} %)"
 
 
 def cpu_unread(use: ResourceUse, resources: TrialResources) -> Explanation | None:
@@ -42,7 +42,7 @@ def cpu_unread(use: ResourceUse, resources: TrialResources) -> Explanation | Non
     return Explanation(
         kind=BottleneckKind.UNREAD,
         sentence=sentence,
-        remedy="measure where the server's cgroup or processes can be read",
+        remedy="use a runtime whose cgroup or processes can be read",
     )
 
 
@@ -88,7 +88,7 @@ def foreign_quota(use: ResourceUse, resources: TrialResources) -> Explanation | 
         return None
     return Explanation(
         kind=BottleneckKind.THROTTLING,
-        sentence=f"a CPU quota that the sweep did not set held the server back {_throttled_percent(use)} of the time",
+        sentence=f"a CPU quota that the sweep did not set limited the server {_throttled_percent(use)} of the time",
         remedy="lift the quota of the cgroup that this runs in",
         reason=f"the server was throttled for {use.seconds * (use.throttled or 0.0):.1f} s of {use.seconds:.1f} s",
     )
@@ -99,10 +99,10 @@ def own_quota(use: ResourceUse, resources: TrialResources) -> Explanation | None
     share = used_share(use, resources)
     if not resources.quota or not _is_throttled(use) or share is None or share < CORES_FULL:
         return None
-    cores, held = format_number(resources.cores), _throttled_percent(use)
+    cores, held = counted(resources.cores, "core"), _throttled_percent(use)
     return Explanation(
         kind=BottleneckKind.QUOTA,
-        sentence=f"the server used its quota of {cores} cores and was throttled {held} of the time",
+        sentence=f"the server used its quota of {cores} and was throttled {held} of the time",
         remedy="a larger level of --cores",
     )
 
@@ -126,7 +126,7 @@ def memory_bandwidth(use: ResourceUse, resources: TrialResources) -> Explanation
         kind=BottleneckKind.MEMORY_BANDWIDTH,
         sentence=f"{cpu_words(use, resources)}, which waited for memory: {each:.2f} instructions a cycle, and every "
         f"{between:.0f} cycles a miss of the last-level cache",
-        remedy="a machine with more memory channels or a larger last-level cache; more cores where they bring these",
+        remedy="a machine with more memory channels or a larger last-level cache; more cores, if they bring these",
         noted=True,
     )
 

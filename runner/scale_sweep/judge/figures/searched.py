@@ -1,0 +1,220 @@
+"""The outcome of a search: each step judged as a load of its own, the capacity from all of them, one verdict. Pure.
+
+The trial's other figures are those of the closed loop that the search begins with. Faults that make any number wrong,
+such as lost rows, are judged over all loads together. Refuses to use a step that others disturbed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from scale_sweep.base.units import counted, format_rate
+from scale_sweep.capacity import Capacity, Probe, answer_of, excess_of, next_rate, requests_needed
+from scale_sweep.experiment.axes import AxisFacts
+from scale_sweep.experiment.work import rate_of
+from scale_sweep.judge.figures.outcome import Outcome, outcome_of_load
+from scale_sweep.judge.figures.rated import rate_per_s
+from scale_sweep.judge.figures.search_loads import opening_of, step_of
+from scale_sweep.judge.figures.trial_facts import StepSeen, TrialFacts
+from scale_sweep.model import (
+    ERRORS,
+    BottleneckKind,
+    Clause,
+    Latency,
+    LoadSummary,
+    Measurement,
+    Objective,
+    Sample,
+    Step,
+    Trial,
+    Verdict,
+    VerdictKind,
+)
+
+WRONG = (
+    VerdictKind.ABORTED,
+    VerdictKind.LOST_ROWS,
+    VerdictKind.WRONG_ROWS,
+    VerdictKind.WRONG_ANSWER,
+    VerdictKind.ERRORS,
+)
+COUNTS = (VerdictKind.VALID, VerdictKind.SOFTWARE_BOTTLENECK, VerdictKind.UNSTEADY)  # of a step: its times count
+OVER = (VerdictKind.OFFERED_NOT_MET, VerdictKind.ERRORS)  # of a step: over capacity, unless others explain it
+DISTURBED = (
+    BottleneckKind.OTHER_PROCESSES,
+    BottleneckKind.HYPERVISOR,
+    BottleneckKind.GENERATOR_CPU,
+    BottleneckKind.GENERATOR_CEILING,
+    BottleneckKind.GENERATOR_LATE,
+    BottleneckKind.THROTTLING,
+    BottleneckKind.NETWORK,
+)
+SPARE = 3  # samples
+PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "max")
+
+
+def outcome_of_search(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
+    """The measurement with its capacity and steps, and the verdict on the capacity."""
+    opening = outcome_of_load(axis, opening_of(trial), replace(facts, summary=facts.of_all_loads))
+    steps = tuple(judged_step(axis, trial, facts, seen) for seen in facts.steps)
+    answer = answer_of([probe_of(step) for step in steps])
+    measured = replace(
+        opening.measurement,
+        capacity_per_s=answer.rate,
+        capacity_low_per_s=answer.low,
+        capacity_high_per_s=answer.high,
+        steps=steps,
+    )
+    return Outcome(measurement=measured, verdict=_verdict(opening.verdict, trial, measured, answer))
+
+
+def outcome_of_rate(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
+    """The outcome of a load at one offered rate, with this rate as its only step."""
+    judged = outcome_of_load(axis, trial, facts)
+    if facts.summary is None:
+        return judged
+    step = _step(trial, facts.summary, judged.verdict)
+    return replace(judged, measurement=replace(judged.measurement, steps=(step,)))
+
+
+def next_step_rate(trial: Trial, opening: LoadSummary | None, steps: Sequence[Step]) -> float | None:
+    """The rate of the next step; None: the search is over, or it cannot begin because the closed loop did nothing.
+    opening: of the closed loop. steps: those so far, as they were judged."""
+    begin = rate_per_s(opening, trial.work) if opening is not None else None
+    return next_rate(begin, [probe_of(step) for step in steps]) if begin else None
+
+
+def probe_of(step: Step) -> Probe:
+    """The step as the search sees it."""
+    return Probe(rate=step.rate, excess=step.excess, usable=step.usable)
+
+
+def judged_step(axis: AxisFacts, trial: Trial, facts: TrialFacts, seen: StepSeen) -> Step:
+    """The figures of a step, and whether it is usable."""
+    at, summary = step_of(trial, seen.rate), seen.summary
+    own = TrialFacts(
+        summary=summary,
+        intervals=seen.intervals,
+        samples=_beside(facts.samples, summary),
+        ceiling_rows_per_s=facts.ceiling_rows_per_s,
+        disk_ceilings=facts.disk_ceilings,
+        logical_bytes_per_row=facts.logical_bytes_per_row,
+        row_bytes=facts.row_bytes,
+    )
+    return _step(at, summary, outcome_of_load(axis, at, own).verdict)
+
+
+def _beside(samples: Sequence[Sample], summary: LoadSummary) -> tuple[Sample, ...]:
+    """The samples of the window, with SPARE before and after it: a step is judged while the server waits for the next
+    one, and samples of other steps take time to read."""
+    first = bisect_left(samples, summary.window_start_ns, key=lambda sample: sample.monotonic_ns)
+    last = bisect_right(samples, summary.window_end_ns, key=lambda sample: sample.monotonic_ns)
+    return tuple(samples[max(0, first - SPARE) : last + SPARE])
+
+
+def _step(trial: Trial, summary: LoadSummary, verdict: Verdict) -> Step:
+    """The step of a load at the trial's rate, with its verdict."""
+    objective = trial.load.objective or Objective(clauses=())
+    values = {clause.name: value_of(clause, summary) for clause in objective.clauses}
+    is_over = _is_over(verdict, objective)
+    excess = None if is_over else excess_of(objective, values)
+    why = "" if is_over else _why_unusable(verdict, objective, summary, excess)
+    return Step(
+        rate=trial.load.rate,
+        achieved_per_s=rate_per_s(summary, trial.work),
+        seconds=summary.window_s,
+        requests=summary.service.count,
+        verdict=verdict.kind,
+        values=values,
+        excess=excess,
+        usable=not why,
+        why=why,
+        response_ms=_milliseconds(summary.response),
+        service_ms=_milliseconds(summary.service),
+        late_ms=_milliseconds(summary.late),
+    )
+
+
+def _is_over(verdict: Verdict, objective: Objective) -> bool:
+    """Whether the rate was over capacity: not achieved, or requests failed, and nobody but the server explains it."""
+    disturbed = verdict.bottleneck is not None and verdict.bottleneck.kind in DISTURBED
+    if verdict.kind is VerdictKind.ERRORS and any(clause.quantity == ERRORS for clause in objective.clauses):
+        return False
+    return verdict.kind in OVER and not disturbed
+
+
+def _why_unusable(verdict: Verdict, objective: Objective, summary: LoadSummary, excess: float | None) -> str:
+    """Why a step that was not over capacity says nothing about the server; "" if it does."""
+    if verdict.kind not in (*COUNTS, VerdictKind.ERRORS):
+        reason = verdict.reasons[0] if verdict.reasons else ""
+        return f"{verdict.kind.value}: {reason}"
+    if excess is None:
+        needed = requests_needed(objective)
+        return (
+            f"{counted(summary.service.count, 'request')} in {summary.window_s:.0f} s, {needed:,} are needed: smaller "
+            "requests (--rows-per-request) or longer steps (--duration)"
+        )
+    return ""
+
+
+def value_of(clause: Clause, summary: LoadSummary) -> float | None:
+    """The value of the clause's quantity in the unit of its limit; None with too few requests."""
+    if clause.quantity == ERRORS:
+        return 100 * summary.errors / summary.requests if summary.requests else None
+    times: Latency | None = summary.response
+    if clause.operation:
+        own = {one.name: one.response for one in summary.operations}
+        times = own.get(clause.operation) or (summary.response if len(own) == 1 else None)
+    return _milliseconds(times).get(clause.quantity)
+
+
+def _milliseconds(times: Latency | None) -> dict[str, float | None]:
+    if times is None:
+        return {}
+    us = {name: getattr(times, f"{name}_us") for name in PERCENTILES}
+    return {name: value / 1000 if value is not None else None for name, value in us.items()}
+
+
+def _verdict(opening: Verdict, trial: Trial, m: Measurement, answer: Capacity) -> Verdict:
+    """The verdict on the capacity. opening: on the closed loop, and on the rows of all loads."""
+    if opening.kind in WRONG:
+        return opening
+    left_out = _left_out(m.steps)
+    if answer.rate is not None:
+        return Verdict(kind=VerdictKind.VALID, reasons=left_out, bottleneck=opening.bottleneck)
+    reasons = (_no_answer(trial, m, answer), *left_out)
+    return Verdict(kind=_kind_without(m.steps), reasons=reasons, bottleneck=opening.bottleneck)
+
+
+def _kind_without(steps: Sequence[Step]) -> VerdictKind:
+    """The verdict without a capacity: that of most steps if most were left out; else by what the others showed."""
+    usable = [step for step in steps if step.usable]
+    if 2 * len(usable) < len(steps):
+        kind = Counter(step.verdict for step in steps if not step.usable).most_common(1)[0][0]
+        return kind if kind not in COUNTS else VerdictKind.UNSTEADY
+    if not any(step.holds for step in usable):
+        return VerdictKind.OFFERED_NOT_MET
+    return VerdictKind.RESOURCE_NOT_SATURATED if all(step.holds for step in usable) else VerdictKind.UNSTEADY
+
+
+def _no_answer(trial: Trial, m: Measurement, answer: Capacity) -> str:
+    """Why there is no capacity, with the nearest that was seen."""
+    objective = trial.load.objective
+    name = objective.clauses[0].name if objective is not None else ""
+    known = [(value, step.rate) for step in m.steps if step.usable and (value := step.values.get(name)) is not None]
+    if not known or any(step.holds for step in m.steps):
+        return f"no capacity: {answer.why}"
+    value, rate = min(known)
+    unit = rate_of(trial.work, durable=False).words
+    return f"no capacity: {answer.why}; the lowest {name} was {value:.3g} at {format_rate(rate)} {unit}"
+
+
+def _left_out(steps: Sequence[Step]) -> tuple[str, ...]:
+    """How many steps were left out, and why the first one was."""
+    out = [step for step in steps if not step.usable]
+    if not out:
+        return ()
+    return (f"{len(out)} of {counted(len(steps), 'step')} were left out, the first because of {out[0].why}",)

@@ -1,0 +1,56 @@
+"""The last events of a trial: files of its facts, figures, verdict. Also of a trial whose host is lost."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.experiment.work import logical_bytes, row_logical_bytes
+from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
+from scale_sweep.judge.figures.trial_outcome import outcome
+from scale_sweep.judge.method import METHOD
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.model import ArtifactMade, Event, TrialFinished, TrialResult
+
+
+def facts_at_first(order: TrialOrder) -> TrialFacts:
+    """The facts of a trial that are known before it begins."""
+    return TrialFacts(
+        ceiling_rows_per_s=order.ceiling_rows_per_s,
+        disk_ceilings=order.disk_ceilings,
+        logical_bytes_per_row=logical_bytes(order.trial.work),
+        row_bytes=row_logical_bytes(order.trial.work),
+    )
+
+
+def ended(
+    order: TrialOrder, facts: TrialFacts, server: Mapping[str, str], started: datetime.datetime, wall_s: float
+) -> Iterator[Event]:
+    """The last events of a trial. server: as its runtime reported it."""
+    trial = order.trial
+    yield ArtifactMade(trial_id=trial.trial_id, name="loadgen.jsonl", text=facts.generator_log)
+    yield ArtifactMade(trial_id=trial.trial_id, name="server.log", text=facts.log_tail)
+    facts_file = facts_text(facts, with_summary=not trial.load.is_ours)
+    yield ArtifactMade(trial_id=trial.trial_id, name="facts.json", text=facts_file)
+    come_to = outcome(load_axis(order.axis), trial, facts)
+    yield TrialFinished(
+        result=TrialResult(
+            trial=trial,
+            measurement=come_to.measurement,
+            verdict=come_to.verdict,
+            effective=facts.effective,
+            server=server,
+            log_tail=facts.log_tail,
+            started_utc=started.isoformat(timespec="seconds"),
+            wall_s=wall_s,
+            method=METHOD,
+        )
+    )
+
+
+def lost_trial(order: TrialOrder, reason: str) -> Iterator[Event]:
+    """The events of a trial of which nothing more is known: ABORTED, for this reason."""
+    facts = replace(facts_at_first(order), aborted=reason)
+    yield from ended(order, facts, {}, datetime.datetime.now(datetime.UTC), 0.0)

@@ -1,0 +1,98 @@
+"""The trials that confirm the capacity of a level, after its searches: at the capacity, 5 % above it, and at it with
+twice the connections. Pure.
+
+Their rates follow from the results of the searches alone, so a resumed run asks for the same trials. The drift check
+stays last. Refuses a level without a capacity, and twice the connections where there are fewer tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from scale_sweep.analysis.confirmation import ABOVE, AT, CONNECTIONS, ROLE, SHARE_ABOVE, LevelCapacity, capacities
+from scale_sweep.base.units import counted, format_levels
+from scale_sweep.capacity.lengths import CONFIRM_STEPS
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.model import BottleneckKind, KnobColumn, KnobRole, Load, Plan, Standing, Trial, TrialResult
+from scale_sweep.plan.knobs import with_knobs
+from scale_sweep.plan.planner import LAST, Block, Bound, Planner, left_of
+from scale_sweep.plan.summary import seconds
+from scale_sweep.server.targets import load_facts
+
+
+class WithConfirmation:
+    """Runs another planner's trials, and the confirming ones before the drift check. measured: makes that planner."""
+
+    def __init__(self, plan: Plan, measured: Callable[[Plan], Planner]) -> None:
+        kept = [trial for trial in plan.trials if trial.role != ROLE]
+        self._plan = replace(plan, trials=tuple(replace(t, order=at) for at, t in enumerate(kept)))
+        self._measured = measured(self._plan)
+
+    def next(self, done: Sequence[TrialResult]) -> Block:
+        """The searches; when they are over, the confirming trials; then the drift check."""
+        block = self._measured.next(done)
+        if any(trial.role not in LAST for trial in block.trials):
+            return block
+        body = sum(result.trial.role not in (*LAST, ROLE) for result in done)
+        made = [
+            replace(trial, order=body + at)
+            for at, trial in enumerate(t for one in capacities(done) for t in self._of(_last(one), one.rate))
+        ]
+        if left := left_of(made, done):
+            axis = load_axis(self._plan.sweep.axis)
+            levels = format_levels(tuple(sorted({trial.level for trial in made})))
+            why = f"confirming the capacity of {axis.count(levels)} on fresh servers: {counted(len(made), 'trial')}"
+            return Block(trials=left, why=why)
+        return replace(block, trials=tuple(replace(t, order=t.order + len(made)) for t in block.trials))
+
+    def bound(self) -> Bound:
+        """Every confirming trial of every point."""
+        most = self._measured.bound()
+        points = {t.point_id: t for t in self._plan.trials if t.role == "point"}
+        confirming = [t for trial in points.values() for t in self._of(trial, 1.0)]
+        extra_s = sum(seconds(self._plan.sweep, t, load_facts(t.subject.target)) for t in confirming)
+        return Bound(trials=most.trials + len(confirming), seconds=most.seconds + extra_s)
+
+    def _of(self, search: Trial, rate: float) -> list[Trial]:
+        """Without twice the connections where the axis itself sets them."""
+        standing = load_axis(self._plan.sweep.axis).standings[BottleneckKind.CONNECTIONS].standing
+        declared = self._plan.knobs if standing is not Standing.SWEPT else ()
+        return confirming_of(search, rate, declared)
+
+
+def _last(capacity: LevelCapacity) -> Trial:
+    return max((result.trial for result in capacity.searches), key=lambda trial: trial.order)
+
+
+def confirming_of(search: Trial, rate: float, declared: Sequence[KnobColumn]) -> list[Trial]:
+    """The confirming trials of a point, without their order in the run. search: its last search. rate: its capacity."""
+    made = [
+        replace(
+            search,
+            trial_id=f"{search.point_id}-{kind}",
+            point_id=f"{search.point_id}-confirm",
+            replicate=number,
+            role="confirm",
+            load=_load(search.load, offered),
+        )
+        for number, (kind, offered) in enumerate(((AT, rate), (ABOVE, SHARE_ABOVE * rate), (CONNECTIONS, rate)), 1)
+    ]
+    names = [knob.name for knob in declared if knob.role is KnobRole.CONNECTIONS and knob.name in search.knobs]
+    twice = 2 * search.load.connections
+    if not names or not 0 < twice <= search.work.data.tables:
+        return made[:-1]
+    return [*made[:-1], with_knobs(made[-1], {**search.knobs, names[0]: str(twice)}, declared)]
+
+
+def _load(load: Load, rate: float) -> Load:
+    """A longer window at the rate."""
+    return replace(
+        load,
+        rate=rate,
+        duration_s=CONFIRM_STEPS * (load.duration_s or 0.0),
+        window_max_s=None,
+        may_discard=False,
+        carries_claim=False,
+        trace_every=0,
+    )

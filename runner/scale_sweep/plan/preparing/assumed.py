@@ -1,0 +1,81 @@
+"""The server that a plan assumes where none is found, so that a sweep can be planned before anything is installed.
+
+Refuses to be used by a sweep: what is assumed cannot be started.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.model import Finding, ServerSource
+from scale_sweep.plan.preparing.choice import (
+    RequestedServer,
+    ServerChoice,
+    candidates,
+    refuse_wrong_request,
+    search,
+    to_have,
+)
+from scale_sweep.server.runtimes import load_runtime
+from scale_sweep.server.targets import Facts, load_target
+
+ELSEWHERE = "the machine is described by --machine"
+NOT_CHECKED = "versions, client libraries and the settings that only a server can check are not checked"
+
+
+def choose_or_assume(request: RequestedServer) -> ServerChoice:
+    """The first requested server that the machine has; else an assumed one, in a runtime that the machine has. Raises
+    UsageError for a pair that does not exist."""
+    result = search(request)
+    if isinstance(result, ServerChoice):
+        return result
+    possible = candidates(request)
+    usable = [one for one in possible if load_runtime(one[1]).obstacle(_image(request, *one)) is None]
+    return _assumed(request, usable or possible, "; ".join(result))
+
+
+def assume(request: RequestedServer) -> ServerChoice:
+    """The best server for a machine that is not here. Raises UsageError for a pair that does not exist."""
+    refuse_wrong_request(request)
+    return _assumed(request, candidates(request), ELSEWHERE)
+
+
+def not_found(requests: Iterable[tuple[RequestedServer, ServerChoice]]) -> list[Finding]:
+    """One finding for all servers that the plan assumes: why, and what it could not check; none if all were found."""
+    assumed = [(request, choice) for request, choice in requests if choice.missing]
+    if not assumed:
+        return []
+    reasons = "; ".join(dict.fromkeys(choice.missing for _, choice in assumed))
+    names = ", ".join(dict.fromkeys(choice.facts.title for _, choice in assumed))
+    remedies = dict.fromkeys(to_have(request) for request, choice in assumed if choice.missing != ELSEWHERE)
+    return [
+        Finding(
+            blocking=False,
+            subject="server",
+            sentence=f"{reasons}: the plan assumes {names}; {NOT_CHECKED}",
+            remedy="; ".join(filter(None, remedies)),
+        )
+    ]
+
+
+def _assumed(request: RequestedServer, possible: list[tuple[Facts, str]], why: str) -> ServerChoice:
+    if not possible:
+        raise PreflightError(f"nothing to measure: no runtime runs {request.target}", remedy=to_have(request))
+    facts, name = possible[0]
+    runtime = load_runtime(name)
+    return ServerChoice(
+        target=load_target(facts.name),
+        runtime=name,
+        image=_image(request, facts, name),
+        home=facts.image_home if runtime.CAN.source is ServerSource.IMAGE else request.home,
+        version="",
+        sentence=f"{facts.name} {runtime.phrase(request.endpoint or 'assumed')}",
+        missing=why,
+    )
+
+
+def _image(request: RequestedServer, facts: Facts, runtime: str) -> str:
+    """The image that a runtime would start; "" for a runtime that starts none."""
+    is_image = load_runtime(runtime).CAN.source is ServerSource.IMAGE
+    return (request.image or facts.default_image(request.version)) if is_image else ""

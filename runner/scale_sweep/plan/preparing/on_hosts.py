@@ -1,0 +1,140 @@
+"""Plans a sweep, or a stored run again, whose server and load are on hosts of their own. Refuses to start anything, and
+what cannot be measured there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from scale_sweep.base.errors import PreflightError, UsageError
+from scale_sweep.machine.host import Host
+from scale_sweep.machine.host.ram import is_ram
+from scale_sweep.model import Finding, Plan, StoredRun, Subject, Sweep
+from scale_sweep.plan.preparing import machine_findings
+from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice, chosen_arms, refuse_unable, subject_key
+from scale_sweep.plan.preparing.prepared import (
+    Prepared,
+    assumed_noise,
+    planned,
+    with_enough_replicates,
+    with_order_seed,
+)
+from scale_sweep.plan.preparing.specs import refuse_wrong_specs
+from scale_sweep.results.store.reference import read_reference
+from scale_sweep.server.targets import Facts, load_facts
+
+
+class ServerHost(Protocol):
+    """The host of the server, asked about what a plan needs. described: for the manifest."""
+
+    @property
+    def host(self) -> Host: ...
+    @property
+    def described(self) -> Mapping[str, Any]: ...
+
+    def choose(self, request: RequestedServer) -> ServerChoice:
+        """The server that it has for a request. Raises as `choose`."""
+
+    def data_dir(self, requested: str) -> Path:
+        """The directory for data there."""
+
+    def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data_dir: Path) -> tuple[Finding, ...]:
+        """Its findings against the plan."""
+
+
+def prepare_on(sweep: Sweep, results: Path, server: ServerHost, *, insecure: bool) -> Prepared:
+    """Chooses servers on that host, plans and checks. insecure: a server without a password may listen beyond loopback.
+
+    Raises UsageError or PreflightError.
+    """
+    refuse_elsewhere(sweep)
+    sweep = with_order_seed(sweep)
+    read_reference(sweep.reference)
+    arms = chosen_arms(sweep, server.choose)
+    for arm in arms:
+        refuse_unable(arm.sweep, arm.choice)
+        refuse_unprotected(arm.choice.facts, insecure=insecure)
+    noise = assumed_noise(results, server.host, arms[0].choice.facts.name)
+    arms = tuple(replace(arm, sweep=with_enough_replicates(arm.sweep, len(arms), noise)) for arm in arms)
+    choices = {subject_key(arm.sweep): arm.choice for arm in arms}
+    plan = planned(arms, server.host)
+    refuse_wrong_specs(plan, choices)
+    return replace(_with_findings(plan, choices, server, results), noise=noise)
+
+
+def prepare_again_on(stored: StoredRun, results: Path, server: ServerHost) -> Prepared:
+    """A stored run's plan on its hosts, for `resume`. Raises PreflightError if the server's host is another one."""
+    recorded = stored.manifest.get("host")
+    before = recorded if isinstance(recorded, dict) else {}
+    for name in ("hostname", "cpu_model", "kernel"):
+        if before.get(name) != asdict(server.host)[name]:
+            raise PreflightError(
+                f"the run was begun on another server's host: {name} was {before.get(name)}, is "
+                f"{asdict(server.host)[name]}",
+                remedy="trials of two machines do not make one curve; start a new sweep",
+            )
+    subjects: dict[str, Subject] = {subject_key(trial.subject): trial.subject for trial in stored.plan.trials}
+    choices = {key: server.choose(subject) for key, subject in subjects.items()}
+    return _with_findings(stored.plan, choices, server, results)
+
+
+def _with_findings(plan: Plan, choices: Mapping[str, ServerChoice], server: ServerHost, results: Path) -> Prepared:
+    data_dir = server.data_dir(plan.sweep.data_dir)
+    findings = (
+        *machine_findings.writable("--results", results),
+        *server.findings(plan, choices, data_dir),
+        Finding(
+            blocking=False,
+            subject="network",
+            sentence=f"the traffic between load and database is not encrypted ({server.described['address']})",
+            remedy="use a network that you trust",
+        ),
+    )
+    ordered = tuple(sorted(dict.fromkeys(findings), key=lambda finding: not finding.blocking))
+    return Prepared(
+        plan=plan,
+        choices=choices,
+        host=server.host,
+        data_dir=data_dir,
+        results=results,
+        findings=ordered,
+        hosts=server.described,
+    )
+
+
+def refuse_elsewhere(sweep: Sweep) -> None:
+    """Raises UsageError for what is measured on one machine only."""
+    refused = {
+        "--endpoint: the server runs already; --hosts starts one": sweep.endpoint,
+        "--disks: disks are not made on another host yet": sweep.disks,
+        "--data-dir ram: memory is not mounted on another host yet": is_ram(sweep.data_dir),
+        "--trace-every: requests are not kept on another host yet": sweep.load.trace_every,
+        "--load-generator: only scale's own makes a load on several hosts": not sweep.load.is_ours,
+        "--generator-cpus: name them in the inventory (scale_cpus)": sweep.generator_cpus,
+    }
+    for sentence, is_asked in refused.items():
+        if is_asked:
+            raise UsageError(f"--hosts beside {sentence}", remedy="leave out one of the two")
+
+
+def refuse_unprotected(facts: Facts, *, insecure: bool) -> None:
+    """Raises UsageError for a server that cannot leave loopback, or has no password there."""
+    if not facts.beyond_loopback:
+        able = ", ".join(name for name in _able() if name != facts.name)
+        raise UsageError(
+            f"--target {facts.name}: its server is not started beyond loopback yet, so --hosts cannot load it",
+            remedy=f"one of these: {able}",
+        )
+    if facts.beyond_loopback == "open" and not insecure:
+        raise UsageError(
+            f"--target {facts.name}: its server needs no password, so anybody on the network can write to it",
+            remedy="--insecure-network, on a network that you trust",
+        )
+
+
+def _able() -> list[str]:
+    from scale_sweep.server.targets import TARGETS
+
+    return [name for name in TARGETS.names() if load_facts(name).beyond_loopback]

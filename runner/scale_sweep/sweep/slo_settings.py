@@ -1,0 +1,83 @@
+"""The setting of an objective, and what it excludes. Refuses contradictions by their flags before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from scale_sweep.capacity import EXAMPLE, parse_objective
+from scale_sweep.experiment.setting import readers, setting
+from scale_sweep.model import Load, Origin, Work
+
+STEP_S, QUICK_STEP_S = 10.0, 5.0  # the length of a step
+
+SLO = setting(
+    "load.slo",
+    "--slo",
+    parse_objective,
+    "",
+    "Find the highest offered rate at each level that holds these limits of response times: 'p99 < 20ms', or 'p99 < "
+    "20ms, p999 < 100ms, errors < 0.1%', or of one operation 'range.p99 < 50ms'. Each trial searches it in 14 steps of "
+    "--duration (default 10s, with --quick 5s).",
+    "LIMITS",
+)
+
+CONFIRM = setting(
+    "method.confirm",
+    "--confirm",
+    readers.OneOf("on", "off"),
+    "on",
+    "With --slo: after the searches of a level, measure a longer window at the capacity, one 5 % above it, and one at "
+    "the capacity with twice the connections, each on a fresh server.",
+    "on|off",
+)
+
+_EXCLUDED = {
+    "load.rate": "--rate: the search chooses the rates",
+    "load.rows": "--rows: a search has steps of a fixed length",
+    "load.rows_per_level": "--rows-per-level: a search has steps of a fixed length",
+    "load.soak": "--soak: is one long trial at one rate",
+    "load.window_max": "--window-max: a step has a fixed length (--duration)",
+    "load.trace": "--trace: keeps the requests of one load, and a search has many",
+}
+
+
+def with_objective(load: Load, values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Load:
+    """The load with its objective and the length of a step; unchanged without an objective."""
+    if values["load.slo"] is None:
+        return load
+    wanted_s = float(values["load.duration"]) if origin["load.duration"] != "default" else None
+    step_s = wanted_s or (QUICK_STEP_S if values["load.quick"] else STEP_S)
+    return replace(load, objective=values["load.slo"], duration_s=step_s, window_max_s=None, carries_claim=False)
+
+
+def _without_objective(origin: Mapping[str, Origin]) -> list[str]:
+    mistakes = [f"--slo: nothing is limited; write it like {EXAMPLE}"] if origin["load.slo"] != "default" else []
+    if origin["method.confirm"] != "default":
+        mistakes.append("--confirm: only a capacity is confirmed; give --slo")
+    return mistakes
+
+
+def slo_mistakes(values: Mapping[str, Any], origin: Mapping[str, Origin], work: Work, *, is_steady: bool) -> list[str]:
+    """Settings that contradict an objective, each by its flag; none without an objective. is_steady: acknowledgements
+    on the axis are steady, which those of a disk sweep are not."""
+    objective = values["load.slo"]
+    if objective is None:
+        return _without_objective(origin)
+    mistakes = [f"--slo and {words}" for key, words in _EXCLUDED.items() if origin[key] != "default"]
+    if any(operation.rate for operation in work.operations):
+        mistakes.append("--slo and --operation NAME.rate: the search chooses the rates of all operations together")
+    elif any(operation.is_apart for operation in work.operations):
+        mistakes.append("--slo and --operation NAME.connections: the search offers one rate to one mix")
+    if not is_steady:
+        mistakes.append("--slo: a sweep of disks measures what was flushed, and not response times; sweep cores")
+    if values["load.generator"] != "scale":
+        mistakes.append(f"--slo: {values['load.generator']} offers no rate; leave out --load-generator")
+    names = [operation.name for operation in work.operations]
+    for clause in objective.clauses:
+        if clause.operation and clause.operation not in names:
+            mistakes.append(
+                f"--slo: {clause.words!r}: there is no operation {clause.operation}, only {', '.join(names)}"
+            )
+    return mistakes
