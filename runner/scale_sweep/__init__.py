@@ -1,9 +1,17 @@
 """`scale` measures how far one server scales up. This package is its control plane.
 
+For Python programs: `scale_sweep.load("last")` opens a stored run (scale_sweep/stored_run.py). All else is internal.
+
 docs/architecture.md draws the packages and what each may import. tests/unit/test_structure.py checks it.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scale_sweep.stored_run import Picture, Run, load
+
+__all__ = ["Picture", "Run", "__version__", "load"]
 
 
 def _version() -> str:
@@ -16,3 +24,10 @@ def _version() -> str:
 
 
 __version__ = _version()
+
+
+def __getattr__(name: str) -> object:
+    """The public names. They are imported when they are used, so that the command's help does not wait for them."""
+    if name in __all__:
+        return getattr(import_module("scale_sweep.stored_run"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

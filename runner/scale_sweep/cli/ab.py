@@ -11,23 +11,34 @@ from typing import Annotated
 import typer
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.cli.arguments import FAIL_IF_SLOWER, JSON, MORE_BLOCKS, NEW_RESULTS, allowed_of, from_flags, judged
+from scale_sweep.cli.arguments import JSON, NEW_RESULTS, from_flags
+from scale_sweep.cli.gates import MORE_BLOCKS, GateFlags, gate_of, judged
 from scale_sweep.cli.options import Flags, with_settings
-from scale_sweep.cli.sweeps import METRICS_PORT, NO_METRICS, YES, announce, end_if_failed, run_watched, say_if_lost
+from scale_sweep.cli.plans import show_whole_plan
+from scale_sweep.cli.sweep_help import VariantsHelp
+from scale_sweep.cli.sweeps import (
+    METRICS_PORT,
+    NO_METRICS,
+    YES,
+    announce,
+    end_if_failed,
+    run_watched,
+    say_if_lost,
+)
 from scale_sweep.sweep.ab import flags_of, together
 from scale_sweep.sweep.resolve import resolve_sweep
 
-_EXAMPLE = "Example: scale ab cpu --cores 2 --b '--knob synchronous_commit=off' --fail-if-slower 5%"
+_EXAMPLE = "Example: scale ab cpu --cores 2 --b '--knob synchronous_commit=off' --prove-not-slower 5% --dry-run"
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("ab", epilog=_EXAMPLE)(with_settings(from_flags(ab)))
+    app.command("ab", cls=VariantsHelp, epilog=_EXAMPLE)(with_settings(from_flags(ab)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class AbRequest:
-    """The variants, and what `scale ab` does with them besides the settings of both."""
+    """The variants, and the actions of `scale ab` besides the settings of both."""
 
     what_a: Annotated[str, typer.Argument(metavar="A", help="Variant A: a kind of sweep (`cpu`) or a sweep file.")]
     what_b: Annotated[
@@ -36,7 +47,12 @@ class AbRequest:
     only_a: Annotated[str, typer.Option("--a", metavar="'FLAGS'", help="Flags of A alone, in one argument.")] = ""
     only_b: Annotated[str, typer.Option("--b", metavar="'FLAGS'", help="Flags of B alone, in one argument.")] = ""
     blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Blocks of four trials at each level.")] = 5
-    fail_if_slower: FAIL_IF_SLOWER = None
+    against_itself: Annotated[
+        bool, typer.Option("--against-itself", help="Measure A against A: the noise of this machine.")
+    ] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the plan, and how often its gate would pass; start nothing.")
+    ] = False
     results: NEW_RESULTS = Path("results")
     as_json: JSON = False
     yes: YES = False
@@ -44,7 +60,7 @@ class AbRequest:
     no_metrics: NO_METRICS = False
 
 
-def ab(flags: Flags, request: AbRequest) -> None:
+def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
     """Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.
 
     All other flags apply to both variants. `scale resume` continues an interrupted run, `scale compare RUN` tests a
@@ -53,18 +69,25 @@ def ab(flags: Flags, request: AbRequest) -> None:
     from scale_sweep.analysis.compare import compare_variants
     from scale_sweep.cli import compose, console
     from scale_sweep.cli.compared import show_comparison
+    from scale_sweep.machine.host import read_host
+    from scale_sweep.plan.power import gate_power_of
 
-    allowed = allowed_of(request.fail_if_slower)
-    a = resolve_sweep(request.what_a, together(flags, flags_of(request.only_a, "--a")))
-    b = resolve_sweep(request.what_b or request.what_a, together(flags, flags_of(request.only_b, "--b")))
+    gate, host = gate_of(gates), read_host()
+    _refuse_equal(request)
+    a = resolve_sweep(request.what_a, together(flags, flags_of(request.only_a, "--a")), host)
+    b = resolve_sweep(request.what_b or request.what_a, together(flags, flags_of(request.only_b, "--b")), host)
     prepared = compose.prepare_ab(a, b, request.blocks, request.results)
     for name, words in prepared.plan.sweep.variants_ab.items():
         console.say(f"{name}: {words}")
-    announce(prepared, request.yes)
+    power = gate_power_of(prepared.plan, prepared.noise, gate) if gate is not None else None
+    if request.dry_run:
+        show_whole_plan(prepared, power, as_json=request.as_json)
+        return
+    announce(prepared, request.yes, power)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     console.say(f"results in {writer.path}")
     stored = run_watched(prepared, writer, 0 if request.no_metrics else request.metrics_port)
-    comparison = compare_variants(stored, allowed)
+    comparison = compare_variants(stored, gate)
     if request.as_json:
         console.show_json({"path": stored.path, **asdict(comparison)})
     else:
@@ -75,3 +98,20 @@ def ab(flags: Flags, request: AbRequest) -> None:
     if all(point.ratio is None for point in comparison.points):
         raise UsageError("nothing to compare: no level has VALID trials of both A and B", remedy=MORE_BLOCKS)
     end_if_failed(stored)
+
+
+def _refuse_equal(request: AbRequest) -> None:
+    """Two equal variants take as long as two that differ, so they are measured only on request.
+
+    Raises UsageError.
+    """
+    differs = request.what_b is not None or bool(request.only_a or request.only_b)
+    if request.against_itself and differs:
+        raise UsageError(
+            "--against-itself: A and B are two variants here", remedy="leave out B, --a and --b, or --against-itself"
+        )
+    if not (differs or request.against_itself or request.dry_run):
+        raise UsageError(
+            "--b: A and B are equal",
+            remedy="--b '--knob NAME=VALUE', a second sweep file, or --against-itself for the noise of this machine",
+        )

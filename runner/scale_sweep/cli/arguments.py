@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from scale_sweep.base.errors import EXIT_SLOWER, UsageError
-from scale_sweep.base.units import parse_levels, parse_percent
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.units import parse_levels
+from scale_sweep.cli import completion
 
 if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
     from scale_sweep.model import DiskSource
-    from scale_sweep.model.compared import Comparison
 
 
 def require_directory(path: Path, flag: str) -> None:
@@ -35,10 +35,15 @@ def _existing_results(context: typer.Context, path: Path) -> Path:
     return path
 
 
-RUN = Annotated[str, typer.Argument(metavar="RUN", help="A run's name, a part of it, its path, or `last`.")]
-NEW_RESULTS = Annotated[Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR")]
+RUN = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="A run's name, a part of it, its path, or `last`.", autocompletion=completion.runs
+    ),
+]
+NEW_RESULTS = Annotated[Path, typer.Option("--results", help="Directory of the runs.", metavar="DIR")]
 RESULTS = Annotated[
-    Path, typer.Option("--results", help="Where runs are stored.", metavar="DIR", callback=_existing_results)
+    Path, typer.Option("--results", help="Directory of the runs.", metavar="DIR", callback=_existing_results)
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print JSON on standard output.")]
 PREDICT = Annotated[
@@ -46,44 +51,6 @@ PREDICT = Annotated[
     typer.Option(help="Levels whose rate to predict, up to twice the highest measured: 16,24.", metavar="LEVELS"),
 ]
 NEED = Annotated[str | None, typer.Option(help="Rates whose level to find: 2000000 or 2M,5M.", metavar="RATES")]
-FAIL_IF_SLOWER = Annotated[
-    str | None,
-    typer.Option(
-        "--fail-if-slower",
-        metavar="PERCENT",
-        help="End with code 11 if B is slower by more than this at a level, or at all together, and noise does not "
-        "explain it; also when B has no VALID trial where A has. Needs scale ab, or several runs a side.",
-    ),
-]
-
-
-def allowed_of(text: str | None) -> float | None:
-    """The share (0..1) that --fail-if-slower allows. Raises UsageError that names the flag."""
-    if text is None:
-        return None
-    try:
-        return parse_percent(text) / 100
-    except ValueError as error:
-        raise UsageError(f"--fail-if-slower: {error}") from None
-
-
-MORE_RUNS = "measure both in one run with scale ab, or give several runs a side: A1,A2,... B1,B2,..."
-MORE_BLOCKS = "scale show RUN says why trials are not VALID; give more --blocks, on a machine that does nothing else"
-
-
-def judged(comparison: Comparison, remedy: str = MORE_RUNS) -> None:
-    """Ends the process with code 11 if B is slower than allowed. Raises UsageError if the runs cannot answer that.
-
-    remedy: what would answer it.
-    """
-    if comparison.allowed_percent is None:
-        return
-    if comparison.unjudged:
-        raise typer.Exit(EXIT_SLOWER)
-    if comparison.not_judged_because:
-        raise UsageError(f"--fail-if-slower: {comparison.not_judged_because}", remedy=remedy)
-    if comparison.slower:
-        raise typer.Exit(EXIT_SLOWER)
 
 
 def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -100,8 +67,8 @@ def asked_of(predict: str | None, need: str | None) -> tuple[tuple[float, ...], 
 
 
 def confirm_format(source: DiskSource, yes: bool) -> None:
-    """Asks before --format deletes what a device holds: only the typed word, or -y, counts as yes. Raises UsageError
-    for any other answer."""
+    """A question before --format deletes the data of a device: only the typed word, or -y, counts as yes. Raises
+    UsageError for any other answer."""
     if not source.format or yes:
         return
     devices = ", ".join(source.devices)

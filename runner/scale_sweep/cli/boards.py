@@ -23,7 +23,7 @@ BOARDS = ("live", "curve", "targets", "trial", "operations")
 
 
 class How(StrEnum):
-    """Where the two programs run."""
+    """Place in which the two programs run."""
 
     AUTO = "auto"
     DOCKER = "docker"
@@ -54,7 +54,7 @@ def state_directory() -> dashboards.StateDirectory:
 
 
 def up(how: HOW = How.AUTO, image: IMAGES = None, as_json: JSON = False) -> None:
-    """Start Prometheus and Grafana with the dashboards, and show their address. What runs already continues."""
+    """Start Prometheus and Grafana with the dashboards, and show their address. Programs that run already continue."""
     from scale_sweep.cli import console
     from scale_sweep.watch import dashboards
 

@@ -12,16 +12,19 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
 
 from scale_sweep import __version__
 from scale_sweep.base.errors import ScaleError, UsageError
 from scale_sweep.base.interrupts import listen
+from scale_sweep.cli.help import PlainCommand, PlainGroup
+from scale_sweep.cli.mistakes import Mistake, usage_error
 
 _SWEEP = "Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."
 _PLAN = "Show the trials, their knobs, the origin of each setting, and the duration; start nothing."
 _CLEAN = "Remove containers, processes, data directories, cgroups and disks that a crash or a power cut left."
 _OBSERVE = "Watch this machine without a load, with the files and dashboards of a sweep, until Ctrl-C or for a time."
+_SIZE = "Find the smallest level that holds a rate, and the cheapest machine of a price list that has it."
 _FIRST = "Measure"
 _RESULTS = "Results"
 _MACHINE = "This machine"
@@ -29,9 +32,10 @@ _OTHER = "Other"
 # Grouped, in the order of the help: what a newcomer needs first.
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     _FIRST: {
-        "doctor": ("machine", "Show what this machine can do: CPUs, cgroups, Docker, databases, and what to install."),
-        "plan": ("sweeps", _PLAN),
+        "doctor": ("machine", "Show what this machine can do: CPUs, cgroups, Docker, databases, and missing packages."),
+        "plan": ("plans", _PLAN),
         "sweep": ("sweeps", _SWEEP),
+        "init": ("sweep_files", "Print a sweep file for an axis, with comments, to change and to run."),
         "watch": (
             "runs",
             "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
@@ -51,16 +55,24 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "Compare stored runs point by point, test the differences, and show what else differs.",
         ),
         "verify": ("runs", "Compute a run again from its raw files, and name every file that differs."),
+        "site": (
+            "site",
+            "Write a static site of stored runs: an index with filters and curves, and the report of each run.",
+        ),
         "export": ("exports", "Write a stored run in another format: CSV, JSON, Parquet, OpenMetrics, SQL tables."),
+        "size": ("size", _SIZE),
         "fit": ("fit", "Fit the curve of any data: a CSV file with a level and a rate in each row."),
     },
     _MACHINE: {
         "servers": ("machine", "Install database servers from Maven, or list them."),
+        "images": ("images", "Build a Docker image of an installed database server, without a registry."),
+        "hosts": ("hosts", "Prepare, check and clean the hosts of `scale sweep --hosts`."),
         "disks": ("disks", "Make disks for sweeps, list them, remove them."),
         "dashboards": ("boards", "Prometheus and Grafana beside a sweep, on this machine only."),
         "clean": ("machine", _CLEAN),
     },
     _OTHER: {
+        "schema": ("sweep_files", "Print the JSON schema of sweep files, for editors that complete and check them."),
         "observe": ("observing", _OBSERVE),
         "load": ("load", "Load a database as taosBenchmark or IoT-benchmark would, by its options or its file."),
     },
@@ -68,14 +80,14 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
 COMMANDS: Mapping[str, tuple[str, str]] = {name: one for group in GROUPS.values() for name, one in group.items()}
 
 
-class LazyGroup(TyperGroup):
-    """A group that knows every command's name and line, and imports only the command that is called."""
+class LazyGroup(PlainGroup):
+    """A group that has every command's name and line, and imports only the command that is called."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         eager = dict(self.commands)
         self.commands = {
-            name: TyperCommand(name, help=line, rich_help_panel=title)
+            name: PlainCommand(name, help=line, rich_help_panel=title)
             for title, group in GROUPS.items()
             for name, (_, line) in group.items()
         } | eager
@@ -87,6 +99,16 @@ class LazyGroup(TyperGroup):
         if option is not None:
             option.default = False
         return option
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Runs the command line. Raises UsageError for a mistake in it, else SystemExit with the exit code."""
+        try:
+            code = super().main(*args, **{**extra, "standalone_mode": False})
+        except Mistake as mistake:
+            raise usage_error(mistake) from None
+        except typer.Abort:
+            raise UsageError("not started: a question was not answered", remedy="answer it, or give -y") from None
+        sys.exit(code if isinstance(code, int) else 0)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0] if args else ""
@@ -105,19 +127,30 @@ def load_command(name: str) -> Any:
     import_module(f"scale_sweep.cli.{COMMANDS[name][0]}").register(app)
     # Each command has a hundred options, so the others of the module are left out.
     app.registered_commands = [command for command in app.registered_commands if command.name == name]
+    _write_help_plainly(app)
     return typer.main.get_group(app).commands[name]
+
+
+def _write_help_plainly(app: typer.Typer) -> None:
+    """Sets the class of each command and group that has the class of Typer."""
+    for command in app.registered_commands:
+        if command.cls in (None, TyperCommand):
+            command.cls = PlainCommand
+    for group in app.registered_groups:
+        group.cls = PlainGroup
+        if group.typer_instance is not None:
+            _write_help_plainly(group.typer_instance)
 
 
 app = typer.Typer(
     name="scale",
     cls=LazyGroup,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
     help="Measure how far one database server scales up, and check what limited each rate.\n\n"
-    "Example: [bold]scale sweep cpu --cores 1..4[/]",
+    "Example: scale sweep cpu --cores 1..all",
 )
 
 
@@ -132,14 +165,19 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: bool = typer.Option(
-        False, "--version", callback=_show_version, is_eager=True, help="Show the version and end."
+        False, "--version", "-V", callback=_show_version, is_eager=True, help="Show the version and end."
     ),
 ) -> None:
     """Options before the command."""
 
 
+def with_help(words: Sequence[str]) -> list[str]:
+    """`help` and `help COMMAND` as `--help` and `COMMAND --help`."""
+    return [*words[1:], "--help"] if words[:1] == ["help"] else list(words)
+
+
 def refuse_bytes(words: Sequence[str]) -> None:
-    """Raises UsageError for an argument that is not UTF-8: what a run stores and shows is."""
+    """Raises UsageError for an argument that is not UTF-8, the encoding of all stored and shown texts."""
     for at, word in enumerate(words):
         if any("\ud800" <= character <= "\udfff" for character in word):
             flag = word.partition("=")[0] if word.startswith("-") else words[at - 1] if at else word
@@ -152,7 +190,7 @@ def run() -> None:
     listen()
     try:
         refuse_bytes(sys.argv[1:])
-        app()
+        app(with_help(sys.argv[1:]))
     except ScaleError as error:
         from scale_sweep.cli import console
 

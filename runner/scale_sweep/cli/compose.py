@@ -1,7 +1,7 @@
 """Puts a run together: preparation, directory, execution.
 
-It opens or reopens the directory of a run, and executes what was prepared. Only `scale_sweep/cli` imports all packages.
-Holds no rule of its own, prints nothing, and ends no process.
+It opens or reopens the directory of a run, and executes the prepared plan. Only `scale_sweep/cli` imports all packages.
+Holds no rule, prints nothing, and ends no process.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ from scale_sweep.plan.preparing import (
     prepare,
     prepare_ab,
     prepare_again,
+    prepare_elsewhere,
+    prepare_plan,
     refuse_blocking,
 )
 from scale_sweep.plan.preparing.same_server import RefusesSameServer
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.reader import read_results
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.runtimes.data_dir import made_directory
@@ -41,10 +44,13 @@ __all__ = [
     "asked_again",
     "default_data_dir",
     "execute",
+    "execute_on",
     "new_run",
     "prepare",
     "prepare_ab",
     "prepare_again",
+    "prepare_elsewhere",
+    "prepare_plan",
     "reopen_run",
     "reopen_to_report",
     "report",
@@ -60,7 +66,7 @@ def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
 
 
 def stamped(what: str, now: datetime.datetime | None = None) -> str:
-    """The name of a new folder of results: the time, what it is, and some digits that no other has."""
+    """The name of a new folder of results: the time, its subject, and some digits that no other has."""
     return f"{now or datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{what}-{secrets.token_hex(3)}"
 
 
@@ -72,7 +78,8 @@ def reopen_run(run: StoredRun, held: Held | None = None) -> RunWriter:
 
 def _reopened(run: StoredRun, held: Held | None, facts: Mapping[str, Any]) -> RunWriter:
     manifest = {k: v for k, v in run.manifest.items() if k != "schema"}
-    return RunWriter(Path(run.path), run.plan, {**manifest, **facts}, run.results, held=held)
+    path = Path(run.path)
+    return RunWriter(path, run.plan, {**manifest, **facts}, read_results(path, run.plan), held=held)
 
 
 def reopen_to_report(run: StoredRun, held: Held | None = None) -> RunWriter:
@@ -93,7 +100,7 @@ def _slug(sweep: Sweep) -> str:
 
 
 def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:
-    disk = None if prepared.ram else disk_of(prepared.data_dir)
+    disk = None if prepared.ram or prepared.hosts else disk_of(prepared.data_dir)
     return {
         **identity(),
         "command": list(command),
@@ -110,10 +117,22 @@ def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime
         "findings": [asdict(f) for f in prepared.findings],
         "new_pages": asdict(prepared.new_pages) if prepared.new_pages else None,
         "held_bytes": prepared.held_bytes,
+        "released": {c.facts.name: dict(c.facts.released) for c in prepared.choices.values()},
         "vendor_defaults": {c.facts.name: dict(c.facts.vendor_defaults) for c in prepared.choices.values()},
         "confounds": [asdict(c) for c in prepared.plan.confounds],
         "status": "running",
+        **({"hosts": dict(prepared.hosts)} if prepared.hosts else {}),
     }
+
+
+def execute_on(
+    place: executing.Place, prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]
+) -> StoredRun:
+    """Runs the trials on other hosts, whose client libraries have been checked. Fits and reports as `execute` does."""
+    homes = {t.subject.server: prepared.choice_of(t.subject).home for t in prepared.plan.trials}
+    execution = Execution(plan=writer.plan, data_dir=prepared.data_dir, client_homes=homes, place=place)
+    checks = RefusesSameServer(prepared.plan, prepared.choices)
+    return executing.execute(execution, writer, (*sinks, checks), say)
 
 
 def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:

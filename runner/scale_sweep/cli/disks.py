@@ -78,7 +78,7 @@ def _source(request: DisksRequest) -> DiskSource:
 
     loop, cap, cap_iops = request.loop, request.cap, request.cap_iops
     if bool(loop) == bool(request.device):
-        raise UsageError("say once what the disks are: --loop SIZE or --device LIST")
+        raise UsageError("name the disks once: --loop SIZE or --device LIST")
     return DiskSource(
         kind="loop" if loop else "device",
         loop_bytes=_read("--loop", parse_bytes, loop) if loop else None,

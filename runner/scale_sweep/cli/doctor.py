@@ -1,26 +1,31 @@
-"""The abilities of this machine, each with what to install if it is missing. Changes nothing."""
+"""The abilities of this machine, each with the packages to install if it is missing. Changes nothing."""
 
 from __future__ import annotations
 
+import datetime
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from scale_sweep.base.ages import OLD_YEARS, age_years, released_in
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.base.units import counted
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.host import Host, cpu_order, read_host
 from scale_sweep.machine.host.new_pages import measure_new_pages
-from scale_sweep.server.pinned import corrupt_servers, lacking
+from scale_sweep.server.pinned import corrupt_servers, lacking, read_pins
 from scale_sweep.server.runtimes.docker_facts import docker_facts, image_state
 from scale_sweep.server.runtimes.server_user import server_user, why_stuck
 from scale_sweep.server.targets import TARGETS, Installation, Target, load_target
 
+FIRST_SWEEP = "scale sweep cpu --quick --cores 1..all"
+_LOAD_GENERATOR = "load generator"
 _TOUCHED_BYTES = 4 * 2**30  # what a trial of a minute may write
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ability:
-    """One ability that a sweep may need. state: what this machine has of it, in words."""
+    """One ability that a sweep may need. state: how far this machine has it, in words."""
 
     subject: str
     there: bool
@@ -42,6 +47,15 @@ def examine_new_pages() -> tuple[Ability, ...]:
     remedy = "trials that write more are slowed down by it: --rows, or a machine that keeps its memory"
     dear = pages.are_dear
     return (Ability(subject="new pages", there=not dear, state=pages.sentence, remedy=remedy if dear else ""),)
+
+
+def next_command(abilities: Sequence[Ability]) -> str:
+    """The command to type after the doctor: the first sweep, or the remedy for a missing load generator.
+
+    A sweep needs nothing else: on a machine without a server `auto` takes PostgreSQL, which is installed with scale.
+    """
+    core = next(a for a in abilities if a.subject == _LOAD_GENERATOR)
+    return FIRST_SWEEP if core.there else core.remedy
 
 
 def _machine(host: Host) -> list[Ability]:
@@ -81,9 +95,9 @@ def _servers_user() -> Ability:
 
 def _load_core() -> Ability:
     try:
-        return Ability(subject="load generator", there=True, state=loadgen_path())
+        return Ability(subject=_LOAD_GENERATOR, there=True, state=loadgen_path())
     except PreflightError as error:
-        return Ability(subject="load generator", there=False, state=error.message, remedy=error.remedy)
+        return Ability(subject=_LOAD_GENERATOR, there=False, state=error.message, remedy=error.remedy)
 
 
 def _docker() -> Ability:
@@ -93,7 +107,7 @@ def _docker() -> Ability:
             subject="Docker",
             there=False,
             state="no engine answers",
-            remedy="apt-get install docker.io; start dockerd; be root or in the group docker",
+            remedy="apt-get install docker.io, start dockerd, and be root or in the group docker",
         )
     return Ability(subject="Docker", there=True, state=f"engine {facts.version}, cgroup driver {facts.cgroup_driver}")
 
@@ -124,14 +138,16 @@ def _server(target: Target) -> Ability:
     variable = target.facts.home_variable
     named = os.environ.get(variable, "") if variable else ""
     usual, there = target.find(""), target.find(named) if named else None
-    words = [_installed_words(usual, usual.source)] if usual else []
+    words = [_installed_words(target, usual, usual.source)] if usual else []
     if named:
-        words.append(_installed_words(there, variable) if there else f"no server in {named} ({variable})")
+        words.append(_installed_words(target, there, variable) if there else f"no server in {named} ({variable})")
     root = [f"runs as root: {target.facts.needs_root}"] if words and target.facts.needs_root else []
     nothing, remedy = _why_none(target) if not usual else ("", "")
     broken = corrupt_servers([usual.home] if usual else [])
     if broken:
         return Ability(subject=target.facts.name, there=False, state=broken[0].sentence, remedy=broken[0].command)
+    if usual and not there:
+        remedy = _newer(target, usual)
     return Ability(
         subject=target.facts.name,
         there=bool(usual or there),
@@ -146,5 +162,20 @@ def _why_none(target: Target) -> tuple[str, str]:
     return (missing.sentence, missing.command) if missing else ("no server", target.facts.to_install)
 
 
-def _installed_words(installation: Installation, how: str) -> str:
-    return f"{installation.version or 'of unknown version'} in {installation.home} ({how})"
+def _installed_words(target: Target, installation: Installation, how: str) -> str:
+    month = released_in(target.facts.released, installation.version)
+    age = f" of {month}, {age_years(month, _today()):.1f} years old," if month else ""
+    return f"{installation.version or 'of unknown version'}{age} in {installation.home} ({how})"
+
+
+def _newer(target: Target, installation: Installation) -> str:
+    """The command that brings a newer version than an old one; "" without a newer pin."""
+    month = released_in(target.facts.released, installation.version)
+    pinned = read_pins().servers.get(target.facts.name)
+    if not month or age_years(month, _today()) < OLD_YEARS or not pinned or pinned.version == installation.version:
+        return ""
+    return f"scale servers install {pinned.name} brings {pinned.version}"
+
+
+def _today() -> str:
+    return datetime.date.today().isoformat()

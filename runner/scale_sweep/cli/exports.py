@@ -12,6 +12,7 @@ import typer
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.extras import require_extra
+from scale_sweep.base.units import counted
 from scale_sweep.cli.arguments import RESULTS, RUN, from_flags
 
 NEWLINE = b"\n"
@@ -87,7 +88,7 @@ def export(request: ExportRequest) -> None:
     stored = read_run(find_run(request.results, request.run))
     columns = formats.columns_of(stored, request.what.value)
     for file, encode in wanted:
-        _write(file, encode(columns), f"{len(columns.rows)} rows")
+        _write(file, encode(columns), counted(len(columns.rows), "row"))
     if request.openmetrics is not None:
         content = exporter.openmetrics(stored)
         _write(request.openmetrics, content, f"{content.count(NEWLINE)} lines")

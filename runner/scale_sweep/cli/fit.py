@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from scale_sweep.model import FitReport
     from scale_sweep.report.table import Table
 
-_EXAMPLE = "Example: scale fit results/reference/tdengine-cpu.csv --n cores --x rows_per_s --predict 16,24 --need 7M"
+_EXAMPLE = "Example: scale fit tdengine-cpu --n cores --x rows_per_s --predict 16,24 --need 7M"
 
 
 def register(app: typer.Typer) -> None:
@@ -31,7 +32,12 @@ def register(app: typer.Typer) -> None:
 class FitRequest:
     """The file with its columns, and the questions about its curve."""
 
-    file: Annotated[str, typer.Argument(metavar="FILE.csv", help="CSV with a header; - is standard input.")]
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE.csv", help="CSV with a header, or the name of a bundled table; - is standard input."
+        ),
+    ]
     n: Annotated[str, typer.Option("--n", metavar="COLUMN", help="The level: cores, threads, disks, ...")]
     x: Annotated[str, typer.Option("--x", metavar="COLUMN", help="The rate that was measured at the level.")]
     group: Annotated[
@@ -59,7 +65,7 @@ def fit(request: FitRequest) -> None:
     levels, rates = asked_of(request.predict, request.need)
     rows = _read(request.file, CsvColumns(n=request.n, x=request.x, group=request.group))
     terms = Terms(axis=request.n, rate="rows/s" if request.x == "rows_per_s" else request.x, row="row")
-    questions = FitQuestions(predict=levels, need=rates)
+    questions = FitQuestions(predict=levels, need=rates, next_level=True)
     fits = {name: fit_rows(own, terms, questions=questions) for name, own in rows.items()}
     if request.as_json:
         documents = {name: fit_document(report) for name, report in fits.items()}
@@ -76,7 +82,10 @@ def fit(request: FitRequest) -> None:
 def _read(file: str, columns: CsvColumns) -> RowsByGroup:
     from scale_sweep.analysis.fit.table import read_table
     from scale_sweep.base.input_file import open_input
+    from scale_sweep.results.store.reference import bundled_tables
 
+    if not os.path.exists(file):
+        file = str(bundled_tables().get(file, file))
     try:
         if file == "-":
             return read_table(sys.stdin.buffer, columns)
@@ -91,16 +100,17 @@ def _read(file: str, columns: CsvColumns) -> RowsByGroup:
 def _show(report: FitReport, title: str, terms: Terms) -> None:
     from scale_sweep.cli import console
     from scale_sweep.report.anydata import levels_table
-    from scale_sweep.report.fitted import asked_table, derived_table, models_table, parameters_table
+    from scale_sweep.report.fitted import asked_table, derived_table, interval_words, models_table
 
     if title:
         console.show_line(title, "bold")
     _table(levels_table(report, terms))
+    console.show_line(f"  {interval_words(report, 'rows')}", "dim")
     console.show_line("")
     console.show_line(report.sentence, "bold")
     for caution in report.cautions:
         console.show_line(f"  but: {caution}", "yellow")
-    for table in (models_table(report), parameters_table(report), derived_table(report), asked_table(report)):
+    for table in (models_table(report), derived_table(report), asked_table(report)):
         if table.rows:
             console.show_line("")
             _table(table)

@@ -58,7 +58,7 @@ def _help() -> str:
     return (
         "Load a database as taosBenchmark or IoT-benchmark would, by its options or its file. Without --iot, the "
         "options are those of taosBenchmark: rows for TDengine, or the queries of its query file, and its result "
-        "lines. Not supported, and refused by name: " + refused + ".\n\n\b\n" + "\n".join(lines).replace("[", "\\[")
+        "lines. Not supported, and refused by name: " + refused + ".\n\n\b\n" + "\n".join(lines)
     )
 
 
@@ -66,13 +66,15 @@ def load(
     context: typer.Context,
     placement: Annotated[
         TableSharing,
-        typer.Option(help="stock: contiguous ranges of tables, as taosBenchmark; owned: each thread its own vgroups."),
+        typer.Option(
+            help="stock: contiguous ranges of tables, as taosBenchmark; owned: separate vgroups for each thread."
+        ),
     ] = TableSharing.STOCK,
     library: Annotated[str, typer.Option(help="libtaos.so to open.", metavar="FILE")] = "",
     iot: Annotated[
         str,
         typer.Option(
-            help="Do what this configuration of IoT-benchmark says, and print its result matrix. Further arguments are "
+            help="Run this configuration of IoT-benchmark, and print its result matrix. Further arguments are "
             "KEY=VALUE, and override the file's.",
             metavar="FILE",
         ),
@@ -131,7 +133,7 @@ def _say(as_json: bool, level: str, line: str) -> None:
 
 
 def _ask(command: LoadCommand) -> None:
-    """Asks before a database is dropped, if a person can answer."""
+    """A question before a database is dropped, if a person can answer."""
     from scale_sweep.cli import console
 
     if command.ask and sys.stdin.isatty():

@@ -29,15 +29,16 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(as_json: JSON = False) -> None:
-    """Show what this machine can do: CPUs, cgroups, Docker, databases, and what to install."""
+    """Show what this machine can do: CPUs, cgroups, Docker, databases, and missing packages."""
     from scale_sweep.cli import console
-    from scale_sweep.cli.doctor import examine, examine_new_pages
+    from scale_sweep.cli.doctor import examine, examine_new_pages, next_command
 
     abilities = (*examine(), *examine_new_pages())
     if as_json:
         console.show_json([_document(a) for a in abilities])
         return
     console.show_table("", ["", "what", "found", "to do"], [_row(a) for a in abilities])
+    console.show_line(f"next: {next_command(abilities)}")
 
 
 def _document(ability: Ability) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def _row(ability: Ability) -> list[str]:
 def clean(
     data_dir: Annotated[
         list[Path] | None,
-        typer.Option("--data-dir", help="Only what sweeps with this data directory left; repeatable."),
+        typer.Option("--data-dir", help="Only leftovers of sweeps with this data directory; repeatable."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
     as_json: JSON = False,

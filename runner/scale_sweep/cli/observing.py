@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from scale_sweep.base.errors import EXIT_INTERRUPTED, UsageError
+from scale_sweep.base.units import counted
 from scale_sweep.cli.arguments import JSON, from_flags
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class ObserveRequest:
         typer.Option(help="A directory on a disk to watch. Can be repeated. Default: the current one.", metavar="DIR"),
     ] = None
     hz: Annotated[float, typer.Option("--sample-hz", help="Samples per second, 0.1 to 10.", metavar="HZ")] = 1.0
-    to: Annotated[Path, typer.Option(help="Where the files go: a new folder in it.", metavar="DIR")] = Path(
+    to: Annotated[Path, typer.Option(help="Directory of the files: a new folder in it.", metavar="DIR")] = Path(
         "observations"
     )
     metrics_port: Annotated[int, typer.Option(help="Port of the metrics on 127.0.0.1.", metavar="PORT")] = 9464
@@ -133,7 +134,7 @@ def _show(seen: Observed, as_json: bool) -> None:
         console.show_json({"schema": 1, **asdict(seen)})
         return
     rows = [[name.replace("_", " "), "" if value is None else f"{value:.3g}"] for name, value in _figures(seen)]
-    console.show_table(f"{seen.samples} samples in {seen.seconds:.1f} s", ["", "mean"], rows)
+    console.show_table(f"{counted(seen.samples, 'sample')} in {seen.seconds:.1f} s", ["", "mean"], rows)
     console.show_line(seen.path)
 
 

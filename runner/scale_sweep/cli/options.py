@@ -9,6 +9,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from scale_sweep.cli import completion
+from scale_sweep.cli.sweep_help import ALL
 from scale_sweep.experiment.setting import Setting
 from scale_sweep.sweep.settings import SETTINGS, parameter_name
 
@@ -29,25 +31,18 @@ _PANELS = {
     "preload": "Workload",
 }
 
-# What `--help` shows besides the axes' own flags. Most sweeps need no more; `--help-all` shows the rest.
-_SHOWN = (
-    "target.name",
-    "target.runtime",
-    "target.home",
-    "target.endpoint",
-    "load.duration",
-    "load.rate",
-    "method.replicates",
-    "knobs.other",
-    "vary",
-)
+_CANDIDATES = {
+    "target.name": completion.targets,
+    "workload.name": completion.workloads,
+    "report.reference": completion.tables,
+}
 
 Flags = Mapping[str, str | list[str]]
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns the command, which takes `flags`, with one option for each setting. `flags` holds only what the user
-    gave."""
+    """Returns the command, which takes `flags`, with one option for each setting. `flags` holds only those that the
+    user gave."""
     hints = get_type_hints(command, include_extras=True)
     own = [
         p.replace(annotation=hints[p.name]) for p in inspect.signature(command).parameters.values() if p.name != "flags"
@@ -77,33 +72,26 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _help_all(context: typer.Context, wanted: bool) -> None:
-    """Shows the help with every flag, and ends the process."""
-    if wanted:
-        for parameter in context.command.params:
-            vars(parameter)["hidden"] = False
-        typer.echo(context.get_help())
-        raise typer.Exit
-
-
+# Listed for the help alone: `SweepHelp` answers before a flag is read.
 _HELP_ALL = inspect.Parameter(
     "help_all",
     inspect.Parameter.KEYWORD_ONLY,
     default=False,
-    annotation=Annotated[
-        bool, typer.Option("--help-all", callback=_help_all, is_eager=True, help="Show this message with every flag.")
-    ],
+    annotation=Annotated[bool, typer.Option(ALL, help="Show this message with every flag.")],
 )
 
 
 def _annotation(s: Setting) -> Any:
-    hidden = s.key not in _SHOWN and not s.key.startswith("axis.")
-    shown = f"{s.help} [dim]\\[default: {s.default}][/]" if s.default else s.help
+    shown = f"{s.help} [default: {s.default}]" if s.default else s.help
     panel = _PANELS[s.key.partition(".")[0]]
     if s.switch:
-        switch = typer.Option(s.flag, help=shown, show_default=False, rich_help_panel=panel, hidden=hidden)
-        return Annotated[bool, switch]
+        return Annotated[bool, typer.Option(s.flag, help=shown, show_default=False, rich_help_panel=panel)]
     option = typer.Option(
-        s.flag, help=shown, metavar=s.metavar, show_default=False, rich_help_panel=panel, hidden=hidden
+        s.flag,
+        help=shown,
+        metavar=s.metavar,
+        show_default=False,
+        rich_help_panel=panel,
+        autocompletion=_CANDIDATES.get(s.key),
     )
     return Annotated[list[str], option] if s.many else Annotated[str | None, option]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from scale_sweep.base.errors import EXIT_DISAGREES, StoreError
+from scale_sweep.base.units import counted
 from scale_sweep.cli.arguments import JSON, NEED, PREDICT, RESULTS, RUN, asked_of
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ def _show_verification(checked: verify.Verification) -> None:
     from scale_sweep.cli import console
 
     console.show_line(
-        f"{checked.run}: {checked.files} files against their digests, {checked.trials} trials made again from raw "
-        f"files, {checked.figures} figures compared"
+        f"{checked.run}: {counted(checked.files, 'file')} against their digests, "
+        f"{counted(checked.trials, 'trial')} made again from raw files, {counted(checked.figures, 'figure')} compared"
     )
     by_file: dict[str, list[verify.Disagreement]] = {}
     for disagreement in checked.disagreements:
@@ -130,7 +131,7 @@ def _show_verification(checked: verify.Verification) -> None:
         _show_disagreements(of_file)
     for note in checked.notes:
         console.show_line(f"note: {note}")
-    verdict = "it agrees" if checked.agrees else f"{len(by_file)} files disagree"
+    verdict = "it agrees" if checked.agrees else f"it disagrees in {counted(len(by_file), 'file')}"
     console.show_line(f"{verdict}; fingerprint {checked.fingerprint or 'none'}", "green" if checked.agrees else "red")
 
 
@@ -140,7 +141,7 @@ def _show_disagreements(disagreements: Sequence[verify.Disagreement]) -> None:
     for one in disagreements[:SHOWN_PER_FILE]:
         console.show_line(f"  {one.sentence}")
     if len(disagreements) > SHOWN_PER_FILE:
-        console.show_line(f"  and {len(disagreements) - SHOWN_PER_FILE} more figures (--json lists them)")
+        console.show_line(f"  and {counted(len(disagreements) - SHOWN_PER_FILE, 'more figure')} (--json lists them)")
 
 
 def watch(run: RUN, results: RESULTS = Path("results")) -> None:

@@ -1,4 +1,4 @@
-"""`scale sweep`, `scale plan` and `scale resume`."""
+"""`scale sweep` and `scale resume`."""
 
 from __future__ import annotations
 
@@ -11,24 +11,34 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, PreflightError, UsageError
-from scale_sweep.base.units import format_seconds
+from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
+from scale_sweep.base.units import counted, format_seconds
+from scale_sweep.cli import completion
 from scale_sweep.cli.arguments import NEW_RESULTS, RESULTS, RUN, confirm_format, from_flags
 from scale_sweep.cli.options import Flags, with_settings
+from scale_sweep.cli.sweep_help import SweepHelp
 from scale_sweep.sweep.axis import commands
 
-if TYPE_CHECKING:  # Each command imports what it needs when it is called, because `--help` needs none of it.
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    # Each command imports what it needs when it is called, because `--help` needs none of it.
     from scale_sweep.cli.compose import Prepared
+    from scale_sweep.measure.executing import Sink
     from scale_sweep.model import StoredRun, Sweep
+    from scale_sweep.plan.power import GatePower
     from scale_sweep.results.store.writer import RunWriter
     from scale_sweep.watch.exporter import Exporter
     from scale_sweep.watch.live import LiveState
 
+    Execute = Callable[[Prepared, RunWriter, Sequence[Sink], Callable[[str], None]], StoredRun]
+
 WHAT = Annotated[
     str,
     typer.Argument(
-        metavar="|".join((*commands(), "FILE.toml")),
-        help=f"What to sweep: {', '.join(f'`{word}`' for word in commands())}, or a file.",
+        metavar="|".join((*commands(), "NAME", "FILE.toml")),
+        help=f"The axis: {', '.join(f'`{word}`' for word in commands())}, a bundled sweep by name, or a file.",
+        autocompletion=completion.sweeps,
     ),
 ]
 JSON = Annotated[bool, typer.Option("--json", help="Print the result as JSON on standard output.")]
@@ -45,21 +55,28 @@ METRICS_PORT = Annotated[
 NO_METRICS = Annotated[bool, typer.Option("--no-metrics", help="Serve no metrics.")]
 DASHBOARDS = Annotated[bool, typer.Option("--dashboards", help="Start Prometheus and Grafana if they do not run.")]
 YES = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask before a long sweep, nor before formatting disks.")]
+HOSTS = Annotated[
+    Path | None,
+    typer.Option(
+        "--hosts",
+        metavar="HOSTS.ini",
+        help="Server and load generator on the hosts of this Ansible inventory (`scale hosts prepare`).",
+    ),
+]
 ASK_ABOVE_S = 1800.0
 
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
-    app.command("sweep", epilog="Example: scale sweep cpu --cores 1..4 --replicates 3")(
+    app.command("sweep", cls=SweepHelp, epilog="Example: scale sweep cpu --cores 1..all --replicates 3")(
         with_settings(from_flags(sweep))
     )
-    app.command("plan", epilog="Example: scale plan cpu --cores 1..12 --vgroups '1..4=4,5..=12'")(with_settings(plan))
     app.command("resume", epilog="Example: scale resume last")(resume)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SweepRequest:
-    """The sweep, and what is shown while it runs, besides its settings."""
+    """The sweep, and the output while it runs, besides its settings."""
 
     what: WHAT
     results: NEW_RESULTS = Path("results")
@@ -68,54 +85,33 @@ class SweepRequest:
     metrics_port: METRICS_PORT = 9464
     no_metrics: NO_METRICS = False
     with_dashboards: DASHBOARDS = False
+    machine: Annotated[Path | None, typer.Option("--machine", hidden=True)] = None
+    hosts: HOSTS = None
+    insecure_network: Annotated[
+        bool,
+        typer.Option("--insecure-network", help="With --hosts: also a database without a password."),
+    ] = False
 
 
 def sweep(flags: Flags, request: SweepRequest) -> None:
     """Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."""
     from scale_sweep.cli import compose, console
+    from scale_sweep.machine.host import read_host
     from scale_sweep.sweep.resolve import resolve_sweep
 
-    prepared = compose.prepare(resolve_sweep(request.what, flags), request.results)
+    if request.machine is not None:
+        raise UsageError("--machine: a sweep measures this machine", remedy="scale plan shows the plan for another one")
+    if request.hosts is not None:
+        from scale_sweep.cli import on_hosts
+
+        on_hosts.sweep(flags, request, request.hosts)
+        return
+    prepared = compose.prepare(resolve_sweep(request.what, flags, read_host()), request.results)
     announce(prepared, request.yes)
-    _start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
+    start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
     console.say(f"results in {writer.path}")
-    _run(prepared, writer, request.as_json, 0 if request.no_metrics else request.metrics_port)
-
-
-def plan(flags: Flags, what: WHAT, results: NEW_RESULTS = Path("results"), as_json: JSON = False) -> None:
-    """Show the trials, their knobs, the origin of each setting, and the duration; start nothing.
-
-    The exit code is 3 if the sweep could not start.
-    """
-    from scale_sweep.cli import compose, console, views
-    from scale_sweep.sweep.resolve import resolve_sweep
-
-    prepared = compose.prepare(resolve_sweep(what, flags), results)
-    obstacles = [finding for finding in prepared.findings if finding.blocking]
-    console.show_obstacles(obstacles)
-    if as_json:
-        console.show_json(views.plan_document(prepared))
-    else:
-        _show_plan(prepared)
-    if obstacles:
-        sys.exit(PreflightError.exit_code)
-
-
-def _show_plan(prepared: Prepared) -> None:
-    from scale_sweep.cli import console, views
-    from scale_sweep.plan import bound_sentence, plan_sentence, planner_of, power_of, power_sentence
-
-    for choice in prepared.choices.values():
-        console.show_line(choice.sentence)
-    console.show_line(plan_sentence(prepared.plan))
-    console.show_line(power_sentence(prepared.plan, power_of(prepared.plan, prepared.noise)))
-    if grown := bound_sentence(prepared.plan, planner_of(prepared.plan).bound()):
-        console.show_line(grown)
-    console.show_table("Trials", *views.plan_rows(prepared.plan))
-    console.show_table("Server", *views.set_rows(prepared))
-    console.show_table("Settings", *views.setting_rows(prepared.plan.sweep))
-    console.show_findings([finding for finding in prepared.findings if not finding.blocking])
+    run_and_show(prepared, writer, request.as_json, 0 if request.no_metrics else request.metrics_port)
 
 
 def resume(
@@ -143,26 +139,33 @@ def resume(
         _show(stored, as_json)
         end_if_failed(stored)
         return
+    if isinstance(stored.manifest.get("hosts"), dict):
+        from scale_sweep.cli import on_hosts
+
+        on_hosts.resume(stored, held, results, as_json, 0 if no_metrics else metrics_port)
+        return
     prepared = compose.prepare_again(stored, results)
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)
     _ask_format(stored.plan.sweep, yes)
-    _start_dashboards(with_dashboards, metrics_port, no_metrics)
+    start_dashboards(with_dashboards, metrics_port, no_metrics)
     writer = compose.reopen_run(stored, held)
-    console.say(f"{missing} of {len(stored.plan.trials)} trials to go, in {writer.path}")
-    _run(prepared, writer, as_json, 0 if no_metrics else metrics_port)
+    console.say(f"{missing} of {counted(len(stored.plan.trials), 'trial')} to go, in {writer.path}")
+    run_and_show(prepared, writer, as_json, 0 if no_metrics else metrics_port)
 
 
-def announce(prepared: Prepared, yes: bool) -> None:
-    """Shows the plan and the findings, and asks where needed. Raises if the sweep must not start."""
+def announce(prepared: Prepared, yes: bool, gate: GatePower | None = None) -> None:
+    """Shows the plan and the findings, and confirms a long sweep. gate: of `scale ab`. Raises if it must not start."""
     from scale_sweep.cli import console
-    from scale_sweep.plan import plan_sentence, power_of, power_sentence
+    from scale_sweep.plan import gate_sentence, plan_sentence, power_of, power_sentence
     from scale_sweep.plan.preparing import refuse_blocking
 
     for choice in prepared.choices.values():
         console.say(choice.sentence)
     console.say(plan_sentence(prepared.plan))
     console.say(power_sentence(prepared.plan, power_of(prepared.plan, prepared.noise)))
+    if gate is not None:
+        console.say(gate_sentence(gate))
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)
     _ask(prepared.plan.seconds_estimated, yes)
@@ -181,25 +184,30 @@ def _ask_format(sweep: Sweep, yes: bool) -> None:
         confirm_format(sweep.disks, yes)
 
 
-def _start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None:
+def start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None:
     """Starts the dashboards before the run's directory is made. Raises UsageError if there would be nothing to show."""
     if wanted and (no_metrics or not metrics_port):
-        raise UsageError("--dashboards shows the metrics, and none are served", remedy="leave out --no-metrics")
+        raise UsageError(
+            "--dashboards needs the metrics, which --no-metrics turns off", remedy="leave out --no-metrics"
+        )
     if wanted:
         from scale_sweep.cli import boards
 
         boards.start_for_sweep()
 
 
-def _run(prepared: Prepared, writer: RunWriter, as_json: bool, metrics_port: int) -> None:
-    stored = run_watched(prepared, writer, metrics_port)
+def run_and_show(
+    prepared: Prepared, writer: RunWriter, as_json: bool, metrics_port: int, execute: Execute | None = None
+) -> None:
+    """Runs the trials, shows the run, and ends the process with its code if trials failed."""
+    stored = run_watched(prepared, writer, metrics_port, execute)
     _show(stored, as_json)
     say_if_lost(stored)
     end_if_failed(stored)
 
 
 def say_if_lost(stored: StoredRun) -> None:
-    """Says that standard output could not be written, and where the results are."""
+    """A message that standard output could not be written, and where the results are."""
     from scale_sweep.base import output
     from scale_sweep.cli import console
 
@@ -208,8 +216,8 @@ def say_if_lost(stored: StoredRun) -> None:
 
 
 def end_if_failed(stored: StoredRun) -> None:
-    """Ends the process with its exit code if trials failed, or no trial of a database counts. What the target of an
-    absent package would count is not known."""
+    """Ends the process with its exit code if trials failed, or no trial of a database counts. Which trials the target
+    of an absent package would count is not known."""
     from scale_sweep.model import VerdictKind
     from scale_sweep.server.targets import TARGETS, load_facts
 
@@ -222,13 +230,12 @@ def end_if_failed(stored: StoredRun) -> None:
         sys.exit(EXIT_TRIALS_FAILED)
 
 
-def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int) -> StoredRun:
-    """Runs the trials that the run still lacks, with progress and metrics (metrics_port 0: none). Ends the process
-    after Ctrl-C."""
+def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int, execute: Execute | None = None) -> StoredRun:
+    """Runs the trials that the run still lacks, with progress and metrics (metrics_port 0: none). execute: as
+    `compose.execute`, which is the default. Ends the process after Ctrl-C."""
     from scale_sweep.base import output
     from scale_sweep.cli import boards, compose, console
     from scale_sweep.cli.console.live import LiveView
-    from scale_sweep.measure.executing import Sink
     from scale_sweep.watch.dashboards import announced
     from scale_sweep.watch.live import LiveState
 
@@ -243,11 +250,11 @@ def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int) -> Sto
                 sinks.append(stack.enter_context(exporter))
                 boards.say_page()
             sinks.append(stack.enter_context(LiveView(state)))
-            return compose.execute(prepared, writer, sinks, console.say)
+            return (execute or compose.execute)(prepared, writer, sinks, console.say)
     except KeyboardInterrupt:
-        saved = len(writer.results)
+        saved, are = len(writer.results), "is" if len(writer.results) == 1 else "are"
         console.say(
-            f"interrupted: {saved} of {len(writer.plan.trials)} trials {'is' if saved == 1 else 'are'} saved, nothing "
+            f"interrupted: {saved} of {counted(len(writer.plan.trials), 'trial')} {are} saved, nothing "
             f"is left running; continue with\n  scale resume {shlex.quote(str(writer.path))}",
             "yellow",
         )

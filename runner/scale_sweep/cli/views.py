@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,14 +15,17 @@ from scale_sweep.cli.compared import show_comparison
 from scale_sweep.cli.compose import Prepared
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.experiment.setting.readers import rule_text
-from scale_sweep.model import Plan, StoredRun, Sweep, Trial, rate_per_cpu_s
-from scale_sweep.plan import power_of
+from scale_sweep.model import Plan, StoredRun, Sweep, Trial, counted_verdicts, rate_per_cpu_s
+from scale_sweep.plan import GatePower, power_of
 from scale_sweep.plan.summary import warmup_words
-from scale_sweep.report import rows_for_console
+from scale_sweep.report import console_table
+from scale_sweep.report.alike import alike
 from scale_sweep.report.bottlenecks import remedies
+from scale_sweep.report.capacity import capacity_table, has_objective
+from scale_sweep.report.curve import with_fit
 from scale_sweep.report.documents import comparison_table, labels_of, only
 from scale_sweep.report.figures import fit_again
-from scale_sweep.report.fitted import asked_table
+from scale_sweep.report.fitted import asked_table, interval_words
 from scale_sweep.report.noise import noise_of, noise_sentences
 from scale_sweep.report.open_loop import is_open_loop, response_table
 from scale_sweep.report.table import Table
@@ -32,6 +34,7 @@ from scale_sweep.sweep.axis import constant_texts
 from scale_sweep.sweep.settings import BY_KEY, SETTINGS
 
 _REPORT = "report.html"
+_MARKED = "†"
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
@@ -156,6 +159,7 @@ def _method_values(sweep: Sweep) -> dict[str, str]:
         "method.profile": "on" if sweep.profile else "",
         "method.equal_durability": "on" if sweep.equal_durability else "",
         "method.connections_check": "on" if sweep.connections_check else "off",
+        "method.confirm": ("on" if sweep.confirms else "off") if sweep.load.objective is not None else "",
         "method.seed": str(sweep.seed),
         "method.detect": f"{sweep.detect_percent:g} %" if sweep.detect_percent else "",
         "method.order_seed": str(sweep.seed_of_order),
@@ -169,12 +173,15 @@ def _axis_values(sweep: Sweep) -> dict[str, str]:
     return {axis.key: format_levels(sweep.levels), **constant_texts(sweep.constants), **axis.shown(sweep)}
 
 
-def plan_document(prepared: Prepared) -> dict[str, Any]:
-    """The plan for scripts."""
+def plan_document(prepared: Prepared, gate: GatePower | None = None) -> dict[str, Any]:
+    """The plan for scripts. gate: how often the gate of `scale ab` would pass."""
     return {
         "choice": "; ".join(choice.sentence for choice in prepared.choices.values()),
+        "machine": prepared.elsewhere or None,
+        "assumed": [choice.facts.name for choice in prepared.choices.values() if choice.missing],
         "plan": prepared.plan,
         "power": power_of(prepared.plan, prepared.noise),
+        "gate": gate,
         "settings": {t.trial_id: _settings_sent(prepared, t) for t in prepared.plan.trials},
         "findings": prepared.findings,
     }
@@ -197,8 +204,8 @@ def run_document(stored: StoredRun) -> dict[str, Any]:
 
 
 def show_run(stored: StoredRun) -> None:
-    """Shows the table, the fit in one sentence, the verdicts and the report; for `scale ab` also the comparison. Of a
-    run without a finished trial, it says only that."""
+    """Shows the table, the fit in one sentence, the verdicts and the report; for `scale ab` also the comparison. A
+    run without a finished trial gets one sentence."""
     if stored.results:
         _show_results(stored)
     else:
@@ -207,13 +214,13 @@ def show_run(stored: StoredRun) -> None:
 
 
 def report_line(path: Path) -> str:
-    """Where the report of a run is, or how to make it: an interrupted run has none."""
+    """The path of a run's report, or how to make it: an interrupted run has no report."""
     page = path / _REPORT
     return f"report: {page}" if page.is_file() else f"report: none yet; make it with: scale report {path}"
 
 
 def show_answers(stored: StoredRun) -> None:
-    """Shows the predictions and needs that the sweep asks for: one table, or one for each variant."""
+    """Shows the predictions and needs that the sweep requests: one table, or one for each variant."""
     for name, table in _answers(stored).items():
         if table.rows:
             console.show_line("")
@@ -230,15 +237,32 @@ def _answers(stored: StoredRun) -> dict[str, Table]:
     return {name: asked_table(fit_again(only(stored, name))) for name in labels_of(stored)} if questions else {}
 
 
+def _show_table(title: str, table: Table) -> None:
+    """Shows a table with its notes. A note on a mark is shown if a cell has that mark."""
+    console.show_table(title, table.headers, table.rows, table.essential)
+    cells = " ".join(cell for row in table.rows for cell in row)
+    for note in table.notes:
+        if _MARKED not in note or _MARKED in cells:
+            console.show_line(note, "dim")
+
+
 def _show_results(stored: StoredRun) -> None:
     if stored.plan.sweep.variants_ab:
         show_comparison(compare_variants(stored))
         console.show_line("")
     if is_open_loop(stored) or len(labels_of(stored)) > 1:
         table = response_table(stored) if is_open_loop(stored) else comparison_table(stored)
-        console.show_table(stored.plan.sweep.question, table.headers, table.rows)
+        _show_table(stored.plan.sweep.question, table)
     else:
-        console.show_table(stored.plan.sweep.question, *rows_for_console(stored))
+        fitted = with_fit(stored)
+        _show_table(stored.plan.sweep.question, console_table(fitted))
+        if fitted.fit and (words := interval_words(fitted.fit)):
+            console.show_line(words, "dim")
+    if has_objective(stored):
+        searched = capacity_table(stored)
+        console.show_line("")
+        console.show_table(searched.title, searched.headers, searched.rows)
+        console.show_line(f"  {searched.notes[0]}", "dim")
     if stored.fit:
         console.show_line("")
         console.show_line(stored.fit.sentence, "bold")
@@ -247,9 +271,8 @@ def _show_results(stored: StoredRun) -> None:
         for sentence in (*noise_sentences(stored), *sentences(stored.plan, stored.results)):
             console.show_line(f"  {sentence}")
         show_answers(stored)
-    counts = Counter(r.verdict.kind.value for r in stored.results)
-    console.show_line("verdicts: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
-    for reason, count in Counter(reason for r in stored.results for reason in r.verdict.reasons[:1]).most_common(6):
+    console.show_line(f"verdicts: {counted_verdicts(stored.results)}")
+    for count, reason in alike(reason for r in stored.results for reason in r.verdict.reasons[:1])[:6]:
         console.show_line(f"  {count} × {reason}")
     for sentence in remedies(stored):
         console.show_line(f"  to change: {sentence}")

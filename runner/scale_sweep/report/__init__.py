@@ -3,10 +3,12 @@
 Refuses to compute a result: rates, verdicts and the fit come from the run. Texts from outside are escaped.
 """
 
-from scale_sweep.report.figures import article_table, rows_for_console, trial_table
+from scale_sweep.report.article import article_table
+from scale_sweep.report.console_table import console_table
 from scale_sweep.report.markdown import markdown
 from scale_sweep.report.page import html
 from scale_sweep.report.reference import reference_table
 from scale_sweep.report.table import Table
+from scale_sweep.report.trials import trial_table
 
-__all__ = ["Table", "article_table", "html", "markdown", "reference_table", "rows_for_console", "trial_table"]
+__all__ = ["Table", "article_table", "console_table", "html", "markdown", "reference_table", "trial_table"]

@@ -14,42 +14,46 @@ from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.model.compared import Comparison, PointRatio
+from scale_sweep.report.figure import figure_html
 from scale_sweep.report.markdown import table_markdown
-from scale_sweep.report.markup import escape, safe, table_html
+from scale_sweep.report.markup import table_html
 from scale_sweep.report.overlay import differing_table, ratio_table
+from scale_sweep.report.section import Section
 from scale_sweep.report.svg import Frame, axes, drawing, line, marker, text
 
+_DIFFERS, _NOTHING = "Differences between A and B", "No recorded difference."
 _CAPTION = (
     "One mark for each block of A B B A: how much B's rate differs from A's in that block. The bar is the mean of the "
     "level with its 95 % interval, for that level alone."
 )
 
 
-def ab_html(run: StoredRun) -> str:
-    """The comparison as the start of a page."""
+def ab_sections(run: StoredRun) -> tuple[Section, ...]:
+    """The comparison as the first parts of a page, below its top."""
     comparison = compare_variants(run)
-    cautions = "".join(f"<li>{escape(c)}</li>" for c in comparison.cautions)
-    picture = _picture(comparison, block_points(run)[0])
+    points = block_points(run)[0]
+    picture = _picture(comparison, points)
+    drawn = figure_html("blocks", picture, _CAPTION, _rows(comparison, points), width=760) if picture else ""
+    differ = table_html(differing_table(comparison)) if comparison.differing else f"<p>{_NOTHING}</p>"
     return (
-        f'<p class="answer"><b>{escape(comparison.sentence)}</b></p>'
-        f"<p>A: {escape(comparison.run_a)}<br>B: {escape(comparison.run_b)}</p>"
-        + (f'<div class="cautions"><b>Before you believe it</b><ul>{cautions}</ul></div>' if cautions else "")
-        + (f'<figure style="max-width:760px">{picture}<figcaption>{_CAPTION}</figcaption></figure>' if picture else "")
-        + f"<h2>B against A</h2>{table_html(ratio_table(comparison))}"
-        + "<h2>What differs between A and B</h2>"
-        + (table_html(differing_table(comparison)) if comparison.differing else "<p>Nothing in what was recorded.</p>")
+        Section(name="ab", title="B against A", body=drawn + table_html(ratio_table(comparison))),
+        Section(name="differs", title=_DIFFERS, body=differ),
     )
 
 
 def ab_markdown(run: StoredRun) -> str:
-    """The comparison for report.md."""
+    """The comparison for report.md, below its top."""
     comparison = compare_variants(run)
-    cautions = "".join(f"- {safe(c)}\n" for c in comparison.cautions)
-    differ = table_markdown(differing_table(comparison)) if comparison.differing else "Nothing in what was recorded."
-    return (
-        f"**{safe(comparison.sentence)}**\n\n- A: {safe(comparison.run_a)}\n- B: {safe(comparison.run_b)}\n{cautions}\n"
-        f"{table_markdown(ratio_table(comparison))}\n\n## What differs between A and B\n\n{differ}\n\n"
-    )
+    differ = table_markdown(differing_table(comparison)) if comparison.differing else _NOTHING
+    return f"{table_markdown(ratio_table(comparison))}\n\n## {_DIFFERS}\n\n{differ}"
+
+
+def _rows(comparison: Comparison, points: Sequence[BlockPoint]) -> list[tuple[object, ...]]:
+    """The differences as data, for a file: headers, then a row for each level and block."""
+    rows: list[tuple[object, ...]] = [(comparison.axis, "block", "b_against_a_percent")]
+    for point in points:
+        rows += [(point.level, n, 100 * math.expm1(d)) for n, d in enumerate(point.differences, start=1)]
+    return rows
 
 
 def _picture(comparison: Comparison, points: Sequence[BlockPoint], width: int = 760, height: int = 300) -> str:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scale_sweep.analysis.fit import NAMES, Terms, model_rate, quantity
-from scale_sweep.base.units import format_number
+from scale_sweep.analysis.fit import NAMES, Terms, model_rate, quantity, speedup_words
+from scale_sweep.base.units import counted, format_number
 from scale_sweep.model import Estimate, FitReport, ModelFit
-from scale_sweep.report.table import ABSENT, Table, fixed
+from scale_sweep.report.table import ABSENT, Table
 
 _LEVELS_SHOWN = 40
 
@@ -23,7 +23,7 @@ def fit_document(fit: FitReport) -> dict[str, Any]:
         "sentence": fit.sentence,
         "predictions": [
             {"n": p.level, "x": p.rate, "interval": _pair(p.low, p.high), "extrapolated": p.extrapolated,
-             "reason": p.reason,
+             "reason": p.reason, "halved_by": p.halved_by,
              "by_model": {name: {"x": e.value, "interval": _pair(e.low, e.high)} for name, e in p.by_model.items()}}
             for p in fit.predictions
         ],
@@ -49,8 +49,9 @@ def fit_document(fit: FitReport) -> dict[str, Any]:
             "sentence": fit.beside.sentence,
         },
         "points": [
-            {"n": p.level, "rows": p.n, "mean": p.rate_mean, "std": p.rate_std, "speedup": p.speedup,
-             "efficiency": p.efficiency}
+            {"n": p.level, "rows": p.n, "mean": p.rate_mean, "std": p.rate_std,
+             "interval": _pair(p.mean_low, p.mean_high), "speedup": p.speedup,
+             "speedup_interval": _pair(p.speedup_low, p.speedup_high), "efficiency": p.efficiency}
             for p in fit.points
         ],
     }  # fmt: skip
@@ -80,20 +81,20 @@ def _estimate(e: Estimate | None) -> dict[str, Any] | None:
 
 
 def levels_table(fit: FitReport, terms: Terms) -> Table:
-    """Mean, spread, speedup and efficiency of each level, and the chosen model's rate there."""
+    """Mean, speedup and efficiency of each level, and the chosen model's rate there."""
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     rows = []
     for p in fit.points[:_LEVELS_SHOWN]:
         predicted = model_rate(model, p.level) if model else None
         off = 100 * (p.rate_mean / predicted - 1) if predicted else None
-        rows.append((format_number(p.level), str(p.n), quantity(p.rate_mean, p.rate_std),
-                     fixed(p.speedup, 2), f"{100 * (p.efficiency or 0):.0f} %",
-                     quantity(predicted, None) if predicted is not None else ABSENT,
+        rows.append((format_number(p.level), str(p.n), quantity(p.rate_mean, p.mean_low, p.mean_high),
+                     speedup_words(p), f"{100 * (p.efficiency or 0):.0f} %",
+                     quantity(predicted) if predicted is not None else ABSENT,
                      f"{off:+.1f} %" if off is not None else ABSENT))  # fmt: skip
     name = NAMES[fit.chosen] if fit.chosen else "model"
-    headers = (terms.axis, "rows", terms.rate, "speedup", "efficiency", f"{name} says", "off by")
+    headers = (terms.axis, "rows", terms.rate, "speedup", "efficiency", f"{name} predicts", "off by")
     rest = len(fit.points) - len(rows)
-    notes = (f"and {rest} levels more",) if rest > 0 else ()
+    notes = (f"and {counted(rest, 'level')} more",) if rest > 0 else ()
     return Table(title="", headers=headers, rows=tuple(rows), notes=notes)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from scale_sweep.base.units import format_number
+from scale_sweep.base.units import counted, format_number
 from scale_sweep.model import BottleneckKind, StoredRun, TrialResult, VerdictKind
 from scale_sweep.report.figures import axis_name, levels_of
 from scale_sweep.report.table import ABSENT, Table
@@ -15,6 +15,7 @@ NAMES = {
     BottleneckKind.THROTTLING: "foreign CPU quota",
     BottleneckKind.GENERATOR_CEILING: "load generator's ceiling",
     BottleneckKind.GENERATOR_CPU: "load generator's CPUs",
+    BottleneckKind.GENERATOR_LATE: "load generator's lateness",
     BottleneckKind.SHARED_CPU: "load generator on the server's CPUs",
     BottleneckKind.OTHER_PROCESSES: "other processes",
     BottleneckKind.HYPERVISOR: "hypervisor",
@@ -38,8 +39,8 @@ BY_VERDICT = {  # no bottleneck explains these: the number is wrong, or belongs 
     VerdictKind.ERRORS: "see the reasons and the end of the server's log (trials/<id>/server.log)",
     VerdictKind.LOST_ROWS: "see the end of the server's log (trials/<id>/server.log): no setting helps",
     VerdictKind.WRONG_ROWS: "see the reasons: the sums of the stored rows, and the right ones; no setting helps",
-    VerdictKind.WRONG_ANSWER: "see the reasons: the query, what came and what is right; no setting helps",
-    VerdictKind.ABORTED: "see the server's last words in the reasons, and repeat the sweep",
+    VerdictKind.WRONG_ANSWER: "see the reasons: the query, its answer and the right answer; no setting helps",
+    VerdictKind.ABORTED: "see the last messages of the server in the reasons, and repeat the sweep",
 }
 _NO_COUNTERS = (
     "Memory bandwidth is not distinguished from the server's CPU: the kernel gave no hardware counters (cycles, "
@@ -52,7 +53,7 @@ def bottlenecks_table(run: StoredRun) -> Table:
     """One row for each level: the bottleneck of most trials, the shares of its seconds, and what to change."""
     rows = tuple(_row(run, level) for level in levels_of(run))
     headers = (axis_name(run), "Bottleneck", "Second by second", "Figures", "To move it")
-    return Table(title="What was the bottleneck", headers=headers, rows=rows, words=(1, 2, 3, 4))
+    return Table(title="Bottlenecks", headers=headers, rows=rows, words=(1, 2, 3, 4))
 
 
 def bottleneck_notes(run: StoredRun) -> tuple[str, ...]:
@@ -70,7 +71,7 @@ def _row(run: StoredRun, level: float) -> tuple[str, ...]:
         return format_number(level), ABSENT, ABSENT, ABSENT, ABSENT
     kind, count = kinds.most_common(1)[0]
     first = next(r.verdict.bottleneck for r in trials if r.verdict.bottleneck and r.verdict.bottleneck.kind is kind)
-    name = NAMES[kind] + (f" ({count} of {len(trials)} trials)" if count < len(trials) else "")
+    name = NAMES[kind] + (f" ({count} of {counted(len(trials), 'trial')})" if count < len(trials) else "")
     return format_number(level), name, _shares(trials), first.sentence, first.remedy or ABSENT
 
 

@@ -8,9 +8,8 @@ from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.model import KnobColumn, KnobRole, Measurement, TrialResult
 from scale_sweep.report.table import ABSENT, fixed, marked, mean, rate, short
 
-ARTICLE_HEADING = 'The result, in the columns of the article "Testing TDengine\'s Vertical Scalability"'
 ARTICLE_NAMES: Mapping[str, str] = {KnobRole.CONNECTIONS: "Write threads"}
-"""The article's names for roles of knobs, where they differ from ours."""
+"""The article's names for roles of knobs that have another name here."""
 Column = tuple[str, Callable[[Sequence[TrialResult]], str]]
 Say = Callable[[float | None], str]
 

@@ -59,7 +59,7 @@ def _shared(results: Sequence[TrialResult], unit: str) -> str:
     if not on or len(on) == len(shares) and max(on.values()) - min(on.values()) < SHARED_CORES_MIN:
         return ""
     by_level = ", ".join(f"{100 * share:.0f} % at {format_number(level)}" for level, share in shares.items())
-    return f"the load generator took a share of the server's own CPUs that moves with the {unit}: {by_level}"
+    return f"the load generator took a share of the server's CPUs that moves with the {unit}: {by_level}"
 
 
 def _taken(result: TrialResult) -> float:
@@ -83,7 +83,7 @@ def _moving(who: str, cores: Mapping[float, float], unit: str) -> str:
     if not cores or max(cores.values()) - min(cores.values()) < OTHERS_SHARE:
         return ""
     by_level = _listed(cores, ".2f")
-    return f"{who} CPU that moves with the {unit}: {by_level} cores"
+    return f"{who} CPU that moves with the {unit}: {by_level} CPU cores"
 
 
 def _clock(results: Sequence[TrialResult], unit: str) -> str:

@@ -13,7 +13,7 @@ from scale_sweep.analysis.fit.summaries import cpu_points
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.analysis.noise.equal_speed import SpeedCorrection, speed_correction
 from scale_sweep.analysis.observations import cpu_observations
-from scale_sweep.base.units import format_number, format_rate
+from scale_sweep.base.units import format_number, format_rate, with_interval
 from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.model import (
     BottleneckKind,
@@ -68,14 +68,14 @@ def _estimate(fit: FitReport, points: Sequence[CpuPoint], run: StoredRun, axis: 
     if not points or (points[0].level, points[-1].level) != (levels[0], levels[-1]):
         return ""
     span = f"{format_number(levels[0])} → {axis.count(format_number(levels[-1]))}"
-    return f"Estimated per CPU-second: {span}: {speedup_words(points[-1])}, {ASSUMPTION}."
+    return f"Estimated per CPU-second: {span}: speedup {speedup_words(points[-1])}, {ASSUMPTION}."
 
 
 def speedup_words(point: CpuPoint) -> str:
-    """ "2.00 × (1.90 to 2.10)"; without replicates the value alone."""
+    """ "2.00 (1.90 to 2.10)"; without replicates the value alone."""
     if point.low is None or point.high is None:
-        return f"{point.speedup:.2f} ×"
-    return f"{point.speedup:.2f} × ({point.low:.2f} to {point.high:.2f})"
+        return f"{point.speedup:.2f}"
+    return f"{point.speedup:.2f} ({point.low:.2f} to {point.high:.2f})"
 
 
 def cpu_table(fit: FitReport, run: StoredRun) -> Table:
@@ -114,7 +114,7 @@ def _corrected(correction: SpeedCorrection) -> str:
     return (
         f"the speed of the CPUs changed: {_span(correction.slowest, correction.fastest)}. {_CAUSE}. The rates of "
         f"the fit are those at {correction.speed:.2f}: within the trials the rate rose by "
-        f"{correction.slope:.2f} ± {correction.slope_error:.2f} % where the speed rose by 1 %"
+        f"{with_interval(correction.slope, correction.slope_low, correction.slope_high)} % when the speed rose by 1 %"
     )
 
 

@@ -1,4 +1,4 @@
-"""The curve, the residuals, and the speedup beside a published one, as SVG.
+"""The curve as SVG, with its caption and its data.
 
 Axes start at 0. Every trial with a rate is drawn; those that do not count are hollow.
 """
@@ -10,11 +10,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from scale_sweep.analysis.fit import NAMES, model_rate
-from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.model import FitReport, Measurement, ModelFit, StoredRun, TrialResult, VerdictKind
+from scale_sweep.base.units import counted, format_number, format_rate
+from scale_sweep.model import (
+    FitReport,
+    Measurement,
+    ModelFit,
+    PointSummary,
+    StoredRun,
+    TrialResult,
+    VerdictKind,
+    verdict_words,
+)
 from scale_sweep.report.disk_tables import ceiling_points
-from scale_sweep.report.figures import axis_facts, fit_of
-from scale_sweep.report.reference import ReferenceComparison
+from scale_sweep.report.figures import axis_facts, cores_given, fit_of
 from scale_sweep.report.style import PLOT_STYLE
 from scale_sweep.report.svg import (
     Frame,
@@ -27,11 +35,14 @@ from scale_sweep.report.svg import (
     marker,
     rate_scale,
     swatch,
-    text,
+    upright,
     x_levels,
 )
-from scale_sweep.report.table import known
+from scale_sweep.report.table import fixed, known, short
+from scale_sweep.report.trials import key_of
 
+_BAR_BESIDE = 26.0  # the bar of an interval stands left of the marks of the trials
+_BAR_TALLER = 1.5  # of its mean; a longer bar is cut
 _IDEAL_TALLER = 2.2  # the ideal line may make the plot this much taller than the data; beyond that it is cut
 
 
@@ -41,7 +52,7 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     drawn = _with_rate(run, fit)
     if not drawn:
         return ""
-    model = _drawn_model(fit)
+    model = drawn_model(fit)
     items = _legend_items(run, drawn, fit, model)
     keys, keys_height = legend(items, width, 8, 14)
     frame = _frame(run, fit, drawn, width, height, keys_height)
@@ -70,7 +81,7 @@ def rate_of_trial(result: TrialResult, name: str) -> float | None:
     return value if isinstance(value, (int, float)) else None
 
 
-def _drawn_model(fit: FitReport) -> ModelFit | None:
+def drawn_model(fit: FitReport) -> ModelFit | None:
     """The chosen model, or the line through the origin if none can be chosen."""
     return next((m for m in fit.models if m.model == (fit.chosen or "linear")), None)
 
@@ -78,7 +89,8 @@ def _drawn_model(fit: FitReport) -> ModelFit | None:
 def _frame(run: StoredRun, fit: FitReport, drawn: Sequence[TrialResult], width: int, height: int, above: int) -> Frame:
     rates = [rate_of_trial(r, fit.rate) or 0.0 for r in drawn]
     last = max(r.trial.level for r in run.on_curve)
-    top = max([*rates, *(p.rate_mean for p in fit.points), *(y for _, y in ceiling_points(run))])
+    means = (min(p.mean_high or p.rate_mean, _BAR_TALLER * p.rate_mean) for p in fit.points)
+    top = max([*rates, *means, *(y for _, y in ceiling_points(run))])
     ideal = fit.points[0].rate_mean / fit.points[0].level * last if fit.points else top
     return Frame(
         width=width,
@@ -117,7 +129,7 @@ def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
 def _has_band(run: StoredRun) -> bool:
     """Whether the curve has a band around it."""
     fit = fit_of(run)
-    model, drawn = _drawn_model(fit), _with_rate(run, fit)
+    model, drawn = drawn_model(fit), _with_rate(run, fit)
     return model is not None and bool(drawn) and bool(_band(fit, model, _x_max(run)))
 
 
@@ -143,32 +155,60 @@ def drawn_range(fit: FitReport, end: float) -> tuple[float, float]:
 
 
 def _limits(frame: Frame, fit: FitReport) -> str:
-    """The peak or the knee, if it is inside the plot."""
-    for level, name in ((fit.peak_level, "peak"), (fit.knee_level, "hard limit")):
-        if level is not None and level <= frame.x_max:
-            x = frame.x(level)
-            bottom = frame.height - frame.bottom
-            return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{bottom}" class="limit"/>' + text(
-                x - 5, bottom - 8, f"{name} {level:.1f}", "dim", "end"
-            )
-    return ""
+    """The peak or the knee, and the known breaks, if they are inside the plot."""
+    figures, low = ((fit.peak_level, "peak"), (fit.knee_level, "hard limit")), frame.height - frame.bottom - 8
+    limits = [(level, f"{name} {level:.1f}", low) for level, name in figures if level is not None][:1]
+    limits += [(one.after, f"{one.label} beyond {format_number(one.after)}", frame.top + 12) for one in fit.breaks]
+    return "".join(upright(frame, level, words, y) for level, words, y in limits if level <= frame.x_max)
 
 
 def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[str]:
-    """Means as short bars, then every trial. Replicates are side by side, so that none hides another."""
-    parts = []
-    for p in fit.points:
-        x, y = frame.x(p.level), frame.y(p.rate_mean)
-        parts.append(f'<line x1="{x - 11:.1f}" x2="{x + 11:.1f}" y1="{y:.1f}" y2="{y:.1f}" class="mean"/>')
+    """Means with their intervals, then every trial. Replicates are side by side, so that none hides another."""
+    parts = [_mean(frame, p) for p in fit.points]
     for r in drawn:
         peers = sorted(o.trial.replicate for o in drawn if o.trial.level == r.trial.level)
         apart = min(9.0, 30.0 / max(len(peers), 1))
         shift = apart * (peers.index(r.trial.replicate) - (len(peers) - 1) / 2)
-        rate = f"{format_rate(rate_of_trial(r, fit.rate))} {r.trial.work.rate_words}"
-        title = f"{r.trial.trial_id}: {rate}, {r.verdict.kind.value}"
         x, y = frame.x(r.trial.level) + shift, frame.y(rate_of_trial(r, fit.rate) or 0.0)
-        parts.append(marker(x, y, r.verdict.kind, title))
+        parts.append(marker(x, y, r.verdict.kind, _title(r, fit), key=key_of(r)))
     return parts
+
+
+def _mean(frame: Frame, p: PointSummary) -> str:
+    """The mean as a short line, beside which the ends of its 95 % interval are connected."""
+    x, y = frame.x(p.level), frame.y(p.rate_mean)
+    mean = f'<line x1="{x - 11:.1f}" x2="{x + 11:.1f}" y1="{y:.1f}" y2="{y:.1f}" class="mean"/>'
+    if p.mean_low is None or p.mean_high is None:
+        return mean
+    low, high = frame.y(max(p.mean_low, frame.y_min)), frame.y(min(p.mean_high, frame.y_max))
+    at = x - _BAR_BESIDE
+    bar = f"M{at - 5:.1f},{low:.1f}h10M{at - 5:.1f},{high:.1f}h10M{at:.1f},{low:.1f}V{high:.1f}"
+    title = f"mean {format_rate(p.rate_mean)}, 95 % interval {format_rate(p.mean_low)} to {format_rate(p.mean_high)}"
+    return f'{mean}<path d="{bar}" class="interval"><title>{title}</title></path>'
+
+
+def _title(r: TrialResult, fit: FitReport) -> str:
+    """The figures of a trial, which show on hovering: a line for each."""
+    m = r.measurement
+    lines = [
+        f"{r.trial.trial_id}: {format_rate(rate_of_trial(r, fit.rate))} {r.trial.work.rate_words}",
+        verdict_words(r),
+        f"server: {fixed(m.server_cpu_cores, 2)} of {counted(cores_given(r), 'core')}",
+        f"response: p50 {short(m.response_ms_p50)} ms, p99 {short(m.response_ms_p99)} ms",
+    ]
+    return "\n".join(lines)
+
+
+def curve_rows(run: StoredRun) -> list[tuple[object, ...]]:
+    """The data of the picture, for a file: headers, then a row for each trial of the curve."""
+    fit = fit_of(run)
+    headers = ("trial", run.plan.sweep.axis, "replicate", fit.rate, "verdict", "is_fitted")
+    rows: list[tuple[object, ...]] = [headers]
+    for r in run.on_curve:
+        verdict = r.verdict.kind
+        at = (r.trial.trial_id, r.trial.level, r.trial.replicate)
+        rows.append((*at, rate_of_trial(r, fit.rate), verdict.value, verdict.is_fitted))
+    return rows
 
 
 def _legend_items(
@@ -180,7 +220,8 @@ def _legend_items(
         words = "valid trial" if kind is VerdictKind.VALID else kind.value
         items.append((marker(8, 0, kind), f"{words} ({counts[kind]})"))
     if fit.points:
-        items.append((swatch("mean"), "mean of the valid"))
+        has_bars = any(p.mean_low is not None for p in fit.points)
+        items.append((swatch("mean"), "mean of the valid, 95 % interval" if has_bars else "mean of the valid"))
     if model is not None:
         name = NAMES[model.model]
         items.append(
@@ -197,7 +238,7 @@ def _legend_items(
     if fit.points:
         items.append((swatch("ideal"), f"ideal: n × the rate at {format_number(fit.points[0].level)}"))
     if ceiling_points(run):
-        items.append((swatch("limit"), "what the disks alone would take (fio), at this database's bytes per row"))
+        items.append((swatch("limit"), "ceiling of the disks alone (fio), at this database's bytes per row"))
     return items
 
 
@@ -216,83 +257,15 @@ def caption(run: StoredRun) -> str:
     others = len(run.results) - len(run.on_curve)
     absent = _undrawn(run)
     sentences = (
-        "The trials of the curve; replicates stand side by side, and hollow marks are trials that do not count.",
-        "The band is 95 % for the curve, over the models that the points leave possible." if _has_band(run) else "",
-        f"Drift checks, ablation trials and connections checks ({others}) are only in the table of trials."
+        "The trials of the curve, side by side, beside the interval of their mean. Hollow marks do not count.",
+        "The band is 95 % for the curve, over the models that the points support." if _has_band(run) else "",
+        f"Drift checks, ablation trials, connections checks and confirming trials ({others}) are only in the table of "
+        "trials."
         if others
         else "",
-        f"Not drawn, for want of a rate: {', '.join(absent)}." if absent else "",
+        f"Not drawn, because they have no rate: {', '.join(absent)}." if absent else "",
     )
     return " ".join(filter(None, sentences))
-
-
-def residuals_svg(run: StoredRun, width: int = 520, height: int = 230) -> str:
-    """The distance of each fitted trial from the drawn model, in percent, with the noise floor as a band."""
-    fit = fit_of(run)
-    model = _drawn_model(fit)
-    rates = {r.trial.trial_id: rate_of_trial(r, fit.rate) for r in run.on_curve}
-    valid = [r for r in run.on_curve if r.verdict.kind.is_fitted and (rates[r.trial.trial_id] or 0) > 0]
-    if model is None or len({r.trial.level for r in valid}) < 2:  # of one level, the model is its mean
-        return ""
-    off = [(r, 100 * ((rates[r.trial.trial_id] or 0.0) / model_rate(model, r.trial.level) - 1)) for r in valid]
-    noise = fit.noise_percent or 0.0
-    reach = 1.15 * max([abs(v) for _, v in off] + [noise, 0.5])
-    last = max(r.trial.level for r in run.on_curve)
-    frame = Frame.about_zero(width, height, 1.06 * last, reach)
-    band = (
-        area(frame, [(0, -noise), (frame.x_max, -noise)], [(0, noise), (frame.x_max, noise)], "band") if noise else ""
-    )
-    marks = [
-        marker(frame.x(r.trial.level), frame.y(v), r.verdict.kind, f"{r.trial.trial_id}: {v:+.1f} %", 3.5)
-        for r, v in off
-    ]
-    name = f"% off the {NAMES[model.model]} fit" + (" (band: noise floor)" if noise else "")
-    levels = [r.trial.level for r in run.on_curve]
-    inner = band + axes(frame, x_levels(levels, width - 80), run.plan.sweep.axis, name) + "".join(marks)
-    return drawing(width, height, f"Residuals: {name}", inner, "small")
-
-
-def speedup_svg(run: StoredRun, both: ReferenceComparison, width: int = 520, height: int = 330) -> str:
-    """Our speedup beside the published one. Machines differ, so rates are not drawn together."""
-    theirs, ours = both.speedups(ours=False), both.speedups(ours=True)
-    everything = [*theirs.items(), *ours.items()]
-    if not everything:
-        return ""
-    base = both.base_published or both.base_ours or 1.0
-    items = [(swatch(css) + _dot(8, 0, css), css) for css in ("published", "ours")] + [(swatch("ideal"), "ideal")]
-    keys, above = legend(items, width, 8, 14)
-    last = max(n for n, _ in everything)
-    frame = Frame(
-        width=width,
-        height=height + above,
-        left=54,
-        right=16,
-        top=above + 34,
-        bottom=44,
-        x_min=0.0,
-        x_max=1.06 * last,
-        y_min=0.0,
-        y_max=1.06 * max(last / base, *(v for _, v in everything)),
-    )
-    parts = [
-        keys,
-        axes(
-            frame,
-            x_levels([n for n, _ in everything], width - 80),
-            run.plan.sweep.axis,
-            f"speedup, 1 at {format_number(base)}",
-        ),
-        clipped(frame, line(frame, [(0, 0), (frame.x_max, frame.x_max / base)], "ideal")),
-    ]
-    for css, side in (("published", theirs), ("ours", ours)):
-        parts.append(line(frame, sorted(side.items()), css))
-        parts += [_dot(frame.x(n), frame.y(v), css, f"{css}: {v:.2f} at {format_number(n)}") for n, v in side.items()]
-    return drawing(width, frame.height, "Speedup, published and ours", "".join(parts), "small")
-
-
-def _dot(x: float, y: float, css: str, title: str = "") -> str:
-    shape = marker(x, y, VerdictKind.RESOURCE_NOT_SATURATED if css == "published" else VerdictKind.VALID, title, 3.8)
-    return shape.replace('class="m invalid"', f'class="m {css}"').replace('class="m valid"', f'class="m {css}"')
 
 
 def with_fit(run: StoredRun) -> StoredRun:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from scale_sweep.base.units import format_number
+from scale_sweep.base.units import counted, format_number
 from scale_sweep.model import DiskFigures, StoredRun, TrialResult
 from scale_sweep.report.figures import MARK, at_level, levels_of
 from scale_sweep.report.svg import Frame, axes, drawing, legend, swatch, text
@@ -67,7 +67,7 @@ def disk_table(run: StoredRun) -> Table:
         "Disk",
         "Written (MB/s)",
         "Share (%)",
-        "Of its own ceiling (%)",
+        "Of its ceiling (%)",
         "Least free (GB)",
         "All: of their ceiling (%)",
         "Bytes per row",
@@ -119,7 +119,7 @@ def ceiling_table(run: StoredRun) -> Table:
             "and no database can scale on them"
         )
     headers = ("Disks", "Sequential writes (MB/s)", "Small writes with fsync (1/s)")
-    return Table(title="The disks' own ceilings", headers=headers, rows=tuple(rows), notes=tuple(notes), words=(0,))
+    return Table(title="Ceilings of the disks", headers=headers, rows=tuple(rows), notes=tuple(notes), words=(0,))
 
 
 def _number(value: object) -> float | None:
@@ -139,7 +139,9 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
                 bars.append((level, i, name, rate, 100 * rate / used if used else None))
     if not bars:
         return ""
-    keys, above = legend([(_block(), "written by the disk"), (swatch("limit"), "its own ceiling (fio)")], width, 8, 14)
+    keys, above = legend(
+        [(_block(), "written by the disk"), (swatch("limit"), "ceiling of the disk (fio)")], width, 8, 14
+    )
     top = 1.12 * max(max(rate, own or 0.0) for *_, rate, own in bars)
     groups = len({level for level, *_ in bars})
     frame = Frame(
@@ -162,9 +164,9 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
             left, right = frame.x(at + 0.1 + i * step), frame.x(at + 0.1 + (i + 0.86) * step)
             parts.append(_bar(frame, left, right, rate, own, f"{name} of {format_number(level)}: {rate:.1f} MB/s"))
             parts.append(text((left + right) / 2, frame.y(0) + 15, name, "dim", "middle"))
-        words = f"{format_number(level)} disk{'s' if level != 1 else ''}"
+        words = counted(level, "disk")
         parts.append(text(frame.x(at + 0.5), frame.y(0) + 33, words, "", "middle"))
-    label = "What each disk wrote at each level, beside its own ceiling"
+    label = "Written by each disk at each level, beside its ceiling"
     return drawing(width, frame.height, label, "".join(parts), "small")
 
 

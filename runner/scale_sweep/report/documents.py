@@ -6,21 +6,26 @@ index shows the variants side by side. Refuses to fit across variants: two metho
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.base.units import format_number
-from scale_sweep.model import FitReport, StoredRun, TrialResult
-from scale_sweep.report import subjects
-from scale_sweep.report.ab import ab_html, ab_markdown
-from scale_sweep.report.figures import axis_facts, cpu_cost, fit_again
+from scale_sweep.model import Agreement, FitReport, StoredRun, TrialResult, counted_verdicts
+from scale_sweep.report import run_facts, subjects
+from scale_sweep.report.ab import ab_markdown, ab_sections
+from scale_sweep.report.figures import agreement_in, axis_facts, cpu_cost, fit_again
+from scale_sweep.report.headline import CAUTIONS, headline_html
 from scale_sweep.report.markdown import markdown, table_markdown
 from scale_sweep.report.markup import escape, safe, table_html
-from scale_sweep.report.page import body_html, html, shell
+from scale_sweep.report.once import once
+from scale_sweep.report.page import Facts, body_html, facts_html, html
 from scale_sweep.report.reference import Reference
+from scale_sweep.report.replicates import beside_verdicts
 from scale_sweep.report.run_facts import settings_table
+from scale_sweep.report.section import Section, sections_html
+from scale_sweep.report.shell import shell
 from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, rate, short
+from scale_sweep.report.variants_headline import headline_of_ab, headline_of_variants
 from scale_sweep.sweep.vary import label, slug
 
 
@@ -50,14 +55,14 @@ def only(run: StoredRun, name: str) -> StoredRun:
 
 def comparison_table(run: StoredRun) -> Table:
     """A row for each level and variant: means over the VALID trials, else over all, marked."""
-    levels, work = sorted({r.trial.level for r in run.on_curve}), run.plan.sweep.work
+    levels, work, agreement = sorted({r.trial.level for r in run.on_curve}), run.plan.sweep.work, agreement_in(run)
     rows = []
     for level in levels:
         base: float | None = None
         for name in labels_of(run):
             results = [r for r in run.on_curve if r.trial.level == level and slug(r.trial.variant) == name]
             if results:
-                row, speed = _row(level, results, base)
+                row, speed = _row(level, results, base, agreement)
                 base = base if base is not None else speed
                 rows.append(row)
     headers = (
@@ -80,12 +85,13 @@ def comparison_table(run: StoredRun) -> Table:
     )
 
 
-def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[tuple[str, ...], float | None]:
+def _row(
+    level: float, results: list[TrialResult], base: float | None, agreement: Agreement | None
+) -> tuple[tuple[str, ...], float | None]:
     valid = [r for r in results if r.verdict.kind.is_fitted]
     used = [r.measurement for r in valid or results]
     speed = mean(r.achieved_per_s for r in valid or results)
     ratio = f"{speed / base:.2f}×" if speed and base else "1.00×" if speed else ABSENT
-    verdicts = Counter(r.verdict.kind.value for r in results)
     return (
         format_number(level) + ("" if valid else " †"),
         label(results[0].trial.variant),
@@ -95,36 +101,53 @@ def _row(level: float, results: list[TrialResult], base: float | None) -> tuple[
         fixed(mean(m.generator_cpu_cores for m in used), 2),
         short(mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in valid or results)),
         short(mean(m.response_ms_p99 for m in used)),
-        ", ".join(f"{n} {kind}" for kind, n in verdicts.most_common()),
+        counted_verdicts(results) + beside_verdicts(agreement, results),
     ), speed
 
 
-def index_markdown(run: StoredRun) -> str:
-    """The comparison, with links to each variant's own report."""
-    sweep = run.plan.sweep
+def index_markdown(run: StoredRun, fits: Mapping[str, FitReport]) -> str:
+    """The comparison, with links to each variant's own report. fits: by the variant in words."""
+    is_ab = bool(run.plan.sweep.variants_ab)
+    headline = headline_of_ab(run) if is_ab else headline_of_variants(run, fits)
     links = "".join(f"- [{safe(_variant_words(run, name))}](report-{name}.md)\n" for name in labels_of(run))
-    answer = ab_markdown(run) if sweep.variants_ab else ""
-    answer += "".join(f"**{safe(words)}**\n\n" for words in subjects.first_words(run))
-    tables = "\n\n".join(table_markdown(table) for table in _tables(run))
-    return f"# {safe(sweep.name)}\n\n{safe(sweep.question)}\n\n{answer}{tables}\n\n{links}"
+    blocks = (
+        f"# {safe(headline.title)}",
+        safe(headline.above),
+        safe(headline.question),
+        *(f"**{safe(words)}**" for words in headline.answer),
+        f"Verdicts: {safe(counted_verdicts(run.results) or 'no trial')}.",
+        headline.note,
+        f"## {CAUTIONS}\n\n" + "\n".join(f"- {safe(c)}" for c in headline.cautions) if headline.cautions else "",
+        ab_markdown(run) if is_ab else "",
+        *(table_markdown(table) for table in _tables(run)),
+        links,
+    )
+    return "\n\n".join(filter(None, blocks))
 
 
-def index_html(run: StoredRun, bodies: Mapping[str, str]) -> str:
+def index_html(run: StoredRun, bodies: Mapping[str, str], fits: Mapping[str, FitReport], shared: Facts) -> str:
     """The comparison and the whole report of each variant, as one page that can be mailed.
 
-    bodies: HTML by the variant's short name.
+    bodies: HTML by the variant's short name; fits: by the variant in words; shared: facts of method and machine that
+    are the same for all, which no body has.
     """
-    sweep = run.plan.sweep
+    is_ab = bool(run.plan.sweep.variants_ab)
+    headline = headline_of_ab(run) if is_ab else headline_of_variants(run, fits)
     links = "".join(f'<li><a href="#{escape(n)}">{escape(_variant_words(run, n))}</a></li>' for n in labels_of(run))
-    parts = "".join(f'<section class="variant" id="{escape(n)}">{bodies[n]}</section>\n' for n in labels_of(run))
-    shown = "".join(f"<h2>{escape(t.title)}</h2>{table_html(t, dense=True)}" for t in _tables(run))
-    body = (
-        f'<h1>{escape(sweep.name)}</h1><p class="question">{escape(sweep.question)}</p>'
-        f"{ab_html(run) if sweep.variants_ab else ''}{subjects.figure_html(run)}"
-        f"{shown}"
-        f"<h2>Each variant's own report, below</h2><ul>{links}</ul>{parts}"
+    command = run_facts.command_of(run)
+    repeat = f"<h3>To repeat it</h3><pre>{escape(command)}</pre>" if command else ""
+    sections = (
+        *(ab_sections(run) if is_ab else (Section(name="curves", title="The curves", body=subjects.figure_html(run)),)),
+        *(_table_section(number, table) for number, table in enumerate(_tables(run), start=1)),
+        Section(name="reports", title="Report of each variant", body=f"<ul>{links}</ul>"),
+        Section(name="method", title="Method and machine", body=facts_html(shared) + repeat),
     )
-    return shell(f"{sweep.name}: {sweep.target}", body)
+    parts = "".join(f'<section class="variant" id="{escape(n)}">{bodies[n]}</section>\n' for n in labels_of(run))
+    return shell(headline.title, headline_html(headline, run.results) + sections_html(sections) + parts)
+
+
+def _table_section(number: int, table: Table) -> Section:
+    return Section(name=f"table-{number}", title=table.title, body=table_html(once(table), dense=True))
 
 
 def _tables(run: StoredRun) -> tuple[Table, ...]:
@@ -152,16 +175,20 @@ def documents(run: StoredRun, reference: Reference | None = None) -> Documents:
     labels = labels_of(run)
     if len(labels) < 2:
         return _single(run, "", reference)
-    fits: dict[str, FitReport] = {}
-    pages: dict[str, str] = {}
-    bodies: dict[str, str] = {}
-    for name in labels:
-        one = _single(only(run, name), f"-{name}", reference)
-        fits |= one.fits
-        pages |= one.pages
-        bodies[name] = body_html(one.run, reference)
-    pages |= {"report.md": index_markdown(run), "report.html": index_html(run, bodies)}
+    parts = {name: _single(only(run, name), f"-{name}", reference) for name in labels}
+    shared = _shared_facts([one.run for one in parts.values()])
+    bodies = {name: body_html(one.run, reference, name, shared) for name, one in parts.items()}
+    named = {_variant_words(run, name): next(iter(one.fits.values())) for name, one in parts.items()}
+    pages = {page: text for one in parts.values() for page, text in one.pages.items()}
+    pages |= {"report.md": index_markdown(run, named), "report.html": index_html(run, bodies, named, shared)}
+    fits = {file: fit for one in parts.values() for file, fit in one.fits.items()}
     return Documents(run=run, fits=fits, pages=pages)
+
+
+def _shared_facts(runs: Sequence[StoredRun]) -> Facts:
+    """The facts of method and machine that all variants have."""
+    each = [(*run_facts.machine_facts(run), *run_facts.method_facts(run)) for run in runs]
+    return tuple(fact for fact in each[0] if all(fact in facts for facts in each))
 
 
 def _single(run: StoredRun, suffix: str, reference: Reference | None) -> Documents:

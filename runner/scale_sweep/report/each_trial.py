@@ -8,40 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scale_sweep.base.units import format_number
+from scale_sweep.base.units import counted, format_number, part_of
 from scale_sweep.judge.verdict import Transient, transient
-from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.model import StoredRun, TrialResult, verdict_words
 from scale_sweep.report.figures import axis_facts, by_run_order
 from scale_sweep.report.markup import broken, css_of, escape, table_html
 from scale_sweep.report.rows_and_answers import trial_checks_table
 from scale_sweep.report.series import HEIGHT, WIDTH, label_of, panel_frame, trial_panels, window_of
 from scale_sweep.report.svg import drawing, line, text, ticks
 from scale_sweep.report.table import known, ordinal
+from scale_sweep.report.trials import key_of
 
 _NOTE = (
-    "The measuring window is shaded and drawn in colour; what lies outside it is grey. "
+    "The measuring window is shaded and drawn in colour; the seconds outside it are grey. "
     "All trials of a level share their scales, which start at 0."
 )
 
 
+_SHOWN = 12  # trials that a page shows at once; the levels of more are folded
+
+
 def trials_html(run: StoredRun) -> str:
-    """The part of the page, level by level."""
-    parts = [f'<h2>Second by second</h2><p class="note">{_NOTE}</p>']
-    axis = axis_facts(run)
+    """The part of the page, level by level; "" if nothing was recorded second by second, and no answer compared."""
+    parts = [f'<p class="note">{_NOTE}</p>']
+    is_open = " open" if len(run.results) <= _SHOWN else ""
     for level, rows in trial_panels(run):
-        parts.append(f"<h3>{axis.count(format_number(level))}</h3>")
-        parts += [_trial(result, panels) + _checked(result) for result, panels in rows]
-    return "".join(parts) + "\n"
+        name = f"{axis_facts(run).count(format_number(level))}: {counted(len(rows), 'trial')}"
+        drawn = "".join(_trial(result, panels) + _checked(result) for result, panels in rows)
+        parts.append(f"<details{is_open}><summary>{name}</summary>{drawn}</details>")
+    has_any = any(run.timeseries.values()) or any(_checked(result) for result in run.results)
+    return "".join(parts) if has_any else ""
 
 
 def _trial(result: TrialResult, panels: Sequence[str]) -> str:
-    kind = result.verdict.kind
+    kind, verdict = result.verdict.kind, broken(verdict_words(result))
     name = (
-        f'<div class="name"><b>{label_of(result)}</b><br><span class="{css_of(kind)}">{broken(kind.value)}</span><br>'
+        f'<div class="name"><b>{label_of(result)}</b><br><span class="{css_of(kind)}">{verdict}</span><br>'
         f'<span class="eyebrow">ran {ordinal(result.trial.order + 1)}</span></div>'
     )
     drawn = "".join(panels) or '<p class="note">no time series</p>'
-    return f'<div class="trial">{name}{drawn}</div>'
+    return f'<div class="trial" data-trial="{key_of(result)}">{name}{drawn}</div>'
 
 
 def _checked(result: TrialResult) -> str:
@@ -53,9 +59,9 @@ def _checked(result: TrialResult) -> str:
 
 
 NOTE = (
-    "MSER-5: the squared standard error of the mean of what is left, by the seconds discarded since the load began, "
-    "relative to nothing discarded. It is smallest where the warm-up ends (the dot); the dashed line is where the "
-    "window begins. Of the last half it says nothing."
+    "MSER-5: the squared standard error of the mean of the remaining seconds, by the seconds discarded since the load "
+    "began, relative to no discarded second. It is smallest at the end of the warm-up (the dot). The dashed line is "
+    "the begin of the window. In the last half it is not defined."
 )
 _TOP = 1.2
 _PER_ROW = 4
@@ -82,8 +88,7 @@ def warmup_words(run: StoredRun) -> list[str]:
     late = [(r, t, begin_s) for r, (t, begin_s) in endings if t.is_long_enough and t.seconds > begin_s + 1]
     unknown = [r.trial.trial_id for r, (t, _) in endings if not t.is_long_enough]
     good = len(endings) - len(late) - len(unknown)
-    trials = "trial" if len(endings) == 1 else "trials"
-    sentences = [f"{good} of {len(endings)} {trials}: the warm-up had ended when the window began, by MSER-5"]
+    sentences = [f"the warm-up had ended when the window began, by MSER-5: {part_of(good, len(endings), 'trial')}"]
     sentences += [
         f"{r.trial.trial_id}: the warm-up ended {t.seconds} s into the load, the window began at {begin_s:.0f} s"
         for r, t, begin_s in late

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from scale_sweep.analysis.fit import NAMES, RATE_UNITS, SYMBOLS, pair, quantity
-from scale_sweep.base.units import format_number
+from scale_sweep.analysis.fit import NAMES, RATE_UNITS, SYMBOLS, Terms, quantity
+from scale_sweep.base.units import EXPLAINED, format_number, with_interval
 from scale_sweep.model import Estimate, FitReport, ModelFit, Need, Prediction
 from scale_sweep.report.table import ABSENT, Table, fixed, short
 
-_UNITLESS = ("alpha", "beta", "exponent")
+_UNITLESS = ("alpha", "beta", "exponent", "share", "break")
 FORMULA = (
     "linear γn · affine a + bn · Amdahl γn / (1 + α(n−1)) · USL γn / (1 + α(n−1) + βn(n−1)) · knee min(λn, C) · "
-    "power γn^p"
+    "power γn^p · with a break: min(n, b) + s max(n − b, 0) in place of n"
 )
 
 
+def interval_words(fit: FitReport, trials: str = "valid trials") -> str:
+    """A sentence on the parentheses of a document, and whether the rates have some. trials: measurements of a level."""
+    if (
+        any(p.mean_low is not None for p in fit.points)
+        or not fit.points
+        and any(p.low is not None for p in fit.per_cpu)
+    ):
+        return f"{EXPLAINED}."
+    return f"{EXPLAINED}. Rates and speedups have no interval: no level has two {trials}." if fit.points else ""
+
+
 def models_table(fit: FitReport) -> Table:
-    """The candidates: parameters with standard errors and intervals, AICc and holdout error."""
+    """The candidates: parameters with their intervals, AICc and holdout error."""
     best = min((m.aicc for m in fit.models if m.aicc is not None), default=None)
     rows = []
     for m in fit.models:
@@ -36,7 +47,7 @@ def models_table(fit: FitReport) -> Table:
         )
     headers = ("Model", "Parameters", "Residual (%)", "Last level left out (% off)", "AICc", "ΔAICc")
     notes: tuple[str, ...] = (
-        "± is one standard error; a parameter at its bound has none",
+        "intervals: percentiles of a seeded bootstrap, if the model is right",
         "ΔAICc below 2: the models are not significantly different; – : too few trials or levels for this model",
         "last level left out: how far off a fit to the other levels predicts it",
     )
@@ -57,7 +68,7 @@ def rejected_table(fit: FitReport) -> Table:
     for r in fit.rejected:
         marks = ", ".join(f"{n} {kind}" for kind, n in r.marks.items())
         state = "not on the curve" if r.is_lost else "in doubt" if r.is_doubted else ""
-        measured = quantity(r.rate, None) if r.rate is not None else ABSENT
+        measured = quantity(r.rate) if r.rate is not None else ABSENT
         rows.append((format_number(r.level), str(r.kept), marks, measured, state))
     beside = fit.beside
     notes = ["mean rate of the rejected trials; nothing is predicted across a level that lost all of its trials"]
@@ -72,23 +83,6 @@ def rejected_table(fit: FitReport) -> Table:
     )
 
 
-def parameters_table(fit: FitReport) -> Table:
-    """The parameters' 95 % intervals."""
-    rows = [
-        (NAMES[m.model], ", ".join(_interval(name, e) for name, e in m.parameters.items()))
-        for m in fit.models
-        if any(e.low is not None for e in m.parameters.values())
-    ]
-    notes = ("percentiles of a seeded bootstrap",)
-    return Table(
-        title="Intervals",
-        headers=("Model", "95 % intervals"),
-        rows=tuple(rows),
-        words=(0, 1),
-        notes=notes if rows else (),
-    )
-
-
 def _mean(fit: FitReport) -> float | None:
     trials = sum(p.n for p in fit.points)
     return sum(p.n * p.rate_mean for p in fit.points) / trials if trials else None
@@ -97,28 +91,19 @@ def _mean(fit: FitReport) -> float | None:
 def _parameter(model: ModelFit, name: str) -> str:
     estimate = model.parameters[name]
     words = f"{SYMBOLS.get(name, name)} = {_value(name, estimate)}"
+    if name == "break":
+        return f"{words} (known)"
     if name in model.on_bound:
-        return f"{words} ({'not reached' if name == 'capacity' else 'at its bound'})"
-    return words if estimate.std_err is not None else f"{words} (error unknown)"
+        return f"{words} {'not reached' if name == 'capacity' else 'at its bound'}"
+    return words if estimate.low is not None else f"{words} without an interval"
 
 
 def _value(name: str, estimate: Estimate) -> str:
     if name not in _UNITLESS:
-        return quantity(estimate.value, estimate.std_err)
-    return pair(estimate.value, estimate.std_err) if estimate.std_err else short(estimate.value)
-
-
-def _interval(name: str, estimate: Estimate) -> str:
-    if estimate.low is None or estimate.high is None:
-        return f"{SYMBOLS.get(name, name)} {ABSENT}"
-    return f"{SYMBOLS.get(name, name)} {_range(estimate.low, estimate.high, name not in _UNITLESS)}"
-
-
-def _range(low: float | None, high: float | None, is_rate: bool) -> str:
-    if low is None and high is None:
-        return ABSENT
-    ends = [ABSENT if v is None else quantity(v, None) if is_rate else short(v) for v in (low, high)]
-    return f"{ends[0]} to {ends[1]}" if high is not None else f"{ends[0]} or more"
+        return quantity(estimate.value, estimate.low, estimate.high)
+    if estimate.low is None:
+        return short(estimate.value)
+    return with_interval(estimate.value, estimate.low, estimate.high)
 
 
 def derived_table(fit: FitReport) -> Table:
@@ -132,17 +117,17 @@ def derived_table(fit: FitReport) -> Table:
     rows, unit = [], RATE_UNITS.get(fit.rate, fit.rate)
     for name, estimate, is_rate in figures:
         if estimate is not None:
-            value = f"{quantity(estimate.value, None)} {unit}" if is_rate else f"{short(estimate.value)} {fit.axis}"
-            rows.append((name, value, _range(estimate.low, estimate.high, is_rate)))
+            value = (quantity if is_rate else with_interval)(estimate.value, estimate.low, estimate.high)
+            rows.append((name, f"{value} {unit if is_rate else fit.axis}"))
     notes = (
         (
-            "absent: the chosen model has none, or its interval is as wide as the figure; efficiency is against the "
-            "smallest level; intervals are given the model"
+            "absent: the chosen model does not have this figure, or its interval is as wide as the figure. Efficiency "
+            "is relative to the smallest level. Intervals hold if the model is right"
         ),
     )
     return Table(
-        title="What follows",
-        headers=("Figure", "Value", "95 % interval"),
+        title="Figures from the fit",
+        headers=("Figure", "Value"),
         rows=tuple(rows),
         words=(0,),
         notes=notes if rows else (),
@@ -152,10 +137,10 @@ def derived_table(fit: FitReport) -> Table:
 def asked_table(fit: FitReport) -> Table:
     """Predictions and needs, each with its interval or the reason why there is none."""
     rows = [_prediction_row(fit, p) for p in fit.predictions] + [_need_row(fit, n) for n in fit.needs]
-    headers = ("Asked", "Answer", "95 % interval", "Note")
+    headers = ("Asked", "Answer", "Note")
     note = (
-        f"by the {NAMES[fit.chosen]} curve; the interval is of the curve, over every model that the points leave "
-        "possible; a single trial scatters by the noise on top"
+        f"by the {NAMES[fit.chosen]} curve. The interval belongs to the curve, over every model that the points "
+        "support; a single trial also has noise"
         if fit.chosen
         else ""
     )
@@ -163,25 +148,37 @@ def asked_table(fit: FitReport) -> Table:
         title="Beyond the points",
         headers=headers,
         rows=tuple(rows),
-        words=(0, 3),
+        words=(0, 2),
         notes=(note,) if rows and note else (),
     )
 
 
-def _prediction_row(fit: FitReport, p: Prediction) -> tuple[str, str, str, str]:
-    question = f"rate at {format_number(p.level)} {fit.axis}"
+def _prediction_row(fit: FitReport, p: Prediction) -> tuple[str, str, str]:
+    question = f"rate at {Terms(axis=fit.axis).count(p.level)}"
     if p.rate is None:
-        return question, ABSENT, ABSENT, p.reason
+        return question, ABSENT, p.reason
     notes = ["extrapolated"] if p.extrapolated else []
     others = [name for name in p.by_model if name != fit.chosen]
-    notes += [f"{NAMES[name]} {_range(p.by_model[name].low, p.by_model[name].high, True)}" for name in others]
+    notes += [f"{NAMES[name]} {_estimate(p.by_model[name])}" for name in others]
     notes += [p.reason] if p.reason else []
-    return question, quantity(p.rate, None), _range(p.low, p.high, True), ", ".join(notes)
+    if p.is_wide:
+        notes.append(_remedy(fit, p))
+    return question, quantity(p.rate, p.low, p.high), ", ".join(notes)
 
 
-def _need_row(fit: FitReport, n: Need) -> tuple[str, str, str, str]:
-    question = f"{fit.axis} needed for {quantity(n.rate, None)}"
+def _remedy(fit: FitReport, p: Prediction) -> str:
+    if p.halved_by is None:
+        return "too wide to use; no single level would halve it, but more replicates narrow it"
+    return f"too wide to use; {Terms(axis=fit.axis).count(p.halved_by)}, measured too, would about halve it"
+
+
+def _estimate(rate: Estimate) -> str:
+    return quantity(rate.value, rate.low, rate.high)
+
+
+def _need_row(fit: FitReport, n: Need) -> tuple[str, str, str]:
+    question = f"{fit.axis} needed for {quantity(n.rate)}"
     if n.level is None:
-        return question, ABSENT, ABSENT, n.reason
-    level = f"up to {short(n.level)}" if n.falling else short(n.level)
-    return question, level, _range(n.low, n.high, False), n.reason
+        return question, ABSENT, n.reason
+    level = with_interval(n.level, n.low, n.high)
+    return question, f"up to {level}" if n.falling else level, n.reason

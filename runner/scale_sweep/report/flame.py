@@ -50,21 +50,18 @@ def tree(folded: str) -> StackFrame:
 
 
 def profile_html(run: StoredRun) -> str:
-    """The section of a run with profiled trials: the lowest level, the highest, and what grew; "" without any."""
+    """The part of the page with profiled trials: the lowest level, the highest, and what grew; "" without any."""
     shown = [r.trial for r in run.results if run.profiles.get(r.trial.trial_id)]
     if not shown:
         return ""
     shown.sort(key=lambda t: t.level)
-    parts = [
-        "<h2>Where the server's CPU time went</h2>",
-        f'<p class="note">{_NOTE}</p>',
-    ]
+    parts = [f'<p class="note">{_NOTE}</p>']
     for trial in shown:
         parts.append(f"<h3>{escape(trial.trial_id)}</h3>{flame_svg(run.profiles[trial.trial_id])}")
     if len(shown) > 1:
         first, last = run.profiles[shown[0].trial_id], run.profiles[shown[-1].trial_id]
         parts.append(
-            f"<h3>What grew from {escape(shown[0].trial_id)} to {escape(shown[-1].trial_id)}</h3>"
+            f"<h3>Growth from {escape(shown[0].trial_id)} to {escape(shown[-1].trial_id)}</h3>"
             '<p class="note">The second graph again: red is a larger share than at the first level, blue a smaller, '
             f"grey the same.</p>{flame_svg(last, first)}{_grown_html(first, last)}"
         )

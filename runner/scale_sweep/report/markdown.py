@@ -9,82 +9,94 @@ from collections.abc import Sequence
 
 from scale_sweep.analysis.connections_check import sentences
 from scale_sweep.base.visible import visible
-from scale_sweep.model import FitReport, StoredRun
+from scale_sweep.model import FitReport, StoredRun, counted_verdicts
 from scale_sweep.report import run_facts
+from scale_sweep.report.article import ARTICLE_HEADING, article_table, is_as_published
+from scale_sweep.report.asked import asked_operations_table
 from scale_sweep.report.bottlenecks import bottleneck_notes, bottlenecks_table, remedies
-from scale_sweep.report.columns import ARTICLE_HEADING
+from scale_sweep.report.capacity import offered_tables
 from scale_sweep.report.cpu_time import cpu_table
 from scale_sweep.report.curve import with_fit
 from scale_sweep.report.disk_tables import ceiling_table, disk_table, has_prepared_disks, placement_words
 from scale_sweep.report.each_trial import warmup_words
-from scale_sweep.report.figures import (
-    article_table,
-    fit_of,
-    knobs_table,
-    points_table,
-    trial_table,
-    verdict_counts,
-)
-from scale_sweep.report.fitted import asked_table, derived_table, models_table, parameters_table, rejected_table
+from scale_sweep.report.figures import fit_of, knobs_table
+from scale_sweep.report.fitted import asked_table, derived_table, interval_words, models_table, rejected_table
+from scale_sweep.report.heading import eyebrow_of, title_of
+from scale_sweep.report.levels import levels_table
 from scale_sweep.report.markup import safe
-from scale_sweep.report.noise import ablations_table, intervals_table, noise_sentences
-from scale_sweep.report.open_loop import is_open_loop, response_table
-from scale_sweep.report.operations import (
-    answers_words,
-    has_operations,
-    operations_table,
-    quantiles_table,
-)
+from scale_sweep.report.noise import ablations_table, noise_of, noise_sentences
+from scale_sweep.report.once import once
+from scale_sweep.report.operation_figures import has_operations
+from scale_sweep.report.operations import cautions_of_answers, operations_table, quantiles_table
 from scale_sweep.report.reference import Reference, reference_table
-from scale_sweep.report.rows_and_answers import checks_table, preload_words, unchecked_words
+from scale_sweep.report.replicates import parts_table
+from scale_sweep.report.rows_and_answers import checked_words, checks_table, preload_words
 from scale_sweep.report.run_facts import settings_table
 from scale_sweep.report.soak import soak_of, soak_tables
 from scale_sweep.report.table import Table
+from scale_sweep.report.trials import trial_table
 
 
 def markdown(run: StoredRun, reference: Reference | None = None) -> str:
     """The whole document. reference: rows of a published table, as read from its CSV."""
     run = with_fit(run)
     fit, sweep = fit_of(run), run.plan.sweep
-    eyebrow = " · ".join(p for p in (run_facts.server_name(run), sweep.runtime, run_facts.created(run)) if p)
-    verdicts = ", ".join(f"{n} {kind.value}" for kind, n in verdict_counts(run)) or "no trial"
-    beside = reference_table(run, reference) if reference else None
+    verdicts = counted_verdicts(run.results) or "no trial"
     blocks = [
-        f"# {safe(sweep.name)}",
-        safe(eyebrow),
+        f"# {safe(title_of(run, fit))}",
+        safe(eyebrow_of(run)),
         safe(sweep.question),
         f"**{safe(fit.sentence)}**",
         f"Verdicts: {safe(verdicts)}.",
-        _section("Before you believe it", _bullets(run_facts.cautions_of(run, fit.cautions))),
-        _section("Response times", table_markdown(response_table(run))) if is_open_loop(run) else "",
-        _section(ARTICLE_HEADING, table_markdown(article_table(run))),
+        interval_words(fit),
+        _section("Before you believe it", _bullets(_cautions(run))),
+        _section("Each level", table_markdown(levels_table(run))) if run.on_curve else "",
+        *(_section(table.title, table_markdown(table)) for table in offered_tables(run)),
         *_operations(run),
         *_soaks(run),
-        *_disks(run),
-        _section("Published and ours", table_markdown(beside)) if beside else "",
-        _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
-        _section("How sure the fit is", _certainty(run, fit)) if fit.points else "",
-        _section("The rate for each CPU-second", table_markdown(cpu_table(fit, run))) if fit.per_cpu else "",
-        _section("What was the bottleneck", _limits(run)) if any(r.verdict.bottleneck for r in run.results) else "",
+        *_published(run, reference),
+        _section("Bottlenecks", _bottleneck(run)) if any(r.verdict.bottleneck for r in run.results) else "",
         _section("To make the others count", _bullets(remedies(run))) if remedies(run) else "",
-        _section("How sure the points are", _noise(run)) if run.results else "",
+        *_disks(run),
+        _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
         _section("Was the warm-up long enough?", _bullets(warmup_words(run))),
-        _section("What else changed along the curve", table_markdown(knobs_table(run))) if run.results else "",
+        _section("How sure the fit is", _certainty(fit)) if fit.points else "",
+        _section("How sure the points are", _noise(run)) if run.results else "",
+        _section("The rate for each CPU-second", table_markdown(cpu_table(fit, run))) if fit.per_cpu else "",
+        _section("Other changes along the curve", _knobs(run)) if run.results else "",
         _section(settings.title, table_markdown(settings)) if (settings := settings_table(run)) else "",
         _section("Method and machine", _method(run)),
     ]
     return "\n\n".join(b for b in blocks if b) + "\n"
 
 
-def _limits(run: StoredRun) -> str:
+def _cautions(run: StoredRun) -> Sequence[str]:
+    return (*run_facts.cautions_of(run, fit_of(run).cautions), *cautions_of_answers(run))
+
+
+def _published(run: StoredRun, reference: Reference | None) -> list[str]:
+    shown = run.on_curve and (reference is not None or is_as_published(run))
+    beside = reference_table(run, reference) if reference else None
+    return [
+        _section(ARTICLE_HEADING, table_markdown(article_table(run)) if shown else ""),
+        _section("Published and ours", table_markdown(beside) if beside else ""),
+    ]
+
+
+def _bottleneck(run: StoredRun) -> str:
     notes = (*bottleneck_notes(run), *sentences(run.plan, run.results))
-    return "\n\n".join(filter(None, (table_markdown(bottlenecks_table(run)), _bullets(notes))))
+    table = table_markdown(once(bottlenecks_table(run), kept=(0, 1)))
+    return "\n\n".join(filter(None, (table, _bullets(notes))))
+
+
+def _knobs(run: StoredRun) -> str:
+    knobs = knobs_table(run)
+    return table_markdown(knobs) if knobs.rows else "\n\n".join(f"Nothing: {safe(note)}." for note in knobs.notes)
 
 
 def _noise(run: StoredRun) -> str:
-    ablations = ablations_table(run)
-    tables = _both(intervals_table(run), ablations) if ablations.rows else table_markdown(intervals_table(run))
-    return f"{_bullets(noise_sentences(run))}\n\n{tables}"
+    tables = _both(ablations_table(run), parts_table(noise_of(run).parts))
+    return _bullets(noise_sentences(run)) + (f"\n\n{tables}" if tables else "")
 
 
 def _soaks(run: StoredRun) -> list[str]:
@@ -95,8 +107,8 @@ def _soaks(run: StoredRun) -> list[str]:
 def _operations(run: StoredRun) -> list[str]:
     if not has_operations(run):
         return []
-    notes = _bullets([words for words in (*preload_words(run), answers_words(run), unchecked_words(run)) if words])
-    tables = _both(operations_table(run), quantiles_table(run), checks_table(run))
+    notes = _bullets([words for words in (checked_words(run), *preload_words(run)) if words])
+    tables = _both(asked_operations_table(run), operations_table(run), quantiles_table(run), checks_table(run))
     return [_section("Each operation", f"{notes}\n\n{tables}" if notes else tables)]
 
 
@@ -111,12 +123,10 @@ def _section(title: str, body: str) -> str:
     return f"## {title}\n\n{body}" if body else ""
 
 
-def _certainty(run: StoredRun, fit: FitReport) -> str:
+def _certainty(fit: FitReport) -> str:
     tables = (
-        points_table(run),
         rejected_table(fit),
         models_table(fit),
-        parameters_table(fit),
         derived_table(fit),
         asked_table(fit),
     )

@@ -28,22 +28,30 @@ def safe(text: str) -> str:
 
 
 VERDICT_MEANINGS = {
-    "VALID": "the number is the server's",
-    "SOFTWARE_BOTTLENECK": "the server does not use what it is given, for a reason of its own; the number is its own",
+    "VALID": "the rate is the server's",
+    "SOFTWARE_BOTTLENECK": "the server does not use its resources, for a reason inside it; the rate is the server's",
     "UNSTEADY": "the rate drifted or varied too much inside the window",
-    "GENERATOR_BOUND": "the load generator was the bottleneck, or too near to its own",
-    "RESOURCE_NOT_SATURATED": "the server left given cores idle: something else was the bottleneck",
+    "GENERATOR_BOUND": "the load generator was the bottleneck, or too near to it",
+    "RESOURCE_NOT_SATURATED": "the server left cores idle: another resource was the bottleneck",
     "OFFERED_NOT_MET": "the offered rate was not reached",
-    "THROTTLED": "the kernel held the server back for lack of quota",
-    "ERRORS": "requests failed, or the server was not set as planned",
-    "LOST_ROWS": "the database does not hold what it acknowledged",
-    "WRONG_ROWS": "the database holds other times or values than those that were sent",
-    "WRONG_ANSWER": "a query was answered, and not with the right answer",
+    "THROTTLED": "a CPU quota limited the server",
+    "ERRORS": "requests failed, or the server did not have the planned settings",
+    "LOST_ROWS": "the database lacks rows that it acknowledged",
+    "WRONG_ROWS": "the database holds times or values that differ from those sent",
+    "WRONG_ANSWER": "a query had a wrong answer",
     "ABORTED": "the trial did not run to its end",
 }
+SHORT_MEANING = "in this window, which is too short to claim the long-run rate"
+
 _VERDICT = re.compile(rf"\b(?:{'|'.join(VERDICT_MEANINGS)})\b")
 _MARKED = re.compile(r"([\d.,]+)( [a-z][a-z, ]+)")  # 127,900 quick, buffered rate
 _CSS = {"VALID": "ok", "SOFTWARE_BOTTLENECK": "own"}  # of the verdicts that count; every other verdict is bad
+
+
+def meaning_of(words: str) -> str:
+    """The meaning of a verdict as `verdict_words` shows it."""
+    kind, is_short, _ = words.partition(" (")
+    return f"{VERDICT_MEANINGS[kind]}, {SHORT_MEANING}" if is_short else VERDICT_MEANINGS[kind]
 
 
 def broken(words: str) -> str:
@@ -82,7 +90,8 @@ def table_html(table: Table, *, dense: bool = False) -> str:
         why = table.row_notes[at] if at < len(table.row_notes) else ""
         first = "".join(f'<th scope="row"{_word(table, 0, cell)}>{broken(cell)}</th>' for cell in row[:1])
         cells = first + "".join(f"<td{_word(table, i, c)}>{_cell(c)}</td>" for i, c in enumerate(row) if i)
-        body.append(f'<tr class="has-why">{cells}</tr>' if why else f"<tr>{cells}</tr>")
+        key = f' id="{escape(table.keys[at])}"' if at < len(table.keys) else ""
+        body.append(f'<tr{key} class="has-why">{cells}</tr>' if why else f"<tr{key}>{cells}</tr>")
         if why:
             css = "why" if not _CSS.keys().isdisjoint(row) else "why bad"
             body.append(f'<tr><td class="{css}" colspan="{len(row)}"><span>{escape(why)}</span></td></tr>')

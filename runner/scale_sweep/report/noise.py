@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scale_sweep.analysis.noise import noise_report
-from scale_sweep.analysis.noise.spread import DIFFERENCE_MAX_PERCENT
+from scale_sweep.analysis.confidence import SOUGHT_PERCENT
+from scale_sweep.analysis.noise import noise_report, replicates_for_drift
+from scale_sweep.analysis.noise.parts import parts_sentence
 from scale_sweep.analysis.observations import observations
-from scale_sweep.base.units import format_number
+from scale_sweep.base.units import change_words, counted, format_number, percent_words
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import AblationSplit, Drift, NoiseReport, Ratio, StoredRun, Trend, TrialResult
 from scale_sweep.report.conditions import conditions, pages_between_trials
 from scale_sweep.report.figures import fitted_rate
-from scale_sweep.report.table import ABSENT, Table, rate
+from scale_sweep.report.table import Table
 from scale_sweep.sweep.vary import slug
-
-_SEEN_WITHIN = 2.0  # a drift check whose interval spans more than this factor says nothing of drift
 
 
 def noise_of(run: StoredRun) -> NoiseReport:
@@ -50,98 +49,94 @@ def _moved(split: AblationSplit, run: StoredRun) -> str:
 def noise_sentences(run: StoredRun) -> tuple[str, ...]:
     """Sentences on the noise, the shortest first."""
     noise = noise_of(run)
-    return (*_floor(noise), *_drift(noise), *(_ablation(split) for split in noise.ablations), *noise.conditions)
+    ablations = (_ablation(split) for split in noise.ablations)
+    return (_spread(noise), *_drift(noise), *parts_sentence(noise.parts), *ablations, *noise.conditions)
 
 
-def _floor(noise: NoiseReport) -> list[str]:
+def _spread(noise: NoiseReport) -> str:
+    """The spread alone: the cautions of the fit say which differences of two levels cannot be seen."""
     if noise.noise_percent is None:
-        return ["no level has two valid trials: the noise is not known, so no difference is significant"]
-    seen = noise.smallest_difference_percent
-    if seen is None:
-        return []
-    floor = f"noise floor {noise.noise_percent:.1f} %"
-    if seen >= DIFFERENCE_MAX_PERCENT:
-        return [f"no two levels are significantly different: too few trials for this noise ({floor})"]
-    return [f"the smallest difference of two levels that this run could have seen is {seen:.0f} % ({floor})"]
+        return "no level has two valid trials: the noise is not known"
+    return f"the trials of a level spread by {percent_words(noise.noise_percent)} (standard deviation, over all levels)"
 
 
 def _drift(noise: NoiseReport) -> list[str]:
     """The drift by the regression over all trials; by the repeated trial if there are too few for a regression."""
     if noise.trend is not None:
-        return [trend_sentence(noise.trend)]
+        return course_sentences(noise.trend, sum(1 for i in noise.levels if i.n))
     return _check(noise.drift) if noise.drift is not None else []
 
 
-def trend_sentence(trend: Trend) -> str:
-    """The result of the regression on the order, in a sentence."""
-    change = f"{_percent(trend.ratio.value)} from the first trial to the last (95 %: {_interval(trend.ratio)})"
+def course_sentences(trend: Trend, points: int) -> list[str]:
+    """The course of the rate: a bend, else the result of the regression; and a first trial that differs. points:
+    those with a counting trial."""
+    sentences = [trend_sentence(trend, points)]
+    if trend.bend_percent is not None:
+        ends = "higher" if trend.bend_percent > 0 else "lower"
+        bent = f"the rate at both ends of the run was {abs(trend.bend_percent):.0f} % {ends} than in its middle"
+        removed = "This course is estimated from the order of the trials and removed from the points and their noise"
+        sentences = [f"{bent}: the machine changed while the run went on. {removed}"]
+    if trend.first_percent is not None:
+        than = "higher" if trend.first_percent > 0 else "lower"
+        first = f"the rate of the first trial was {abs(trend.first_percent):.0f} % {than} than its level's other rates"
+        cold = "the machine or its caches may have been cold" if trend.first_percent < 0 else "the cause is not known"
+        sentences.append(f"{first}: {cold}. The trial counts in its level, and not as drift")
+    return sentences
+
+
+def trend_sentence(trend: Trend, points: int) -> str:
+    """The result of the regression on the order, in a sentence. points: those with a counting trial."""
+    ratio = trend.ratio
+    change = f"{change_words(ratio.value, ratio.low, ratio.high)} from the first trial to the last"
     if trend.is_drifting:
         return (
             f"the rate drifted by {change}: the machine changed while the run went on. The drift is estimated from the "
             "order of the trials and taken out of the points and their noise"
         )
-    if trend.smallest_percent >= DIFFERENCE_MAX_PERCENT:
-        return f"no drift was found: {change}. The trials are too few for this noise to find one"
-    return (
-        f"no drift was found: {change}. A drift of {trend.smallest_percent:.0f} % would have been found four times "
-        "in five"
-    )
+    if is_within(ratio, SOUGHT_PERCENT):
+        smallest = percent_words(trend.smallest_percent)
+        return f"no drift was found: {change}; a drift under {smallest} cannot be detected (80 % power)"
+    count = replicates_for_drift(trend, points, SOUGHT_PERCENT)
+    enough = f"{counted(count, 'replicate')} would do" if count is not None else "the machine is too noisy for a sweep"
+    return f"too noisy to decide whether the rate drifted by {SOUGHT_PERCENT:g} %: {change}; {enough}"
 
 
-def _percent(ratio: float) -> str:
-    return f"{100 * (ratio - 1):+.1f} %"
-
-
-def _interval(ratio: Ratio) -> str:
+def is_within(ratio: Ratio, percent: float) -> bool:
+    """Whether the interval excludes a change of this percentage; False without an interval."""
     if ratio.low is None or ratio.high is None:
-        return "not known"
-    return f"{100 * (ratio.low - 1):+.1f} to {100 * (ratio.high - 1):+.1f} %"
+        return False
+    return ratio.low > 1 - percent / 100 and ratio.high < 1 + percent / 100
 
 
 def _check(drift: Drift) -> list[str]:
-    words = f"the first trial ({drift.trial_id}) repeated at the end gave {ratio_words(drift.ratio)} of its rate"
+    words = f"the first trial ({drift.trial_id}) repeated at the end gave {ratio_words(drift.ratio)} times its rate"
     if drift.ratio.low is None:
         return [f"{words}; without two valid replicates, drift cannot be distinguished from noise"]
     if not drift.are_valid:
         words += " (not both trials are valid)"
     if drift.ratio.differs_from_one:
         return [f"{words}: the machine drifted while the run went on, so differences between levels are in doubt"]
-    if drift.ratio.high is not None and drift.ratio.high > _SEEN_WITHIN * drift.ratio.low:
-        return [f"{words}: the trials are too few for this noise to show a drift"]
-    return [f"{words}: no drift beyond the noise"]
+    if is_within(drift.ratio, SOUGHT_PERCENT):
+        return [f"{words}: no drift was found"]
+    return [
+        f"{words}: too noisy to decide whether the machine drifted by {SOUGHT_PERCENT:g} %; more replicates show it"
+    ]
 
 
 def _ablation(split: AblationSplit) -> str:
     variant = f" ({split.variant})" if split.variant else ""
     return (
-        f"from {format_number(split.before)} to {format_number(split.after)}{variant} the rate grew "
-        f"{ratio_words(split.total)}: {ratio_words(split.hardware)} by the hardware and "
+        f"from {format_number(split.before)} to {format_number(split.after)}{variant} the rate changed by a "
+        f"factor of {ratio_words(split.total)}: {ratio_words(split.hardware)} by the hardware and "
         f"{ratio_words(split.by_knobs)} by the knobs ({split.knobs})"
     )
 
 
 def ratio_words(ratio: Ratio) -> str:
-    """1.52× (1.44 to 1.60), or the value alone if no interval is known."""
+    """1.52 (1.44 to 1.60) times, or the value alone if no interval is known."""
     if ratio.low is None or ratio.high is None:
-        return f"{ratio.value:.2f}×"
-    return f"{ratio.value:.2f}× ({ratio.low:.2f} to {ratio.high:.2f})"
-
-
-def intervals_table(run: StoredRun) -> Table:
-    """The 95 % interval of each level's geometric mean."""
-    rows = tuple(
-        (
-            format_number(i.level) + (f" {i.variant}" if i.variant else ""),
-            str(i.n),
-            rate(i.mean),
-            f"± {i.half_percent:.1f} %" if i.half_percent is not None else ABSENT,
-        )
-        for i in noise_of(run).levels
-    )
-    title, unit = load_axis(run.plan.sweep.axis).title, run.plan.sweep.work.rate_words
-    return Table(
-        title="Intervals", headers=(title, "Valid trials", f"Geometric mean {unit}", "95 % interval"), rows=rows
-    )
+        return f"{ratio.value:.2f}"
+    return f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
 
 
 def ablations_table(run: StoredRun) -> Table:
@@ -157,11 +152,9 @@ def ablations_table(run: StoredRun) -> Table:
         for b in noise_of(run).ablations
     )
     return Table(
-        title="Bridges",
+        title="Ablation trials",
         headers=("Boundary", "Knobs that moved", "Gain", "by hardware", "by knobs"),
         rows=rows,
         words=(0, 1),
-        notes=("hardware: after with the old knobs / before; knobs: after / after with the old knobs; 95 % intervals",)
-        if rows
-        else (),
+        notes=("hardware: after with the old knobs / before; knobs: after / after with the old knobs",) if rows else (),
     )

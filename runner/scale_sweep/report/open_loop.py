@@ -5,13 +5,15 @@ Refuses a maximum rate: the server was never asked for more than was offered.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import FitReport, StoredRun, TrialResult
+from scale_sweep.model import FitReport, StoredRun, TrialResult, VerdictKind, counted_verdicts
 from scale_sweep.report.table import ABSENT, Table, mean, rate, short
+
+PERCENTILES = ("p50", "p95", "p99", "p99.9", "max")
+LATE = "Late p99 (ms)"
 
 
 def is_open_loop(run: StoredRun) -> bool:
@@ -27,16 +29,18 @@ def response_table(run: StoredRun) -> Table:
     axis = load_axis(run.plan.sweep.axis)
     levels = sorted({r.trial.level for r in run.on_curve}) if is_open_loop(run) else []
     unit = run.plan.sweep.work.rate_words
-    headers = (axis.title, f"Offered {unit}", f"Achieved {unit}", "Response p50", "p95", "p99", "max (ms)", "Verdicts")
+    times = (f"{PERCENTILES[0]} (ms)", *PERCENTILES[1:])
     return Table(
         title="Response times",
-        headers=headers,
+        headers=(axis.title, f"Offered {unit}", f"Achieved {unit}", *times, LATE, "Verdicts"),
         rows=tuple(_row(run, level) for level in levels),
-        words=(7,),
+        words=(len(PERCENTILES) + 4,),
         notes=(
             (
-                "from the intended start of each request; † no trial achieved what was offered. The achieved rate is "
-                "what was offered, and not what the level can do"
+                "Response time, from the intended start of each request, and after the slash service time, from the "
+                "sending. Between the two a request waits for its connection, or for a load generator that is late. "
+                "† No trial counts. The achieved rate follows the offered rate; it "
+                "is not the capacity of the level"
             ),
         ),
     )
@@ -52,9 +56,10 @@ def with_answer(fit: FitReport, run: StoredRun) -> FitReport:
     answers = []
     for level in dict.fromkeys(levels[:1] + levels[-1:]):
         trials, is_met = _trials(run, level)
-        p50, p99 = _response(trials, "response_ms_p50"), _response(trials, "response_ms_p99")
+        p50, p99, sent = (_mean_ms(trials, name) for name in ("response_ms_p50", "response_ms_p99", "service_ms_p99"))
         at = axis.count(format_number(level))
-        answers.append(f"p50 {p50} ms, p99 {p99} ms at {at}" if is_met else f"not achieved at {at}")
+        words = f"p50 {p50} ms, p99 {p99} ms (service time {sent} ms) at {at}"
+        answers.append(words if is_met else f"{_without(trials)} at {at}")
     return replace(fit, sentence=f"{offered}. Response times: {'; '.join(answers)}", cautions=()) if answers else fit
 
 
@@ -64,19 +69,28 @@ def _trials(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
     return (met, True) if met else (here, False)
 
 
+def _without(trials: list[TrialResult]) -> str:
+    """Why a level has no response times: the rate, or that no trial counts."""
+    missed = all(r.verdict.kind is VerdictKind.OFFERED_NOT_MET for r in trials)
+    return "not achieved" if missed else "no trial counts"
+
+
 def _row(run: StoredRun, level: float) -> tuple[str, ...]:
     trials, is_met = _trials(run, level)
-    names = ("response_ms_p50", "response_ms_p95", "response_ms_p99", "response_ms_max")
-    counts = Counter(r.verdict.kind.value for r in run.on_curve if r.trial.level == level)
+    times = (
+        f"{_mean_ms(trials, f'response_ms_{field}')} / {_mean_ms(trials, f'service_ms_{field}')}"
+        for field in (name.replace(".", "") for name in PERCENTILES)
+    )
     return (
         format_number(level) + ("" if is_met else " †"),
         rate(run.plan.sweep.load.rate),
         rate(mean(r.achieved_per_s for r in trials)),
-        *(_response(trials, name) for name in names),
-        ", ".join(f"{n} {kind}" for kind, n in counts.most_common()),
+        *times,
+        _mean_ms(trials, "late_ms_p99"),
+        counted_verdicts(r for r in run.on_curve if r.trial.level == level),
     )
 
 
-def _response(trials: list[TrialResult], name: str) -> str:
+def _mean_ms(trials: list[TrialResult], name: str) -> str:
     value = mean(getattr(r.measurement, name) for r in trials)
     return short(value) if value is not None else ABSENT

@@ -9,13 +9,17 @@ from collections.abc import Sequence
 
 from scale_sweep.analysis.compare.words import smallest_words
 from scale_sweep.analysis.fit import model_rate
-from scale_sweep.base.units import format_number, format_rate
+from scale_sweep.base.units import EXPLAINED, format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.model import StoredRun, TrialResult, VerdictKind
 from scale_sweep.model.compared import Comparison, PointRatio
+from scale_sweep.report.comparison_headline import tiles_of_comparison, title_of_comparison
+from scale_sweep.report.figure import figure_html
 from scale_sweep.report.figures import fit_of
+from scale_sweep.report.headline import Headline, headline_html, valid_words
 from scale_sweep.report.markup import escape, table_html
-from scale_sweep.report.page import shell
+from scale_sweep.report.section import Section, sections_html
+from scale_sweep.report.shell import shell
 from scale_sweep.report.svg import Frame, axes, clipped, drawing, legend, line, marker, rate_scale, swatch, x_levels
 from scale_sweep.report.table import ABSENT, Table, rate
 
@@ -31,36 +35,50 @@ _SPREADS = {
 
 def overlay_html(comparison: Comparison, a: Sequence[StoredRun], b: Sequence[StoredRun]) -> str:
     """The whole page: the answer, both curves, the ratio, tables. It loads nothing from elsewhere."""
-    sides = (("run-a", a), ("run-b", b))
-    curve, ratios = _curves(comparison, sides), _ratio_svg(comparison)
-    cautions = "".join(f"<li>{escape(c)}</li>" for c in comparison.cautions)
-    words = ". ".join(filter(None, (session_words(comparison), false_alarm_words(comparison))))
-    body = (
-        f'<p class="eyebrow">A: {escape(comparison.run_a)}<br>B: {escape(comparison.run_b)}</p>'
-        f"<h1>{escape(b[0].plan.sweep.name)}: B against A</h1>"
-        f'<p class="answer"><b>{escape(comparison.sentence)}</b></p>'
-        + (f'<div class="cautions"><b>Before you believe it</b><ul>{cautions}</ul></div>' if cautions else "")
-        + (
-            f"<figure>{curve}<figcaption>Every VALID trial of both runs, and both fits.</figcaption></figure>"
-            if curve
-            else ""
-        )
-        + f"<h2>Point by point</h2>{table_html(ratio_table(comparison))}"
-        + (
-            f'<figure style="max-width:640px">{ratios}<figcaption>The ratio with its 95 % interval, '
-            "each point for itself.</figcaption></figure>"
-            if ratios
-            else ""
-        )
-        + (f'<p class="note">{escape(words)}</p>' if words else "")
-        + "<h2>What else differs</h2>"
-        + (
-            table_html(differing_table(comparison))
-            if comparison.differing
-            else "<p>Nothing else in what was recorded.</p>"
-        )
+    headline = Headline(
+        title=title_of_comparison(comparison, b[0].plan.sweep.name),
+        above=f"A: {comparison.run_a} · B: {comparison.run_b}",
+        question="",
+        answer=(comparison.sentence, valid_words((("A", _results(a)), ("B", _results(b))))),
+        tiles=tiles_of_comparison(comparison),
+        note=f"{EXPLAINED}.",
+        cautions=comparison.cautions,
     )
-    return shell(f"{comparison.run_b} against {comparison.run_a}", body)
+    sides: Sides = (("run-a", a), ("run-b", b))
+    curve, ratios = _curves(comparison, sides), _ratio_svg(comparison)
+    words = ". ".join(filter(None, (session_words(comparison), false_alarm_words(comparison))))
+    points = table_html(ratio_table(comparison))
+    if ratios:
+        caption = "The ratio with its 95 % interval, each point for itself."
+        points += figure_html("ratios", ratios, caption, _ratio_rows(comparison), width=640)
+    points += f'<p class="note">{escape(words)}</p>' if words else ""
+    caption = "Every VALID trial of both runs, and both fits."
+    differ = table_html(differing_table(comparison)) if comparison.differing else ""
+    sections = (
+        Section(
+            name="curves",
+            title="Both curves",
+            body=figure_html("curves", curve, caption, _curve_rows(comparison, sides)) if curve else "",
+        ),
+        Section(name="points", title="Point by point", body=points),
+        Section(name="differs", title="Other differences", body=differ or "<p>No other recorded difference.</p>"),
+    )
+    top = headline_html(headline, (*_results(a), *_results(b)))
+    return shell(f"{comparison.run_b} against {comparison.run_a}", top + sections_html(sections))
+
+
+def _results(runs: Sequence[StoredRun]) -> list[TrialResult]:
+    return [result for run in runs for result in run.results]
+
+
+def _curve_rows(comparison: Comparison, sides: Sides) -> list[tuple[object, ...]]:
+    rows: list[tuple[object, ...]] = [("side", comparison.axis, comparison.rate, "trial")]
+    return rows + [(css[-1].upper(), *trial) for css, runs in sides for trial in _valid(runs)]
+
+
+def _ratio_rows(comparison: Comparison) -> list[tuple[object, ...]]:
+    rows = [(p.level, p.variant, p.rate_a, p.rate_b, p.ratio, p.low, p.high) for p in comparison.points]
+    return [(comparison.axis, "variant", "rate_a", "rate_b", "ratio", "low", "high"), *rows]
 
 
 def ratio_table(comparison: Comparison) -> Table:
@@ -73,30 +91,28 @@ def ratio_table(comparison: Comparison) -> Table:
         f"A {comparison.rate}",
         f"B {comparison.rate}",
         "B / A",
-        "95 % interval",
         "p (all)",
-        "could have seen",
+        "can detect",
         "trials",
         "B is",
     )
     notes = (
-        "geometric means of the VALID trials; the interval is for the point alone, p for all points together",
-        "could have seen: the difference that this many trials show four times in five",
+        "geometric means of the VALID trials, with the 95 % interval of each ratio alone; p: of all points",
+        "can detect: the smallest difference that this many trials detect (80 % power)",
     )
-    return Table(title="Point by point", headers=headers, rows=tuple(rows), notes=notes, words=(8,))
+    return Table(title="Point by point", headers=headers, rows=tuple(rows), notes=notes, words=(7,))
 
 
 def _row(p: PointRatio, name: str) -> tuple[str, ...]:
     if p.ratio is None:
-        return (name, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, f"{p.trials_a} / {p.trials_b}", p.missing)
+        return (name, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, f"{p.trials_a} / {p.trials_b}", p.missing)
     known = p.low is not None and p.high is not None
     called = "" if not p.differs else "slower" if p.ratio < 1 else "faster"
     return (
         name,
         rate(p.rate_a),
         rate(p.rate_b),
-        f"{p.ratio:.3f}",
-        f"{p.low:.3f}..{p.high:.3f}" if known else ABSENT,
+        f"{p.ratio:.3f} ({p.low:.3f} to {p.high:.3f})" if known else f"{p.ratio:.3f}",
         _p(p.p_holm),
         smallest_words(p.smallest_percent) if p.smallest_percent is not None else ABSENT,
         f"{p.trials_a} / {p.trials_b}",
@@ -113,7 +129,7 @@ def _p(value: float | None) -> str:
 def differing_table(comparison: Comparison) -> Table:
     """A row for each fact that is not the same in both runs."""
     rows = tuple((d.kind, d.name, d.a, d.b) for d in comparison.differing)
-    return Table(title="What else differs", headers=("of", "what", "A", "B"), rows=rows, words=(0, 1, 2, 3))
+    return Table(title="Other differences", headers=("of", "what", "A", "B"), rows=rows, words=(0, 1, 2, 3))
 
 
 def false_alarm_words(comparison: Comparison) -> str:
@@ -133,12 +149,13 @@ def false_alarm_words(comparison: Comparison) -> str:
 
 
 def session_words(comparison: Comparison) -> str:
-    """How far apart the sessions of one side are."""
+    """The order of the sessions, and how far apart those of one side are."""
     if comparison.session_percent is None:
         return ""
+    order = f", in the order {' '.join(comparison.session_order)}" if comparison.session_order else ""
     return (
-        f"sessions: {comparison.sessions_a} of A and {comparison.sessions_b} of B; the runs of one side differ by "
-        f"{comparison.session_percent:.1f} % (standard deviation of their mean rates)"
+        f"sessions: {comparison.sessions_a} of A and {comparison.sessions_b} of B{order}; the runs of one side differ "
+        f"by {comparison.session_percent:.1f} % (standard deviation of their mean rates)"
     )
 
 
@@ -212,8 +229,10 @@ def _ratio_svg(comparison: Comparison, width: int = 640, height: int = 240) -> s
     frame = Frame.about_zero(width, height, 1.06 * last, reach)
     parts = [axes(frame, x_levels([p.level or 0.0 for p in points], width - 80), comparison.axis, "B against A, %")]
     if comparison.allowed_percent is not None:
-        limit = -comparison.allowed_percent
-        parts.append(line(frame, [(0, limit), (frame.x_max, limit)], "limit"))
+        beyond = comparison.allowed_percent
+        is_same = comparison.gate is not None and comparison.gate.kind == "same_within"
+        limits = (-beyond, beyond) if is_same else (-beyond,)
+        parts += [line(frame, [(0, limit), (frame.x_max, limit)], "limit") for limit in limits]
     for p in points:
         x, low, high = frame.x(p.level or 0.0), 100 * ((p.low or 0) - 1), 100 * ((p.high or 0) - 1)
         parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.y(low):.1f}" y2="{frame.y(high):.1f}" class="mean"/>')

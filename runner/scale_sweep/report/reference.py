@@ -159,7 +159,7 @@ def _notes(both: ReferenceComparison, reference: Reference, run: StoredRun) -> l
     same = both.base_ours in (both.base_published, None)
     base = format_number(both.base_published or 0)
     notes = [
-        f"rates are of different machines; compare the speedup, which is 1 at {base} in both tables"
+        f"the rates come from different machines; compare the speedup, which is 1 at {base} in both tables"
         if same
         else f"no level in common: the published speedup is 1 at {base}, ours at {format_number(both.base_ours or 0)}"
     ]

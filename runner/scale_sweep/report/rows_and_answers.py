@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from scale_sweep.base.units import counted
 from scale_sweep.experiment.work import operation_of
 from scale_sweep.experiment.work.devices import from_text
-from scale_sweep.model import Operation, OperationFigures, StoredRun, TrialResult, Work
+from scale_sweep.model import Operation, OperationFigures, StoredRun, TrialResult, VerdictKind, Work
 from scale_sweep.report.table import ABSENT, Table, mean, short
 
 AT_REST = "at_rest"  # among the settings of a trial: how its server knows that it is at rest
@@ -33,8 +34,8 @@ def _words(results: list[TrialResult]) -> list[str]:
     if copies:
         seconds, way = mean(m.preload_copy_s for m in copies), copies[0].preload_copied
         sentences.append(
-            f"They were loaded once, in {short(first.preload_s)} s; {len(copies)} trials got a {way} of the files, in "
-            f"{short(seconds)} s each."
+            f"They were loaded once, in {short(first.preload_s)} s; {counted(len(copies), 'trial')} got a {way} of the "
+            f"files, in {short(seconds)} s each."
         )
     else:
         sentences.append(f"Each trial loaded them, in {short(mean(r.measurement.preload_s for r in results))} s.")
@@ -88,10 +89,21 @@ def trial_checks_table(result: TrialResult) -> Table:
     return _table(title, work, (result,) if before else (), note)
 
 
+def checked_words(run: StoredRun) -> str:
+    """How many answers were compared with the right ones, in a sentence; "" if none was."""
+    figures = [one for r in run.results for one in r.measurement.operations.values()]
+    before, within = sum(one.checked_before or 0 for one in figures), sum(one.checked_within or 0 for one in figures)
+    if not before + within:
+        return ""
+    wrong = sum(r.verdict.kind is VerdictKind.WRONG_ANSWER for r in run.results)
+    right = f"wrong in {counted(wrong, 'trial')}" if wrong else "all were right"
+    return f"Answers checked: {before:,} before the load and {within:,} of the load; {right}."
+
+
 def unchecked_words(run: StoredRun) -> str:
     """The operations whose answers nobody compared, in a sentence; "" if there are none."""
     names = [o.name for o in run.plan.sweep.work.operations if operation_of(o.kind_name).answers == "unchecked"]
-    return f"The answers of {', '.join(names)} are unchecked: nobody knows the right ones." if names else ""
+    return f"The answers of {', '.join(names)} are not checked: the right ones are not known." if names else ""
 
 
 def _table(title: str, work: Work, results: Sequence[TrialResult], note: str) -> Table:

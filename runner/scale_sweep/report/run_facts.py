@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from scale_sweep.base.same_value import is_same_value
-from scale_sweep.base.units import format_cpus, format_number, format_rate, format_seconds
+from scale_sweep.base.units import counted, format_cpus, format_number, format_rate, format_seconds
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.model import DEFAULTS, KnobRole, Operation, StoredRun, Sweep, TrialResult
+from scale_sweep.report.old_servers import old_servers
 from scale_sweep.report.table import Table, fixed, known, mean, unseen_words
 
 Fact = tuple[str, str]
@@ -102,16 +103,21 @@ def _cap(value: object) -> str:
 
 def _apart(operation: Operation) -> str:
     """The connections and the rate that only this operation has."""
-    many = str(operation.connections) if operation.connections else "as many"
+    many = (
+        counted(operation.connections, "separate connection")
+        if operation.connections
+        else "as many separate connections"
+    )
     rate = f", {format_rate(operation.rate)} {operation.unit}/s" if operation.rate else ""
-    return f"{operation.name} on {many} connections of its own{rate}"
+    return f"{operation.name} on {many}{rate}"
 
 
 def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     """The method: how it was measured, on which CPUs, and the sampler's cost."""
     sweep, load = run.plan.sweep, run.plan.sweep.load
     each = f" for each {axis_of(sweep.axis).facts.unit}" if load.rows_by_level else ""
-    window = f"{load.rows:,} rows{each}" if load.rows is not None else f"{format_number(load.duration_s or 0)} s window"
+    window = f"{format_number(load.duration_s or 0)} s window"
+    window = f"{counted(load.rows, 'row')}{each}" if load.rows is not None else window
     offered = f"{format_rate(load.rate)} {sweep.work.rate_words}"
     pace = f"open loop at {offered}, {load.arrival}" if load.rate else "closed loop"
     pace += "".join(f"; {_apart(operation)}" for operation in sweep.work.operations if operation.is_apart)
@@ -123,14 +129,14 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
         (
             "Rows",
             (
-                f"{', '.join(sweep.work.data.columns)}; {sweep.work.data.tables:,} tables, "
-                f"{sweep.work.data.rows_per_request:,} rows per request, {_in_a_row(sweep)}"
+                f"{', '.join(sweep.work.data.columns)}; {counted(sweep.work.data.tables, 'table')}, "
+                f"{counted(sweep.work.data.rows_per_request, 'row')} per request, {_in_a_row(sweep)}"
                 f"values: {sweep.work.data.values}"
             ),
         ),
         ("Replicates", f"{sweep.replicates} of each level, interleaved, in an order of seed {sweep.seed_of_order}"),
         ("Not visible", unseen_words(run)),
-        ("Load generator's own ceiling", _ceiling(run)),
+        ("Ceiling of the load generator", _ceiling(run)),
         ("Stored rows", _compared(run)),
         ("Watching cost", _sampler(run)),
         ("Took", format_seconds(sum(r.wall_s for r in run.results))),
@@ -193,7 +199,8 @@ def _compared(run: StoredRun) -> str:
     if not measured:
         return ""
     compared, stored = sum(m.rows_compared or 0 for m in measured), sum(m.rows_counted or 0 for m in measured)
-    return f"{compared:,} of {stored:,} in {len(measured)} trials compared with the rows that were sent, by sums"
+    trials = counted(len(measured), "trial")
+    return f"{compared:,} of {stored:,} in {trials} compared with the rows that were sent, by sums"
 
 
 def _sampler(run: StoredRun) -> str:
@@ -201,7 +208,8 @@ def _sampler(run: StoredRun) -> str:
     missed = sum(r.measurement.missed_ticks or 0 for r in run.results)
     if not known(share):
         return ""
-    return f"{fixed(share, 2)} % of one core for sampling at {run.plan.sweep.sample_hz:g} Hz; {missed} samples missed"
+    lost = counted(missed, "sample")
+    return f"{fixed(share, 2)} % of one core for sampling at {run.plan.sweep.sample_hz:g} Hz; {lost} missed"
 
 
 def placements(run: StoredRun) -> tuple[tuple[str, ...], ...]:
@@ -232,7 +240,7 @@ def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
 
 def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
     """The cautions of confounds, fit and plan, each once."""
-    sentences = (*(c.sentence for c in run.plan.confounds), *cautions, *run.plan.notes)
+    sentences = (*(c.sentence for c in run.plan.confounds), *cautions, *run.plan.notes, *old_servers(run))
     return tuple(dict.fromkeys(sentences))
 
 

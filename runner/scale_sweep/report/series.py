@@ -23,7 +23,8 @@ from scale_sweep.report.table import known
 Series = Sequence[tuple[float, Mapping[str, float | None]]]
 Window = tuple[float, float]
 WIDTH, HEIGHT = 208, 98
-_POINTS_MAX = 240
+_POINTS_MAX, _POINTS_LEAST = 240, 40
+_POINTS_OF_PAGE = 4000  # of each metric: more would make the page of a hundred trials too large to mail
 _LABEL_HALF = 14  # of a time under a panel, in pixels
 _GAP = 3.5  # times the usual step; a longer gap breaks the line
 
@@ -51,12 +52,12 @@ def metrics_of(work: Work) -> tuple[PanelMetric, ...]:
     return (PanelMetric(name=work.rate_column, title="rate", css="s-rate", unit=work.rate_words), *_USES)
 
 
-def pick(series: Series, name: str) -> list[tuple[float, float]]:
-    """The measured points of one metric, in time order, thinned if there are more points than pixels."""
+def pick(series: Series, name: str, most: int = _POINTS_MAX) -> list[tuple[float, float]]:
+    """The measured points of one metric, in time order, thinned to about `most` of them."""
     points = [(t, v) for t, values in series if known(v := values.get(name)) and v is not None and known(t)]
-    if len(points) <= _POINTS_MAX:
+    if len(points) <= most:
         return points
-    size = -(-2 * len(points) // _POINTS_MAX)
+    size = -(-2 * len(points) // most)
     kept: list[tuple[float, float]] = []
     for at in range(0, len(points), size):
         bucket = points[at : at + size]
@@ -80,11 +81,12 @@ def runs_of(points: Points) -> list[list[tuple[float, float]]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """The ranges that the trials of a level share."""
+    """The ranges that the trials of a level share, and how many points each line of them has at most."""
 
     t_min: float
     t_max: float
     y_max: Mapping[str, float]
+    points_max: int = _POINTS_MAX
 
 
 def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
@@ -98,7 +100,8 @@ def scale_of(run: StoredRun, results: Sequence[TrialResult]) -> Scale:
         y_max[metric.name] = max([*values, 0.0])
     cores = max((cores_given(r) for r in results), default=0.0)
     y_max["server_cpu_cores"] = max(y_max["server_cpu_cores"], cores)
-    return Scale(t_min=min([*times, 0.0]), t_max=max([*times, *windows, 1.0]), y_max=y_max)
+    points_max = min(max(_POINTS_OF_PAGE // max(len(run.results), 1), _POINTS_LEAST), _POINTS_MAX)
+    return Scale(t_min=min([*times, 0.0]), t_max=max([*times, *windows, 1.0]), y_max=y_max, points_max=points_max)
 
 
 def window_of(result: TrialResult) -> Window | None:
@@ -128,23 +131,41 @@ def panel_frame(x_min: float, x_max: float, y_max: float) -> Frame:
     )
 
 
-def panel_svg(series: Series, metric: PanelMetric, scale: Scale, window: Window | None, limit: float | None) -> str:
-    """One metric of one trial."""
+class SharedParts:
+    """Parts of the drawings of a page that are equal: each is drawn once, and referred to after that."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def drawn(self, part: str, name: str) -> str:
+        """The part under this name, or a reference to the same part. name: used once in a page."""
+        if part in self._names:
+            return f'<use href="#{self._names[part]}"/>'
+        self._names[part] = name
+        return f'<g id="{name}">{part}</g>'
+
+
+def panel_svg(
+    series: Series,
+    metric: PanelMetric,
+    scale: Scale,
+    window: Window | None,
+    limit: float | None,
+    shared: SharedParts | None = None,
+    name: str = "",
+) -> str:
+    """One metric of one trial. shared: of the page, where name is that of this panel."""
     top = scale.y_max[metric.name] * 1.12 or 1.0
-    unit, unit_name = rate_scale(scale.y_max[metric.name], metric.unit) if metric.unit else (1.0, "")
     frame = panel_frame(scale.t_min, scale.t_max, top)
     bottom = frame.height - frame.bottom
-    parts = [text(2, 11, unit_name or metric.title, "dim")]
+    parts = []
     if window:
         x0, x1 = frame.x(window[0]), frame.x(min(window[1], scale.t_max))
         size = f'width="{x1 - x0:.1f}" height="{bottom - frame.top}"'
         parts.append(f'<rect x="{x0:.1f}" y="{frame.top}" {size} class="window"/>')
-    parts.append(_panel_axes(frame, unit, window or (0.0,)))
-    if limit:
-        y = frame.y(limit)
-        parts.append(f'<line x1="{frame.left}" x2="{WIDTH - frame.right}" y1="{y:.1f}" y2="{y:.1f}" class="given"/>')
-        parts.append(text(WIDTH - frame.right, 11, f"given {format_number(limit)}", "dim", "end"))
-    points = pick(series, metric.name)
+    around = _around(frame, metric, scale, window, limit)
+    parts.append(shared.drawn(around, name) if shared else around)
+    points = pick(series, metric.name, scale.points_max)
     if not points:
         parts.append(text(WIDTH / 2 + 14, HEIGHT / 2 + 4, "not measured", "dim", "middle"))
     for stretch in runs_of(points):
@@ -152,14 +173,23 @@ def panel_svg(series: Series, metric: PanelMetric, scale: Scale, window: Window 
     return drawing(WIDTH, HEIGHT, metric.title, "".join(parts), "panel")
 
 
+def _around(frame: Frame, metric: PanelMetric, scale: Scale, window: Window | None, limit: float | None) -> str:
+    """The title, the axes, and the limit of a panel: equal in most trials of a level."""
+    unit, unit_name = rate_scale(scale.y_max[metric.name], metric.unit) if metric.unit else (1.0, "")
+    parts = [text(2, 11, unit_name or metric.title, "dim"), _panel_axes(frame, unit, window or (0.0,))]
+    if limit:
+        y = frame.y(limit)
+        parts.append(f'<line x1="{frame.left}" x2="{WIDTH - frame.right}" y1="{y:.1f}" y2="{y:.1f}" class="given"/>')
+        parts.append(text(WIDTH - frame.right, 11, f"given {format_number(limit)}", "dim", "end"))
+    return "".join(parts)
+
+
 def _panel_axes(frame: Frame, unit: float, marks: Sequence[float]) -> str:
     bottom, right = frame.height - frame.bottom, frame.width - frame.right
-    parts = []
-    for value in ticks(0, frame.y_max / unit, 2):
-        y = frame.y(value * unit)
-        css = "zero" if value == 0 else "grid"
-        parts.append(f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="{css}"/>')
-        parts.append(text(frame.left - 4, y + 4, f"{value:g}", "dim", "end"))
+    levels = [(value, frame.y(value * unit)) for value in ticks(0, frame.y_max / unit, 2)]
+    grid = "".join(f"M{frame.left},{y:.1f}H{right}" for _, y in levels)
+    parts = [f'<path d="{grid}" class="grid"/>']
+    parts += [text(frame.left - 4, y + 4, f"{value:g}", "dim", "end") for value, y in levels]
     for value in marks:
         at_edge = frame.x(value) > right - _LABEL_HALF
         where = (right, "end") if at_edge else (frame.x(value), "middle")
@@ -189,15 +219,18 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
     levels: dict[float, list[TrialResult]] = {}
     for r in by_run_order(run):
         levels.setdefault(r.trial.level, []).append(r)
-    by_level = []
+    by_level, shared = [], SharedParts()
     for level, results in levels.items():
         scale = scale_of(run, results)
         rows = []
         for r in results:
             series = run.timeseries.get(r.trial.trial_id, ())
             window = window_of(r)
-            panels = [panel_svg(series, m, scale, window, _limit_of(r, m)) for m in metrics_of(run.plan.sweep.work)]
-            rows.append((r, panels if series else []))
+            panels = [
+                panel_svg(series, m, scale, window, _limit_of(r, m), shared, f"panel-{r.trial.order}-{number}")
+                for number, m in enumerate(metrics_of(run.plan.sweep.work) if series else ())
+            ]
+            rows.append((r, panels))
         by_level.append((level, rows))
     return by_level
 

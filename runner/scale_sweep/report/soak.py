@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from scale_sweep.analysis.soak import Period, Second, WindowRatios, ratios_of_windows, regular_s, slow_periods
-from scale_sweep.base.units import format_rate, format_seconds
+from scale_sweep.base.units import counted, format_rate, format_seconds
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.series import pick, window_of
 from scale_sweep.report.svg import Frame, drawing, line, rate_scale, text, ticks
@@ -18,8 +18,8 @@ from scale_sweep.report.table import ABSENT, Table, known
 
 CAPTION = (
     "Rows/s, second by second; the warm-up is grey, the dashed line is the mean of the soak, and slow periods (three "
-    "seconds together under 80 % of the median rate, or more) are shaded. A second line is what the disks took, from "
-    "0 to its most, where it was measured."
+    "seconds together under 80 % of the median rate, or more) are shaded. A second line, if it was measured, is the "
+    "rate of the disks, from 0 to its maximum."
 )
 _WINDOWS_NOTE = (
     "rate of the VALID windows over the mean of the soak, from the lowest to the highest of them; a window begins "
@@ -164,15 +164,15 @@ def _words(seconds: Sequence[Second], mean: str, periods: Sequence[Period], rati
             sentences.append(f"Windows of {r.name}: none of {r.windows} would have been VALID.")
             continue
         sentences.append(
-            f"Windows of {r.name}: {len(r.valid)} of {r.windows} would have been VALID; their rate is "
-            f"{100 * (middle - 1):+.1f} % off that mean (median; 5 to 95 %: {100 * (low - 1):+.1f} to "
-            f"{100 * (high - 1):+.1f} %)."
+            f"Windows of {r.name}: {len(r.valid)} of {r.windows} would have been VALID. Their rate is "
+            f"{100 * (middle - 1):+.1f} % off that mean (median), and in 90 % of them {100 * (low - 1):+.1f} to "
+            f"{100 * (high - 1):+.1f} %."
         )
     if periods:
         slow_s = sum(p.end_s - p.start_s for p in periods)
         again = regular_s(periods)
         every = f", about every {again:.0f} s" if again else ""
-        sentences.append(f"{len(periods)} slow periods{every}, {slow_s:.0f} s together.")
+        sentences.append(f"{counted(len(periods), 'slow period')}{every}, {slow_s:.0f} s together.")
     else:
         sentences.append("No slow period of 3 s or more.")
     return " ".join(sentences)

@@ -26,6 +26,7 @@ PLOT_CSS = """
 .small-multiples{display:flex;flex-wrap:wrap;gap:8px}.small-multiples figure{margin:0;flex:0 1 300px}
 .plot .heat{fill:var(--orange)}
 .plot .mean{stroke:var(--ink);stroke-width:2}
+.plot .interval{fill:none;stroke:var(--ink);stroke-width:1.4}
 .plot .bar{fill:var(--blue);opacity:.75}
 .plot .limit{fill:none;stroke:var(--orange);stroke-width:1.3;stroke-dasharray:3 3}
 .plot .valid{fill:var(--blue);stroke:var(--paper);stroke-width:1}
@@ -49,6 +50,9 @@ PLOT_CSS = """
 .plot .series{fill:none;stroke-width:1.5;stroke-linejoin:round}.plot .outside{stroke:var(--soft);opacity:.6}
 .plot .s-rate{stroke:var(--blue)}.plot .s-server{stroke:var(--green)}.plot .s-client{stroke:var(--orange)}
 .plot .s-disk{stroke:var(--purple)}
+.plot .span{stroke:var(--blue);stroke-width:1.6}
+.live .plot [data-trial]{cursor:pointer}.plot .m:hover{stroke:var(--ink);stroke-width:2}
+.plot .chosen{stroke:var(--ink);stroke-width:3}
 .plot .window{fill:var(--shade)}.plot .given{stroke:var(--green);stroke-width:1;stroke-dasharray:4 3}
 .panel{font-size:11px}
 """
@@ -67,7 +71,7 @@ p{margin:6px 0;max-width:78ch}
 .answer{font-size:20px;line-height:1.45;margin:18px 0 14px;max-width:68ch;text-wrap:pretty}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:14px 0}
 .tile{background:var(--raised);border-radius:8px;padding:9px 13px}
-.tile b{display:block;font-size:21px;line-height:1.25;font-variant-numeric:tabular-nums}
+.tile b{display:block;font-size:18px;line-height:1.25;font-variant-numeric:tabular-nums}
 .tile span{color:var(--soft);font-size:13px}
 .chips{display:flex;flex-wrap:wrap;gap:6px;margin:10px 0}
 .chip{border:1px solid currentColor;border-radius:99px;padding:0 10px;font-size:13px;white-space:nowrap}
@@ -76,6 +80,18 @@ p{margin:6px 0;max-width:78ch}
  padding:9px 16px;margin:16px 0}
 .cautions ul{margin:4px 0;padding-left:19px}.cautions li{margin:3px 0;overflow-wrap:anywhere}
 figure{margin:16px 0}
+section[id],tr[id]{scroll-margin-top:12px}
+.contents{font-size:13px;margin:14px 0}.contents ul{display:flex;flex-wrap:wrap;gap:2px 16px;list-style:none;
+ margin:0;padding:0}
+a{color:var(--blue)}
+.save{display:flex;gap:12px;justify-content:flex-end;margin:0;max-width:none;font-size:12.5px}
+.save::before{content:"save as";color:var(--soft)}
+.save button{font:inherit;color:var(--blue);background:none;border:0;padding:0;text-decoration:underline;cursor:pointer}
+.tip{position:fixed;z-index:2;max-width:min(360px,calc(100vw - 16px));padding:6px 10px;border-radius:6px;font-size:13px;
+ line-height:1.4;white-space:pre-line;background:var(--ink);color:var(--paper);pointer-events:none}
+.tip[hidden]{display:none}
+.live tr[id]{cursor:pointer}tr.chosen>*{background:var(--shade)}tr:focus{outline:none}
+.trial.chosen{background:var(--shade);outline:2px solid var(--blue);outline-offset:3px;border-radius:6px}
 .variant{border-top:6px solid var(--rule);margin-top:60px;padding-top:24px}
 .narrow{display:none}
 .pair{display:grid;grid-template-columns:1fr 1fr;gap:26px;align-items:start}
@@ -108,15 +124,31 @@ dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 code,pre{font:13px/1.45 ui-monospace,"SF Mono",Consolas,"DejaVu Sans Mono",monospace}
 pre{background:var(--raised);border-radius:8px;padding:10px 14px;white-space:pre-wrap;overflow-wrap:anywhere}
 details{margin:10px 0}summary{cursor:pointer;color:var(--soft)}
-@media (max-width:760px){
+@media screen and (max-width:760px){
  main{padding:18px 14px 40px}h1{font-size:22px}.answer{font-size:17px}
  .wide{display:none}.narrow{display:block}.pair{grid-template-columns:1fr}
  .trial{grid-template-columns:1fr 1fr;margin:12px 0}.trial .name{grid-column:1/-1}
- .tiles{grid-template-columns:1fr 1fr}
+ .tiles{grid-template-columns:repeat(2,minmax(0,1fr))}.tile{padding:8px 10px}.tile b{font-size:17px}
  td.w{white-space:nowrap}td.bad{white-space:normal}
  dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:8px}
 }
-@media print{main{max-width:none}figure,.trial,table{break-inside:avoid}.narrow{display:none}.wide{display:block}}
+@media print{
+ @page{margin:11mm}
+ body{font-size:12px}main{max-width:none;padding:0}
+ h1{font-size:21px}h2{font-size:15px;margin:16px 0 6px;padding-top:8px;break-after:avoid}h3{font-size:13px;
+ margin:12px 0 4px;break-after:avoid}
+ .question,.answer{font-size:14px;margin:6px 0}.note,.eyebrow,figcaption{font-size:10.5px}p{max-width:none}
+ .tiles{grid-template-columns:repeat(5,1fr);gap:6px;margin:8px 0}.tile{padding:5px 8px;border:1px solid var(--rule)}
+ .tile b{font-size:15px}.tile span{font-size:10.5px}
+ .cautions{border:1px solid var(--warn-edge);margin:8px 0;padding:5px 12px}.cautions ul{columns:2;font-size:10.5px}
+ figure,.trial,tr,.tile,li{break-inside:avoid}figure{margin:8px 0}tr.has-why{break-after:avoid}
+ table,.dense,td.why{font-size:10.5px}th{font-size:10px}th,td,.dense th,.dense td,.dense tbody th{padding:2px 5px}
+ .scroll{overflow:visible;background:none;margin:5px 0}
+ dl{grid-template-columns:150px 1fr;gap:1px 10px;font-size:11px}pre,code{font-size:10.5px}
+ .trial{grid-template-columns:84px repeat(5,1fr);gap:4px;margin:1px 0}.trial .name{font-size:10.5px}
+ .narrow,.contents,.save,.tip{display:none}.wide{display:block}
+ .fold::details-content{content-visibility:visible;display:block;height:auto}.fold>summary{display:none}
+}
 """
 
 
@@ -125,7 +157,8 @@ def _flat(css: str) -> str:
 
 
 THEME_CSS = (
-    f":root{{color-scheme:light dark;{_flat(_LIGHT)}}}@media (prefers-color-scheme:dark){{:root{{{_flat(_DARK)}}}}}"
+    f":root{{color-scheme:light dark;{_flat(_LIGHT)}}}"
+    f"@media screen and (prefers-color-scheme:dark){{:root{{{_flat(_DARK)}}}}}"
 )
 PAGE_STYLE = THEME_CSS + _flat(_PAGE_CSS) + _flat(PLOT_CSS)
 PLOT_STYLE = THEME_CSS + _flat(PLOT_CSS)

@@ -6,13 +6,12 @@ Refuses to rank: a difference is one where intervals do not overlap, and `overla
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.work import Rate
-from scale_sweep.model import LevelInterval, Measurement, StoredRun, TrialResult
+from scale_sweep.model import LevelInterval, Measurement, StoredRun, TrialResult, counted_verdicts
 from scale_sweep.report.figures import axis_facts, cpu_cost, shown_rates
 from scale_sweep.report.noise import noise_of
 from scale_sweep.report.table import mean
@@ -111,7 +110,6 @@ def _point(
     if interval is not None and interval.mean is not None and interval.half_percent is not None:
         factor = 1 + interval.half_percent / 100
         low, high = interval.mean / factor, interval.mean * factor
-    verdicts = Counter(r.verdict.kind.value for r in here)
     return SubjectPoint(
         level=here[0].trial.level,
         is_counted=bool(counted),
@@ -126,7 +124,7 @@ def _point(
         written_bytes=mean(m.disk_bytes_per_row for m in used),
         response_ms_p50=mean(m.response_ms_p50 for m in used),
         response_ms_p99=mean(m.response_ms_p99 for m in used),
-        verdicts=", ".join(f"{n} {kind}" for kind, n in verdicts.most_common()),
+        verdicts=counted_verdicts(here),
         used=results,
     )
 
@@ -143,6 +141,13 @@ def stored_bytes(m: Measurement) -> float | None:
     return m.data_gb * 1e9 / m.rows_counted if m.data_gb is not None and m.rows_counted else None
 
 
+def curves_rows(run: StoredRun) -> list[tuple[object, ...]]:
+    """The curves as data, for a file: headers, then a row for each database and level."""
+    headers = ("database", run.plan.sweep.axis, *(r.field for r in shown_rates(run)), "low", "high", "is_fitted")
+    rows = [(c.name, p.level, *p.rates, p.low, p.high, p.is_counted) for c in curves(run) for p in c.points]
+    return [headers, *rows]
+
+
 def overlaps(run: StoredRun, compared: Sequence[SubjectCurve]) -> tuple[str, ...]:
     """A sentence for each level: whose intervals overlap, or why that is not known."""
     sentences = []
@@ -152,7 +157,7 @@ def overlaps(run: StoredRun, compared: Sequence[SubjectCurve]) -> tuple[str, ...
         at = f"at {axis_facts(run).count(format_number(level))}"
         lacking = [name for name in here if name not in known]
         if lacking:
-            sentences.append(f"{at}: no interval for {', '.join(lacking)}, so they are compared with nothing")
+            sentences.append(f"{at}: {', '.join(lacking)} not compared: fewer than two trials that count")
         pairs = [f"{a} and {b}" for a, b in itertools.combinations(known, 2) if _overlap(known[a], known[b])]
         if pairs:
             sentences.append(f"{at}: no difference is shown between {'; '.join(pairs)}, whose intervals overlap")

@@ -10,19 +10,20 @@ from collections.abc import Sequence
 
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.work import stores
-from scale_sweep.model import StoredRun, TrialResult, VerdictKind
+from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.report.figure import figure_html as picture_html
 from scale_sweep.report.figures import axis_facts, shown_rates
-from scale_sweep.report.markup import escape
+from scale_sweep.report.headline import valid_words
 from scale_sweep.report.run_facts import starting_point
 from scale_sweep.report.subject_curves import curves_svg
-from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves, overlaps
-from scale_sweep.report.table import ABSENT, Table, fixed, known, marked, mean, rate, short
+from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves, curves_rows, overlaps
+from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, rate, rate_interval, short
 
-_DURABLE = "durable: counted to the end of the flush; "
+_DURABLE = "Durable: counted to the end of the flush. "
 _COUNTED = "† no trial counts: mean over all, and not the server's number"
-_FILES = "bytes in files: all files of the server, with its logs and what it reserved, for each row that it counted"
-_WRITTEN = "bytes written: to the disk, by everybody"
-_CLIENT = "load generator: CPU seconds of the client's side"
+_FILES = "bytes in files: all files of the server, with its logs and reserved space, for each row that it counted"
+_WRITTEN = "bytes written: to the disk, by all processes"
+_CLIENT = "load generator: CPU seconds of the client"
 # What a target says of itself among its settings as read back, by the heading that it has here.
 TERMS = {
     "server": "server_version",
@@ -47,33 +48,23 @@ def tables(run: StoredRun) -> tuple[Table, ...]:
 
 
 def figure_html(run: StoredRun) -> str:
-    """The curves of all with their terms; "" where there is one database."""
-    if not has_several(run):
+    """The curves of all with their terms; "" of one curve."""
+    if len(curves(run)) < 2:
         return ""
     drawn = curves_svg(run)
-    counted = "".join(f'<p class="answer">{escape(words)}</p>' for words in first_words(run))
-    terms = " Beside each name: where the rows of a request are when it is acknowledged."
+    terms = " Beside each name: the place of the rows of a request when it is acknowledged."
     caption = (
-        "Means of the trials that count, with their 95 % intervals where several trials make one; hollow: no trial "
+        "Means of the trials that count, with their 95 % intervals if a level has several trials; hollow: no trial "
         f"counts.{terms if stores(run.plan.sweep.work) else ''}"
     )
-    return counted + (f"<figure>{drawn}<figcaption>{escape(caption)}</figcaption></figure>" if drawn else "")
+    return picture_html("curves", drawn, caption, curves_rows(run)) if drawn else ""
 
 
 def first_words(run: StoredRun) -> tuple[str, ...]:
     """The sentences before everything else: how many trials are VALID, and whether the databases were asked the same;
     none where there is one database."""
-    return tuple(filter(None, (_valid_words(run), mixes_words(run)))) if has_several(run) else ()
-
-
-def _valid_words(run: StoredRun) -> str:
-    """The number of VALID trials, of the run and of each database."""
-    each = []
-    for curve in curves(run):
-        valid = sum(1 for r in curve.results if r.verdict.kind is VerdictKind.VALID)
-        each.append(f"{curve.name} {valid} of {len(curve.results)}")
-    total = sum(1 for r in run.on_curve if r.verdict.kind is VerdictKind.VALID)
-    return f"{total} of {len(run.on_curve)} trials are VALID: {', '.join(each)}."
+    valid = valid_words((curve.name, curve.results) for curve in curves(run))
+    return tuple(filter(None, (valid, mixes_words(run)))) if has_several(run) else ()
 
 
 def rates_table(run: StoredRun) -> Table:
@@ -84,9 +75,7 @@ def rates_table(run: StoredRun) -> Table:
     headers = (
         axis_facts(run).name,
         "database",
-        words[0],
-        "95 % interval",
-        *words[1:],
+        *words,
         "speedup",
         "response p50 ms",
         "response p99 ms",
@@ -103,8 +92,8 @@ def rates_table(run: StoredRun) -> Table:
 
 def _explained(words: Sequence[str]) -> str:
     durable = _DURABLE if any("durable" in each for each in words) else ""
-    interval = f"95 % interval: of the geometric mean of {words[0]}, over the trials that count"
-    return f"{interval}; {durable}speedup: against the database's own first level; {_COUNTED}"
+    interval = f"in parentheses: 95 % interval of the mean of {words[0]}, over the trials that count"
+    return f"{interval}. {durable}Speedup: relative to the first level of the database; {_COUNTED}"
 
 
 def _level(p: SubjectPoint) -> str:
@@ -113,8 +102,7 @@ def _level(p: SubjectPoint) -> str:
 
 def _rates(p: SubjectPoint) -> tuple[str, ...]:
     return (
-        marked(rate(p.rates[0]), p.used),
-        f"{rate(p.low)}..{rate(p.high)}" if known(p.low) and known(p.high) else ABSENT,
+        marked(rate_interval(p.rates[0], p.low, p.high), p.used),
         *map(rate, p.rates[1:]),
         f"{p.speedup:.2f}×" if p.speedup else ABSENT,
         short(p.response_ms_p50),
@@ -127,7 +115,7 @@ def cost_table(run: StoredRun) -> Table:
     """A row for each database and level; its figures are those of SubjectPoint. Bytes written where rows are."""
     unit, stored = run.plan.sweep.work.unit, stores(run.plan.sweep.work)
     return Table(
-        title="What the rates cost",
+        title="Resources per row",
         headers=(
             "database",
             axis_facts(run).name,
@@ -166,21 +154,21 @@ def terms_table(run: StoredRun) -> Table:
         rows.append((curve.name, *stated, *written, ", ".join(fixed(n) for n in load)))
     acknowledged = "; acknowledged: when a request is answered" if stored else ""
     return Table(
-        title="The terms",
+        title="Settings that affect comparability",
         headers=("database", *terms, *(("method", "rows a request") if stored else ()), "connections"),
         rows=tuple(rows),
         words=tuple(range(len(terms) + 1 + stored)),
-        notes=(f"{starting_point(run)}, unless --knob says otherwise{acknowledged}",),
+        notes=(f"{starting_point(run)}, unless --knob changes it{acknowledged}",),
     )
 
 
-_NOT_ASKED = "not asked"
+_NOT_ASKED = "not run"
 _NOTE = (
-    "milliseconds, means of the medians of the trials that count; †: no trial counts, so of all; –: too few requests "
-    "for a median; not asked: the report of the database says why"
+    "milliseconds, means of the medians of the trials that count (†: of all trials, because no trial counts; –: too "
+    "few requests for a median). not run: the report of the database gives the reason"
 )
 _SHARED = (
-    "the operations of a mix share the server, so the time of one depends on the others: --mix NAME=1 asks one alone"
+    "the operations of a mix share the server, so the time of one depends on the others: --mix NAME=1 runs one alone"
 )
 
 
@@ -190,7 +178,7 @@ def mixes_words(run: StoredRun) -> str:
     if len({frozenset(names) for names in operations.values()}) < 2:
         return ""
     each = ", ".join(f"{name} {len(names)}" for name, names in operations.items())
-    return f"The databases were asked different operations ({each}), so the rates of their mixes cannot be compared."
+    return f"The databases had different operations ({each}), so the rates of their mixes cannot be compared."
 
 
 def operations_table(run: StoredRun) -> Table:

@@ -137,6 +137,13 @@ def text(x: float, y: float, words: str, css: str = "", anchor: str = "start") -
     return f'<text x="{x:.1f}" y="{y:.1f}"{where} class="t {css}">{escape(words)}</text>'
 
 
+def upright(frame: Frame, level: float, words: str, y: float) -> str:
+    """A line across the plot at a level, with words to the left of it."""
+    x, bottom = frame.x(level), frame.height - frame.bottom
+    drawn = f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{bottom}" class="limit"/>'
+    return drawn + text(x - 5, y, words, "dim", "end")
+
+
 def line(frame: Frame, points: Points, css: str) -> str:
     """A line through points."""
     return f'<polyline points="{frame.at(points)}" class="{css}"/>' if len(points) > 1 else ""
@@ -147,12 +154,13 @@ def area(frame: Frame, low: Points, high: Points, css: str) -> str:
     return f'<polygon points="{frame.at([*low, *reversed(high)])}" class="{css}"/>' if len(low) > 1 else ""
 
 
-def marker(x: float, y: float, kind: VerdictKind, title: str = "", size: float = 4.5) -> str:
-    """A trial at a pixel position, with a title that shows on hovering."""
+def marker(x: float, y: float, kind: VerdictKind, title: str = "", size: float = 4.5, key: str = "") -> str:
+    """A trial at a pixel position, with a title that shows on hovering. key: the name of its row, to which it leads."""
     path = _PATHS[SHAPES[kind]].format(r=f"{size:g}", b=f"{size * 1.25:g}", h=f"{size * 0.55:g}")
     label = f"<title>{escape(title)}</title>" if title else ""
     css = "valid" if kind.is_fitted else "invalid"
-    return f'<path transform="translate({x:.1f},{y:.1f})" d="{path}" class="m {css}">{label}</path>'
+    row = f' data-trial="{escape(key)}"' if key else ""
+    return f'<path transform="translate({x:.1f},{y:.1f})" d="{path}" class="m {css}"{row}>{label}</path>'
 
 
 def clipped(frame: Frame, inner: str) -> str:

@@ -7,10 +7,12 @@ proves it.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from scale_sweep.model import CLAIM_S, StoredRun, TrialResult, is_quick, marks
+from scale_sweep.base.units import part_of
+from scale_sweep.model import CLAIM_S, StoredRun, TrialResult, VerdictKind, is_quick, marks
 
 ABSENT = "–"
 _EXPONENT_BELOW = 1e-6  # fewer than three digits would be left of six decimals
@@ -20,7 +22,8 @@ _EXPONENT_BELOW = 1e-6  # fewer than three digits would be left of six decimals
 class Table:
     """Headers, rows of text, and notes that belong under it. words: columns that are text and not numbers.
 
-    row_notes: one sentence per row (or ""), shown with the row where a format can.
+    row_notes: one sentence per row (or ""), shown with the row where a format can. keys: a name of each row, to which
+    a format with links leads. essential: columns that a narrow terminal shows too; () for all.
     """
 
     title: str
@@ -29,6 +32,8 @@ class Table:
     notes: tuple[str, ...] = ()
     words: tuple[int, ...] = ()
     row_notes: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    essential: tuple[int, ...] = ()
 
 
 def rounded(value: float, digits: int) -> float:
@@ -44,6 +49,11 @@ def rate(value: float | None) -> str:
         return ABSENT
     assert value is not None
     return f"{rounded(value, 4):,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def rate_interval(value: float | None, low: float | None, high: float | None) -> str:
+    """rows/s with four significant digits and the 95 % interval: "1,234,000 (1,210,000 to 1,258,000)"."""
+    return f"{rate(value)} ({rate(low)} to {rate(high)})" if known(low) and known(high) else rate(value)
 
 
 def fixed(value: float | None, places: int = 0) -> str:
@@ -81,10 +91,23 @@ def ordinal(number: int) -> str:
     return f"{number}{suffix}"
 
 
-def marked(number: str, results: Sequence[TrialResult]) -> str:
-    """A number with the words of all trials that it comes from: "442 k quick, buffered rate"."""
-    words = ", ".join(dict.fromkeys(word for result in results for word in marks(result)))
+def marked(number: str, results: Sequence[TrialResult], elsewhere: Sequence[str] = ()) -> str:
+    """A number with the words of all trials that it comes from: "442 k quick, buffered rate". elsewhere: words that
+    the table has once, for all numbers."""
+    words = ", ".join(dict.fromkeys(word for result in results for word in marks(result) if word not in elsewhere))
     return f"{number} {words}" if words and number != ABSENT else number
+
+
+def common_marks(results: Sequence[TrialResult]) -> tuple[str, ...]:
+    """The words of every number of these trials, if there are several: a table says them once."""
+    measured = [marks(result) for result in results if result.measurement.window_s]
+    return tuple(word for word in measured[0] if all(word in each for each in measured)) if len(measured) > 1 else ()
+
+
+def verdict_counts(run: StoredRun) -> list[tuple[VerdictKind, int]]:
+    """The number of trials for each verdict, VALID first."""
+    counts = Counter(r.verdict.kind for r in run.results)
+    return [(kind, counts[kind]) for kind in VerdictKind if counts[kind]]
 
 
 def quick_words(run: StoredRun) -> tuple[str, ...]:
@@ -94,8 +117,8 @@ def quick_words(run: StoredRun) -> tuple[str, ...]:
     if not quick:
         return ()
     words = (
-        f"quick: {quick} of {len(measured)} trials have windows under {CLAIM_S:g} s, in which a drifting rate looks "
-        "steady; measure numbers that carry a claim without --quick and without a short --duration"
+        f"quick: windows under {CLAIM_S:g} s in {part_of(quick, len(measured), 'trial')}; a drifting rate looks steady "
+        "in them. Measure numbers that carry a claim without --quick and without a short --duration"
     )
     return (words,)
 

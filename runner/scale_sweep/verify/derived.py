@@ -191,5 +191,5 @@ def _first_difference(name: str, stored: str, wanted: str, what: str = "") -> Di
         figure=f"line {at + 1}",
         stored=held,
         recomputed=made,
-        sentence=f"line {at + 1} {what}is not what the raw files give",
+        sentence=f"line {at + 1} {what}differs from the raw files",
     )

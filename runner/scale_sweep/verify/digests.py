@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.errors import StoreError
+from scale_sweep.base.units import counted
 from scale_sweep.results.store import stored, sums
 from scale_sweep.results.store.reader import read_manifest
 from scale_sweep.verify.result import Disagreement
@@ -27,14 +28,14 @@ def check_digests(run: Path) -> DigestCheck:
     """Altered, missing and unlisted files. Raises StoreError for a list that cannot be read."""
     listed = sums.read_sums(run)
     if listed is None:
-        absent = Disagreement(file=sums.NAME, sentence="is missing: nothing says what the files held")
+        absent = Disagreement(file=sums.NAME, sentence="is missing: the files cannot be checked")
         return DigestCheck(fingerprint="", files=0, disagreements=(absent,), notes=())
     against = [_against(run, name, wanted) for name, wanted in listed.items()]
     present = set(stored.names_of(run)) - {sums.NAME}
     extra = sorted(name for name in present - set(listed) if not name.endswith(stored.WAITING))
-    notes = [f"{name} is not of the run: {sums.NAME} does not list it" for name in extra[:5]]
+    notes = [f"{name} does not belong to the run: {sums.NAME} does not list it" for name in extra[:5]]
     if len(extra) > len(notes):
-        notes.append(f"and {len(extra) - len(notes)} more files that are not listed")
+        notes.append(f"and {counted(len(extra) - len(notes), 'more file')} that {sums.NAME} does not list")
     return DigestCheck(
         fingerprint=stored.digest_of(run, sums.NAME),
         files=len(listed),
@@ -65,5 +66,5 @@ def _against(run: Path, name: str, wanted: str) -> Disagreement | None:
         return Disagreement(file=name, sentence="is missing")
     except StoreError as error:
         return Disagreement(file=name, sentence=error.message.replace(f"{run}/", ""))
-    sentence = "is empty now" if held == sums.digest(b"") else "is not what was written: its SHA-256 differs"
+    sentence = "is empty now" if held == sums.digest(b"") else "was changed: its SHA-256 differs"
     return Disagreement(file=name, sentence=sentence, stored=held[:12], recomputed=wanted[:12])

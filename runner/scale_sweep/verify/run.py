@@ -8,8 +8,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.analysis.connections_check import with_checks
+from scale_sweep.analysis.later_trials import with_later_trials
 from scale_sweep.base.errors import LoadError, StoreError
+from scale_sweep.base.units import part_of
 from scale_sweep.model import Plan, StoredRun, Sweep
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import from_plain
@@ -21,7 +22,9 @@ from scale_sweep.verify.result import Disagreement, OtherMethod, Verification, d
 from scale_sweep.verify.trial import TrialAgain, trial_again
 
 WRITTEN_EACH_TRIAL = ("points.csv", "timeseries.csv")
-NOT_COMPARED = "what only one file holds (host, times of start, counted rows, ceiling) is checked by its digest alone"
+NOT_COMPARED = (
+    "facts in one file only (host, times of start, counted rows, ceiling) are checked by their checksum alone"
+)
 
 
 def verify_run(path: Path) -> Verification:
@@ -75,7 +78,7 @@ def _again_run(path: Path, manifest: Any, plan: Plan, again: list[TrialAgain]) -
         path=str(path),
         manifest=manifest,
         plan=plan,
-        results=with_checks(plan, [a.result for a in again]),
+        results=with_later_trials(plan, [a.result for a in again]),
         timeseries={a.result.trial.trial_id: series_from_text(a.series) for a in again},
     )
 
@@ -90,7 +93,7 @@ def _trials(path: Path, plan: Plan, status: str) -> tuple[list[TrialAgain], list
             absent += 1
             if status == "complete":
                 disagreements.append(
-                    Disagreement(file=name, sentence="is missing, and the run says that it is complete")
+                    Disagreement(file=name, sentence="is missing, although the run is marked as complete")
                 )
             continue
         try:
@@ -101,11 +104,11 @@ def _trials(path: Path, plan: Plan, status: str) -> tuple[list[TrialAgain], list
             continue
         if stored.trial != trial:
             disagreements.append(
-                Disagreement(file=name, figure="trial", sentence="is of another trial than plan.json says")
+                Disagreement(file=name, figure="trial", sentence="belongs to another trial than in plan.json")
             )
         again.append(made)
         disagreements += made.disagreements
-    notes = [f"the run is {status}: {absent} of {len(plan.trials)} trials were not run"]
+    notes = [f"the run is {status}: {part_of(absent, len(plan.trials), 'trial')} not run"]
     return again, disagreements, notes if absent and status != "complete" else []
 
 
@@ -129,7 +132,7 @@ def _manifest(path: Path, manifest: Any, plan: Plan) -> list[Disagreement]:
             figure=f"sweep.{figure}",
             stored=old,
             recomputed=new,
-            sentence=f"sweep.{figure} is {old}, plan.json says {new}",
+            sentence=f"sweep.{figure} is {old}, plan.json has {new}",
         )
         for figure, old, new in differences(_filled(manifest["sweep"], known), _plain(plan.sweep))
     ]
@@ -158,7 +161,7 @@ def _versions(manifest: Any) -> list[str]:
     makers = (("measured and judged", manifest), ("fitted and reported", by if isinstance(by, dict) else {}))
     return [
         f"the run was {what} by another state of this tool ({maker.get('tool_version')}, code {maker.get('code')}; "
-        f"this is {ours['tool_version']}, code {ours['code']}): what differs may be of the tool"
+        f"this is {ours['tool_version']}, code {ours['code']}): differences may come from the tool"
         for what, maker in makers
         if maker and maker.get("code") != ours["code"]
     ]

@@ -6,7 +6,7 @@ Refuses to take a figure from trial.json. What no raw file holds (its start, its
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -15,11 +15,11 @@ from hdrh.histogram import HdrHistogram
 from scale_sweep.base.errors import LoadError, StoreError
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge import method
-from scale_sweep.judge.figures.outcome import outcome
 from scale_sweep.judge.figures.rated import rated_intervals
-from scale_sweep.judge.figures.trial_facts import TrialFacts
+from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFacts
+from scale_sweep.judge.figures.trial_outcome import outcome
 from scale_sweep.judge.figures.window_bounds import with_summary
-from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.loadgen.recorded import Recorded, read_recorded
 from scale_sweep.model import Latency, LoadSummary, Plan, Trial, TrialResult, Verdict
 from scale_sweep.results.store.codec import from_json
 from scale_sweep.results.store.reader import done_of, folder_of, read_samples
@@ -57,7 +57,7 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
         log_tail=facts.log_tail,
     )
     is_answered = again.measurement.rows_sent is None
-    rated = rated_intervals(facts.intervals, trial.work, is_answered=is_answered)
+    rated = rated_intervals(facts.all_intervals, trial.work, is_answered=is_answered)
     series = series_text(rated, facts.samples, facts.measure_start_ns or 0)
     before, after = _plain(stored), _plain(made)
     disagreements = [Disagreement(file=f"{folder}/loadgen.jsonl", sentence=sentence) for sentence in inconsistent]
@@ -96,13 +96,28 @@ def _facts(run: Path, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[str,
     )
     if not trial.load.is_ours:
         return facts, ()
-    try:
-        recorded = read_recorded(log)
-    except LoadError as error:
-        raise StoreError(f"{run / folder / 'loadgen.jsonl'}: {error.message}") from None
+    recorded = _recorded(run, f"{folder}/loadgen.jsonl")
     facts = with_summary(replace(facts, intervals=recorded.intervals), recorded.summary, trial.load, trial.work)
+    facts = replace(facts, steps=tuple(_steps(run, folder, facts.step_rates)))
     complete = recorded.summary is not None and not facts.aborted
     return facts, tuple(_inconsistent(recorded.summary, facts)) if complete and recorded.summary else ()
+
+
+def _recorded(run: Path, name: str) -> Recorded:
+    try:
+        return read_recorded(read_text(run, name))
+    except LoadError as error:
+        raise StoreError(f"{run / name}: {error.message}") from None
+
+
+def _steps(run: Path, folder: str, rates: Sequence[float]) -> Iterator[StepSeen]:
+    """The steps of a search. Raises StoreError for one that is missing, or that did not come to its end."""
+    for number, rate in enumerate(rates, 1):
+        name = f"{folder}/{STEP_LINES.format(number)}"
+        recorded = _recorded(run, name)
+        if recorded.summary is None:
+            raise StoreError(f"{run / name}: the load has no summary")
+        yield StepSeen(rate=rate, summary=recorded.summary, intervals=recorded.intervals)
 
 
 def _inconsistent(summary: LoadSummary, facts: TrialFacts) -> Iterator[str]:
@@ -113,11 +128,11 @@ def _inconsistent(summary: LoadSummary, facts: TrialFacts) -> Iterator[str]:
     if summary.rows_per_s and summary.window_s:
         rate = summary.rows_window / summary.window_s
         if abs(rate - summary.rows_per_s) > 1e-6 * rate:
-            yield f"its summary says {summary.rows_per_s:.10g} rows/s, its rows over its window are {rate:.10g}"
+            yield f"its summary has {summary.rows_per_s:.10g} rows/s, its rows over its window are {rate:.10g}"
     for name, latency in (("response", summary.response), ("service", summary.service)):
         held = _held(latency)
         if held is not None and held != latency.count:
-            yield f"its {name} histogram holds {held} requests, its summary says {latency.count}"
+            yield f"its {name} histogram holds {held} requests, its summary has {latency.count}"
 
 
 def _held(latency: Latency) -> int | None:

@@ -16,14 +16,13 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
-from rich.table import Table
 
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.base.visible import visible, visible_json
+from scale_sweep.cli.console.tables import fitting, is_narrow, record, table_of
 from scale_sweep.model import Finding
 
 WIDTH_IN_FILES = 200
-NAME_CHARACTERS = 48  # of the longest name that stays on one line
 PARTS = 4096  # of a JSON document, written at once
 
 
@@ -108,26 +107,23 @@ def _print(console: Console, text: str, style: str) -> None:
         console.print(escape(text), style=style or None, soft_wrap=as_it_is(console, text))
 
 
-def show_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Prints a table on standard output. Numbers are right-aligned. Names in the first column stay on one line, so that
-    they can be copied; in a narrow terminal the other columns wrap."""
-    table = Table(
-        title=title or None,
-        title_justify="left",
-        title_style="bold",
-        header_style="bold",
-        box=None,
-        pad_edge=False,
-        padding=(0, 2),
-    )
-    for index, header in enumerate(headers):
-        numeric = all(_numeric(row[index]) for row in rows) and bool(rows)
-        is_name = index == 0 and all(len(row[0]) <= NAME_CHARACTERS for row in rows)
-        table.add_column(header, justify="right" if numeric else "left", overflow="fold", no_wrap=is_name)
-    for row in rows:
-        table.add_row(*(escape(cell) for cell in row))
-    out.print(table)
+def show_table(
+    title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], essential: Sequence[int] = ()
+) -> None:
+    """Prints a table on standard output. No line of it breaks inside a word.
 
-
-def _numeric(cell: str) -> bool:
-    return bool(cell) and cell[0] in "0123456789–-+≥" or cell == ""
+    essential: the columns to keep if the terminal has no room for all; the others are named below. A table whose words
+    have no room side by side is printed row by row.
+    """
+    kept = fitting(headers, rows, essential, out.width)
+    shown, cells = [headers[i] for i in kept], [[row[i] for i in kept] for row in rows]
+    if is_narrow(shown, cells, out.width):
+        if title:
+            show_line(title, "bold")
+        for row in cells:
+            for line in record(shown, row):
+                show_line(line)
+    else:
+        out.print(table_of(title, shown, cells, out.width))
+    if left_out := [header for i, header in enumerate(headers) if i not in kept]:
+        show_line(f"In a wider terminal: {', '.join(left_out)}.", "dim")

@@ -27,6 +27,7 @@ from scale_sweep.model import (
     VerdictKind,
     marks,
     rate_per_cpu_s,
+    verdict_words,
 )
 from scale_sweep.watch.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, progress, rates, take
 
@@ -99,7 +100,7 @@ def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]
     name = f"{head}{result.trial.trial_id}"
     line = (
         f"{name:<{width}} {format_rate(result.achieved_per_s):>8} {result.trial.work.rate_words}{_beside(result)}  "
-        f"server {cores} of {counted(result.trial.cores, 'core')}{each}  {kind.value}{reason}"
+        f"server {cores} of {counted(result.trial.cores, 'core')}{each}  {verdict_words(result)}{reason}"
     )
     return line, _STYLES.get(kind, "yellow")
 
@@ -122,7 +123,7 @@ def _own_lines(running: Running) -> int:
 def _head(state: LiveState, now_ns: int, width: int) -> RenderableType:
     at, sweep = progress(state, now_ns), state.plan.sweep
     what = f"{sweep.name}: {sweep.target}, {sweep.runtime}"
-    left = f"{at.done} of {at.total} trials, about {format_seconds(at.remaining_s)} left"
+    left = f"{at.done} of {counted(at.total, 'trial')}, about {format_seconds(at.remaining_s)} left"
     bar = max(BAR_MIN, min(BAR_MAX, width - len(what) - len(left) - 2 * GAP - 1))
     line = Table.grid(padding=(0, GAP))
     line.add_row(Text(what, style="bold"), ProgressBar(total=1.0, completed=at.done_ratio, width=bar), Text(left))
@@ -142,7 +143,7 @@ def _plan(state: LiveState, rows_max: int) -> RenderableType:
     for name, cells in shown:
         table.add_row(Text(name, style="dim"), *cells)
     if len(shown) < len(rows):
-        table.add_row(Text(f"and {len(rows) - len(shown)} points more", style="dim"))
+        table.add_row(Text(f"and {counted(len(rows) - len(shown), 'point')} more", style="dim"))
     return table
 
 
@@ -159,7 +160,7 @@ def _cell(trial: Trial, result: TrialResult | None, is_running: bool) -> Text:
         return Text(f"{mark}running", style="bold") if is_running else Text(f"{mark}·", style="dim")
     kind = result.verdict.kind
     number = f"{format_rate(result.achieved_per_s)}{_beside(result)}"
-    return Text(f"{mark}{number} {kind.value}", style=_STYLES.get(kind, "yellow"))
+    return Text(f"{mark}{number} {verdict_words(result)}", style=_STYLES.get(kind, "yellow"))
 
 
 def _beside(result: TrialResult) -> str:
@@ -182,6 +183,8 @@ def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:
         p99 = running.interval.response_us_p99
         p50 = running.interval.response_us_p50
         table.add_row("response", f"p50 {_ms(p50)}   p99 {_ms(p99)}   errors {running.errors}")
+        if running.trial.load.searches:
+            table.add_row("search", _search_text(running))
     if running.phase not in WATCHED:
         return table
     clients = len(trial.placement.generator_cpus)
@@ -196,10 +199,19 @@ def _running(state: LiveState, running: Running, now_ns: int) -> RenderableType:
 
 
 def _rate_text(state: LiveState, running: Running) -> str:
-    offered, ceiling = state.plan.sweep.load.rate, ceiling_of(state, running.trial)
+    offered, ceiling = running.offered or state.plan.sweep.load.rate, ceiling_of(state, running.trial)
     text = format_rate(running.rate_per_s)
     text += f" of {format_rate(offered)} offered" if offered else ""
     return text + (f"   the load generator alone makes {format_rate(ceiling)}" if ceiling else "")
+
+
+def _search_text(running: Running) -> str:
+    """The step that runs and the rates between which the capacity is."""
+    objective, unit = running.trial.load.objective, running.trial.work.rate_words
+    held = "no rate" if running.held is None else f"{format_rate(running.held)} {unit}"
+    failed = "" if running.failed is None else f"   does not at {format_rate(running.failed)}"
+    number = f"step {len(running.steps) + 1}   " if running.offered else "closed loop   "
+    return f"{number}{objective.words if objective is not None else ''} holds at {held}{failed}"
 
 
 def _ms(us: float | None) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from scale_sweep.base.errors import StoreError, UsageError
-from scale_sweep.base.extras import require_extra
+from scale_sweep.base.extras import install_command, require_extra
 from scale_sweep.results.formats import Cell
 from scale_sweep.results.sqlexport.tables import SqlTable
 
@@ -75,8 +75,8 @@ def _engine(url: str, password: str) -> sqlalchemy.Engine:
         return sqlalchemy.create_engine(parsed, connect_args=_limits(parsed))
     except sqlalchemy.exc.NoSuchModuleError:
         raise UsageError(
-            f"--sql: SQLAlchemy knows no database {parsed.drivername!r}",
-            remedy="install its dialect; for DuckDB: pip install 'scale-sweep[duckdb]'",
+            f"--sql: SQLAlchemy does not support the database {parsed.drivername!r}",
+            remedy=f"install its dialect; for DuckDB: {install_command(['duckdb-engine'])}",
         ) from None
     except ImportError as error:
         raise UsageError(

@@ -14,7 +14,7 @@ import cattrs
 from scale_sweep.base.errors import StoreError
 from scale_sweep.results.store import strict
 
-SCHEMA = 5  # raise it by one when a stored document, a column of a table or a raw file changes its names or meaning
+SCHEMA = 8  # raise it by one when a stored document, a column of a table or a raw file changes its names or meaning
 T = TypeVar("T")
 _CONVERTER = cattrs.Converter(forbid_extra_keys=False)
 

@@ -134,8 +134,8 @@ def _refusal_without_lock(path: Path, other: Writer) -> UsageError:
     since = started_utc(other.pid) if other.boot_id == boot_id() else None
     when = f", started {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""
     return UsageError(
-        f"{path} is being written by process {other.pid} of {other.hostname}{when} (its manifest says so; its file "
-        "system has no locks)",
+        f"{path} is being written by process {other.pid} of {other.hostname}{when} (according to its manifest; its "
+        "file system has no locks)",
         remedy="wait until that process ends; if it is gone, copy the run to a disk of this machine",
     )
 

@@ -7,26 +7,27 @@ the trial has ended, intervals and samples are removed from it, because loadgen.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.model import (
     Event,
-    Interval,
     IntervalSeen,
     Noted,
     PhaseEntered,
-    Sample,
     SampleTaken,
+    StepBegan,
+    StepEnded,
     Trial,
     TrialStarted,
 )
 from scale_sweep.results.store import strict
-from scale_sweep.results.store.codec import from_plain
+from scale_sweep.results.store.events import event_of, plain_event
 
 NAME = "journal.jsonl"
+_KEPT = (TrialStarted, PhaseEntered, StepBegan, StepEnded, Noted, IntervalSeen, SampleTaken)
+_NAMES = ("started", "phase", "step", "step_ended", "note", "interval", "sample")
 
 
 class Journal:
@@ -54,43 +55,17 @@ class Journal:
 
 
 def _line(event: Event) -> str | None:
-    if isinstance(event, TrialStarted):
-        at = {"unix_s": event.unix_s, "monotonic_ns": event.monotonic_ns}
-        body: dict[str, Any] = {"event": "started", **at, "position": event.position, "total": event.total}
-    elif isinstance(event, PhaseEntered):
-        body = {"event": "phase", "phase": event.phase, "monotonic_ns": event.monotonic_ns}
-    elif isinstance(event, Noted):
-        body = {"event": "note", "sentence": event.sentence}
-    elif isinstance(event, IntervalSeen):
-        body = {"event": "interval", "interval": asdict(event.interval)}
-    elif isinstance(event, SampleTaken):
-        body = {"event": "sample", "sample": asdict(event.sample)}
-    else:
+    if not isinstance(event, _KEPT):
         return None
-    return json.dumps(body, ensure_ascii=False) + "\n"
+    return json.dumps(plain_event(event), ensure_ascii=False) + "\n"
 
 
 def read_line(text: str, trial: Trial, path: Path) -> Event:
     """The event of a line. Raises StoreError that names the file."""
     try:
         raw = strict.loads(text)
-        kind = raw["event"]
-        if kind == "started":
-            return TrialStarted(
-                trial=trial,
-                position=int(raw["position"]),
-                total=int(raw["total"]),
-                unix_s=float(raw["unix_s"]),
-                monotonic_ns=int(raw["monotonic_ns"]),
-            )
-        if kind == "phase":
-            return PhaseEntered(trial_id=trial.trial_id, phase=str(raw["phase"]), monotonic_ns=int(raw["monotonic_ns"]))
-        if kind == "note":
-            return Noted(trial_id=trial.trial_id, sentence=str(raw["sentence"]))
-        if kind == "interval":
-            return IntervalSeen(trial_id=trial.trial_id, interval=from_plain(raw["interval"], Interval, path))
-        if kind == "sample":
-            return SampleTaken(trial_id=trial.trial_id, sample=from_plain(raw["sample"], Sample, path))
-        raise ValueError(f"event {kind!r}")
-    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        if not isinstance(raw, dict) or raw.get("event") not in _NAMES:
+            raise ValueError(f"event {raw.get('event') if isinstance(raw, dict) else raw!r}")
+    except ValueError as error:
         raise StoreError(f"{path} cannot be read back: {error}") from None
+    return event_of(raw, trial, path)

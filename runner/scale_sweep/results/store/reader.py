@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.analysis.connections_check import with_checks
+from scale_sweep.analysis.later_trials import with_later_trials
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.model import FOLDED, FitReport, Plan, Sample, StoredRun, Trial, TrialResult
 from scale_sweep.results.store.codec import document_of, from_json, from_plain
@@ -100,21 +100,24 @@ def done_of(trial: Trial) -> str:
     return f"{folder_of(trial)}/{TRIAL}"
 
 
+def read_results(path: Path, plan: Plan) -> tuple[TrialResult, ...]:
+    """The finished trials in plan order, each with the verdict of the trial by itself. Raises StoreError."""
+    return tuple(read_result(path, done_of(trial)) for trial in plan.trials if is_there(path, done_of(trial)))
+
+
 def read_run(path: Path) -> StoredRun:
-    """The run with every finished trial in plan order; its connections checks are applied to verdicts. Raises
-    StoreError."""
+    """The run with every finished trial in plan order; connections checks and confirming trials are applied to the
+    trials before them. Raises StoreError."""
     manifest = read_manifest(path)
     plan = read_plan(path)
-    results, series = [], {}
-    for trial in plan.trials:
-        if is_there(path, done_of(trial)):
-            results.append(read_result(path, done_of(trial)))
-            series[trial.trial_id] = _series(path, f"{folder_of(trial)}/series.csv")
+    results = read_results(path, plan)
+    ended = [trial for trial in plan.trials if is_there(path, done_of(trial))]
+    series = {trial.trial_id: _series(path, f"{folder_of(trial)}/series.csv") for trial in ended}
     return StoredRun(
         path=str(path),
         manifest=manifest,
         plan=plan,
-        results=with_checks(plan, results),
+        results=with_later_trials(plan, results),
         timeseries=series,
         fit=_fit(path),
         profiles={name: read_text(path, file) for name in series if is_there(path, file := f"trials/{name}/{FOLDED}")},
@@ -155,7 +158,9 @@ def series_from_text(text: str, path: Path = Path("series.csv")) -> Series:
             for row in csv.DictReader(io.StringIO(text))
         )
     except (ValueError, KeyError, TypeError, csv.Error) as error:
-        raise StoreError(f"{path} cannot be read back: {error}", remedy="scale verify names what was changed") from None
+        raise StoreError(
+            f"{path} cannot be read back: {error}", remedy="scale verify names the changed files"
+        ) from None
 
 
 def _number(column: str, text: str) -> float:

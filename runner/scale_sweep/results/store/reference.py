@@ -1,5 +1,5 @@
-"""Reads published tables for comparison with a run: CSV files of `results/reference/`, by name, or any CSV file by
-path."""
+"""Reads a published table for comparison with a run: a CSV file by its path, else one of `results/reference/` by its
+name."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from scale_sweep.base.bundled import bundled
 from scale_sweep.base.errors import UsageError
+from scale_sweep.base.nearest import did_you_mean
 from scale_sweep.experiment.axes import AXES
 
-SHIPPED = Path(__file__).resolve().parents[2] / "references"
-CHECKOUT = Path(__file__).resolve().parents[4] / "results" / "reference"
 BYTES_MAX = 1 << 20
 _RATES = {"rows_per_s", "requests_per_s"}
 
 
 def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
-    """The rows by column; None for "". Raises UsageError that lists the included tables."""
+    """The rows by column; None for "". Raises UsageError that lists the bundled tables."""
     if not name:
         return None
     path = find_reference(name)
@@ -34,13 +34,19 @@ def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
     return rows
 
 
+def bundled_tables() -> dict[str, Path]:
+    """The paths of the tables that come with the project, by name."""
+    return bundled("results/reference", ".csv")
+
+
 def find_reference(name: str) -> Path:
-    """The path of an included table by its name, else the given path."""
-    places = [folder / f"{name}.csv" for folder in (SHIPPED, CHECKOUT)]
-    table = next((p for p in (*places, Path(name)) if os.path.isfile(p)), None)
-    if table is None:
-        shipped = sorted({p.stem for folder in (SHIPPED, CHECKOUT) for p in folder.glob("*.csv")})
+    """The path of a local file, else of a bundled table by its name."""
+    if os.path.isfile(name):
+        return Path(name)
+    tables = bundled_tables()
+    if name not in tables:
         raise UsageError(
-            f"--reference: no table {name!r}", remedy=f"included are {', '.join(shipped)}; or give a CSV file"
+            f"--reference: no table {name!r}{did_you_mean(name, tables)}",
+            remedy=f"bundled are {', '.join(tables)}; or give a CSV file",
         )
-    return table
+    return tables[name]

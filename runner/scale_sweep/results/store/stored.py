@@ -126,7 +126,7 @@ def names_of(run: Path, folder: str = "") -> Iterator[str]:
         for name in (*links, *files):
             count += 1
             if count > ENTRIES_MAX:
-                raise StoreError(f"{run / folder} has more than {ENTRIES_MAX} files, so it is not of a run")
+                raise StoreError(f"{run / folder} has more than {ENTRIES_MAX} files, so it does not belong to a run")
             yield str(Path(where, name).relative_to(run))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.analysis.connections_check import with_checks
+from scale_sweep.analysis.later_trials import with_later_trials
 from scale_sweep.base.errors import StoreError
 from scale_sweep.judge.figures.rated import rated_intervals
 from scale_sweep.model import (
@@ -169,7 +169,7 @@ class RunWriter:
         self._write("timeseries.csv", "".join(parts))
 
     def _write_points(self) -> None:
-        results = with_checks(self._plan, self._results)
+        results = with_later_trials(self._plan, self._results)
         self._write("points.csv", points_text(self._plan, results))
         if self._plan.sweep.work.counts_requests:
             self._write(OPERATIONS, operations_text(results))

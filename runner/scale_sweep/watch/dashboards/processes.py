@@ -87,7 +87,7 @@ def _refuse_closed(name: str, program: str, owner: pwd.struct_passwd) -> None:
     if closed:
         raise ProvisionError(
             f"{name} runs as {owner.pw_name}, who may not read {closed}",
-            remedy=f"install it where {owner.pw_name} may read it"
+            remedy=f"install it in a directory that {owner.pw_name} may read"
             + (f", and set {HOME_VARIABLE} to that directory" if home else ""),
         )
 

@@ -175,8 +175,9 @@ def source() -> Path:
 
 
 def pins() -> Mapping[str, Any]:
-    """The contents of images/pins.toml."""
+    """The images of the dashboards in images/pins.toml, by service. Those of databases belong to their targets."""
     import tomllib
 
     with (source() / "images" / "pins.toml").open("rb") as file:
-        return tomllib.load(file)
+        pinned = tomllib.load(file)
+    return {service: pin for service, pin in pinned.items() if service != "databases"}

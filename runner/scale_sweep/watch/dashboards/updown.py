@@ -124,7 +124,7 @@ def _refuse_or_say(name: str, how: str, say: Say) -> None:
     if name == "prometheus":
         raise PreflightError(
             f"{where} of Prometheus can be had: nothing would keep the metrics",
-            remedy="apt install prometheus, or start dockerd where images can be pulled",
+            remedy="apt install prometheus, or start dockerd on a machine that can pull images",
         )
     say(
         f"{where} of Grafana can be had: Prometheus keeps the metrics, and nothing shows them; "

@@ -36,6 +36,7 @@ def _m(part: Part, name: str, kind: Kind, labels: str, meaning: str, when: str =
 
 _SAMPLED = "from the second sample on"
 _OPEN = "open loop (--rate)"
+_SLO = "searches for an objective (--slo)"
 _READS = "loads that do not only write"
 _WRITES = "loads that write"
 _CPU_BOUND = "the CPUs were the bottleneck"
@@ -44,7 +45,7 @@ _DISKS = "the disk is known to the kernel"
 METRICS: tuple[Metric, ...] = (
     # The run
     _m("run", "run_info", "info", "target runtime axis method unit",
-       "1; the labels name what is swept, and what the rate counts: rows or requests"),
+       "1; the labels name the swept resource and the unit of the rate: rows or requests"),
     _m("run", "run_start_time_seconds", "gauge", "", "Start of this execution, seconds since 1970", "a trial began"),
     _m("run", "run_planned_trials", "gauge", "", "Number of trials in the plan"),
     _m("run", "run_finished_trials_total", "counter", "verdict", "Trials that ended, for every verdict"),
@@ -57,18 +58,28 @@ METRICS: tuple[Metric, ...] = (
     _m("now", "trial_running", "gauge", "trial", "1 while the trial runs"),
     _m("now", "trial_phase", "gauge", "trial phase", "1 for the current phase of the trial, 0 for the others"),
     _m("now", "trial_setting", "gauge", "trial setting",
-       "What the trial was given: the level by the name of the axis (clients, ...), cores, disks, and each knob whose "
-       "value is a number (vgroups, connections, ...)"),
+       "Resources and knobs of the trial: the level by the name of the axis (clients, ...), cores, disks, and each "
+       "knob whose value is a number (vgroups, connections, ...)"),
     _m("now", "achieved_rows_per_second", "gauge", "trial", "Rows written and acknowledged in the last second",
        _WRITES),
     _m("now", "achieved_requests_per_second", "gauge", "trial",
-       "Requests answered in the last second, of the operations without a rate of their own", _READS),
+       "Requests answered in the last second, of the operations without a separate rate", _READS),
     _m("now", "operation_requests_total", "counter", "trial operation", "Requests of each operation",
        "under load"),
     _m("now", "operation_response_time_seconds", "summary", "trial operation quantile",
-       "Response time of each operation's requests in the last second: 0.99", "enough requests"),
+       "Response time of each operation's last 1,000 requests or more, in one second or several: 0.99",
+       "1,000 requests"),
     _m("now", "offered_rows_per_second", "gauge", "trial", "Offered rate of rows", _OPEN),
     _m("now", "offered_requests_per_second", "gauge", "trial", "Offered rate of requests", f"{_OPEN}, {_READS}"),
+    _m("now", "objective_seconds", "gauge", "trial condition", "Limit of a response time, by the objective", _SLO),
+    _m("now", "search_steps_total", "counter", "trial", "Steps of the search that have ended", _SLO),
+    _m("now", "search_held_rows_per_second", "gauge", "trial", "Highest offered rate that held the objective", _SLO),
+    _m("now", "search_held_requests_per_second", "gauge", "trial", "Highest offered rate that held the objective",
+       f"{_SLO}, {_READS}"),
+    _m("now", "search_failed_rows_per_second", "gauge", "trial", "Lowest offered rate that did not hold the objective",
+       _SLO),
+    _m("now", "search_failed_requests_per_second", "gauge", "trial",
+       "Lowest offered rate that did not hold the objective", f"{_SLO}, {_READS}"),
     _m("now", "generator_ceiling_rows_per_second", "gauge", "trial",
        "Ceiling of the load generator, with these rows on these CPUs", "it was measured"),
     _m("now", "generator_ceiling_requests_per_second", "gauge", "trial",
@@ -116,7 +127,7 @@ METRICS: tuple[Metric, ...] = (
     _m("now", "disk_free_bytes", "gauge", "trial disk", "Free space of the file system", "sampled"),
     # Every trial that began
     _m("trial", "trial_info", "info", "trial level replicate role target variant",
-       "1; the labels describe the trial; only trials with the role `point` are on the curve"),
+       "1; the labels describe the trial. Only trials with the role `point` are on the curve"),
     _m("trial", "trial_start_time_seconds", "gauge", "trial", "Start of the trial, seconds since 1970"),
     _m("trial", "trial_end_time_seconds", "gauge", "trial", "End of the trial, seconds since 1970", "the trial ended"),
     _m("trial", "trial_verdict", "gauge", "trial level target variant verdict",
@@ -125,7 +136,7 @@ METRICS: tuple[Metric, ...] = (
        "1 for each mark of its window: quick (too short for the claim), buffered rate (fewer than two commit cycles)",
        "the window has a mark"),
     _m("trial", "trial_requests_per_second", "gauge", "trial level target variant",
-       "Requests answered in the window, per second, of the operations without a rate of their own", _READS),
+       "Requests answered in the window, per second, of the operations without a separate rate", _READS),
     _m("trial", "trial_operation_requests_per_second", "gauge", "trial level target variant operation",
        "Answered requests of each operation over the window", _READS),
     _m("trial", "trial_operation_response_time_seconds", "summary", "trial level target variant operation quantile",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from scale_sweep.base.units import format_number
 from scale_sweep.model import (
+    ERRORS,
     DiskSample,
     Measurement,
     Sample,
@@ -33,6 +34,7 @@ PHASES = (
     "warmup",
     "measure",
     "drain",
+    "step",
     "flush",
     "verify",
     "teardown",
@@ -54,6 +56,7 @@ def points_now(state: LiveState, now_ns: int) -> Iterator[Point]:
     yield "run_remaining_seconds", (), at.remaining_s
     if state.running is None:
         return
+    yield from _offered(state, state.running)
     yield from _load(state.running)
     yield from _sides(state.running)
     yield from _host(state.running)
@@ -77,7 +80,6 @@ def points_phase(state: LiveState) -> Iterator[Point]:
     yield "cpu_given_cores", (name, "generator"), float(len(trial.placement.generator_cpus))
     unit = trial.work.rate_counts
     yield f"generator_ceiling_{unit}_per_second", (name,), ceiling_of(state, trial)
-    yield f"offered_{unit}_per_second", (name,), state.plan.sweep.load.rate or None
 
 
 def _number(text: str) -> float | None:
@@ -91,7 +93,7 @@ def _load(running: Running) -> Iterator[Point]:
     name, interval = running.trial.trial_id, running.interval
     if interval is None:
         return
-    yield "rows_acknowledged_total", (name,), float(interval.rows_total)
+    yield "rows_acknowledged_total", (name,), float(running.rows)
     yield "requests_total", (name,), float(running.requests)
     yield "errors_total", (name,), float(running.errors)
     yield "retries_total", (name,), float(running.retries)
@@ -114,6 +116,19 @@ def _load(running: Running) -> Iterator[Point]:
         yield "response_time_seconds", (name, quantile), _scaled(us, 1e-6)
     for quantile, us in service:
         yield "service_time_seconds", (name, quantile), _scaled(us, 1e-6)
+
+
+def _offered(state: LiveState, running: Running) -> Iterator[Point]:
+    """The offered rate, the limits of the objective, and between which rates a search is."""
+    trial, unit = running.trial, running.trial.work.rate_counts
+    yield f"offered_{unit}_per_second", (trial.trial_id,), running.offered or state.plan.sweep.load.rate or None
+    for clause in trial.load.objective.clauses if trial.load.objective is not None else ():
+        if clause.quantity != ERRORS:
+            yield "objective_seconds", (trial.trial_id, clause.name), clause.limit / 1e3
+    if trial.load.searches:
+        yield "search_steps_total", (trial.trial_id,), float(len(running.steps))
+        yield f"search_held_{unit}_per_second", (trial.trial_id,), running.held
+        yield f"search_failed_{unit}_per_second", (trial.trial_id,), running.failed
 
 
 def _scaled(value: float | None, factor: float) -> float | None:

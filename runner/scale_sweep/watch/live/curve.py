@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scale_sweep.analysis.connections_check import with_checks
-from scale_sweep.analysis.fit import Terms, fit_curve, value_at
+from scale_sweep.analysis.fit import Terms, fit_curve, known_breaks, value_at
+from scale_sweep.analysis.later_trials import with_later_trials
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.analysis.observations import observations
 from scale_sweep.experiment.axes import load_axis
@@ -29,15 +29,16 @@ class LiveCurve:
 def curves(state: LiveState) -> tuple[LiveCurve, ...]:
     """One for each variant that has a VALID trial."""
     axis = load_axis(state.plan.sweep.axis)
-    rate = rate_of(state.plan.sweep.work, durable=axis.is_durable)
+    rate = rate_of(state.plan.sweep.work, durable=axis.is_durable, objective=state.plan.sweep.load.objective)
     terms = Terms(axis=axis.name, one=axis.unit, rate=rate.words)
     levels = sorted({t.level for t in state.plan.trials})
+    breaks = known_breaks({t.level: t.placement for t in state.plan.trials})
     made = []
-    ended = with_checks(state.plan, state.results)
+    ended = with_later_trials(state.plan, state.results)
     for variant in dict.fromkeys(label(r.trial.variant) for r in ended):
         results = [r for r in ended if label(r.trial.variant) == variant]
         if any(r.verdict.kind.is_fitted for r in results):
-            fit = fit_curve(without_drift(observations(results, rate.field)), terms, rate=rate.field)
+            fit = fit_curve(without_drift(observations(results, rate.field)), terms, rate=rate.field, breaks=breaks)
             values = {level: value_at(fit, level) for level in levels}
             known = {level: value for level, value in values.items() if value is not None}
             target = results[0].trial.subject.target

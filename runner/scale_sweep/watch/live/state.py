@@ -23,6 +23,9 @@ from scale_sweep.model import (
     PlanGrew,
     Sample,
     SampleTaken,
+    Step,
+    StepBegan,
+    StepEnded,
     Trial,
     TrialFinished,
     TrialResult,
@@ -32,7 +35,7 @@ from scale_sweep.model import (
 
 POOLS_MAX = 48
 OTHER = "other"
-UNDER_LOAD = ("warmup", "measure", "drain")
+UNDER_LOAD = ("warmup", "measure", "drain", "step")
 WATCHED = (*UNDER_LOAD, "flush")  # phases with samples; in other phases the last sample is old
 _NOTES_KEPT = 5
 
@@ -43,10 +46,13 @@ class Running:
     what the load counts; the others of the last interval: rate_per_s, in its unit; rows_per_s, None if nothing is
     written; operations_per_s: of each operation
     in the last interval. operations: the sums over the intervals.
-    operations_p99_us: of each operation in the last interval.
+    operations_p99_us: the last known one of each operation.
 
     first, before, sample: the trial's first sample and the last two. pools_s: CPU seconds of the server's threads by
     name since the first sample; it never decreases, although threads may end.
+
+    offered: the rate of the running load, None in a closed loop. steps: those of a search that have ended.
+    rows_before: rows of the loads before the running one.
     """
 
     trial: Trial
@@ -70,6 +76,24 @@ class Running:
     before: Sample | None = None
     sample: Sample | None = None
     pools_s: Mapping[str, float] = field(default_factory=dict)
+    offered: float | None = None
+    steps: tuple[Step, ...] = ()
+    rows_before: int = 0
+
+    @property
+    def rows(self) -> int:
+        """The rows acknowledged so far, over all loads of the trial."""
+        return self.rows_before + (self.interval.rows_total if self.interval is not None else 0)
+
+    @property
+    def held(self) -> float | None:
+        """The highest rate of a search that held the objective; None until one has."""
+        return max((step.rate for step in self.steps if step.holds), default=None)
+
+    @property
+    def failed(self) -> float | None:
+        """The lowest rate of a search that did not hold the objective; None until one has not."""
+        return min((step.rate for step in self.steps if step.usable and not step.holds), default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +122,11 @@ def take(state: LiveState, event: Event) -> LiveState:
     """The state after the event. An event of a trial that does not run changes nothing."""
     if isinstance(event, TrialStarted):
         running = Running(
-            trial=event.trial, position=event.position, started_unix_s=event.unix_s, started_ns=event.monotonic_ns
+            trial=event.trial,
+            position=event.position,
+            started_unix_s=event.unix_s,
+            started_ns=event.monotonic_ns,
+            offered=event.trial.load.rate or None,
         )
         if not state.began_ns:
             state = replace(state, began_ns=event.monotonic_ns, began_unix_s=event.unix_s, before=len(state.results))
@@ -143,6 +171,10 @@ def _running(running: Running, event: Event) -> Running:
         return _with_interval(running, event.interval)
     if isinstance(event, SampleTaken):
         return _with_sample(running, event.sample)
+    if isinstance(event, StepBegan):
+        return replace(running, offered=event.rate, rows_before=running.rows, interval=None, rated=None)
+    if isinstance(event, StepEnded):
+        return replace(running, steps=(*running.steps, event.step))
     return running
 
 
@@ -160,7 +192,7 @@ def _with_interval(running: Running, interval: Interval) -> Running:
         rows_per_s=rated.rows / length_s if length_s > 0 and rated.rows is not None else running.rows_per_s,
         operations_per_s=each,
         operations={**running.operations, **{n: running.operations.get(n, 0) + interval.operations[n] for n in each}},
-        operations_p99_us=_p99_us(work, interval),
+        operations_p99_us={**running.operations_p99_us, **_p99_us(work, interval)},
         requests=running.requests + interval.requests,
         errors=running.errors + interval.errors,
         retries=running.retries + interval.retries,

@@ -1,0 +1,27 @@
+"""The highest rate that holds an objective: the objective's text, the search by steps, and its answer with an interval.
+
+Pure: the rates that were offered and what was seen at each go in, the next rate or the answer comes out. The same steps
+give the same answer, so `scale verify` repeats a search from what is stored. Refuses to know a server, a clock and the
+load generator.
+"""
+
+from scale_sweep.capacity.answer import Capacity, answer_of
+from scale_sweep.capacity.crossing import Crossing, capped, crossing
+from scale_sweep.capacity.objective import EXAMPLE, excess_of, parse_objective, requests_needed
+from scale_sweep.capacity.search import PROBES, PROBES_MAX, Probe, next_rate
+
+__all__ = [
+    "EXAMPLE",
+    "PROBES",
+    "PROBES_MAX",
+    "Capacity",
+    "Crossing",
+    "Probe",
+    "answer_of",
+    "capped",
+    "crossing",
+    "excess_of",
+    "next_rate",
+    "parse_objective",
+    "requests_needed",
+]

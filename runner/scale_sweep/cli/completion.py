@@ -1,0 +1,74 @@
+"""Candidates for shell completion: stored runs, databases, named workloads, published tables, sweeps.
+
+Refuses to show an error there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from scale_sweep.sweep.axis import commands
+
+RUNS_MAX = 50  # the newest
+
+
+def runs(context: typer.Context, incomplete: str) -> list[str]:
+    """`last` and the names of stored runs, the newest first."""
+    from scale_sweep.results.store.reader import run_paths
+
+    names = [path.name for path in run_paths(Path(context.params.get("results") or "results"))]
+    return [name for name in ("last", *reversed(names[-RUNS_MAX:])) if name.startswith(incomplete)]
+
+
+def targets(incomplete: str) -> list[str]:
+    """The names of databases. After a comma, the next of several."""
+    from scale_sweep.server.targets import TARGETS
+
+    before, comma, last = incomplete.rpartition(",")
+    return [before + comma + name for name in ("auto", *TARGETS.names()) if name.startswith(last)]
+
+
+def workloads(incomplete: str) -> list[str]:
+    """The names of workloads."""
+    from scale_sweep.sweep.named_workloads import NAMED
+
+    return [name for name in NAMED if name.startswith(incomplete)]
+
+
+def tables(incomplete: str) -> list[str]:
+    """The names of bundled tables."""
+    from scale_sweep.results.store.reference import bundled_tables
+
+    return [name for name in bundled_tables() if name.startswith(incomplete)]
+
+
+def prices(incomplete: str) -> list[str]:
+    """The names of bundled price lists, and files of TOML and folders that begin so."""
+    from scale_sweep.sweep.prices import bundled_prices
+
+    return [*(name for name in bundled_prices() if name.startswith(incomplete)), *_toml_files(incomplete)]
+
+
+def sweeps(incomplete: str) -> list[str]:
+    """The words for an axis, the names of bundled sweeps, and files of TOML and folders that begin so."""
+    from scale_sweep.sweep.find import bundled_sweeps
+
+    return [
+        *(word for word in (*commands(), *bundled_sweeps()) if word.startswith(incomplete)),
+        *_toml_files(incomplete),
+    ]
+
+
+def _toml_files(incomplete: str) -> list[str]:
+    folder, slash, start = incomplete.rpartition("/")
+    try:
+        entries = sorted(Path(folder + slash or ".").iterdir())
+    except (OSError, ValueError):
+        entries = []
+    return [
+        f"{folder}{slash}{path.name}{'/' if path.is_dir() else ''}"
+        for path in entries
+        if path.name.startswith(start) and (path.suffix == ".toml" or (path.is_dir() and not path.name.startswith(".")))
+    ]

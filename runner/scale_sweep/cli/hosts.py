@@ -1,0 +1,91 @@
+"""`scale hosts prepare|check|clean`: the hosts of a sweep whose load is made elsewhere. Wiring only."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scale_sweep.cli.arguments import JSON
+
+if TYPE_CHECKING:
+    from scale_sweep.hosts.check import HostFacts
+
+HOSTS = Annotated[
+    Path, typer.Argument(help="An Ansible inventory with the groups server and load.", metavar="HOSTS.ini")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    line = "Prepare, check and clean the hosts of `scale sweep --hosts`."
+    group = typer.Typer(no_args_is_help=True, help=line, epilog="Example: scale hosts prepare hosts.ini")
+    group.command("prepare", epilog="Example: scale hosts prepare hosts.ini")(prepare)
+    group.command("check", epilog="Example: scale hosts check hosts.ini")(check)
+    group.command("clean", epilog="Example: scale hosts clean hosts.ini")(clean)
+    app.add_typer(group, name="hosts")
+
+
+def prepare(hosts: HOSTS, as_json: JSON = False) -> None:
+    """Copy the load generator and its libraries to every host; a second run changes nothing."""
+    from scale_sweep.cli import console
+    from scale_sweep.hosts import setup
+    from scale_sweep.hosts.inventory import read_inventory
+
+    made = setup.prepare(read_inventory(hosts), console.say)
+    if as_json:
+        console.show_json([{"host": one.entry.name, "digest": one.digest, "changed": one.changes} for one in made])
+        return
+    for one in made:
+        console.show_line(f"{one.entry.name}: {one.changes} changed, files {one.digest} in {one.entry.home}")
+    console.show_line(f"next: scale hosts check {hosts}")
+
+
+def check(hosts: HOSTS, as_json: JSON = False) -> None:
+    """Show every host's CPUs, databases and clock, and the rate of the network to the server's host."""
+    from scale_sweep.cli import console
+    from scale_sweep.hosts import setup
+    from scale_sweep.hosts.check import check as checked
+    from scale_sweep.hosts.inventory import read_inventory
+
+    inventory = read_inventory(hosts)
+    console.say("measuring clocks and network, two seconds for each load host")
+    with setup.linked(inventory) as links:
+        facts = checked(inventory, links)
+    if as_json:
+        console.show_json([asdict(one) for one in facts])
+        return
+    headings = ["host", "part", "CPUs", "memory", "databases", "clock", "round trip", "network"]
+    console.show_table("", headings, [_row(one) for one in facts])
+    console.show_line(f"next: scale sweep cpu --quick --cores 1..all --hosts {hosts}")
+
+
+def _row(one: HostFacts) -> list[str]:
+    databases = ", ".join(f"{name} {version}" for name, version in one.servers.items()) or "none"
+    clock = f"{one.clock.offset_ns / 1e6:+,.1f} ± {one.clock.error_ns / 1e6:.2f} ms"
+    return [
+        one.name,
+        one.role if not one.lacks else f"{one.role}: {one.lacks}",
+        str(len(one.host.allowed)),
+        f"{one.host.memory_bytes / 1e9:.1f} GB",
+        databases if one.role == "server" else "",
+        clock,
+        f"{one.clock.round_trip_ns / 1e6:.2f} ms",
+        f"{one.to_server * 8 / 1e6:,.0f} Mbit/s" if one.to_server else "",
+    ]
+
+
+def clean(hosts: HOSTS, as_json: JSON = False) -> None:
+    """Remove the remains of a crash from every host, and the files of `scale hosts prepare`."""
+    from scale_sweep.cli import console
+    from scale_sweep.hosts import setup
+    from scale_sweep.hosts.inventory import read_inventory
+
+    changes = setup.clean(read_inventory(hosts), console.say)
+    if as_json:
+        console.show_json(changes)
+        return
+    for name, count in changes.items():
+        console.show_line(f"{name}: {'removed' if count else 'nothing to remove'}")

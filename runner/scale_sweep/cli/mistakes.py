@@ -1,0 +1,69 @@
+"""A mistake on the command line, as Typer finds it, as a UsageError in the words of all other errors: one line that
+names the flag, a hint, exit code 2.
+
+Refuses to read the command line: Typer has done that.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import typer
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.nearest import did_you_mean
+
+# Typer has had its copy of Click since 0.29, so the class of all mistakes is found through one that Typer names.
+Mistake: type[Exception] = typer.BadParameter.__mro__[1]
+_TOO_MANY = re.compile(r"unexpected extra arguments?(?:\(s\))? \((?P<words>.*)\)$")
+_PLAINER = (
+    (r".*valid integer.*", "not a whole number"),
+    (r".*valid (?:number|float).*", "not a number"),
+    (r"Input should be greater than or equal to (\S+)", r"must be at least \1"),
+    (r"Input should be less than or equal to (\S+)", r"must be at most \1"),
+)
+
+
+def usage_error(mistake: Any) -> UsageError:
+    """The same mistake as an error of scale. mistake: a `Mistake`."""
+    context = mistake.ctx
+    if context is None:
+        return UsageError(_of_value(mistake))
+    path, command = context.command_path, context.command
+    remedy = f"{path} --help explains its flags"
+    too_many = _TOO_MANY.search(mistake.message)
+    if hasattr(mistake, "param_type"):  # a missing parameter
+        return UsageError(f"{path} needs {_name(mistake.param)}", remedy=_example(command) or remedy)
+    if hasattr(mistake, "possibilities"):  # a flag that does not exist
+        flag = mistake.option_name
+        known = [one for param in command.params for one in param.opts if one.startswith("-")]
+        return UsageError(f"{flag} is not a flag of {path}{did_you_mean(flag, known)}", remedy=remedy)
+    if too_many is not None:
+        return UsageError(f"{path}: one argument too many: {too_many['words']}", remedy=_example(command) or remedy)
+    return UsageError(_of_value(mistake), remedy=remedy)
+
+
+def _of_value(mistake: Any) -> str:
+    """A value that is wrong, missing or superfluous."""
+    if flag := getattr(mistake, "option_name", ""):
+        return f"{flag}: takes no value" if "not take" in mistake.message else f"{flag}: a value is missing"
+    param = getattr(mistake, "param", None)
+    if param is None:
+        return str(mistake.message).rstrip(".")
+    text = str(mistake.message).rstrip(".")
+    for pattern, words in _PLAINER:
+        text = re.sub(pattern, words, text)
+    return f"{_name(param)}: {text}"
+
+
+def _name(param: Any) -> str:
+    """As the help shows it: the longest flag, or the name of the argument."""
+    shown = str(param.metavar or param.name.upper())
+    return shown if param.param_type_name == "argument" else max(param.opts, key=len)
+
+
+def _example(command: Any) -> str:
+    """The example of the command's help, if it is one line."""
+    epilog = (command.epilog or "").strip()
+    return epilog if epilog.startswith("Example") and "\n" not in epilog else ""

@@ -1,0 +1,98 @@
+"""`scale site`: the stored runs as a static site. It writes pages; the site's package is scale_sweep/report/site.py."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from scale_sweep.base.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from scale_sweep.model import StoredRun
+
+MARK = ".scale-site"  # a folder with this file was made here, and its pages may be replaced
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("site", epilog="Example: scale site results --out public")(site)
+
+
+def site(
+    results: Annotated[list[Path], typer.Argument(metavar="RESULTS...", help="Folders with runs, or runs.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The site's folder: new, empty, or a site.")],
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="The heading.")] = "Scaling curves",
+) -> None:
+    """Write a static site of stored runs: an index with filters and curves, and the report of each run.
+
+    Any web server can publish the folder; it can also be opened from the disk. Runs without a finished trial are left
+    out.
+    """
+    from scale_sweep.cli import console
+    from scale_sweep.report.site import INDEX
+    from scale_sweep.report.site import site as pages_of_site
+    from scale_sweep.results.store.outside import write_outside
+
+    paths = [path for folder in results for path in _runs_of(folder)]
+    if doubled := {path.name for path in paths if sum(other.name == path.name for other in paths) > 1}:
+        raise UsageError(f"RESULTS: several folders have a run {min(doubled)}")
+    if not paths:
+        raise UsageError(f"no runs in {', '.join(map(str, results))}", remedy="scale sweep makes one")
+    _prepare(out)
+    count = 0
+    for name, text in pages_of_site(_read(paths), title):
+        page = out / name
+        page.parent.mkdir(parents=True, exist_ok=True)
+        write_outside(page, text.encode())
+        count += 1
+    console.say(f"{count} pages of {len(paths)} {'run' if len(paths) == 1 else 'runs'}")
+    console.show_line(str(out / INDEX))
+
+
+def _runs_of(folder: Path) -> list[Path]:
+    """Raises UsageError for a folder that does not exist."""
+    from scale_sweep.results.store.reader import run_paths
+    from scale_sweep.results.store.stored import MANIFEST, is_there
+
+    if not folder.is_dir():
+        raise UsageError(f"RESULTS: {folder} is not a folder")
+    return [folder] if is_there(folder, MANIFEST) else run_paths(folder)
+
+
+def _prepare(out: Path) -> None:
+    """Makes the folder, and removes an earlier site's pages of runs. Raises UsageError for a folder with other files,
+    StoreError if it cannot be written."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        if os.listdir(out) and not (out / MARK).is_file():
+            raise UsageError(
+                f"--out {out} has files that do not belong to a site",
+                remedy="name a new or an empty folder, or remove them",
+            )
+        (out / MARK).touch()
+        if (out / "runs").is_dir() and not (out / "runs").is_symlink():
+            shutil.rmtree(out / "runs")
+    except OSError as error:
+        raise StoreError(f"--out {out} cannot be written: {error.strerror}") from None
+
+
+def _read(paths: list[Path]) -> Iterator[StoredRun]:
+    """The runs with at least one finished trial. A run that cannot be read is named and left out."""
+    from scale_sweep.cli import console
+    from scale_sweep.results.store.reader import read_run
+
+    for path in paths:
+        try:
+            run = read_run(path)
+        except StoreError as error:
+            console.show_error(error)
+            continue
+        if run.results:
+            yield run
+        else:
+            console.say(f"{path.name} has no finished trial and is left out")

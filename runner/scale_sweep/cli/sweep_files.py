@@ -1,0 +1,44 @@
+"""`scale init` and `scale schema`: a first sweep file, and the schema of all. They print, and write no file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from scale_sweep.sweep.axis import axis_of_command, commands
+
+AXIS = Annotated[str, typer.Argument(metavar="|".join(commands()), help="The axis to sweep.")]
+TARGET = Annotated[str, typer.Option("--target", metavar="NAME", help="Database, as for scale sweep.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("init", epilog="Example: scale init cpu --target postgres > my.toml")(init)
+    app.command("schema", epilog="Example: scale schema > scale-sweep.schema.json")(schema)
+
+
+def init(axis: AXIS, target: TARGET = "auto") -> None:
+    """Print a sweep file for an axis, with comments, to change and to run."""
+    from scale_sweep.base.errors import UsageError
+    from scale_sweep.base.nearest import not_one_of
+    from scale_sweep.cli import console
+    from scale_sweep.server.targets import TARGETS
+    from scale_sweep.sweep.schema import first_file
+
+    chosen = axis_of_command(axis)
+    if chosen is None:
+        raise UsageError(f"axis {not_one_of(axis, commands())}")
+    known = ("auto", *TARGETS.names())
+    for name in target.split(","):
+        if name not in known:
+            raise UsageError(f"--target: {not_one_of(name, known)}")
+    console.show_line(first_file(chosen, target).rstrip("\n"))
+
+
+def schema() -> None:
+    """Print the JSON schema of sweep files, for editors that complete and check them."""
+    from scale_sweep.cli import console
+    from scale_sweep.sweep.schema import sweep_schema
+
+    console.show_json(sweep_schema())

@@ -1,0 +1,91 @@
+"""`--help` of the commands with the settings of a sweep: the usual flags of an axis, one section, or all of them.
+
+`scale sweep disk --help` shows what sweeps of disks need, `--help load` a section, `--help-all` everything. The
+definitions of the settings and axes state which flags are usual (scale_sweep/sweep/usual.py). Refuses to read any
+other flag.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.nearest import not_one_of
+from scale_sweep.cli.help import PlainCommand, document, panel_of
+from scale_sweep.experiment.axes import Axis
+from scale_sweep.sweep.axis import axis_of_command
+from scale_sweep.sweep.settings import SETTINGS, parameter_name
+from scale_sweep.sweep.usual import usual_keys
+
+ALL = "--help-all"
+_KEYS = {parameter_name(setting.flag): setting.key for setting in SETTINGS}
+
+
+class SweepHelp(PlainCommand):
+    """A command with the settings of a sweep, whose help depends on the words beside `--help`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Answers a request for help before the flags are read. Raises UsageError for an unknown section."""
+        at = next((i for i, word in enumerate(args) if self._asks(ctx, word)), None)
+        if at is None or ctx.resilient_parsing:
+            rest: list[str] = super().parse_args(ctx, args)
+            return rest
+        flag, _, section = args[at].partition("=")
+        section = section or next((word for word in args[at + 1 : at + 2] if not word.startswith("-")), "")
+        swept = axis_of_command(args[0])
+        if swept is None and section.lower() not in self._sections(ctx):
+            swept, section = axis_of_command(section), "" if axis_of_command(section) else section
+        typer.echo(self._help(ctx, swept, "all" if flag == ALL else section.lower()))
+        raise typer.Exit
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """With the section that it takes."""
+        option: Any = super().get_help_option(ctx)
+        option.metavar = "[SECTION]"
+        option.help = "Show this message, or all flags of a section."
+        return option
+
+    def example(self, swept: Axis | None) -> str:
+        """The command's own example, or that of the axis."""
+        if swept is None:
+            return str(self.epilog)
+        _, _, *words = shlex.split(swept.facts.example)
+        return "Example: " + shlex.join(["scale", str(self.name), *words])
+
+    def _asks(self, ctx: Any, word: str) -> bool:
+        return word.partition("=")[0] in (*ctx.help_option_names, ALL)
+
+    def _sections(self, ctx: Any) -> list[str]:
+        """The words after --help, in the order of the help."""
+        return [*dict.fromkeys(panel_of(p).partition(",")[0].lower() for p in self.get_params(ctx)), "all"]
+
+    def _help(self, ctx: Any, swept: Axis | None, section: str) -> str:
+        known, params = self._sections(ctx), self.get_params(ctx)
+        if section and section not in known:
+            raise UsageError(f"--help: section {not_one_of(section, known)}")
+        if not section:
+            keys = usual_keys(swept)
+            params = [p for p in params if p.name not in _KEYS or _KEYS[p.name] in keys]
+        elif section != "all":
+            params = [p for p in params if panel_of(p).partition(",")[0].lower() == section]
+        self.epilog = self.example(swept)
+        last = self._more(ctx, known, shown=params) if section != "all" else ""
+        return document(self, ctx, params, sections={}, last=last).rstrip("\n")
+
+    def _more(self, ctx: Any, known: Sequence[str], shown: Sequence[Any]) -> str:
+        hidden = len(self.get_params(ctx)) - len(shown)
+        return (
+            f"{hidden} more flags: {ctx.command_path} --help SECTION, with one of {', '.join(known)}. "
+            "docs/settings.md explains every setting."
+        )
+
+
+class VariantsHelp(SweepHelp):
+    """A command that also needs the flags of a second variant, which the example of an axis does not contain."""
+
+    def example(self, swept: Axis | None) -> str:
+        return str(self.epilog)

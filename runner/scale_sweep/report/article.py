@@ -1,0 +1,93 @@
+"""The table of a run in the columns of the published article, for runs that a reader compares with it.
+
+A level without a VALID trial is shown from its other trials, and marked. Refuses the table to runs of other databases:
+their knobs have no column in the article.
+"""
+
+from __future__ import annotations
+
+from scale_sweep.base.units import format_number
+from scale_sweep.model import KnobColumn, KnobRole, StoredRun, VerdictKind
+from scale_sweep.report.columns import Column, published
+from scale_sweep.report.figures import (
+    MARK,
+    OWN_MARK,
+    at_level,
+    axis_facts,
+    fit_of,
+    fitted_rate,
+    levels_of,
+    measured_rate,
+)
+from scale_sweep.report.table import Table, marked, rate, rate_interval
+
+ARTICLE_HEADING = 'In the columns of the article "Testing TDengine\'s Vertical Scalability"'
+
+
+def is_as_published(run: StoredRun) -> bool:
+    """Whether the article has the knobs of these trials, or the sweep names a published table."""
+    used = {name for result in run.on_curve for name in result.trial.knobs}
+    return bool(run.plan.sweep.reference) or any(knob.is_published and knob.name in used for knob in run.plan.knobs)
+
+
+def _knob_of(run: StoredRun, role: KnobRole) -> KnobColumn:
+    """The knob with a role: the one that the trials have, else the first declared one."""
+    used = {name for r in run.on_curve for name in r.trial.knobs}
+    declared = [knob for knob in run.plan.knobs if knob.role is role]
+    known = [knob for knob in declared if knob.name in used] or declared
+    label = role.value.replace("_", " ").capitalize()
+    return known[0] if known else KnobColumn(name=role.value, role=role, label=label)
+
+
+_OF_ROWS = ("rows", "durable_rows")  # columns without a figure for a load of requests
+
+
+def article_columns(run: StoredRun) -> tuple[Column, ...]:
+    """The published article's columns after the level, in its order, for the axis of the run."""
+    axis = axis_facts(run)
+    knobs = {role.value: _knob_of(run, role) for role in KnobRole}
+    return tuple(published(name, axis, knobs) for name in _names(run))
+
+
+def _names(run: StoredRun) -> tuple[str, ...]:
+    columns = axis_facts(run).published_columns
+    names = [name for name in columns if not (run.plan.sweep.work.counts_requests and name in _OF_ROWS)]
+    return (*(("requests",) if len(names) < len(columns) else ()), *names)
+
+
+def _rate(run: StoredRun, level: float, otherwise: str) -> str:
+    """The fitted rate of a level with its 95 % interval; without an interval, the text of the column."""
+    point = next((p for p in fit_of(run).points if p.level == level), None)
+    shown = measured_rate(run, level)
+    if point is None or point.mean_low is None or point.mean_high is None or not shown:
+        return otherwise
+    low, high = (end * shown / point.rate_mean for end in (point.mean_low, point.mean_high))
+    if rate(low) == rate(high):
+        return otherwise
+    return marked(rate_interval(shown, low, high), at_level(run, level)[0])
+
+
+def article_table(run: StoredRun) -> Table:
+    """The article's table with its columns: the mean over the VALID trials of a level, else over all trials, marked †.
+
+    A level whose resources the server does not use for reasons of its own is marked ‡. Its number counts.
+    """
+    axis = axis_facts(run)
+    columns = article_columns(run)
+    fitted = fitted_rate(run).field.removesuffix("_per_s")
+    rows, is_marked, bound = [], False, False
+    for level in levels_of(run):
+        trials, valid = at_level(run, level)
+        own = any(r.verdict.kind is VerdictKind.SOFTWARE_BOTTLENECK for r in trials)
+        is_marked, bound = is_marked or not valid, bound or own
+        mark = OWN_MARK if own else "" if valid else MARK
+        cells = {name: say(trials) for name, (_, say) in zip(_names(run), columns, strict=True)}
+        cells |= {name: _rate(run, level, words) for name, words in cells.items() if name == fitted}
+        rows.append((format_number(level) + mark, *cells.values()))
+    notes = ["mean over the VALID trials of a level; CPU usage is relative to the cores of the server"]
+    if is_marked:
+        notes.append("† no VALID trial at this level: mean over all its trials, and not the server's number")
+    if bound:
+        notes.append("‡ SOFTWARE_BOTTLENECK: the server does not use its resources here, for a reason inside it")
+    headers = (axis.published_level or axis.title, *(h for h, _ in columns))
+    return Table(title="As published", headers=headers, rows=tuple(rows), notes=tuple(notes))

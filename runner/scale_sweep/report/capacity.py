@@ -1,0 +1,100 @@
+"""Capacity in the report: the highest rate of each trial that holds the objective, and the steps of its search. Pure.
+
+Refuses to hide a step that was left out: it stands in the table with its reason.
+"""
+
+from __future__ import annotations
+
+from scale_sweep.analysis.confirmation import sentences
+from scale_sweep.base.units import counted, format_number, format_rate, with_interval
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.model import Step, StoredRun, TrialResult
+from scale_sweep.report.open_loop import response_table
+from scale_sweep.report.search_figure import came_of
+from scale_sweep.report.table import ABSENT, Table, short
+
+IN_THOUSANDS = 1e4
+TIMES = ("p50", "p99", "p999")
+
+
+def has_objective(run: StoredRun) -> bool:
+    """Whether its trials searched a capacity."""
+    return run.plan.sweep.load.objective is not None
+
+
+def capacity_table(run: StoredRun) -> Table:
+    """One row for each trial; none without an objective."""
+    sweep = run.plan.sweep
+    objective, unit = sweep.load.objective, sweep.work.rate_words
+    rows = tuple(_row(result) for result in run.results if result.trial.load.searches)
+    note = (
+        f"the highest offered rate that holds {objective.words if objective is not None else ''}, with its 95 % "
+        "interval, at the connections of the trial; in a closed loop each connection sends its next request when the "
+        "last one is answered"
+    )
+    return Table(
+        title="Capacity",
+        headers=(load_axis(sweep.axis).title, "Trial", f"Capacity {unit}", f"Closed loop {unit}", "Steps", "Verdict"),
+        rows=rows,
+        words=(1, 4, 5),
+        notes=(note, *sentences(run.plan, run.results)),
+    )
+
+
+def _row(result: TrialResult) -> tuple[str, ...]:
+    m, trial = result.measurement, result.trial
+    left_out = sum(not step.usable for step in m.steps)
+    steps = counted(len(m.steps), "step") + (f", {left_out} left out" if left_out else "")
+    rate = m.capacity_per_s
+    opening = m.requests_per_s if trial.work.counts_requests else m.rows_per_s
+    return (
+        format_number(trial.level),
+        trial.trial_id,
+        _words(rate, m.capacity_low_per_s, m.capacity_high_per_s) if rate is not None else ABSENT,
+        format_rate(opening),
+        f"{steps}, {counted(trial.load.connections, 'connection')}",
+        result.verdict.kind.value,
+    )
+
+
+def _words(rate: float, low: float | None, high: float | None) -> str:
+    """A rate with its interval, in thousands from 10,000 on."""
+    scale, unit = (1e3, " k") if rate >= IN_THOUSANDS else (1.0, "")
+    low, high = (end / scale if end is not None else None for end in (low, high))
+    return with_interval(rate / scale, low, high, unit)
+
+
+def steps_table(run: StoredRun) -> Table:
+    """Every step of every search by rate, and the rates of the confirming trials: the curve of response times."""
+    unit = run.plan.sweep.work.rate_words
+    rows = tuple(
+        _step_row(result.trial.trial_id, step)
+        for result in run.results
+        for step in sorted(result.measurement.steps, key=lambda step: step.rate)
+    )
+    return Table(
+        title="Steps of the searches",
+        headers=("Trial", f"Offered {unit}", f"Achieved {unit}", "p50 (ms)", "p99", "p99.9", "Late p99 (ms)", "Step"),
+        rows=rows,
+        words=(0, 7),
+        notes=("response time / service time, as in the table of response times of an open loop",),
+    )
+
+
+def offered_tables(run: StoredRun) -> tuple[Table, ...]:
+    """The tables of a run in which rates were offered; none of a closed loop."""
+    return tuple(table for table in (response_table(run), capacity_table(run), steps_table(run)) if table.rows)
+
+
+def _step_row(trial_id: str, step: Step) -> tuple[str, ...]:
+    def ms(value: float | None) -> str:
+        return short(value) if value is not None else ABSENT
+
+    return (
+        trial_id,
+        format_rate(step.rate),
+        format_rate(step.achieved_per_s),
+        *(f"{ms(step.response_ms.get(name))} / {ms(step.service_ms.get(name))}" for name in TIMES),
+        ms(step.late_ms.get("p99")),
+        came_of(step),
+    )

@@ -1,0 +1,87 @@
+"""The top of every page: the result as heading and sentence, its figures as tiles, the verdicts, and what weakens it.
+
+Refuses a page without the number of its valid trials.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from scale_sweep.base.units import counted
+from scale_sweep.model import TrialResult, VerdictKind, counted_verdicts
+from scale_sweep.report.markup import VERDICT_MEANINGS, css_of, escape
+from scale_sweep.report.section import listed
+
+Tile = tuple[str, str]
+CAUTIONS = "Before you believe it"
+_INTERVAL = r"\([\d.,+-]+ to [\d.,+-]+\) ?"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """Plain texts. title: the result. above: the small line over it. answer: sentences of the result; the part before
+    the first colon of the first one is its verdict. tiles: figures, each with words. cautions: what weakens it."""
+
+    title: str
+    above: str
+    question: str
+    answer: Sequence[str]
+    tiles: Sequence[Tile]
+    note: str
+    cautions: Sequence[str]
+
+
+def headline_html(headline: Headline, results: Sequence[TrialResult]) -> str:
+    """The top of a page. results: whose verdicts are counted."""
+    tiles = "".join(f'<div class="tile"><b>{_unbroken(v, _INTERVAL)}</b><span>{escape(w)}</span></div>'
+                    for v, w in headline.tiles)  # fmt: skip
+    answers = "".join(f'<p class="answer">{_answer(words)}</p>' for words in headline.answer)
+    parts = (
+        f'<p class="eyebrow">{escape(headline.above)}</p><h1>{escape(headline.title)}</h1>',
+        f'<p class="question">{escape(headline.question)}</p>' if headline.question else "",
+        f'{answers}\n<div class="tiles">{tiles}</div>\n',
+        f'<p class="note">{escape(headline.note)}</p>\n' if headline.note else "",
+        f'<div class="chips">{_chips(results)}</div>\n',
+        f'<div class="cautions"><b>{CAUTIONS}</b>{listed(headline.cautions)}</div>\n' if headline.cautions else "",
+    )
+    return "".join(parts)
+
+
+def valid_tile(results: Sequence[TrialResult], planned: int) -> Tile:
+    """The number of valid trials. planned: how many trials the run was to have."""
+    valid = sum(1 for r in results if r.verdict.kind is VerdictKind.VALID)
+    bound = sum(1 for r in results if r.verdict.kind is VerdictKind.SOFTWARE_BOTTLENECK)
+    missing = f", {planned - len(results)} not run" if planned > len(results) else ""
+    too = f", {bound} more with a software bottleneck" if bound else ""
+    return f"{valid} of {len(results)}", f"valid trials{too}{missing}"
+
+
+def valid_words(named: Iterable[tuple[str, Sequence[TrialResult]]]) -> str:
+    """The number of VALID trials, of all and by name: "5 of 6 trials are VALID: questdb 3 of 3, postgres 2 of 3."."""
+    groups = [(name, sum(r.verdict.kind is VerdictKind.VALID for r in some), len(some)) for name, some in named]
+    total, of = sum(valid for _, valid, _ in groups), sum(many for *_, many in groups)
+    each = ", ".join(f"{name} {valid} of {many}" for name, valid, many in groups)
+    return f"{total} of {counted(of, 'trial')} {'is' if total == 1 else 'are'} VALID: {each}."
+
+
+def _chips(results: Sequence[TrialResult]) -> str:
+    by_kind = {kind: [r for r in results if r.verdict.kind is kind] for kind in VerdictKind}
+    return "".join(_chip(kind, some) for kind, some in by_kind.items() if some)
+
+
+def _chip(kind: VerdictKind, results: Sequence[TrialResult]) -> str:
+    meaning = escape(VERDICT_MEANINGS[kind.value])
+    return f'<span class="chip {css_of(kind)}" title="{meaning}">{counted_verdicts(results)}</span>'
+
+
+def _answer(words: str) -> str:
+    """The verdict in bold, its basis in plain text."""
+    verdict, colon, rest = words.partition(": ")
+    return f"<b>{_unbroken(verdict)}:</b> {_unbroken(rest)}" if colon else f"<b>{_unbroken(words)}</b>"
+
+
+def _unbroken(words: str, pattern: str = rf"[\d.,]+ {_INTERVAL}") -> str:
+    """The escaped text, with a number and its interval on the same line."""
+    return re.sub(pattern, lambda number: number[0].replace(" ", "&nbsp;"), escape(words))

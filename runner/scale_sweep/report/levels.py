@@ -1,0 +1,108 @@
+"""The table of the curve: each level with its rate, speedup and efficiency, and what the server used. Pure.
+
+A level of which no trial counts is shown from its other trials, and marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from scale_sweep.analysis.fit import speedup_words
+from scale_sweep.base.units import format_number
+from scale_sweep.model import Measurement, StoredRun, TrialResult, VerdictKind
+from scale_sweep.report.columns import disk_mb_per_s
+from scale_sweep.report.figures import (
+    MARK,
+    OWN_MARK,
+    at_level,
+    axis_facts,
+    cores_given,
+    efficiency_words,
+    fit_of,
+    levels_of,
+    measured_rate,
+    measured_words,
+    shown_rates,
+)
+from scale_sweep.report.table import ABSENT, Table, common_marks, fixed, marked, mean, rate, short
+
+_NOTE = "means over the fitted trials; speedup and efficiency: relative to the first level"
+_MARKED = "† no trial is fitted: means over all trials, and not the server's number"
+_OWN = "‡ SOFTWARE_BOTTLENECK: the server does not use its resources here, for a reason inside it"
+
+
+def levels_table(run: StoredRun) -> Table:
+    """A row for each level. Columns without any figure are left out."""
+    fitted, *others = shown_rates(run)
+    common = common_marks(run.on_curve)
+    columns = [
+        ("Trials fitted", _fitted),
+        *((shown.words.capitalize(), _mean_rate(shown.field)) for shown in others),
+        ("Server cores used / given", _cores),
+        ("Disk MB/s", lambda trials: short(mean(disk_mb_per_s(axis_facts(run), r.measurement) for r in trials))),
+        ("Response p50 (ms)", _mean_of(lambda m: m.response_ms_p50)),
+        ("p99 (ms)", _mean_of(lambda m: m.response_ms_p99)),
+    ]
+    rows = []
+    for level in levels_of(run):
+        trials, _ = at_level(run, level)
+        here = [r for r in run.on_curve if r.trial.level == level]
+        cells = [say(here if say is _fitted else trials) for _, say in columns]
+        rows.append((*_scaled(run, level, common), *cells))
+    headers = (axis_facts(run).title, fitted.words.capitalize(), "Speedup", "Efficiency (%)", *(h for h, _ in columns))
+    return _without_empty(Table(title="Each level", headers=headers, rows=tuple(rows), notes=_notes(run, common)))
+
+
+def _scaled(run: StoredRun, level: float, common: Sequence[str]) -> tuple[str, str, str, str]:
+    """The level with its mark, the rate, the speedup and the efficiency, with their intervals."""
+    point = next((p for p in fit_of(run).points if p.level == level), None)
+    trials, is_valid = at_level(run, level)
+    shown = measured_rate(run, level)
+    mark = OWN_MARK if _is_own(trials) else "" if is_valid else MARK
+    return (
+        format_number(level) + mark,
+        marked(measured_words(shown, point), trials, common) if shown else ABSENT,
+        speedup_words(point) if point and point.speedup is not None else ABSENT,
+        efficiency_words(point) if point else ABSENT,
+    )
+
+
+def _notes(run: StoredRun, common: Sequence[str]) -> tuple[str, ...]:
+    states = [at_level(run, level) for level in levels_of(run)]
+    notes = [
+        _NOTE,
+        f"every rate: {', '.join(common)}" if common else "",
+        _MARKED if not all(is_valid for _, is_valid in states) else "",
+        _OWN if any(_is_own(trials) for trials, _ in states) else "",
+    ]
+    return tuple(filter(None, notes))
+
+
+def _is_own(trials: Sequence[TrialResult]) -> bool:
+    return any(r.verdict.kind is VerdictKind.SOFTWARE_BOTTLENECK for r in trials)
+
+
+def _fitted(trials: Sequence[TrialResult]) -> str:
+    return f"{sum(r.verdict.kind.is_fitted for r in trials)} of {len(trials)}"
+
+
+def _cores(trials: Sequence[TrialResult]) -> str:
+    return f"{fixed(mean(r.measurement.server_cpu_cores for r in trials), 2)} / {format_number(cores_given(trials[0]))}"
+
+
+def _mean_of(read: Callable[[Measurement], float | None]) -> Callable[[Sequence[TrialResult]], str]:
+    return lambda trials: short(mean(read(r.measurement) for r in trials))
+
+
+def _mean_rate(field: str) -> Callable[[Sequence[TrialResult]], str]:
+    return lambda trials: rate(mean(getattr(r.measurement, field) for r in trials))
+
+
+def _without_empty(table: Table) -> Table:
+    left = [i for i in range(len(table.headers)) if i < 2 or any(row[i] != ABSENT for row in table.rows)]
+    return Table(
+        title=table.title,
+        headers=tuple(table.headers[i] for i in left),
+        rows=tuple(tuple(row[i] for i in left) for row in table.rows),
+        notes=table.notes,
+    )

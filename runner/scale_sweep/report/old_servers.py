@@ -1,0 +1,30 @@
+"""Says which servers of a run were old: a current version may be faster, or slower.
+
+The months in which versions came out are in the manifest, as they were known when the run was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scale_sweep.base.ages import OLD_YEARS, age_years, released_in
+from scale_sweep.model import StoredRun
+
+
+def old_servers(run: StoredRun) -> tuple[str, ...]:
+    """A sentence for each server whose version was older than OLD_YEARS when the run was made."""
+    released, made = run.manifest.get("released"), str(run.manifest.get("created_utc") or "")
+    if not isinstance(released, Mapping) or not made:
+        return ()
+    versions = {(r.trial.subject.target, r.effective.get("server_version", "")): None for r in run.results}
+    sentences = []
+    for name, version in versions:
+        of_target = released.get(name)
+        months = {str(k): str(v) for k, v in of_target.items()} if isinstance(of_target, Mapping) else {}
+        month = released_in(months, version)
+        if month and age_years(month, made) >= OLD_YEARS:
+            years = f"{age_years(month, made):.0f} years"
+            sentences.append(
+                f"{name} {version} came out in {month}: it was {years} old, and a current version may differ"
+            )
+    return tuple(sentences)

@@ -1,0 +1,82 @@
+"""The values that all rows of a table share, once below it. Refuses to leave out a figure: a note has each value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from scale_sweep.base.units import part_of
+from scale_sweep.report.table import ABSENT, Table
+
+_NUMBER = re.compile(r"(?<![\w.-])\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")
+_OFTEN = 3  # trials: a remark of so many is said once
+
+
+def once(table: Table, kept: Collection[int] = (0,)) -> Table:
+    """The table without the columns that have one value in all rows. kept: columns that stay."""
+    if len(table.rows) < 2:
+        return table
+    columns = range(len(table.headers))
+    same = [i for i in columns if i not in kept and len({row[i] for row in table.rows}) == 1]
+    left = [i for i in columns if i not in same]
+    values = {table.headers[i]: table.rows[0][i] for i in same}
+    present = "; ".join(f"{name}: {value}" for name, value in values.items() if value != ABSENT)
+    absent = ", ".join(name for name, value in values.items() if value == ABSENT)
+    notes = [
+        f"the same in all rows: {present}" if present else "",
+        f"not measured in any row: {absent}" if absent else "",
+    ]
+    return replace(
+        table,
+        headers=tuple(table.headers[i] for i in left),
+        rows=tuple(tuple(row[i] for i in left) for row in table.rows),
+        words=tuple(left.index(i) for i in table.words if i in left),
+        notes=(*filter(None, notes), *table.notes),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """A reason of a trial's verdict. is_cause: the trial is not fitted because of it, so that it stays with it."""
+
+    words: str
+    is_cause: bool
+
+
+def shared_remarks(of_trials: Sequence[Sequence[Remark]], places: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The remarks that stay with each trial, and a sentence for each remark of three trials or more. Remarks that
+    differ in their numbers alone are one; the sentence then has the least and the greatest of them. places: the level
+    of each trial, in words."""
+    by_shape: dict[str, dict[int, str]] = {}
+    causes = {_shape(r.words) for remarks in of_trials for r in remarks if r.is_cause}
+    for at, remarks in enumerate(of_trials):
+        for remark in remarks:
+            by_shape.setdefault(_shape(remark.words), {})[at] = remark.words
+    often = {shape: words for shape, words in by_shape.items() if len(words) >= _OFTEN and shape not in causes}
+    stays = ["; ".join(r.words for r in remarks if _shape(r.words) not in often) for remarks in of_trials]
+    sentences = [
+        f"{_named([places[at] for at in words], places)}: {_ranged([*words.values()])}" for words in often.values()
+    ]
+    return stays, sentences
+
+
+def _named(some: Sequence[str], places: Sequence[str]) -> str:
+    """ "7 of 18 trials, all at 2 cores"."""
+    is_one_level = len(set(some)) == 1 and len(some) < len(places)
+    return part_of(len(some), len(places), "trial") + (f", all at {some[0]}" if is_one_level else "")
+
+
+def _shape(words: str) -> str:
+    return _NUMBER.sub("#", words)
+
+
+def _ranged(words: Sequence[str]) -> str:
+    """One sentence for sentences of one shape: "42 to 86 of 100 tables"."""
+    columns = [sorted(set(numbers), key=_value) for numbers in zip(*map(_NUMBER.findall, words), strict=True)]
+    ranges = iter([f"{c[0]} to {c[-1]}" if len(c) > 1 else c[0] for c in columns])
+    return _NUMBER.sub(lambda _: next(ranges), words[0])
+
+
+def _value(number: str) -> float:
+    return float(number.replace(",", ""))

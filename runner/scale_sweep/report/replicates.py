@@ -1,0 +1,116 @@
+"""Words on what one window cannot show: whether replicates agree, and where the noise comes from. Pure.
+
+Refuses to name a level whose replicates differ by less than matters (scale_sweep/analysis/noise/agreement.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scale_sweep.analysis.noise.parts import PLACES
+from scale_sweep.base.units import counted, format_number
+from scale_sweep.experiment.axes import AxisFacts
+from scale_sweep.model import Agreement, LevelAgreement, NoiseParts, PartName, TrialResult
+from scale_sweep.report.table import Table
+from scale_sweep.sweep.vary import slug
+
+DISAGREE = "replicates disagree"  # beside the verdicts of a level
+SMALLEST_P = 0.0001
+# What reduces a part of the noise, in a table.
+REDUCED: Mapping[PartName, str] = {
+    "seconds": "longer windows, more replicates",
+    "window": "a longer warm-up, longer windows, more replicates",
+    "start": "more replicates",
+    "start or block": "more replicates",
+    "block": "more replicates; a speedup does not contain it",
+    "session": "more sessions",
+}
+
+
+def agreement_words(agreement: Agreement | None, axis: AxisFacts) -> tuple[str, ...]:
+    """A caution if replicates differ by more than the errors of their windows explain."""
+    if agreement is None or not (agreement.disagrees or agreement.apart):
+        return ()
+    if agreement.disagrees:
+        differ = (
+            f"the replicates differ by {agreement.spread_percent:.1f} % (standard deviation), and the errors of their "
+            f"windows explain {agreement.windows_percent:.1f} % ({_p_words(agreement.p_value)})"
+        )
+    else:
+        differ = "; ".join(_level_words(one, axis) for one in agreement.apart)
+    words = (
+        f"{DISAGREE}: {differ}. Something changes from one server start to the next, or more slowly than a window "
+        "lasts, and no window shows it: VALID means only that each window was steady. The intervals use the spread of "
+        "the replicates"
+    )
+    return (words,)
+
+
+def _level_words(one: LevelAgreement, axis: AxisFacts) -> str:
+    at = axis.count(format_number(one.level)) + (f" {one.variant}" if one.variant else "")
+    return (
+        f"at {at} they differ by {one.spread_percent:.1f} % (standard deviation), and the errors of their windows "
+        f"explain {one.windows_percent:.1f} % ({_p_words(one.p_value)})"
+    )
+
+
+def _p_words(p_value: float) -> str:
+    return f"p < {SMALLEST_P}" if p_value < SMALLEST_P else f"p = {p_value:.4f}"
+
+
+def reasons_of(result: TrialResult, agreement: Agreement | None) -> tuple[str, ...]:
+    """The reasons of a trial's verdict, and that its replicates disagree, if it counts."""
+    trial, reasons = result.trial, result.verdict.reasons
+    point = (trial.level, slug(trial.variant))
+    is_counted = trial.role == "point" and result.verdict.kind.is_fitted
+    if agreement is None or not is_counted or not agreement.disagrees_at(*point):
+        return reasons
+    here = next(one for one in agreement.levels if (one.level, one.variant) == point)
+    words = (
+        f"{DISAGREE}: the trials of this level differ by {here.spread_percent:.1f} %, the errors of their windows "
+        f"explain {here.windows_percent:.1f} %"
+    )
+    return (*reasons, words)
+
+
+def beside_verdicts(agreement: Agreement | None, results: Sequence[TrialResult]) -> str:
+    """The words after the verdicts of a level, or of a variant at it; "" if its replicates agree."""
+    points = {(result.trial.level, slug(result.trial.variant)) for result in results}
+    is_apart = agreement is not None and any(agreement.disagrees_at(*point) for point in points)
+    return f", {DISAGREE}" if is_apart else ""
+
+
+def parts_table(parts: NoiseParts | None) -> Table:
+    """Each part with the standard deviation that it alone gives to the rate of one trial. No rows if not known."""
+    rows: Sequence[tuple[str, ...]] = ()
+    if parts is not None and parts.largest is not None:
+        rows = [
+            (
+                PLACES[part.name],
+                f"{part.percent:.1f}",
+                f"{100 * parts.share(part):.0f}",
+                REDUCED[part.name],
+            )
+            for part in parts.parts
+        ]
+    return Table(
+        title="Sources of the noise",
+        headers=("Part", "Standard deviation of one trial's rate (%)", "Share of the variance (%)", "Remedy"),
+        rows=tuple(rows),
+        words=(0, 3),
+        notes=_notes(parts) if rows else (),
+    )
+
+
+def _notes(parts: NoiseParts | None) -> tuple[str, ...]:
+    if parts is None:
+        return ()
+    note = (
+        f"estimated from {counted(parts.trials, 'trial')}, windows of {parts.window_s:.0f} s; a part of 0 is too small "
+        "to see"
+    )
+    if not any(part.name == "window" for part in parts.parts):
+        note += "; windows under 10 s do not show their drift, which is then among the server starts"
+    if not any(part.name == "session" for part in parts.parts):
+        note += "; one run does not show how sessions differ"
+    return (note,)

@@ -1,0 +1,196 @@
+"""The picture of a search: the offered rates against the response times that were seen at them. Pure.
+
+Its vertical axis is logarithmic, because the response time grows by powers of ten near the capacity. Refuses to hide a
+step: one that was left out has the shape of its verdict, and one over capacity is drawn at the upper edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scale_sweep.base.units import counted, format_number, format_rate
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.model import ERRORS, Clause, Objective, Step, StoredRun, TrialResult, VerdictKind
+from scale_sweep.report.figure import figure_html
+from scale_sweep.report.markup import escape
+from scale_sweep.report.svg import (
+    LogFrame,
+    axes,
+    clipped,
+    drawing,
+    legend,
+    marker,
+    rate_scale,
+    swatch,
+    text,
+    ticks,
+)
+from scale_sweep.report.table import short
+
+WIDTH, HEIGHT, NARROW, NARROW_HEIGHT = 640, 340, 400, 330
+CURVES = (("p50", "p50", "s2"), ("p99", "p99", "s0"), ("p999", "p99.9", "s3"))  # percentile, its name, its colour
+ROOM = 0.04  # of the rates on both sides
+TALLEST = 30.0  # times the limit: beyond that a step only says that the rate was over capacity
+DOT = 3.0
+Shown = Sequence[tuple[Step, float]]
+
+
+def searches_html(run: StoredRun) -> str:
+    """A picture for each search of the run, under the name of its trial; "" without any."""
+    objective = run.plan.sweep.load.objective
+    searched = [r for r in run.results if r.trial.load.searches and r.measurement.steps]
+    if objective is None or not searched:
+        return ""
+    return "<h3>Each search</h3>" + "".join(_one(run, objective, result) for result in searched)
+
+
+def _one(run: StoredRun, objective: Objective, result: TrialResult) -> str:
+    wide = search_svg(run, objective, result, WIDTH, HEIGHT)
+    narrow = search_svg(run, objective, result, NARROW, NARROW_HEIGHT)
+    name = f"search-{result.trial.trial_id}"
+    return figure_html(name, wide, _caption(run, objective, result), search_rows(run, result), narrow=narrow, width=760)
+
+
+def search_svg(run: StoredRun, objective: Objective, result: TrialResult, width: int, height: int) -> str:
+    """The drawing. Filled circles held the objective, triangles did not, other shapes were left out."""
+    steps, own = result.measurement.steps, percentile_of(objective)
+    divisor, unit = rate_scale(max(step.rate for step in steps), run.plan.sweep.work.rate_words)
+    keys, keys_height = legend(_keys(objective, result, own), width, 8, 14)
+    frame = _frame(objective, steps, divisor, (width, height + keys_height), keys_height)
+    inner = [
+        keys,
+        clipped(frame, _answer(frame, result, divisor)),
+        axes(frame, ticks(frame.x_min, frame.x_max, max(3, width // 110)), f"offered {unit}", "response time (ms)"),
+        *(_limit(frame, clause) for clause in objective.clauses if clause.quantity != ERRORS),
+        *(_dots(frame, steps, name, css, divisor) for name, _, css in CURVES if name != own),
+        *(_mark(frame, step, own, divisor) for step in steps),
+    ]
+    where = load_axis(run.plan.sweep.axis).count(format_number(result.trial.level))
+    label = f"Offered rate against response time, {where}, {result.trial.trial_id}"
+    return drawing(width, height + keys_height, label, "".join(inner))
+
+
+def percentile_of(objective: Objective) -> str:
+    """The percentile whose steps have the shapes: that of the first limit of a time that is drawn; else p99."""
+    drawn = [name for name, *_ in CURVES]
+    return next((c.quantity for c in objective.clauses if c.quantity in drawn and not c.operation), "p99")
+
+
+def _frame(
+    objective: Objective, steps: Sequence[Step], divisor: float, size: tuple[int, int], keys_height: int
+) -> LogFrame:
+    limits = [c.limit for c in objective.clauses if c.quantity != ERRORS] or [1.0]
+    times = [ms for step in steps for name, *_ in CURVES if (ms := step.response_ms.get(name)) is not None and ms > 0]
+    rates = [step.rate / divisor for step in steps]
+    span = max(max(rates) - min(rates), 0.05 * max(rates))
+    highest = min(TALLEST * max(limits), 1.4 * max((*times, *limits)))
+    return LogFrame(
+        width=size[0],
+        height=size[1],
+        left=60,
+        right=24,
+        top=38 + keys_height,
+        bottom=48,
+        x_min=max(0.0, min(rates) - ROOM * span),
+        x_max=max(rates) + ROOM * span,
+        y_min=0.7 * min((*times, *limits)),
+        y_max=highest,
+    )
+
+
+def _answer(frame: LogFrame, result: TrialResult, divisor: float) -> str:
+    """The capacity as a line, its interval as an area; "" without an answer."""
+    m = result.measurement
+    rate, low, high = m.capacity_per_s, m.capacity_low_per_s, m.capacity_high_per_s
+    if rate is None:
+        return ""
+    top, height = frame.top, frame.height - frame.top - frame.bottom
+    drawn = ""
+    if low is not None and high is not None:
+        x, end = frame.x(low / divisor), frame.x(high / divisor)
+        drawn = f'<rect x="{x:.1f}" y="{top}" width="{end - x:.1f}" height="{height}" class="band"/>'
+    x = frame.x(rate / divisor)
+    return drawn + f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{top + height}" class="fit"/>'
+
+
+def _limit(frame: LogFrame, clause: Clause) -> str:
+    y, right = frame.y(min(clause.limit, frame.y_max)), frame.width - frame.right
+    drawn = f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="limit"/>'
+    return drawn + text(frame.left + 6, y - 5, clause.words, "dim")
+
+
+def _dots(frame: LogFrame, steps: Sequence[Step], name: str, css: str, divisor: float) -> str:
+    known = [(step, ms) for step in steps if (ms := step.response_ms.get(name)) is not None]
+    return "".join(
+        f'<circle cx="{frame.x(step.rate / divisor):.1f}" cy="{_y(frame, ms):.1f}" r="{DOT}" class="subject {css}">'
+        f"<title>{escape(f'{name} {short(ms)} ms')}</title></circle>"
+        for step, ms in known
+    )
+
+
+def _y(frame: LogFrame, ms: float) -> float:
+    return frame.y(min(ms, frame.y_max))
+
+
+def shape_of(step: Step) -> VerdictKind:
+    """The verdict whose shape the step has: of one that was left out, its own."""
+    if step.usable:
+        return VerdictKind.VALID if step.holds else VerdictKind.OFFERED_NOT_MET
+    return step.verdict if not step.verdict.is_fitted else VerdictKind.UNSTEADY
+
+
+def _mark(frame: LogFrame, step: Step, own: str, divisor: float) -> str:
+    ms = step.response_ms.get(own)
+    y = _y(frame, ms) if ms is not None else float(frame.top)
+    seen = f"{own} {short(ms)} ms" if ms is not None else f"no {own}"
+    return marker(frame.x(step.rate / divisor), y, shape_of(step), f"{format_rate(step.rate)}/s offered, {seen}")
+
+
+def _keys(objective: Objective, result: TrialResult, own: str) -> list[tuple[str, str]]:
+    """Symbols and words of what the drawing has."""
+    steps, name = result.measurement.steps, next(words for key, words, _ in CURVES if key == own)
+    words = {VerdictKind.VALID: f"{name}, holds", VerdictKind.OFFERED_NOT_MET: f"{name}, does not hold"}
+    shapes = dict.fromkeys(shape_of(step) for step in sorted(steps, key=lambda step: (not step.usable, not step.holds)))
+    keys = [(marker(8, 0, kind), words.get(kind, f"{name}, left out: {kind.value}")) for kind in shapes]
+    keys += [
+        (f'<circle cx="8" cy="0" r="{DOT}" class="subject {css}"/>', called)
+        for key, called, css in CURVES
+        if key != own and any(step.response_ms.get(key) is not None for step in steps)
+    ]
+    if result.measurement.capacity_per_s is not None:
+        keys.append((swatch("fit"), "capacity with its interval"))
+    return [*keys, (swatch("limit"), "objective")] if objective.clauses else keys
+
+
+def _caption(run: StoredRun, objective: Objective, result: TrialResult) -> str:
+    m, trial, unit = result.measurement, result.trial, run.plan.sweep.work.rate_words
+    where = load_axis(run.plan.sweep.axis).count(format_number(trial.level))
+    capacity = "no capacity"
+    if m.capacity_per_s is not None:
+        low, high = format_rate(m.capacity_low_per_s), format_rate(m.capacity_high_per_s)
+        capacity = f"{format_rate(m.capacity_per_s)} ({low} to {high}) {unit}"
+    many = counted(trial.load.connections, "connection")
+    return (
+        f"{trial.trial_id}, {where}, {many}, {objective.words}: {capacity}. Each point is a step at one offered rate; "
+        "the response time runs from the intended start of a request"
+    )
+
+
+def search_rows(run: StoredRun, result: TrialResult) -> list[Sequence[object]]:
+    """The steps in their order, the headers first."""
+    unit = run.plan.sweep.work.rate_counts
+    headers = ("step", f"offered_{unit}_per_s", "achieved", *(f"response_ms_{name}" for name, *_ in CURVES), "came")
+    return [
+        headers,
+        *(
+            (at, step.rate, step.achieved_per_s, *(step.response_ms.get(name) for name, *_ in CURVES), came_of(step))
+            for at, step in enumerate(result.measurement.steps, 1)
+        ),
+    ]
+
+
+def came_of(step: Step) -> str:
+    """The result of a step in words."""
+    if not step.usable:
+        return f"left out: {step.why}"
+    return "holds" if step.holds else "over capacity" if step.excess is None else "does not hold"

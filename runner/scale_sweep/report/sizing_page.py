@@ -1,0 +1,197 @@
+"""The answer of `scale size` as one page: sentences, tables, and pictures of the rate for each unit and for money.
+
+Pure: values in, HTML out. Refuses to load anything from elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from scale_sweep.analysis.fit import model_rate, quantity
+from scale_sweep.base.units import counted, format_number
+from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.model.sizing import LevelChance, LevelNeed, Offer, Sizing
+from scale_sweep.report.curve import drawn_model
+from scale_sweep.report.figure import figure_html
+from scale_sweep.report.figures import fit_of
+from scale_sweep.report.markup import escape, table_html
+from scale_sweep.report.section import Section, listed, sections_html
+from scale_sweep.report.shell import shell
+from scale_sweep.report.sizing import (
+    answer_words,
+    levels_table,
+    machines_table,
+    miss_words,
+    price_words,
+    settled_words,
+    wanted_words,
+)
+from scale_sweep.report.svg import (
+    Frame,
+    axes,
+    clipped,
+    drawing,
+    legend,
+    line,
+    marker,
+    rate_scale,
+    swatch,
+    text,
+    x_levels,
+)
+from scale_sweep.report.table import short
+
+_STEPS = 80
+_ROW = 26  # pixels of a machine
+_NAMES, _VALUES = 190, 120  # pixels left and right of the bars
+
+
+def sizing_html(sizing: Sizing, runs: Sequence[StoredRun]) -> str:
+    """The whole page. It loads nothing."""
+    title = f"The machine for {wanted_words(sizing)}"
+    answers = "".join(f'<p class="answer">{escape(words)}</p>' for words in answer_words(sizing))
+    parts = [_run_section(at, one, run) for at, (one, run) in enumerate(zip(sizing.needs, runs, strict=True), start=1)]
+    machines = Section(name="machines", title="Machines and their prices", body=_machines(sizing))
+    return shell(title, f"<h1>{escape(title)}</h1>{answers}{sections_html([machines, *parts])}")
+
+
+def _run_section(number: int, one: LevelNeed, run: StoredRun) -> Section:
+    settled = settled_words(run, one)
+    command = f"<pre>{escape(settled[1])}</pre>" if len(settled) > 1 else ""
+    cautions = listed((*one.notes, *fit_of(run).cautions))
+    caution = f'<div class="cautions"><b>Cautions</b>{cautions}</div>' if cautions else ""
+    caption = (
+        "The rate at each level divided by the level, with its 95 % interval. Filled marks were measured; hollow marks "
+        f"come from the fit. The dotted line is {quantity(one.wanted)} {one.rate_words} divided by the level: a level "
+        "above it holds the need."
+    )
+    figure = figure_html(f"per-{one.unit}-{number}", per_unit_svg(one, run), caption, per_unit_rows(one), width=760)
+    return Section(
+        name=f"run-{number}",
+        title=f"{one.rate_words} per {one.unit}: {one.run}",
+        body=f"{figure}{table_html(levels_table(one))}"
+        + (f"<p>{escape(settled[0])}</p>{command}" if settled else "")
+        + caution,
+    )
+
+
+def per_unit_svg(one: LevelNeed, run: StoredRun, width: int = 760, height: int = 340) -> str:
+    """The rate for each unit of the axis over the levels."""
+    seen = [c for c in one.chances if c.rate is not None]
+    if not seen:
+        return ""
+    kinds = [(marker(8, 0, VerdictKind.VALID), "measured"), (marker(8, 0, VerdictKind.GENERATOR_BOUND), "by the fit")]
+    keys, above = legend([*kinds, (swatch("fit"), "fit"), (swatch("limit"), "needed")], width, 8, 14)
+    top = max((c.high or c.rate or 0.0) / c.level for c in seen)
+    most = 1.6 * max((c.rate or 0.0) / c.level for c in seen)
+    frame = Frame(
+        width=width,
+        height=height + above,
+        left=58,
+        right=18,
+        top=above + 36,
+        bottom=44,
+        x_min=0.0,
+        x_max=1.06 * seen[-1].level,
+        y_min=0.0,
+        y_max=1.08 * min(top, most) or 1.0,
+    )
+    unit, name = rate_scale(frame.y_max, f"{one.rate_words} per {one.unit}")
+    inner = [
+        keys,
+        axes(frame, x_levels([c.level for c in seen], width - 80), one.axis, name, unit),
+        clipped(frame, _curve(frame, one, run) + "".join(_interval(frame, c) for c in seen)),
+        *(_mark(frame, one, c) for c in seen),
+        _answer_line(frame, one),
+    ]
+    label = f"{one.rate_words} per {one.unit} over {one.axis}"
+    return drawing(width, frame.height, label, "".join(inner))
+
+
+def _curve(frame: Frame, one: LevelNeed, run: StoredRun) -> str:
+    first = one.chances[0].level
+    steps = [first + (frame.x_max - first) * i / _STEPS for i in range(_STEPS + 1)]
+    needed = line(frame, [(n, one.wanted / n) for n in steps], "limit")
+    model = drawn_model(fit_of(run)) if one.by_model else None
+    return needed + (line(frame, [(n, model_rate(model, n) / n) for n in steps], "fit") if model is not None else "")
+
+
+def _interval(frame: Frame, c: LevelChance) -> str:
+    if c.low is None or c.high is None:
+        return ""
+    return line(frame, [(c.level, c.low / c.level), (c.level, c.high / c.level)], "mean")
+
+
+def _mark(frame: Frame, one: LevelNeed, c: LevelChance) -> str:
+    rate = c.rate or 0.0
+    title = (
+        f"{counted(c.level, one.unit, one.axis)}: {quantity(rate, c.low, c.high)} {one.rate_words}\n"
+        f"{quantity(rate / c.level)} per {one.unit}\nchance to miss: {miss_words(c.miss)}"
+    )
+    kind = VerdictKind.VALID if c.is_measured else VerdictKind.GENERATOR_BOUND
+    return marker(frame.x(c.level), frame.y(rate / c.level), kind, title)
+
+
+def _answer_line(frame: Frame, one: LevelNeed) -> str:
+    if one.level is None:
+        return ""
+    x, bottom = frame.x(one.level), frame.height - frame.bottom
+    drawn = f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{bottom}" class="given"/>'
+    anchor, shift = ("end", -5) if x > frame.width / 2 else ("start", 5)
+    return drawn + text(x + shift, bottom - 8, f"the smallest: {format_number(one.level)}", "dim", anchor)
+
+
+def per_unit_rows(one: LevelNeed) -> list[tuple[object, ...]]:
+    """The data of the picture: headers, then a row for each level."""
+    headers = (one.axis, one.rate_words, "low", "high", f"per_{one.unit}", "chance_to_miss", "is_measured")
+    rows = [(c.level, c.rate, c.low, c.high, (c.rate or 0.0) / c.level, c.miss, c.is_measured) for c in one.chances]
+    return [headers, *rows]
+
+
+def _machines(sizing: Sizing) -> str:
+    if sizing.prices is None:
+        return ""
+    drawn = per_money_svg(sizing)
+    caption = (
+        f"How many {_things(sizing)} one {sizing.prices.money} pays for, if all that the machine can do is used. "
+        "Outlined machines have too little for the need; machines beyond the fit are not drawn."
+    )
+    figure = figure_html("per-money", drawn, caption, per_money_rows(sizing), width=760) if drawn else ""
+    return figure + table_html(machines_table(sizing))
+
+
+def _things(sizing: Sizing) -> str:
+    return sizing.needs[0].rate_words.partition("/")[0]
+
+
+def per_money_svg(sizing: Sizing, width: int = 760) -> str:
+    """A bar for each machine with a rate: rows or requests for one unit of money."""
+    offers = [o for o in sizing.offers if o.per_money is not None]
+    if not offers or sizing.prices is None:
+        return ""
+    most = max(o.per_money or 0.0 for o in offers)
+    height = _ROW * len(offers) + 30
+    parts = [text(6, 16, f"M {_things(sizing)} per {sizing.prices.money}", "dim")]
+    parts += [_bar(sizing, o, 28 + _ROW * at, (width - _NAMES - _VALUES) / most) for at, o in enumerate(offers)]
+    return drawing(width, height, f"{_things(sizing)} per {sizing.prices.money} for each machine", "".join(parts))
+
+
+def _bar(sizing: Sizing, offer: Offer, y: float, scale: float) -> str:
+    assert sizing.prices is not None
+    value, css = offer.per_money or 0.0, "invalid" if offer.lacks else "bar"
+    chosen = "  ← cheapest" if offer == sizing.cheapest else ""
+    name = f"{offer.machine.name}, {price_words(offer, sizing.prices)}"
+    return (
+        text(_NAMES - 8, y + 12, name, "", "end")
+        + f'<rect x="{_NAMES}" y="{y:.1f}" width="{max(value * scale, 1):.1f}" height="{_ROW - 9}" class="{css}"/>'
+        + text(_NAMES + value * scale + 6, y + 12, f"{short(value / 1e6)}{chosen}", "dim")
+    )
+
+
+def per_money_rows(sizing: Sizing) -> list[tuple[object, ...]]:
+    """The data of the picture: headers, then a row for each machine."""
+    headers = ("machine", "price_per_hour", "rate_per_s", "per_unit", "per_money", "has_enough")
+    rows = [
+        (o.machine.name, o.machine.price_per_hour, o.rate, o.per_unit, o.per_money, not o.lacks) for o in sizing.offers
+    ]
+    return [headers, *rows]

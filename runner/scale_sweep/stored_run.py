@@ -1,0 +1,111 @@
+"""Stored runs for Python programs and notebooks: data frames, the fit, and pictures in the report's style.
+
+    import scale_sweep
+
+    run = scale_sweep.load("last")
+    run.points.groupby("cores").rows_per_s.mean()
+    run.curve
+
+Reads the files of a run as untrusted ones, as every command does. Refuses to start anything and to change a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.extras import is_installed, require_extra
+from scale_sweep.model import FitReport, StoredRun
+from scale_sweep.report.curve import curve_svg_bytes
+from scale_sweep.report.figures import fit_of
+from scale_sweep.report.page import html
+from scale_sweep.results.formats import columns_of
+from scale_sweep.results.store.reader import find_run, read_run
+
+Frames = Literal["pandas", "polars"]
+_DTYPES = {"integer": "Int64", "number": "float64", "text": "string"}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as SVG. A notebook shows it."""
+
+    svg: bytes
+
+    def _repr_svg_(self) -> str:
+        return self.svg.decode()
+
+    def save(self, path: str | Path) -> None:
+        """Writes the SVG into a file."""
+        Path(path).write_bytes(self.svg)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """A stored run. frames: the library of its data frames.
+
+    The columns, their units, and their empty cells are those of points.csv and timeseries.csv (docs/results.md).
+    """
+
+    stored: StoredRun
+    frames: Frames
+
+    @property
+    def name(self) -> str:
+        """The name of the run's folder."""
+        return Path(self.stored.path).name
+
+    @cached_property
+    def points(self) -> Any:
+        """A data frame with one row for each trial."""
+        return self._frame("points")
+
+    @cached_property
+    def seconds(self) -> Any:
+        """A data frame with one row for each sample of each trial, about one a second; t_s: seconds since its start."""
+        return self._frame("timeseries")
+
+    @cached_property
+    def fit(self) -> FitReport:
+        """The run's stored fit, or else the fit of its trials."""
+        return fit_of(self.stored)
+
+    @cached_property
+    def curve(self) -> Picture:
+        """The scaling curve with its band, as in the report."""
+        return Picture(curve_svg_bytes(self.stored))
+
+    def report(self) -> str:
+        """The report as one HTML page."""
+        return html(self.stored)
+
+    def _frame(self, what: str) -> Any:
+        table = columns_of(self.stored, what)
+        cells = {name: [row[at] for row in table.rows] for at, name in enumerate(table.kinds)}
+        if self.frames == "polars":
+            import polars
+
+            types = {"integer": polars.Int64, "number": polars.Float64, "text": polars.String}
+            return polars.DataFrame(cells, schema={name: types[kind] for name, kind in table.kinds.items()})
+        import pandas
+
+        return pandas.DataFrame(
+            {name: pandas.array(cells[name], dtype=_DTYPES[kind]) for name, kind in table.kinds.items()}
+        )
+
+
+def load(run: str = "last", results: str | Path = "results", *, frames: Frames | None = None) -> Run:
+    """A stored run, by its name, a part of it, its path, or "last".
+
+    frames: the library of the data frames; without it pandas if it is installed, else polars. Raises UsageError if
+    there is no such run or the library is not installed, and StoreError if a file of the run cannot be read.
+    """
+    if frames is None:
+        frames = "polars" if not is_installed("pandas") and is_installed("polars") else "pandas"
+    if frames not in ("pandas", "polars"):
+        raise UsageError(f"frames: {frames!r} is neither 'pandas' nor 'polars'")
+    require_extra(frames, "a data frame")
+    return Run(stored=read_run(find_run(Path(results), run)), frames=frames)
