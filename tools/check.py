@@ -24,6 +24,10 @@ STRUCTURE = (
     "tests/loadgen/test_loadgen_structure.py",
     "tests/unit/test_docs.py",
     "tests/unit/test_docs_commands.py",
+    "tests/unit/test_words.py",
+    "tests/unit/test_words_of_code.py",
+    "tests/unit/test_words_of_messages.py",
+    "tests/unit/test_words_of_prose.py",
 )
 
 

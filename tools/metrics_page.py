@@ -24,7 +24,7 @@ the port is taken, `scale` uses a free port and prints it at the start. `--no-me
   `parameter`, `operation` (those of the mix), and at most 49 values of `pool`.
 - A counter starts again in every trial, at its first sample. It does not fall within a trial: the use of a thread that
   ended stays counted.
-- A value that is not known has no sample. It is never 0 because a measurement is missing.
+- An unknown value has no sample. A missing measurement is never 0.
 - The series of the running trial end with the trial. Those of finished trials, and the curve, stay until the run ends.
 - After the last trial the port stays open until it has been read once more, for at most 2 seconds, so that a Prometheus
   that reads every second has the whole curve.

@@ -47,7 +47,7 @@ function = "max"
 
 ## The mix
 `mix` gives each operation its share of the requests. The name of an operation is its kind, unless `kind` in
-`[operation.NAME]` says otherwise. Without a mix, rows are written.
+`[operation.NAME]` sets another one. Without a mix, rows are written.
 
 If a mix contains anything but `write`, the rate of the sweep is requests per second of the whole mix. The curve, the
 verdicts, `--rate`, `--need` and `--until-ci` then use requests per second. `operations.csv` has the figures of each
@@ -56,10 +56,10 @@ operation, described in [results.md](results.md#columns-of-operationscsv).
 `--trace 1` keeps the times of every request, [trial by trial](results.md#each-request-of-a-trial); `--trace 100` keeps
 one in a hundred.
 
-### Connections and rates of their own
+### Separate connections and rates
 A connection sends its next request when it has the answer to the last one. Therefore, in a mix, a slow query delays the
 next write of the same connection: the writes become slower, although the database could write as fast as before. To
-measure what reads cost writes, give one of them connections of its own:
+measure what reads cost writes, give one of them separate connections:
 
 ```toml
 mix = { write = 1, range = 3, latest = 1 }
@@ -79,31 +79,32 @@ write.connections=4 --operation write.rate=10k`.
 | `rate` | rows per second of `write`, requests per second of any other operation; default: a closed loop |
 
 - A rate is an open loop: response times count from the moment at which a request is due.
-- An operation with either of them has connections of its own, and its weight does not count. At least one operation
+- An operation with either of them has separate connections, and its weight does not count. At least one operation
   takes the number of its connections from the trial. `--rate` is the rate of one mix, so it is refused beside them.
-- Each such operation is a load process of its own. All processes begin and end together, and their results are one
+- Each such operation is a separate load process. All processes begin and end together, and their results are one
   summary.
-- The rate of the sweep does not count an operation with a rate of its own. So with the file above, the curve is of
-  reads beside a constant load of writes. If every operation has a rate, the whole load is an open loop.
+- The rate of the sweep does not count an operation with a separate rate. So with the file above, the curve shows reads
+  beside a constant load of writes. If every operation has a rate, the whole load is an open loop.
 - An operation that does not achieve its rate gives the trial the verdict `OFFERED_NOT_MET`.
 
 ## The data
-`preload` writes rows before the load begins. The preload is in no rate. Then the tool waits until the server is at
-rest and uses less than a quarter of a core, and counts the rows. Every table gets the same number of rows. Reads ask
-for times of these rows; with `--read-recent 1h` only for those of the newest hour. Writes of a mix follow after them.
+`preload` writes rows before the load begins. The preload is in no rate. Then the tool waits until the server is at rest
+and uses less than a quarter of a core, and counts the rows. Every table gets the same number of rows. Reads select
+times of these rows; with `--read-recent 1h` only those of the newest hour. Writes of a mix follow after them.
 
-The report and `points.csv` have the rows, by how many bytes the server's files grew (its write-ahead log apart), the
-bytes of a row on disk and of its values alone, and the compression ratio of the two. A server is at rest when:
+The report and `points.csv` have the rows and the growth of the server's files in bytes, without its write-ahead log.
+They also have the bytes of a row on disk, those of its values alone, and the compression ratio of the two. A server is
+at rest when:
 
 AT_REST
 
 ### One data set for all trials
 For KEEPING,
-the rows are loaded once: by the first trial that needs them, on a server with the most cores and connections of the
-sweep. Then this server is stopped cleanly, and its directory is kept. Each trial gets a copy of it, with the same port
-and password, which are in the files. After the start, the rows are counted again. A trial with another method, number
-of partitions or other knob (except numbers of threads) has other files, so it has a data set of its own. Servers of
-other targets, servers at an endpoint and servers on prepared disks load the rows in each trial.
+the rows are loaded once. The first trial that needs them loads them, on a server with the most cores and connections
+of the sweep. Then this server is stopped cleanly, and its directory is kept. Each trial gets a copy of it, with the
+same port and password, which are in the files. After the start, the rows are counted again. A trial with another
+method, number of partitions or other knob (except numbers of threads) has other files, so it has another data set.
+Servers of other targets, servers at an endpoint and servers on prepared disks load the rows in each trial.
 
 On file systems that can share blocks between files (XFS, Btrfs), a copy is a reflink: it takes little time and no
 space. On others (ext4), all bytes are copied, and the copy is written to the disk before the load begins. `points.csv`
@@ -112,40 +113,40 @@ and one copy fit on the disk. The run removes its data sets at its end and on Ct
 removes them, and `scale resume` uses them if they are still there.
 
 ### Warm and cold data
-`--cache` (`cache` in `[method]`) says what is in memory when the load begins:
+`--cache` (`cache` in `[method]`) sets which data are in memory when the load begins:
 
 | value | meaning |
 |---|---|
-| `as-is` | the default: what the copy, the count of the rows and the check of the answers left in memory |
-| `warm` | all files of the server are read before the load; a note says so if they do not stay in the page cache |
+| `as-is` | the default: the data that the copy, the count of the rows and the check of the answers left in memory |
+| `warm` | all files of the server are read before the load; a note warns if they do not stay in the page cache |
 | `cold` | the files are not in the page cache, and the server has just been started |
 
 For `cold`, the server is stopped cleanly after the check of the answers. The tool writes each of its files to the disk
 and calls `posix_fadvise(POSIX_FADV_DONTNEED)`, which other programs on the machine do not notice. `mincore` then proves
 that the pages are gone; if more than 10 % stay, the trial is `ABORTED`. Then the server is started again. The warm-up
 already reads, so `--warmup 0` shows the first seconds. `preload_cached_percent` has the share of the files in the page
-cache just before the load, whatever `--cache` is. With `--memory`, the copy is dropped from the page cache too, so that
-the memory for what the server reads is its own; with `--cache warm` it is not, because the tool reads. `--vary
+cache just before the load, for every value of `--cache`. With `--memory`, the copy is dropped from the page cache too,
+so that pages that the server reads count as its memory; with `--cache warm` it is not, because the tool reads. `--vary
 cache=warm,cold` measures both in one sweep, on one data set.
 
 ## Answers
 A row depends only on the seed, the table and its number, so the correct answer to a query is known. Before the load,
 each operation is asked 20 times or more, and each answer is compared with the correct one: the number of rows, their
-order, and each value by its type. During the load, one answer of each operation in each half second is
-compared again. It is chosen by time, so answers of slow queries are among them. Its content is compared like that of
-the answers before the load. The drivers of PostgreSQL, TDengine and Cassandra hand over the rows, with times to the
-nanosecond; the drivers over HTTP the server's text, which the session reads by the same functions as its own answers.
-Long answers are compared wholly, and less often: all operations together hand over about 1 MB per second. Requests
-whose answers are compared take at most 1 % of the load generator's CPU time, the same part for each operation; where
-that is too little for one in half a second, fewer are compared. Neither limit applies to the first answer of an
+order, and each value by its type. During the load, one answer of each operation in each half second is compared again.
+It is chosen by time, so answers of slow queries are among them. Its content is compared like that of the answers before
+the load. The drivers of PostgreSQL, TDengine and Cassandra hand over the rows, with times to the nanosecond. The
+drivers over HTTP hand over the server's text, which the session reads by the same functions as the answers before the
+load. Long answers are compared wholly, and less often: all operations together hand over about 1 MB per second.
+Requests whose answers are compared take at most 1 % of the load generator's CPU time, the same part for each operation;
+if that is too little for one in half a second, fewer are compared. Neither limit applies to the first answer of an
 operation in the warm-up and to its first in the window, so each is compared in both. Of IoTDB's answers, only the
 number of rows is compared. So is it with an answer that the writes of the load may change. A difference gives the trial
-the verdict `WRONG_ANSWER`, and its reasons name the query, what came and what is correct.
-The report counts empty answers, because a query that finds nothing is fast. An aggregate of no rows is empty, whether
-the database answers it by no row, by NULL, or, of a count, by 0. Of a query with a bound, the report has the share of
-the rows above it. Answers to `sql` are not compared, because the tool does not know what they should be.
+the verdict `WRONG_ANSWER`, and its reasons name the query, its answer and the correct answer. The report counts empty
+answers, because a query that finds nothing is fast. An aggregate of no rows is empty, whether the database answers it
+by no row, by NULL, or, of a count, by 0. Of a query with a bound, the report has the share of the rows above it.
+Answers to `sql` are not compared, because the correct answer is not known.
 
-### What equal means
+### Definition of equal
 Times, counts, texts and whole numbers must be equal, also the sum, the smallest and the largest of whole numbers, and
 their `spread`. A time is compared in the unit of the server's answer, so 1 microsecond is a difference. A server that
 computes in doubles may round whole numbers above 2^53.
@@ -157,16 +158,16 @@ NULL is not 0.
 
 ### Which devices are asked
 Devices have an order, drawn from the seed of the sweep. The questions before the load go through it: each takes the
-next devices, and so do the next operation and the next trial. An operation is asked 20 times, or up to 200 times where
-it takes more to ask for every device in each trial. With more devices, the next trial goes on where the last one ended.
-The report and `operations.csv` state how many answers were compared, and of how many devices.
+next devices, and so do the next operation and the next trial. An operation is asked 20 times, or up to 200 times if 20
+do not reach every device in each trial. With more devices, the next trial continues after the last device of the one
+before. The report and `operations.csv` state how many answers were compared, and of how many devices.
 
-The requests of the load draw devices, moments and bounds evenly. Each trial and each operation has draws of its own,
-which follow from the seed of the sweep (`read_seed` in the trial's spec). So the trials of a sweep together ask for the
+The requests of the load draw devices, moments and bounds evenly. Each trial and each operation has separate draws,
+which follow from the seed of the sweep (`read_seed` in the trial's spec). So the trials of a sweep together reach the
 devices that one trial misses.
 
 ### Which answers the load may change
-Reads ask for times of the preload, so writes do not change these answers. Writes add rows to an answer over all time
+Reads select times of the preload, so writes do not change these answers. Writes add rows to an answer over all time
 (`scan_tag`, `aggregate_tag` with `bucket`). Its number of rows must then be at least that of the preload, and at most
 that and all rows that were sent until the end of the load.
 
@@ -178,11 +179,11 @@ InfluxDB stores the text of a number as a double. An answer is not compared if a
 the types decide on which side it is. Whole numbers and a whole bound below 2^24 are compared exactly everywhere.
 
 Cassandra is asked with `ALLOW FILTERING` if there is a bound: it reads the rows of the devices in the time range and
-returns those above it. To several devices together it answers without pages, because it sorts their rows. It says 0 for
-a mean or a sum of no rows; then the tool asks how many rows there are, and compares that.
+returns those above it. To several devices together it answers without pages, because it sorts their rows. It answers 0
+for a mean or a sum of no rows; then the tool counts the rows, and compares that number.
 
 A column of a device is a series of VictoriaMetrics, and an answer holds series: `values` of `operations.csv` counts
-each sample with its time. Its windows begin after their left border, so the tool asks for the window that ends a
+each sample with its time. Its windows begin after their left border, so the tool selects the window that ends a
 millisecond before `to`. Rows above a bound are asked at the times of the rows, one `step_ms` apart: if there were no
 row at such a time, VictoriaMetrics would repeat the one before. The stretches of `group_by_time` have one length, so it
 needs a `step` and a `span` that are multiples of `bucket`. `latest` reads all samples of the device, because
@@ -190,7 +191,7 @@ VictoriaMetrics has no index of last samples.
 
 IoTDB aggregates each device by itself, and refuses a bound with a fraction for a column of whole numbers. Its stretches
 of time begin with the range, as do those of KairosDB, so that `step` and `span` must be multiples of `bucket` as for
-VictoriaMetrics. A query of KairosDB has a list of devices for each column, and a bound is of its own column.
+VictoriaMetrics. A query of KairosDB has a list of devices for each column, and a bound applies to that column only.
 
 OpenTSDB is asked by `/api/query`, with `--method put`. A column of a device is a series of OpenTSDB, as for
 VictoriaMetrics, and an answer holds all of a range or an aggregate of each series (a downsample). A range includes its
@@ -199,11 +200,11 @@ multiples of their length since 1970. It leaves out a stretch that begins before
 after it, so `step` and `span` must be multiples of `bucket`. Several devices are counted, added up, or compared by
 aggregators that put no values between their points. Their mean would be a mean of means, so it is not asked.
 
-OpenTSDB is not asked for `latest`. `/api/query/last` wants all tags of a series. It looks into the hour of the last
+OpenTSDB is not asked for `latest`. `/api/query/last` needs all tags of a series. It looks into the hour of the last
 write (`tsd.core.meta.enable_tsuid_incrementing`), or into one hour after the other from now backwards (`backScan`). The
-load's times are in the past: with 0, 24 and 1,000 hours the answer was empty, and with 90,000, which reach the rows,
-there was none within two minutes (tried on 22 November 2026 with 2.4.1). No other query has an order or a limit, and
-none has a condition on values.
+load's times are in the past: with 0, 24 and 1,000 hours the answer was empty. With 90,000, which reach the rows, there
+was no answer within two minutes (tried on 22 November 2026 with 2.4.1). No other query has an order or a limit, or a
+condition on values.
 
 ## Functions
 `function` is one of those below, `functions` are several in one query (`functions = "avg,max"`): an answer has, of each
@@ -226,9 +227,9 @@ and between two values in proportion.
 A database that defines a function otherwise is not asked for it, because its answer to the same question is another
 number. So InfluxQL is asked for `stddev_samp`, TDengine and VictoriaMetrics for `stddev`, PostgreSQL, QuestDB and IoTDB
 for both. InfluxQL's percentile is the value at a rank, and OpenTSDB's takes p % of n + 1. Those of QuestDB and KairosDB
-are estimates. The rates of InfluxQL, KairosDB and OpenTSDB are of a point, or a stretch of time, and the one before it,
-so they need rows outside of the range. `first`, `last` and `rate` are of one device. QuestDB counts different values of
-whole numbers and texts only, TDengine estimates them.
+are estimates. The rates of InfluxQL, KairosDB and OpenTSDB compare a point, or a stretch of time, with the one before
+it, so they need rows outside of the range. `first`, `last` and `rate` need a single device. QuestDB counts different
+values of whole numbers and texts only, TDengine estimates them.
 
 A percentile may differ from the right one as a value of its column may, by 1e-5 (float) or 1e-9 of the two values
 beside it. A standard deviation may differ by the same part of itself, and beside that by 1.2e-7 (float) or 1e-14 of the
@@ -238,9 +239,9 @@ deviation of 0.042, `STDDEV` was wrong by up to 1.4e-4 of it. It is asked for co
 where it is right.
 
 ## Groups of devices
-`group_by_tag`, `aggregate_tag` and `scan_tag` ask for the devices of groups. A tag says the group of a device: a whole
-number of few values, such as `groupid` with ten. `fraction` is the part of the groups that a request asks for; the
-request draws the first of them, and the others follow it. The four queries of the published comparison of TDengine with
+`group_by_tag`, `aggregate_tag` and `scan_tag` select the devices of groups. A tag names the group of a device: a whole
+number of few values, such as `groupid` with ten. `fraction` is the part of the groups that a request reads; the request
+draws the first of them, and the others follow it. The four queries of the published comparison of TDengine with
 Cassandra are `scan_tag` (q1), `aggregate_tag` (q2), `group_by_tag` (q3), and `aggregate_tag` with a `bucket` (q4).
 
 TDengine, InfluxDB and VictoriaMetrics store the tags with the rows. PostgreSQL gets a table `device` with a row for
@@ -259,8 +260,8 @@ FILTERING`. For q4, the rows were loaded again with a column for their minute, a
 
 A table for each query is usual with Cassandra, but then each row is written several times, which no other database in
 the comparison has to do. With the group as the partition key of the only table, a partition has all rows of all its
-devices, and reads of one device must read from it. So this tool keeps one table, by device and time, and refuses what
-that table cannot answer. Of `sweeps/cassandra-reads.toml`, it answers these:
+devices, and reads of one device must read from it. So this tool keeps one table, by device and time, and refuses
+queries that this table does not support. Of `sweeps/cassandra-reads.toml`, it answers these:
 
 ```sh
 scale sweep sweeps/cassandra-reads.toml --target cassandra \\
@@ -268,7 +269,7 @@ scale sweep sweeps/cassandra-reads.toml --target cassandra \\
 ```
 
 ## TSBS
-`--workload tsbs-devops` has the 15 queries of the Time Series Benchmark Suite's use case "devops" by their own names:
+`--workload tsbs-devops` has the 15 queries of the Time Series Benchmark Suite's use case "devops" by their names there:
 
 ```sh
 scale sweep cpu --cores 1..2 --workload tsbs-devops --target postgres,questdb,victoriametrics
@@ -280,15 +281,15 @@ of a stretch of time, because some databases answer with whole stretches only.
 
 PostgreSQL, TDengine, QuestDB and InfluxDB are asked all 15; VictoriaMetrics 14. QuestDB's devices are in several tables
 (`--partitions`), so a query for all devices joins a selection of each table; with `--partitions 1`, it names the only
-one. TDengine refuses rows older than ten years by default, so its database is
-created with `KEEP 36500d`. A query that a database is not asked is left out for it, and a note of the plan says why.
-The same holds for `iot-queries`. The rates of two mixes are not comparable then; those of each query are, in
-`operations.csv`. A mix of your own (`--mix`) is refused instead.
+one. TDengine refuses rows older than ten years by default, so its database is created with `KEEP 36500d`. A query that
+a database is not asked is left out for it, and a note of the plan gives the reason. The same holds for `iot-queries`.
+The rates of two mixes are not comparable then; those of each query are, in `operations.csv`. A mix that you write
+(`--mix`) is refused instead.
 
-### What differs from TSBS
+### Differences from TSBS
 Hosts, metrics, functions, lengths of ranges and of stretches, limits and the threshold are those of TSBS' source at
-commit 37fced7 (21 September 2023), which a test lists. Its README says otherwise: 5 minutes for `single-groupby`, an
-hour for `cpu-max-all`, 24 hours for `double-groupby`. Its programs ask by 1 minute, for 8 hours and 12. This differs:
+commit 37fced7 (21 September 2023), which a test lists. Its README has other lengths: 5 minutes for `single-groupby`, an
+hour for `cpu-max-all`, 24 hours for `double-groupby`. Its programs use 1 minute, 8 hours and 12 hours. This differs:
 
 | | TSBS | here |
 |---|---|---|
@@ -300,7 +301,7 @@ hour for `cpu-max-all`, 24 hours for `double-groupby`. Its programs ask by 1 min
 | start of a range | any nanosecond | a multiple of the stretch of time, of 10 s for `high-cpu` |
 | rows of an answer | a stretch more, the first and the last are parts: 61 in an hour | 60, all whole |
 | end of `groupby-orderby-limit` | any nanosecond: the newest stretch is a part | a full minute |
-| order of `high-cpu` | none is asked for | by time: a sort more, where rows do not lie in this order |
+| order of `high-cpu` | none is asked for | by time: a sort more, if rows do not lie in this order |
 | columns of `high-cpu` and `lastpoint` | all, and the tags or their number | the ten metrics, the time and the host |
 | hosts | the name, by a table of tags in TimescaleDB | the number or name of the device, in the table of the metrics |
 | requests | one kind after the other | all kinds in turn; `--mix NAME=1` for one |
@@ -310,10 +311,10 @@ hour for `cpu-max-all`, 24 hours for `double-groupby`. Its programs ask by 1 min
 with `side = "between"`, 9 and 11 are the two bounds of every request. A value that equals a bound is not returned.
 `where = "voltage<220,phase>0.5"` adds conditions, also on other columns, which are the same in every request.
 
-`selectivity = "10%"` is a bound that this share of all rows is above, or below it, or two bounds in the middle of the
-range that it is between: the tool computes them from the range and the law of the column's values. It needs `--values
-random`, because with other laws the share depends on the range of time. A column of few different values has the
-nearest share that they allow. The report has the share that was measured.
+`selectivity = "10%"` sets a bound so that this share of all rows is above it, or below it. With `between`, it sets two
+bounds in the middle of the range. The tool computes them from the range and the law of the column's values. It needs
+`--values random`, because with other laws the share depends on the range of time. A column of few different values has
+the nearest share that they allow. The report has the share that was measured.
 
 ```sh
 scale sweep cpu --cores 1..2 --preload 1M --step-ms 10000 --values random --mix range_value=1 \\
@@ -323,10 +324,10 @@ scale sweep cpu --cores 1..2 --preload 1M --step-ms 10000 --values random --mix 
 ## Orders and groups
 `limit = 10` returns the first ten rows of a range, in the order of time or, with `order = "voltage desc"`, of a column.
 Rows with equal values may come in any order, and any of them may be the last: the check of the answers accepts each.
-Databases put NULL first, last, or among the smallest or largest values. An answer is not compared where a value by
-which its rows are ordered is NULL, such as the `rate` of a device with one row.
+Databases put NULL first, last, or among the smallest or largest values. An answer is not compared if a value by which
+its rows are ordered is NULL, such as the `rate` of a device with one row.
 
-`tagged = "groupid=3"` asks for all devices with this value of a tag, a whole number or a text, instead of devices that
+`tagged = "groupid=3"` selects all devices with this value of a tag, a whole number or a text, instead of devices that
 are drawn.
 
 `each` aggregates by devices (`each = "device"`) or by the values of any tag (`each = "location"`), over all time of the
@@ -355,9 +356,10 @@ after the last one. A stretch that is there must be right: NULL, or behind the l
 | VictoriaMetrics (`previous` only) | before the first one no row; after the last one, its value |
 | KairosDB, OpenTSDB (`null` only) | NULL or no row |
 
-No rows before or after the range are asked for. `fill` refuses `count` and `count_distinct` (0 in some databases, NULL
-in others), `rate` and `stddev_samp` but with `null` (a stretch of one row has no value), and `linear` between whole
-numbers (databases round differently): use `avg`, or a column of fractions.
+No rows before or after the range are asked for. `fill` refuses `count` and `count_distinct`, which are 0 in some
+databases and NULL in others. It refuses `rate` and `stddev_samp` except with `null`, because a stretch of one row has
+no value. It refuses `linear` between whole numbers, because databases round differently: use `avg`, or a column of
+fractions.
 
 ## Sets
 `set` combines two ranges of one device: the first two thirds and the last two thirds of `span`. Their union has all
@@ -368,7 +370,7 @@ A trial gets the verdict `GENERATOR_BOUND` if the load generator's CPUs or one o
 load that reads has no ceiling of the load generator, as a load of writes has: most of a request's cost is reading its
 answer, which only a database gives.
 
-## What the report shows
+## The report
 ```sh
 scale sweep sweeps/iot-queries.toml --target tdengine,postgres --runtime process --cores 0.5,1 --replicates 2 \\
   --warmup 5s --connections-check off --drift-check off

@@ -38,10 +38,19 @@ from tools import claimed_tests  # noqa: E402
 QUICK = ("tests/loadgen", "tests/unit")  # what a person runs
 PROCESSES = 3  # a third of their time they wait, for deadlines and for servers
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
-SLOW_DATABASES = ("test_cassandra", "test_iotdb", "test_kairosdb", "test_opentsdb", "test_questdb")
+SLOW_DATABASES = (
+    "test_cassandra",
+    "test_containers_of_databases",
+    "test_iotdb",
+    "test_kairosdb",
+    "test_opentsdb",
+    "test_questdb",
+)
 QUICK_DATABASES = (
     "test_data_sets_on_databases",
     "test_influxdb",
+    "test_mariadb",
+    "test_prometheus_target",
     "test_sql_databases",
     "test_victoriametrics",
 )
@@ -53,7 +62,8 @@ SEVERAL_DATABASES = (  # in one file
     "test_iot_benchmark",
     "test_named_workloads",
 )
-APART = tuple(f"tests/integration/{name}.py" for name in (*DISKS, *DATABASES, *SEVERAL_DATABASES))
+WORKFLOWS = ("test_workflows",)
+APART = tuple(f"tests/integration/{name}.py" for name in (*DISKS, *DATABASES, *SEVERAL_DATABASES, *WORKFLOWS))
 ROOMS = sorted({path.parent.name for path in Path("tests").glob("*/test_*.py")})
 INTEGRATION = ("tests/integration", *(f"--ignore={path}" for path in APART))
 BIN = Path(sys.executable).parent
@@ -61,7 +71,7 @@ PYTEST = (sys.executable, "-m", "pytest", "--durations=15", "--durations-min=5")
 AGAIN_AT_MOST = 6  # more failures than these are not a busy machine's: the suite fails at once
 FAILED = 1  # pytest's exit code for failed tests; all others mean that it could not run them
 BESIDE = {  # parts that take about as long as the integration tests
-    "disks and slow databases": tuple(f"tests/integration/{name}.py" for name in (*DISKS, *SLOW_DATABASES)),
+    "disks and slow databases": tuple(f"tests/integration/{name}.py" for name in (*DISKS, *SLOW_DATABASES, *WORKFLOWS)),
     "quick databases and unit": (
         *(f"tests/integration/{name}.py" for name in (*QUICK_DATABASES, *SEVERAL_DATABASES)),
         *(f"tests/{name}" for name in ROOMS if name != "integration"),
@@ -80,6 +90,7 @@ SANITIZED = {
     "thread": (  # counters that threads share, several processes, requests that fail
         "test_loadgen_counts",
         "test_load_processes",
+        "test_loadgen_simulated",
         "test_tdengine_faults",
     ),
 }

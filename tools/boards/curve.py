@@ -171,7 +171,7 @@ def efficiency() -> Json:
     return by_level(
         About(
             title="Efficiency",
-            sentence="Speedup over the ideal one: what of each further core or disk arrives.",
+            sentence="Speedup over the ideal one.",
             place=(14, 8, 10, 9),
             unit="percentunit",
         ),
@@ -265,7 +265,7 @@ def parameters() -> Json:
         [target("A", f"{of('run', 'this')} or {of('other', 'other')}", table=True)],
         {"showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "fields": ""}},
         custom={"align": "auto", "cellOptions": {"type": "auto"}, "filterable": False, "minWidth": 50},
-        noValue="none: too few VALID trials",
+        noValue="too few VALID trials",
         overrides=[
             override("Model", custom__width=58),
             override("Name", custom__width=58),
@@ -289,7 +289,7 @@ def scaling() -> Json:
     return dashboard(
         "scale-curve",
         "Scaling curve",
-        "How the rate grows with n, and how well the fitted line says it.",
+        "The rate over n, with the fitted line.",
         [throughput(), speedup(), efficiency(), levels(), parameters()],
         [SWEEP_VARIABLE, RUN_VARIABLE, TARGETS, OTHER, VARIANTS, {**AXIS, "hide": 2}, {**UNIT, "hide": 2}],
         time_from="now-1h",

@@ -1,4 +1,4 @@
-"""The dashboard "Live sweep": one look says what runs, how far it is, and which resource is at its limit."""
+"""The dashboard "Live sweep": one look shows the running trial, the progress, and the resource at its limit."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def running() -> Json:
     return panel(
         "stat",
         About(
-            title="Runs now",
+            title="Running trial",
             sentence="The trial that runs and the phase that it is in.",
             place=(0, 0, 7, 3),
             unit="none",
@@ -162,7 +162,11 @@ def bottleneck() -> Json:
     busy = f"max by (trial) (avg_over_time(scale_disk_utilisation_ratio{RUN}{LAST}))"
     shares = [
         ("A", "Server's cores", _share(f"scale_cpu_used_cores{SERVER}", f"scale_cpu_given_cores{SERVER}")),
-        ("B", "Generator's cores", _share(f"scale_cpu_used_cores{GENERATOR}", f"scale_cpu_given_cores{GENERATOR}")),
+        (
+            "B",
+            "Load generator's cores",
+            _share(f"scale_cpu_used_cores{GENERATOR}", f"scale_cpu_given_cores{GENERATOR}"),
+        ),
         (
             "C",
             "Rate, of the load generator's ceiling",
@@ -183,8 +187,8 @@ def bottleneck() -> Json:
         "bargauge",
         About(
             title="What is the bottleneck?",
-            sentence="Use of each resource over its limit in the last ten seconds: the bar that "
-            "is full is the limit, and only if it is the server's is the rate the server's.",
+            sentence="Use of each resource over its limit in the last ten seconds: the full "
+            "bar is the limit. Only if it belongs to the server, the rate is the server's.",
             place=(0, 3, 10, 7),
             unit="percentunit",
         ),
@@ -204,12 +208,15 @@ def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
     rows, requests = (f"max(scale_achieved_{unit}_per_second{chosen})" for unit in ("rows", "requests"))
     offered = " or ".join(f"max(scale_offered_{unit}_per_second{chosen})" for unit in ("requests", "rows"))
     ceiling = " or ".join(f"max(scale_generator_ceiling_{unit}_per_second{chosen})" for unit in ("rows", "requests"))
+    held, failed = (
+        " or ".join(f"max(scale_search_{end}_{unit}_per_second{chosen})" for unit in ("rows", "requests"))
+        for end in ("held", "failed")
+    )
     return lines(
         About(
             title="Rate",
-            sentence="What the run's rate counts, each second: rows acknowledged, or requests answered by a load that reads, whose "
-            "written rows have the right axis; what was offered; in the legend the ceiling, which is what the load generator could "
-            "make by itself, mostly far above the axis.",
+            sentence="Acknowledged rows each second, or answered requests of a load that reads, whose written rows have the right "
+            "axis. The offered rate; of a search for the capacity also the highest that held the objective and the lowest that did not (dashed). In the legend the ceiling: the rate of the load generator by itself, mostly far above the axis.",
             place=place,
             unit="sishort",
         ),
@@ -218,12 +225,16 @@ def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
             target("B", offered, "offered"),
             target("C", ceiling, "ceiling"),
             target("D", f"{rows} and on () {requests}", "rows written"),
+            target("E", held, "held"),
+            target("F", failed, "did not hold"),
         ],
         axis="${unit}/s",
         last=True,
         overrides=[
             override("rate", color=fixed(BLUE)),
             override("offered", color=fixed(PURPLE)),
+            limit("held", GREEN),
+            limit("did not hold", ORANGE),
             override(
                 "rows written", color=fixed(GREEN), custom__axisPlacement="right", custom__axisLabel="rows written/s"
             ),
@@ -238,22 +249,22 @@ def rate(place: tuple[int, int, int, int], chosen: str = RUN) -> Json:
 
 def cores(place: tuple[int, int, int, int], extra: str = "") -> Json:
     """Used against given."""
-    sides = [("server", BLUE, LIGHT_BLUE), ("generator", ORANGE, LIGHT_ORANGE)]
+    sides = [("server", "server", BLUE, LIGHT_BLUE), ("generator", "load generator", ORANGE, LIGHT_ORANGE)]
     targets, overrides = [], []
-    for ref, (side, colour, light) in zip(("A", "B"), sides, strict=True):
+    for ref, (side, name, colour, light) in zip(("A", "B"), sides, strict=True):
         chosen = f'{{run="$run",side="{side}"{extra}}}'
         targets += [
-            target(ref, f"max(scale_cpu_used_cores{chosen})", f"{side} used"),
-            target(chr(ord(ref) + 2), f"max(scale_cpu_given_cores{chosen})", f"{side} given"),
+            target(ref, f"max(scale_cpu_used_cores{chosen})", f"{name} used"),
+            target(chr(ord(ref) + 2), f"max(scale_cpu_given_cores{chosen})", f"{name} given"),
         ]
         overrides += [
-            override(f"{side} used", color=fixed(colour)),
-            limit(f"{side} given", light),
+            override(f"{name} used", color=fixed(colour)),
+            limit(f"{name} given", light),
         ]
     return lines(
         About(
             title="Cores",
-            sentence="Cores used by the server and by the load generator (solid), and what each was given (dashed).",
+            sentence="Cores used by the server and by the load generator (solid), and the cores that each was given (dashed).",
             place=place,
             unit="none",
         ),
@@ -277,7 +288,7 @@ def disks(place: tuple[int, int, int, int], extra: str = "") -> Json:
     return lines(
         About(
             title="Disks",
-            sentence="Bytes written to each disk of the server, and in a disk sweep the disk's own limit by fio (dashed).",
+            sentence="Bytes written to each disk of the server, and in a disk sweep the limit of the disk by fio (dashed).",
             place=place,
             unit="Bps",
         ),
@@ -297,22 +308,29 @@ def disks(place: tuple[int, int, int, int], extra: str = "") -> Json:
 def latency(place: tuple[int, int, int, int], extra: str = "") -> Json:
     """Response time."""
     colours = {"median": GREEN, "99 %": ORANGE, "longest": RED}
+    objective = target("D", f'max by (condition) (scale_objective_seconds{{run="$run"{extra}}})', "{{condition}} limit")
+    dashed = {
+        "matcher": {"id": "byRegexp", "options": ".* limit$"},
+        "properties": [{"id": "custom.lineStyle", "value": DASHED}, {"id": "custom.fillOpacity", "value": 0}],
+    }
     quantiles = (("A", "0.5", "median"), ("B", "0.99", "99 %"), ("C", "1", "longest"))
     return lines(
         About(
             title="Response time",
-            sentence="Time from a request's intended start to its answer: median, 99th percentile, longest.",
+            sentence="Time from a request's intended start to its answer: median, 99th percentile, longest. "
+            "The limits of an objective (dashed).",
             place=place,
             unit="s",
         ),
         [
             target(ref, f'max(scale_response_time_seconds{{run="$run",quantile="{q}"{extra}}})', name)
             for ref, q, name in quantiles
-        ],
+        ]
+        + [objective],
         axis="response time",
         log=True,
         last=True,
-        overrides=[override(n, color=fixed(c)) for n, c in colours.items()],
+        overrides=[*(override(n, color=fixed(c)) for n, c in colours.items()), dashed],
     )
 
 
@@ -362,7 +380,7 @@ def finished() -> Json:
         "table",
         About(
             title="Trials that ended",
-            sentence="Each trial that ended, the newest first, with its verdict; its name leads to its own page.",
+            sentence="Each trial that ended, the newest first, with its verdict; its name leads to its page.",
             place=(0, 10, 10, 7),
             unit="sishort",
         ),
@@ -398,7 +416,7 @@ def live() -> Json:
     return dashboard(
         "scale-live",
         "Live sweep",
-        "What a sweep does now, and which resource limits it.",
+        "The running trial of a sweep, and the resource that limits it.",
         [
             running(),
             progress(),

@@ -1,4 +1,4 @@
-"""The dashboard "Operations": what each operation of a mix does now, and what it came to at each level."""
+"""The dashboard "Operations": the operations of a mix, now and at each level."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def response(place: tuple[int, int, int, int]) -> Json:
     return lines(
         About(
             title="Response time, 99 %",
-            sentence="99th percentile of the response time of each operation, each second in which it had 1,000 requests.",
+            sentence="99th percentile of the response time of each operation over its last 1,000 requests or more: one second, or several if it is slow.",
             place=place,
             unit="s",
         ),
@@ -64,7 +64,7 @@ def response(place: tuple[int, int, int, int]) -> Json:
         axis="response time",
         log=True,
         last=True,
-        noValue="no second with 1,000 requests of an operation: the table has whole trials",
+        noValue="no operation has 1,000 requests yet: the table has whole trials",
         overrides=[only_when_empty(), *coloured()],
     )
 
@@ -148,7 +148,7 @@ def operations() -> Json:
     return dashboard(
         "scale-operations",
         "Operations",
-        "What each operation of a mix of reads and writes does.",
+        "The operations of a mix of reads and writes, now and at each level.",
         [requests((0, 0, 9, 8)), response((9, 0, 8, 8)), median((17, 0, 7, 8)), by_level()],
         [SWEEP_VARIABLE, RUN_VARIABLE, TARGETS, VARIANTS, {**AXIS, "hide": 2}],
         time_from="now-5m",

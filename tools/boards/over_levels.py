@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tools.boards.panels import About, Json, only_when_empty, override, panel, target
+from tools.boards.panels import About, Json, level_ticks, only_when_empty, override, panel, target
 
 # A name has the same colour in all panels.
 BY_NAME = {"mode": "palette-classic-by-name"}
@@ -48,7 +48,12 @@ def over_n(
         },
         overrides=[
             override(
-                "n", unit="none", custom__axisLabel="n, ${axis}", custom__scaleDistribution={"type": "linear"}, min=None
+                "n",
+                unit="none",
+                custom__axisLabel="n, ${axis}",
+                custom__scaleDistribution={"type": "linear"},
+                min=None,
+                mappings=level_ticks(),
             ),
             only_when_empty(),
             *overrides,

@@ -1,4 +1,4 @@
-"""What the dashboards are made of: targets, panels, variables, annotations, in the shape that Grafana 11 documents.
+"""The parts of the dashboards: targets, panels, variables, annotations, in the shape that Grafana 11 documents.
 
 A panel is declared with its title, its sentence, its place and its queries. Refuses a panel without sentence or unit.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 Json = dict[str, Any]
@@ -19,6 +20,9 @@ DISK_COLOURS = ("#2ca02c", "#7b3294", "#17a2b8", "#b8860b", "#c2517b", "#5b6f80"
 DASHED = {"fill": "dash", "dash": [8, 6]}
 # Of the room left of a plot: equal on all panels, so that equal times stand under each other.
 AXIS_WIDTH = 58
+# Above this level an axis has no ticks between whole numbers.
+TICKS_MAX = 16
+TICK_ERROR = 0.001
 
 
 def target(ref: str, expr: str, legend: str = "", *, table: bool = False, instant: bool = False) -> Json:
@@ -60,6 +64,20 @@ def only_when_empty() -> Json:
     space is neither a number nor visible.
     """
     return {"matcher": {"id": "byType", "options": "number"}, "properties": [{"id": "noValue", "value": "\u200b"}]}
+
+
+def level_ticks() -> list[Json]:
+    """Hides ticks that cannot be a level: above 1 all but whole numbers, below 1 all but quarters (of a core).
+
+    Grafana chooses the ticks of a number by itself, such as 1.2 disks, and a panel cannot give it a list. A range of
+    values with an empty text has no label.
+    """
+    ends = [*(i / 4 for i in range(5)), *range(2, TICKS_MAX + 1)]
+    hidden = [(low + TICK_ERROR, high - TICK_ERROR) for low, high in pairwise(ends)]
+    return [
+        {"type": "range", "options": {"from": low, "to": high, "result": {"text": "", "index": at}}}
+        for at, (low, high) in enumerate(hidden)
+    ]
 
 
 def disk_colours() -> list[Json]:
@@ -195,7 +213,7 @@ def by_level(
         "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
         "tooltip": {"mode": "multi", "sort": "none"},
     }
-    over_n = override("n", unit="none", custom__axisLabel="n, ${axis}", min=None)
+    over_n = override("n", unit="none", custom__axisLabel="n, ${axis}", min=None, mappings=level_ticks())
     return panel(
         "trend",
         about,

@@ -44,7 +44,7 @@ def given() -> Json:
         "stat",
         About(
             title="Given",
-            sentence="What the trial was given: cores, disks and each knob that is a number.",
+            sentence="Resources and knobs of the trial: cores, disks and each knob that is a number.",
             place=(0, 0, 14, 3),
             unit="string",
         ),
@@ -116,19 +116,20 @@ def memory(place: tuple[int, int, int, int]) -> Json:
     return lines(
         About(
             title="Memory",
-            sentence="Memory of the server and of the load generator without page cache, and what the host can still give (dashed, "
-            "right axis).",
+            sentence="Memory of the server and of the load generator without page cache, and the available memory of the host "
+            "(dashed, right axis).",
             place=place,
             unit="bytes",
         ),
         [
-            target("A", f"max by (side) (scale_memory_used_bytes{TRIAL})", "{{side}}"),
+            target("A", 'max(scale_memory_used_bytes{run="$run",trial="$trial",side="server"})', "server"),
+            target("C", 'max(scale_memory_used_bytes{run="$run",trial="$trial",side="generator"})', "load generator"),
             target("B", f"max(scale_host_memory_available_bytes{TRIAL})", "host available"),
         ],
         axis="memory",
         overrides=[
             override("server", color=fixed(BLUE)),
-            override("generator", color=fixed(ORANGE)),
+            override("load generator", color=fixed(ORANGE)),
             override(
                 "host available",
                 color=fixed(GREY),

@@ -36,6 +36,7 @@ OTHERS = (
     ("verify", "last"),
     ("export", "last", "--csv", "-"),
     ("fit", "data.csv", "--n", "cores", "--x", "rows_per_s"),
+    ("size", "--run", "last", "--need", "1M", "--headroom", "30%", "--prices", "prices-example"),
     ("watch", "last"),
     ("doctor",),
     ("clean", "--dry-run"),

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.iotbenchmark.keys import INEFFECTIVE, ONLY, USED
+from scale_sweep.sweep.find import bundled_sweeps
 from scale_sweep.sweep.settings import BY_KEY
 from tools.provoking import odd
 from tools.provoking.case import Case, encoded
 
 ROOT = Path(__file__).resolve().parents[2]
-SWEEPS = sorted((ROOT / "sweeps").glob("*.toml"))
+SWEEPS = sorted(bundled_sweeps().values())
 JSONS = sorted((ROOT / "tests" / "unit" / "transcripts").glob("json-*.json"))
 QUERIES: dict[str, Any] = {
     "filetype": "query",

@@ -11,9 +11,9 @@ RESULTS = (0, 10, 11, 12, 130)  # these come with results, not with one message
 MESSAGE_MAX = 4000  # characters on standard error beside a refusal
 RAISED = ("Traceback (most recent call last)", "Exception ignored in", "Error in sys.", "Fatal Python error")
 UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-REFUSAL = re.compile(r"^(scale: .*|╭─ Error)", re.MULTILINE)
+REFUSAL = re.compile(r"^scale: .*", re.MULTILINE)
 CANNOT_START = re.compile(r"^Cannot start: .*", re.MULTILINE)
-REMEDY = re.compile(r"^  → \S|Try 'scale|Try .scale .* for help|requires an argument", re.MULTILINE)
+REMEDY = re.compile(r"^  → \S", re.MULTILINE)
 
 
 def judge(case: Case, outcome: Outcome) -> list[str]:

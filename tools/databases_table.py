@@ -1,0 +1,67 @@
+"""Writes the table of the databases into docs/databases.md, from the facts of the targets and from tools/tried.toml.
+
+    python tools/databases_table.py
+
+A test of `make check` compares the page with the table. Refuses to say that something was tried: the list does.
+"""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "runner"))
+from scale_sweep.model import ServerSource  # noqa: E402
+from scale_sweep.server.targets import Facts, all_facts  # noqa: E402
+
+PAGE, TRIED = ROOT / "docs/databases.md", ROOT / "tools/tried.toml"
+BEGIN, END = "<!-- tools/databases_table.py writes this table -->\n", "<!-- end of the table -->\n"
+HEADS = ("database", "writes", "reads", "disks", "container", "endpoint", "checked", "last tried")
+
+
+def table() -> str:
+    """The table as Markdown. Raises KeyError for a target that the list lacks."""
+    tried = tomllib.loads(TRIED.read_text(encoding="utf-8"))
+    shown = [facts for facts in all_facts() if facts.stores_rows]
+    rows = [HEADS, tuple("---" for _ in HEADS), *(_cells(facts, tried[facts.name]) for facts in shown)]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in rows)
+
+
+def _cells(facts: Facts, tried: Mapping[str, str]) -> tuple[str, ...]:
+    return (
+        facts.title,
+        ", ".join(f"`{method}`" for method in facts.methods),
+        "yes" if facts.queries else "no",
+        ", ".join(facts.disk_placements) or "one",
+        _container(facts, tried["container"]),
+        "yes" if ServerSource.ENDPOINT in facts.runs_from else "no",
+        "rows and sums" if facts.sums else "number of rows",
+        f"{tried['version']}, {tried['date']}",
+    )
+
+
+def _container(facts: Facts, tried: str) -> str:
+    if ServerSource.IMAGE not in facts.runs_from:
+        return "no image"
+    return f"{tried} tried; the vendor's not tried" if tried else "image not tried"
+
+
+def written(page: str) -> str:
+    """The page with the table between its marks. Raises ValueError for a page without them."""
+    begin, end = page.index(BEGIN) + len(BEGIN), page.index(END)
+    return page[:begin] + "\n" + table() + "\n" + page[end:]
+
+
+def main() -> None:
+    """Writes the page if the table differs."""
+    page = PAGE.read_text(encoding="utf-8")
+    made = written(page)
+    if made != page:
+        PAGE.write_text(made, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
