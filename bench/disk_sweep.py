@@ -3,8 +3,8 @@
     python bench/disk_sweep.py --scale scale --home DIR --picture docs/disk-sweep.svg     (as root, about 10 min)
     python bench/disk_sweep.py --run results/<run> --picture docs/disk-sweep.svg          (of a stored run)
 
-Runs sweeps/disk.toml on three capped loop devices; says whether the goals are met: durable speedup at least 2.8 on
-three disks, each disk's share within 5 % of an even one. Refuses to count trials that are not VALID.
+Runs the sweep tdengine-disk on three capped loop devices; says whether the goals are met: durable speedup at least 2.8
+on three disks, each disk's share within 5 % of an even one. Refuses to count trials that are not VALID.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SPEEDUP_GOAL, SHARE_GOAL = 2.8, 0.05
 
 def swept(scale: str, home: str, more: list[str]) -> Path:
     """Runs the sweep; the run's directory."""
-    words = [scale, "sweep", str(ROOT / "sweeps" / "disk.toml"), "--runtime", "process", "--home", home, "-y", "--json"]
+    words = [scale, "sweep", "tdengine-disk", "--runtime", "process", "--home", home, "-y", "--json"]
     done = subprocess.run([*words, *more], stdout=subprocess.PIPE, text=True, check=True)
     return Path(json.loads(done.stdout)["path"])
 

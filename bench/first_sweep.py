@@ -139,7 +139,7 @@ def spread_percent(trials: list[dict]) -> float | None:
 
 def line(seen: Seen) -> str:
     floor = "none" if seen.floor_percent is None else f"{seen.floor_percent:.1f} %"
-    return f"{seen.target:10} noise floor {floor:>7}  {seen.valid} of {seen.trials} VALID  {seen.took_s:.0f} s"
+    return f"{seen.target:10} spread {floor:>7}  {seen.valid} of {seen.trials} VALID  {seen.took_s:.0f} s"
 
 
 def repeated(asked: argparse.Namespace) -> None:
@@ -183,7 +183,7 @@ def summary(found: list[Seen], truth: Headline | None) -> list[str]:
         speedups = [h.speedup for h in said]
         lines.append(
             f"headline: median {statistics.median(speedups):.2f}, from {min(speedups):.2f} to {max(speedups):.2f}; "
-            f"claimed: ± {statistics.median(h.half_percent for h in said):.1f} % (median half-width)"
+            f"half of the 95 % interval: {statistics.median(h.half_percent for h in said):.1f} % (median)"
         )
     if len(said) > 1:
         spread = 100 * statistics.stdev(speedups) / statistics.mean(speedups)
@@ -206,7 +206,7 @@ def pairs(asked: argparse.Namespace) -> None:
         floors = [s.floor_percent for s in seen if s.floor_percent is not None]
         middle = f"{statistics.median(floors):.1f} %" if floors else "none"
         valid, trials = sum(s.valid for s in seen), sum(s.trials for s in seen)
-        print(f"{target}: median noise floor {middle} of {len(floors)} sweeps, {valid} of {trials} trials VALID")
+        print(f"{target}: median spread {middle} of {len(floors)} sweeps, {valid} of {trials} trials VALID")
 
 
 def main() -> None:

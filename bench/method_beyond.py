@@ -1,11 +1,13 @@
 """Do the fit's intervals hold where the truth is none of its models? Twelve shapes, six of them outside the models.
 
-    python bench/method_beyond.py --draws 100 --seed 7 [--only "log n"]
+    python bench/method_beyond.py --draws 63 --seed 11 [--only "log n"] [--processes 2]
 
 For each shape: how often the nominal 95 % interval of a prediction holds the true curve between the measured levels, at
-1.25 times and at twice the last level N, and how wide it is. Shapes, grids and seeds differ from those of
-bench/method_fit.py. Every set is drawn from its own seed, so that two versions of the fit see the same data. Refuses to
-judge a set without a prediction: those are counted in a column of their own.
+1.25 times and at twice the last level N, and how wide it is. For the shapes whose break a CPU placement makes, the same
+where the fit knows the break, and how often a hard limit is named. For intervals too wide to use: how wide they are
+after the level that the fit names is measured too. Shapes, grids and seeds differ from those of bench/method_fit.py.
+Every set is drawn from its own seed, so that two versions of the fit see the same data. Refuses to judge a set without
+a prediction: those are counted in a column of their own.
 """
 
 from __future__ import annotations
@@ -22,12 +24,13 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "runner"))
 
+from bench.method_fit import REACHES, Curve, markdown, share  # noqa: E402
 from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows  # noqa: E402
-from scale_sweep.model import Prediction  # noqa: E402
+from scale_sweep.model import KnownBreak, Prediction  # noqa: E402
 
-Curve = Callable[[float], float]
 GRIDS: dict[str, tuple[float, ...]] = {
     "1..8": tuple(map(float, range(1, 9))),
     "1..12": tuple(map(float, range(1, 13))),
@@ -36,8 +39,8 @@ GRIDS: dict[str, tuple[float, ...]] = {
 }
 NOISE = (0.01, 0.03)
 REPLICATES = (2, 3)
-REACHES = (1.25, 2.0)
-OUTSIDE = ("log n", "NUMA step", "SMT siblings", "plateau, then rise", "exponential", "fall to a floor")
+PLACED = {"NUMA step": 0.5, "SMT siblings": 0.6}  # shapes with a break that a CPU placement makes, as a share of N
+KNOWN = ", known"
 
 
 def shapes(last: float) -> dict[str, Curve]:
@@ -63,7 +66,8 @@ def shapes(last: float) -> dict[str, Curve]:
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """One set. inside: a value for each gap between levels. held: None where nothing was predicted. width: of the
-    interval at twice the last level, in percent of the truth."""
+    interval at twice the last level, in percent of the truth. halved: its width after the named level was measured,
+    over the width before; None where none was named. is_wide: whether it was too wide to use."""
 
     shape: str
     grid: str
@@ -71,29 +75,78 @@ class Outcome:
     held: tuple[bool | None, ...]
     width: float | None
     verdict: str
+    is_wide: bool
+    halved: float | None
 
 
-def drawn(job: tuple[str, str, float, int, int, int, int]) -> Outcome:
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One set to draw."""
+
+    grid: str
+    shape: str
+    noise: float
+    replicates: int
+    draw: int
+    seed: int
+    samples: int
+    advises: bool
+
+    @property
+    def curve(self) -> Curve:
+        """The truth."""
+        return shapes(GRIDS[self.grid][-1])[self.shape.removesuffix(KNOWN)]
+
+    @property
+    def chance(self) -> np.random.Generator:
+        """The random numbers of this set, which are those of the same shape without a known break."""
+        name = f"{self.grid} {self.shape.removesuffix(KNOWN)} {self.noise} {self.replicates}"
+        return np.random.default_rng([self.seed, self.draw, zlib.crc32(name.encode())])
+
+    @property
+    def breaks(self) -> tuple[KnownBreak, ...]:
+        """The break that the fit knows."""
+        if not self.shape.endswith(KNOWN):
+            return ()
+        after = PLACED[self.shape.removesuffix(KNOWN)] * GRIDS[self.grid][-1]
+        return (KnownBreak(after=after, knob="", label="", words="the added CPUs are of another kind"),)
+
+    def rows(self, levels: tuple[float, ...], chance: np.random.Generator) -> list[tuple[float, float]]:
+        """Measured rates at these levels."""
+        size = self.replicates
+        drawn = [(n, self.noise * chance.standard_normal()) for n in levels for _ in range(size)]
+        return [(n, 1e5 * self.curve(n) * math.exp(error)) for n, error in drawn]
+
+
+def drawn(job: Job) -> Outcome:
     """Draws one set and fits it."""
-    grid, shape, noise, replicates, draw, seed, samples = job
-    levels = GRIDS[grid]
-    curve = shapes(levels[-1])[shape]
-    chance = np.random.default_rng([seed, draw, zlib.crc32(f"{grid} {shape} {noise} {replicates}".encode())])
-    rows = [(n, 1e5 * curve(n) * math.exp(noise * chance.standard_normal())) for n in levels for _ in range(replicates)]
+    levels, chance = GRIDS[job.grid], job.chance
+    rows = job.rows(levels, chance)
     between = [(a + b) / 2 for a, b in zip(levels, levels[1:], strict=False)]
     beyond = [reach * levels[-1] for reach in REACHES]
-    fit = fit_rows(rows, Terms(), questions=FitQuestions(predict=[*between, *beyond]), samples=samples)
-    answers = [_held(p, 1e5 * curve(p.level)) for p in fit.predictions]
-    last = fit.predictions[-1]
-    width = None if last.low is None or last.high is None else 1e-3 * (last.high - last.low) / curve(last.level)
+    questions = FitQuestions(predict=[*between, *beyond], next_level=job.advises and job.draw % 8 == 0)
+    fit = fit_rows(rows, Terms(), questions=questions, breaks=job.breaks, samples=job.samples)
+    answers = [_held(p, 1e5 * job.curve(p.level)) for p in fit.predictions]
+    last, halved = fit.predictions[-1], None
+    if last.halved_by is not None:
+        more = [*rows, *job.rows((last.halved_by,), chance)]
+        asked = FitQuestions(predict=[last.level])
+        again = fit_rows(more, Terms(), questions=asked, breaks=job.breaks, samples=job.samples).predictions[0]
+        halved = _size(again) / _size(last) if again.low is not None else None
     return Outcome(
-        shape=shape,
-        grid=grid,
+        shape=job.shape,
+        grid=job.grid,
         inside=tuple(h for h in answers[: len(between)] if h is not None),
         held=tuple(answers[len(between) :]),
-        width=width,
+        width=None if last.low is None else 1e-3 * _size(last) / job.curve(last.level),
         verdict=str(fit.verdict),
+        is_wide=last.is_wide,
+        halved=halved,
     )
+
+
+def _size(prediction: Prediction) -> float:
+    return (prediction.high or math.nan) - (prediction.low or 0.0)
 
 
 def _held(prediction: Prediction, truth: float) -> bool | None:
@@ -102,57 +155,71 @@ def _held(prediction: Prediction, truth: float) -> bool | None:
     return prediction.low <= truth <= (math.inf if prediction.high is None else prediction.high)
 
 
-def jobs(draws: int, seed: int, samples: int, only: str) -> Iterator[tuple[str, str, float, int, int, int, int]]:
+def jobs(draws: int, seed: int, samples: int, only: str, advises: bool = True) -> Iterator[Job]:
     """All combinations, each drawn so many times."""
-    for shape in shapes(1.0):
+    for shape in (*shapes(1.0), *(f"{name}{KNOWN}" for name in PLACED)):
         for grid in GRIDS:
             for noise in NOISE:
                 for replicates in REPLICATES:
                     for draw in range(draws):
                         if only in f"{shape} {grid}":
-                            yield grid, shape, noise, replicates, draw, seed, samples
+                            yield Job(
+                                grid=grid,
+                                shape=shape,
+                                noise=noise,
+                                replicates=replicates,
+                                draw=draw,
+                                seed=seed,
+                                samples=samples,
+                                advises=advises,
+                            )
 
 
-def share(values: list[bool]) -> str:
-    """Percent of the values that are true."""
-    return f"{100 * sum(values) / len(values):.1f}" if values else "–"
-
-
-def table(outcomes: list[Outcome], key: Callable[[Outcome], str]) -> list[str]:
-    """A row for each value of the key."""
-    head = (
-        "| truth | sets | predicted at 2 N, % | holds between levels, % | at 1.25 N, % | at 2 N, % | width at 2 N, % |"
-    )
-    lines = [head, "|---|---|---|---|---|---|---|"]
+def coverage(outcomes: list[Outcome], key: Callable[[Outcome], str]) -> list[str]:
+    """How often the intervals hold: a row for each value of the key."""
+    head = ("truth", "sets", "predicted at 2 N, %", "holds between levels, %", "at 1.25 N, %", "at 2 N, %",
+            "width at 2 N, %", "hard limit, %")  # fmt: skip
+    rows = []
     for name in dict.fromkeys(map(key, outcomes)):
         those = [o for o in outcomes if key(o) == name]
         held = [[h for o in those if (h := o.held[i]) is not None] for i in range(len(REACHES))]
         widths = [o.width for o in those if o.width is not None]
-        cells = [
-            name,
-            f"{len(those)}",
-            f"{100 * len(held[1]) / len(those):.0f}",
-            share([h for o in those for h in o.inside]),
-            share(held[0]),
-            share(held[1]),
-            f"{np.median(widths):.0f}" if widths else "–",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
+        inside = [h for o in those for h in o.inside]
+        width = f"{np.median(widths):.0f}" if widths else "–"
+        limit = share([o.verdict == "knee" for o in those])
+        predicted = f"{100 * len(held[1]) / len(those):.0f}"
+        rows.append((name, str(len(those)), predicted, share(inside), share(held[0]), share(held[1]), width, limit))
+    return markdown(head, rows)
+
+
+def advice(outcomes: list[Outcome]) -> list[str]:
+    """Intervals too wide to use, and what the level that the fit names makes of them."""
+    rows = []
+    for name in dict.fromkeys(o.shape for o in outcomes):
+        those = [o for o in outcomes if o.shape == name]
+        ratios = [o.halved for o in those if o.halved is not None]
+        wide = share([o.is_wide for o in those])
+        after = f"{np.median(ratios):.2f} ({len(ratios)})" if ratios else "–"
+        rows.append((name, wide, after))
+    return markdown(("truth", "too wide at 2 N, %", "width after the named level / before, median (of)"), rows)
 
 
 def main() -> None:
-    """Draws all sets in two processes, and prints."""
+    """Draws all sets, and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--draws", type=int, default=10, help="sets of each combination (1,000 a shape: 63)")
-    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--samples", type=int, default=200, help="bootstrap samples of each fit; a report takes 2,000")
     parser.add_argument("--only", default="", help="combinations whose name holds this, like linear or 1..8")
-    asked = parser.parse_args()
-    with ProcessPoolExecutor(2) as pool:
-        outcomes = list(pool.map(drawn, jobs(asked.draws, asked.seed, asked.samples, asked.only), chunksize=20))
-    print(f"{len(outcomes)} sets, seed {asked.seed}, {asked.samples} bootstrap samples\n")
-    for lines in (table(outcomes, lambda o: o.shape), table(outcomes, lambda o: o.grid)):
+    parser.add_argument("--no-advice", action="store_true", help="without the last table, which takes most of the time")
+    parser.add_argument("--processes", type=int, default=2)
+    options = parser.parse_args()
+    with ProcessPoolExecutor(options.processes) as pool:
+        asked = jobs(options.draws, options.seed, options.samples, options.only, not options.no_advice)
+        outcomes = list(pool.map(drawn, asked, chunksize=20))
+    print(f"{len(outcomes)} sets, seed {options.seed}, {options.samples} bootstrap samples\n")
+    tables = [coverage(outcomes, lambda o: o.shape), coverage(outcomes, lambda o: o.grid)]
+    for lines in tables if options.no_advice else (*tables, advice(outcomes)):
         print("\n".join(lines), end="\n\n")
 
 

@@ -5,7 +5,7 @@
 Two levels, blocks in a random order, ln(rate) with noise from trial to trial. The truth of each run is the ratio of the
 two levels' rates without noise, over the whole run. It prints the share of runs whose interval contains it (goal: 93 %
 or more), the median half-width, and the share that the former statement (one standard error of the ratio of means, as
-if it were an interval) held. The table is in docs/method.md.
+if it were an interval) held. The table is in docs/evidence.md.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scale_sweep.analysis.fit.summaries import noise_floor, summaries, usable
+from scale_sweep.analysis.fit.summaries import pooled_noise, summaries, usable
 from scale_sweep.model import Observation
 
 SEED = 20261123
@@ -110,7 +110,7 @@ def row(truth: Truth, runs: int) -> str:
     inside, before, halves = 0, 0, []
     for _ in range(runs):
         data = usable(run_of(truth, chance))
-        noise = noise_floor(data)
+        noise = pooled_noise(data)
         point = summaries(data, noise)[-1]
         inside += point.speedup_low <= math.exp(right) <= point.speedup_high
         halves.append(50 * (point.speedup_high - point.speedup_low) / point.speedup)

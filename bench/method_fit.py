@@ -13,7 +13,7 @@ import argparse
 import math
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,24 +144,30 @@ def share(values: list[bool]) -> str:
     return f"{100 * sum(values) / len(values):.1f}" if values else "–"
 
 
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table."""
+    first, *others = (f"| {' | '.join(cells)} |" for cells in (head, *rows))
+    return [first, "|---" * len(head) + "|", *others]
+
+
 def coverage_table(trials: list[Trial], by: Callable[[Trial], object]) -> list[str]:
     """How often each interval holds the truth."""
     keys = list(dict.fromkeys(by(t) for t in trials))
-    head = "| truth | sets | predicted, % | holds at 1.25 N, % | holds at 2 N, % | median width at 2 N, % |"
-    lines = [head, "|---|---|---|---|---|---|"]
+    head = ("truth", "sets", "predicted, %", "holds at 1.25 N, %", "holds at 2 N, %", "median width at 2 N, %")
+    rows = []
     for key in [*keys, "all"]:
         own = [t for t in trials if key == "all" or by(t) == key]
         held = [[h for t in own if (h := t.held(i)) is not None] for i in range(len(REACHES))]
         widths = [w[1] - w[0] for t in own if (w := t.width(1)) is not None]
         width = f"{np.median(widths):.0f}" if widths else "–"
-        told = f"{100 * len(held[1]) / len(own):.0f} | {share(held[0])} | {share(held[1])}"
-        lines.append(f"| {key} | {len(own)} | {told} | {width} |")
-    return lines
+        predicted = f"{100 * len(held[1]) / len(own):.0f}"
+        rows.append((str(key), str(len(own)), predicted, share(held[0]), share(held[1]), width))
+    return markdown(head, rows)
 
 
 def width_table(trials: list[Trial]) -> list[str]:
     """The interval's ends where the truth is linear: medians."""
-    lines = ["| linear truth: noise, replicates | at 1.25 N, % | at 2 N, % |", "|---|---|---|"]
+    rows = []
     for noise in NOISE:
         for replicates in (*REPLICATES, 0):
             own = [t for t in trials if t.truth == "linear" and t.noise == noise and replicates in (0, t.replicates)]
@@ -170,15 +176,15 @@ def width_table(trials: list[Trial]) -> list[str]:
                 ends = [w for t in own if (w := t.width(i)) is not None]
                 low, high = (np.median([e[k] for e in ends]) if ends else math.nan for k in (0, 1))
                 cells.append(f"{low:+.1f}..{high:+.1f}")
-            lines.append(f"| {100 * noise:g} %, {replicates or 'all'} | {' | '.join(cells)} |")
-    return lines
+            rows.append((f"{100 * noise:g} %, {replicates or 'all'}", *cells))
+    return markdown(("linear truth: noise, replicates", "at 1.25 N, %", "at 2 N, %"), rows)
 
 
 def verdict_table(trials: list[Trial]) -> list[str]:
     """Falling curves and hard limits: named where they are, and where they are not."""
     keys = list(dict.fromkeys(t.truth for t in trials))
-    head = "| truth | verdicts, % | retrograde named, fall ≥ 5 errors, % (of) | false retrograde, % | false knee, % |"
-    lines = [head, "|---|---|---|---|---|"]
+    head = ("truth", "verdicts, %", "retrograde named, fall ≥ 5 errors, % (of)", "false retrograde, %", "false knee, %")
+    rows = []
     for key in [*keys, "all"]:
         own = [t for t in trials if key in ("all", t.truth)]
         kinds = {k: sum(t.fit.verdict == k for t in own) for k in dict.fromkeys(t.fit.verdict for t in own)}
@@ -186,8 +192,8 @@ def verdict_table(trials: list[Trial]) -> list[str]:
         clear = [t.fit.verdict == "retrograde" for t in own if t.fall >= GOAL_STEPS]
         flat = [t.fit.verdict == "retrograde" for t in own if t.fall <= 0]
         smooth = [t.fit.verdict == "knee" for t in own if t.truth.split()[0] not in KNEES]
-        lines.append(f"| {key} | {told} | {share(clear)} ({len(clear)}) | {share(flat)} | {share(smooth)} |")
-    return lines
+        rows.append((key, told, f"{share(clear)} ({len(clear)})", share(flat), share(smooth)))
+    return markdown(head, rows)
 
 
 def main() -> None:

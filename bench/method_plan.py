@@ -2,7 +2,7 @@
 
     python bench/method_plan.py [--runs 4000] [--fits 60]
 
-Prints the table in docs/method.md: for each plan and noise the smallest difference of two levels and how often drawn
+Prints the table in docs/evidence.md: for each plan and noise the smallest difference of two levels and how often drawn
 runs see it, half of the interval of a level's mean and how often it holds the truth, and the interval of the rate at
 twice the last level beside the median of the intervals that the fit gives to runs drawn from other seeds.
 """
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "runner"))
 
-from scale_sweep.analysis.noise.spread import smallest_of, student  # noqa: E402
+from scale_sweep.analysis.confidence import smallest_of, student  # noqa: E402
 from scale_sweep.plan.power import AssumedNoise, blocks_for, prediction_percent, replicates_for  # noqa: E402
 
 SEED = 20260812
@@ -55,8 +55,8 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=60)
     asked = parser.parse_args()
     print(
-        "| levels × replicates | noise, % | smallest difference, % | seen, % | level's mean, ± % | holds, % "
-        "| at 2 N, said, % | at 2 N, fitted, % |"
+        "| levels × replicates | noise, % | smallest difference, % | seen, % | half of a level's interval, % | holds, "
+        "% | at 2 N, said, % | at 2 N, fitted, % |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for levels, replicates in PLANS:

@@ -143,7 +143,7 @@ def row_of(name: str, runs: list[list[TrialResult]]) -> str:
         known = [one for one in claims if one is not None]
         half = statistics.median(100 * (high - low) / 2 / value for value, low, high in known)
         inside = sum(low <= SPEEDUP <= high for _, low, high in known)
-        cells += [f"± {half:.1f} %", f"{100 * inside / len(known):.1f} %"]
+        cells += [f"{half:.1f} %", f"{100 * inside / len(known):.1f} %"]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -157,7 +157,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=300)
     asked = parser.parse_args()
-    print("| truth | half-width without | intervals that hold | half-width with | intervals that hold |")
+    print("| truth | half of the interval without | holds | half of the interval with | holds |")
     print("|---|---|---|---|---|")
     for name, one, two, mean_s in TRUTHS:
         chance = random.Random(f"{SEED}/{name}")
