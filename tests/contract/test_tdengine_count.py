@@ -40,5 +40,5 @@ def test_lost_rows_show_although_the_total_agrees(session):
     server.shell(f"INSERT INTO scale.d2 VALUES ({START + 100}, 1)")
     counted = asked.count()
     assert counted.rows == 300
-    assert counted.gaps == ("1 tables lack rows between their first and their last: d1 (99 rows)",)
+    assert counted.gaps == ("rows between the first and the last are missing in 1 table: d1 (99 rows)",)
     asked.drop_schema()

@@ -48,7 +48,7 @@ def where(request):
 def swept(tmp_path, data_dir, *words):
     done = run(
         "sweep",
-        str(ROOT / "sweeps" / "disk.toml"),
+        str(ROOT / "sweeps" / "tdengine-disk.toml"),
         "--replicates",
         "1",
         "--data-dir",
@@ -83,7 +83,7 @@ def test_vnodes_are_spread_over_the_disks_and_the_disks_are_used(tmp_path, where
 def test_tiers_asked_for_by_name_are_refused_by_the_proof(tmp_path, data_dir):
     done = run(
         "sweep",
-        str(ROOT / "sweeps" / "disk.toml"),
+        str(ROOT / "sweeps" / "tdengine-disk.toml"),
         "--replicates",
         "1",
         "--disks",

@@ -7,6 +7,7 @@ Needs SCALE_TDENGINE_HOME (a directory with bin/ and lib/); the container also a
 import json
 import os
 import shutil
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -35,6 +36,18 @@ def swept(tmp_path, *words, code=0):
         return done
     assert done.returncode in (0, 10), done.stderr  # on a machine that others use, no trial may be VALID
     return json.loads(done.stdout)["trials"]
+
+
+def listens(port):
+    """Waits at most a minute until a server accepts connections: on a busy machine taosd needs many seconds."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return True
+        time.sleep(0.3)
+    return False
 
 
 @pytest.fixture
@@ -206,13 +219,13 @@ def test_a_server_whose_name_does_not_resolve_here_is_refused_before_anything_st
         pytest.skip(f"image {IMAGE} is not here")
     name, port = f"scale-test-fqdn-{os.getpid()}", 18230
     script = (
-        "echo 127.0.0.1 td1 >> /etc/hosts; mkdir /c; "
-        f"printf 'fqdn td1\nfirstEp td1:{port}\nserverPort {port}\ntelemetryReporting 0\n' > /c/taos.cfg; exec taosd -c /c"
+        "echo 127.0.0.1 td1 >> /etc/hosts; "
+        f"printf 'fqdn td1\nfirstEp td1:{port}\nserverPort {port}\ntelemetryReporting 0\n' > /taos.cfg; exec taosd -c /"
     )
     docker = ["docker", "run", "-d", "--rm", "--name", name, "-h", "td1", "--network", "host", "--entrypoint", "sh"]
     subprocess.run([*docker, IMAGE, "-c", script], check=True, capture_output=True)
     try:
-        time.sleep(4)
+        assert listens(port)
         done = swept(tmp_path, "--endpoint", f"127.0.0.1:{port}", "--home", HOME, "--cores", "1", code=3)
         assert "FQDN: the server calls itself td1" in done.stderr and "/etc/hosts" in done.stderr
     finally:
@@ -237,7 +250,7 @@ def test_an_endpoint_is_loaded_and_goes_on(tmp_path):
     (folder / "cfg" / "taos.cfg").write_text("".join(f"{k} {v}\n" for k, v in lines.items()))
     with subprocess.Popen([f"{HOME}/bin/taosd", "-c", f"{folder}/cfg"], stdout=subprocess.DEVNULL) as server:
         try:
-            time.sleep(4)
+            assert listens(18030)
             there = ("--endpoint", "localhost:18030", "--home", HOME, "--cores", "2")
             refused = swept(tmp_path, *there, "--vgroups", "40", "--method", "rest", code=3).stderr
             assert "40 vgroups are more than the 32" in refused and "taosAdapter on localhost:18041" in refused

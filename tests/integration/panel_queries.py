@@ -22,6 +22,8 @@ OTHER_SWEEPS = {
     "max(scale_achieved_requests_per_second": "loads that read",
     "max(scale_offered_requests_per_second": "loads that read",
     "max by (trial) (last_over_time(scale_trial_requests_per_second": "loads that read",
+    "max(scale_search_": "searches for a capacity",
+    "max by (condition) (scale_objective_seconds": "searches for a capacity",
 }
 OTHER_MACHINES = {
     "scale_pressure_seconds_total": "a kernel with PSI",

@@ -69,7 +69,7 @@ def test_the_recipe_has_the_files_that_it_names():
 
 def test_a_target_and_a_runtime_of_another_package_are_swept_with(swept, data_dir):
     _, document, said = swept
-    assert "example 1.0 as a process of lower priority (with Python), as asked" in said
+    assert "example 1.0 as a process of lower priority (with Python), as configured" in said
     (trial,) = document["trials"]
     assert (trial["trial"]["subject"]["target"], trial["trial"]["subject"]["runtime"]) == ("example", "nice")
     assert trial["effective"]["server_version"] == "example 1.0"
@@ -161,7 +161,7 @@ def test_an_axis_of_another_package_is_swept_along(installed, data_dir, tmp_path
         cwd=tmp_path,
         PYTHONPATH=beside(installed),
     )
-    assert refused.returncode == 2 and "--shards: --shard-levels says how many at each level" in refused.stderr
+    assert refused.returncode == 2 and "--shards: --shard-levels sets how many at each level" in refused.stderr
     assert_nothing_left(data_dir)
 
 

@@ -106,7 +106,7 @@ def test_a_server_that_answers_texts_for_sums_has_wrong_rows(folder, monkeypatch
     monkeypatch.setattr(postgres_session, "sums_statement", told)
     result = result_of(changed_trial(folder, [], monkeypatch))
     assert result.verdict.kind is VerdictKind.WRONG_ROWS, result.verdict
-    assert "number of rows: stored what is no number" in result.verdict.reasons[0]
+    assert "number of rows: stored no number" in result.verdict.reasons[0]
 
 
 def test_rows_that_nobody_changed_are_right(folder, monkeypatch):

@@ -40,7 +40,7 @@ def test_one_that_fits_is_no_finding(tmp_path):
 
 @pytest.mark.parametrize(
     ("version", "without", "text"),
-    [("3.3.0.0", "taos_stmt_execute", "lacks taos_stmt_execute"), ("3.2.3.0", "", "the server of 3.2.3.0")],
+    [("3.3.0.0", "taos_stmt_execute", "lacks taos_stmt_execute"), ("3.2.3.0", "", "the server 3.2.3.0")],
 )
 def test_an_incomplete_or_other_one_is_named_and_nothing_starts(tmp_path, version, without, text):
     done = run("sweep", *planned(tmp_path / "home", version, library(without)), cwd=tmp_path)

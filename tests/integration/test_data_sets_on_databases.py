@@ -17,7 +17,7 @@ from tests.unit.factories import make_sweep
 from tests.unit.reading_trials import WRONG, answers_of, reading_order
 from tests.unit.trial_orders import result_of
 
-PRELOADED = {"influxdb": 100_000, "victoriametrics": 100_000, "questdb": 100_000}
+PRELOADED = {"prometheus": 30_000, "influxdb": 100_000, "victoriametrics": 100_000, "questdb": 100_000}
 SLOW = {"cassandra": 20_000, "kairosdb": 4_000}
 
 

@@ -48,7 +48,7 @@ def test_a_slow_query_delays_the_writes_of_its_connection_and_no_others(folder):
     assert apart["range"].requests_per_s > 8
     assert apart["slow"].requests_per_s < 5
     assert apart["slow"].response_ms["min"] > 240
-    # The rate is that of the operations without a rate of their own.
+    # The rate is that of the operations without a separate rate.
     closed = apart["slow"].requests_per_s + apart["scan_tag"].requests_per_s
     assert abs(result.measurement.requests_per_s - closed) < 0.01 * closed
     # Every write is in the database, and the answers of the other process are compared too.

@@ -16,7 +16,7 @@ QUICK = ("--runtime", "process", "--replicates", "1", "--duration", "4s", "--war
         (("--target", "postgres", "--cores", "0.5"), {"QUOTA"}),
         (("--target", "postgres", "--cores", "2", "--connections", "1"), {"CONNECTIONS"}),
         (("--target", "postgres", "--cores", "1"), {"SERVER_CPU"}),
-        (("--target", "postgres", "--cores", "1", "--rate", "5k"), {"OFFERED_RATE"}),
+        (("--target", "postgres", "--cores", "1", "--rate", "5k"), {"OFFERED_RATE", "GENERATOR_LATE"}),
         # below its ceiling when the machine has grown slower since that was measured: it is its CPUs all the same
         (("--target", "null", "--cores", "1"), {"GENERATOR_CEILING", "GENERATOR_CPU"}),
     ],
@@ -29,7 +29,7 @@ def test_the_limit_that_was_provoked_is_named(tmp_path, words, kinds):
         {"OTHER_PROCESSES": "other_cpu_cores", "HYPERVISOR": "stolen_cpu_cores"},
     )
     if limit["kind"] in taken_by:
-        assert trial["measurement"][taken_by[limit["kind"]]] > 0.1, "named others although there were none"
+        assert trial["measurement"][taken_by[limit["kind"]]] > 0.05, "named others although there were none"
     else:
         assert limit["kind"] in kinds, (limit, trial["measurement"])
     assert sum(limit["shares"].values()) == pytest.approx(100)

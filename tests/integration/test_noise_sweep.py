@@ -42,7 +42,7 @@ def test_a_sweep_grows_to_its_limit_bridges_its_boundary_and_ends_with_its_ancho
         timeout_s=240,
     )
     assert_measured(done)
-    assert "3 replicates are the limit" in done.stderr
+    assert "the limit is 3 replicates" in done.stderr
     document = json.loads(done.stdout)
     trials = [t["trial"] for t in document["trials"]]
     roles = [t["role"] for t in trials]

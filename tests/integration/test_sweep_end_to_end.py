@@ -87,7 +87,7 @@ def test_what_is_stored(swept):
     manifest = json.loads((path / "manifest.json").read_text())
     rows = list(csv.DictReader((path / "points.csv").open()))
     series = list(csv.DictReader((path / "timeseries.csv").open()))
-    assert manifest["schema"] == 5
+    assert manifest["schema"] == 8
     assert manifest["status"] == "complete"
     assert manifest["tags"] == {"who": "test"}
     assert "wheel" in manifest["choice"] or "installed" in manifest["choice"] or "PATH" in manifest["choice"]
@@ -116,6 +116,29 @@ def test_list_show_and_report_read_it_again(swept):
     (folder / document["path"] / "report.html").unlink()
     assert run("report", name, "--results", "r", cwd=folder).returncode == 0
     assert (folder / document["path"] / "report.html").exists()
+
+
+def test_its_size_is_that_of_its_measured_levels(swept):
+    folder, document = swept
+    points = [t for t in document["trials"] if t["trial"]["role"] == "point"]
+    fitted = [t for t in points if t["verdict"]["kind"] in ("VALID", "SOFTWARE_BOTTLENECK")]
+    need = f"{max(1, int(min(t['measurement']['rows_per_s'] for t in points) / 10)):d}"
+    words = ("size", "--results", "r", "--run", "last", "--headroom", "30%", "--prices", "prices-example", "--need")
+    done = run(*words, need, cwd=folder)
+    if not fitted:  # a busy machine
+        assert done.returncode == 2 and "no rate is fitted" in done.stderr
+        return
+    if done.returncode == 13:  # replicates that differ by several times, on a very busy one
+        assert "the chance to miss is" in done.stdout
+        return
+    level = min(t["trial"]["level"] for t in fitted)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith(f"{level:g} core"), done.stdout
+    assert f"; s-{level:g} at " in done.stdout.partition("\n")[0]
+    beyond = run(*words, "900M", "--json", cwd=folder)
+    answer = json.loads(beyond.stdout)
+    assert beyond.returncode == 13 and not answer["is_answered"]
+    assert answer["needs"][0]["settled_by"]["seconds"] > 10
 
 
 def test_verify_agrees_until_a_file_is_edited(swept):

@@ -12,7 +12,7 @@ from postgres_server import PostgresServer
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.recorded import read_recorded
-from scale_sweep.loadgen.statements import run_statements
+from scale_sweep.loadgen.verbs import run_statements
 
 ROOT = Path(__file__).resolve().parents[2]
 HELLO = b'{"event":"hello","protocol":1,"version":"9.1.0","driver":"x","method":"copy"}\n'

@@ -128,7 +128,8 @@ def test_a_text_may_be_a_path_whose_signs_are_not_encoded(ask, server):
     told = ask(reply(ROWS), query_path="/api/", query_plain="?&=", **{"ask.range.text": PATH}).of("asked")
     for event, head in zip(told, server.heads, strict=False):
         device, since, until = event["devices"][0], event["from_ms"], event["to_ms"]
-        assert head.startswith(f"GET /api/query?query=a%7Bd=%22d{device}%22%7D&from={since}e-3&to={until}e-3 HTTP")
+        span = f"from={since / 1000:.3f}&to={until / 1000:.3f}"
+        assert head.startswith(f"GET /api/query?query=a%7Bd=%22d{device}%22%7D&{span} HTTP")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from loadgen_program import Outcome
 
 # Nobody listens there, and nobody has the library.
 NOWHERE = "host=203.0.113.1\nport=9\nlibrary=/nowhere/lib.so\nduration_s=1\ntables=8\n"
-DRIVERS = ("cassandra", "iotdb", "lines", "pgwire", "points", "postgres", "samples", "tdengine")
+DRIVERS = ("cassandra", "iotdb", "lines", "mariadb", "pgwire", "points", "postgres", "samples", "tdengine")
 MANY = "columns=" + ",".join(f"c{i}:int" for i in range(5000))
 WIDE = "columns=" + ",".join(f"c{i}:binary(60000)" for i in range(300))
 ASKS = "operations=q\nask.q.text="
@@ -58,6 +58,7 @@ def test_it_takes_milliseconds_beyond_the_start_of_the_program(program: Path, tm
         ("iotdb", "rows_per_request=1000000\ncolumns=a:binary(900)", "rows_per_request", "too long"),
         ("cassandra", "columns=a:ubigint", "columns", "CQL has no type"),
         ("cassandra", "precision=us", "precision", "milliseconds only"),
+        ("mariadb", "precision=us", "precision", "whole milliseconds"),
         ("samples", "columns=a:bigint", "columns", "a sample is a double"),
         ("tdengine", "method=copy", "method", "no method 'copy'"),
         ("tdengine", "method=sml-telnet", "columns", "carries one value"),

@@ -108,3 +108,20 @@ def test_quantiles_of_few_samples_are_null(load):
     assert response["count"] == 250
     assert response["p95_us"] >= 200
     assert response["p99_us"] is response["p999_us"] is None
+
+
+def test_a_slow_operation_has_a_99th_percentile_of_several_intervals(load):
+    """Each of two operations gets some 250 requests in an interval; 1,000 are needed."""
+    spec = {"operations": "write:1,other:1", "ask.other.text": "x", "rows_per_request": 1, "null_latency_us": 500}
+    intervals = load(**spec, duration_s=4, interval_s=0.25).of("interval")
+    assert all(count < 1000 for i in intervals for count in i["operations"].values())
+    for name in ("write", "other"):
+        since, known = 0, []
+        for interval in intervals:
+            since += interval["operations"][name]
+            if name in interval["operations_p99_us"]:
+                known.append(since)
+                since = 0
+        assert known
+        assert all(requests >= 1000 for requests in known)
+        assert since < 1000

@@ -21,7 +21,7 @@ from scale_sweep.loadgen.protocol import ReportedAnswer, parse_line
 from scale_sweep.loadgen.rows import rows_of
 from scale_sweep.measure.trial.answers import Within
 from scale_sweep.model import Drawn, Operation, Query, Work, Workload
-from scale_sweep.server.targets.handed import in_ms
+from scale_sweep.server.targets.answer_rows import in_ms
 
 COLUMNS = ("current", "voltage", "phase")
 TYPED = ("current:float", "voltage:int", "phase:float")

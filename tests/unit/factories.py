@@ -28,11 +28,13 @@ from scale_sweep.model import (
     Verdict,
     VerdictKind,
 )
+from scale_sweep.model.compared import Gate
 from scale_sweep.plan.knobs import with_knobs
 from scale_sweep.sweep.resolve import resolve_sweep
 
 ON_TWO_CPUS = Placement(server_cpus=(0,), generator_cpus=(1,))
 KNOBS = {"partitions": "4", "connections": "4"}
+SLOWER = Gate(kind="fail_if_slower", percent=5.0)
 KNOB_COLUMNS = (
     KnobColumn(name="vgroups", role=KnobRole.PARTITIONS, label="Vgroups", column="vgroups"),
     KnobColumn(name="partitions", role=KnobRole.PARTITIONS, label="Partitions", column="partitions"),

@@ -14,8 +14,8 @@ from hdrh.histogram import HdrHistogram
 
 from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.judge.figures.outcome import outcome
 from scale_sweep.judge.figures.trial_facts import TrialFacts, facts_text
+from scale_sweep.judge.figures.trial_outcome import outcome
 from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.judge.method import METHOD
 from scale_sweep.loadgen.recorded import read_recorded
@@ -44,6 +44,7 @@ from scale_sweep.server.targets import Counted
 from tests.unit.factories import KNOB_COLUMNS
 from tests.unit.synthetic_run import synthetic_manifest, synthetic_sweep, synthetic_trial
 
+WATTS = 45.0
 KNOBS = {"partitions": "4", "connections": "8"}
 
 
@@ -144,13 +145,19 @@ def load_lines(rows: list[int], warmup_s: int, start_ns: int) -> list[dict[str, 
             "retries": 0,
             "cpu_window_s": 0.2 * window_s,
             "offered_rows_per_s": None,
-            "workers": [{"send_s": 1.0, "make_s": 0.1}],
+            "workers": workers_of(latency["count"] / window_s, len(rows)),
             "response": latency,
             "service": latency,
             "partitions": [{"rows_acked": total}],
         }
     )
     return lines
+
+
+def workers_of(requests_per_s: float, seconds: int) -> list[dict[str, float]]:
+    """Eight workers that waited for their answers, and made requests for the rest of the time."""
+    sending_s = min(1.0, requests_per_s * 936.7e-6 / 8) * seconds
+    return [{"send_s": sending_s, "make_s": seconds - sending_s}] * 8
 
 
 def operation_line(name: str, requests: int) -> dict[str, object]:
@@ -173,6 +180,7 @@ def samples_of(trial: Trial, rows: list[int], start_ns: int) -> list[Sample]:
                 psi_some_s_total={"cpu": 0.01 * tick},
                 thread_cpu_s_total={},
                 host_cpu_busy_s_total=1.2 * trial.cores * tick,
+                energy_j_total=WATTS * tick,
                 disks={
                     "d1": DiskSample(
                         written_bytes_total=written,

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -14,14 +15,14 @@ from scale_sweep.analysis.compare import compare_variants
 from scale_sweep.analysis.compare.blocks import block_points
 from scale_sweep.base.errors import EXIT_SLOWER, UsageError
 from scale_sweep.cli import app
-from scale_sweep.cli.arguments import MORE_BLOCKS, judged
+from scale_sweep.cli.gates import MORE_BLOCKS, judged
 from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.plan import PlannedArm, plan_arms, plan_sentence
 from scale_sweep.plan.make import abba
 from scale_sweep.report.documents import documents
 from scale_sweep.sweep.ab import as_one, flags_of, together, variants_of
 from scale_sweep.sweep.vary import VARIANT
-from tests.unit.factories import make_result, make_sweep
+from tests.unit.factories import SLOWER, make_result, make_sweep
 from tests.unit.test_plan import POSTGRES, make_host, planned
 
 
@@ -122,11 +123,11 @@ def test_what_would_not_be_one_run_is_refused(b, why):
 
 
 def test_a_slower_variant_is_found_and_drift_is_not():
-    found = compare_variants(run_of(plan_of(5), slower=math.log(0.93)), 0.05)
+    found = compare_variants(run_of(plan_of(5), slower=math.log(0.93)), SLOWER)
     assert found.overall.ratio == pytest.approx(0.93, abs=0.003)
     assert found.slower == ("1 core", "2 cores", "all points") and not found.not_judged_because
     assert found.overall.spread == "blocks" and found.overall.trials_a == 20
-    drifting = compare_variants(run_of(plan_of(5), drift=0.3, noise=0.001), 0.05)
+    drifting = compare_variants(run_of(plan_of(5), drift=0.3, noise=0.001), SLOWER)
     assert not any(p.differs for p in drifting.points) and abs(drifting.overall.ratio - 1) < 0.002
 
 
@@ -139,16 +140,16 @@ def test_a_block_without_one_of_the_variants_does_not_count():
     assert left_out in compare_variants(run_of(plan, spoilt=gone)).cautions
     assert not any("do not count" in told for told in compare_variants(run_of(plan)).cautions)
     no_b = {t.trial_id for t in plan.trials if t.level == 1 and t.variant[VARIANT] == "B"}
-    found = compare_variants(run_of(plan, spoilt=no_b), 0.05)
+    found = compare_variants(run_of(plan, spoilt=no_b), SLOWER)
     assert found.unjudged == ("1 core",) and found.points[0].missing == "no VALID trial of B"
 
 
 def test_one_block_has_a_ratio_and_no_verdict():
-    found = compare_variants(run_of(plan_of(1)), 0.05)
+    found = compare_variants(run_of(plan_of(1)), SLOWER)
     assert found.points[0].low is None and "no level has two blocks" in found.not_judged_because
     assert "one block at a level, so it may be noise" in found.sentence
     plan = plan_of(1)
-    none = compare_variants(run_of(plan, spoilt={t.trial_id for t in plan.trials}), 0.05)
+    none = compare_variants(run_of(plan, spoilt={t.trial_id for t in plan.trials}), SLOWER)
     assert "no block has VALID trials of both variants" in none.sentence
     with pytest.raises(UsageError, match="--fail-if-slower") as refused:
         judged(none, MORE_BLOCKS)
@@ -169,7 +170,10 @@ def test_false_alarms_and_power_are_those_of_the_method(levels, shift, least, mo
 def test_the_report_begins_with_the_answer_and_its_picture():
     pages = documents(run_of(plan_of(5), slower=math.log(0.9))).pages
     assert "B is slower at 2 of 2 points" in pages["report.html"] and "B is slower at 2 of 2" in pages["report.md"]
-    assert pages["report.html"].index("B against A in each block") < pages["report.html"].index("side by side")
+    below = pages["report.html"].partition("</nav>")[2]
+    assert below.index("B against A in each block") < below.index("side by side")
+    assert re.search(r"<h1>B against A: -10\.\d \(-1[01]\.\d to -\d+\.\d\) % rows/s</h1>", pages["report.html"])
+    assert "40 of 40 trials are VALID:</b> A 20 of 20, B 20 of 20." in pages["report.html"]
     assert pages["report.html"].count("<title>block ") == 10
     assert {"report-A.html", "report-B.html"} <= set(pages)
 

@@ -9,7 +9,7 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.ceiling import Means, ceiling_key, means_of, measure_ceiling
 from scale_sweep.loadgen.spec import stubbed_spec, trial_spec
-from scale_sweep.measure.executing.ceilings import Ceilings
+from scale_sweep.measure.executing.run_setup import Ceilings
 from scale_sweep.plan.resources import amounts_by_level, resource_range
 from scale_sweep.server.targets import all_facts, load_facts
 from scale_sweep.sweep.named_workloads import NAMED
@@ -87,7 +87,7 @@ def test_the_key_is_the_whole_spec_but_for_the_seed():
 
 
 def test_a_driver_that_cannot_separate_has_none_and_that_is_told(monkeypatch):
-    monkeypatch.setattr("scale_sweep.measure.executing.ceilings.means_of", lambda program, spec: Means.NONE)
+    monkeypatch.setattr("scale_sweep.measure.executing.run_setup.means_of", lambda program, spec: Means.NONE)
     made = tdengine_trial()
     trial = replace(made, subject=replace(made.subject, target="tdengine", method="stmt"))
     ceilings = Ceilings("/nowhere", {trial.subject.server: ""})

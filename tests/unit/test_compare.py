@@ -24,6 +24,7 @@ from scale_sweep.cli import app
 from scale_sweep.model import VerdictKind
 from scale_sweep.report.overlay import ratio_table
 from scale_sweep.results.store.reader import read_run
+from tests.unit.factories import SLOWER
 from tests.unit.raw_run import Shape, raw_run
 from tests.unit.synthetic_run import synthetic_run
 
@@ -182,7 +183,7 @@ def run_of(folder: Path, name: str):
 
 
 def test_a_slower_run_is_called_slower_and_by_how_much(runs):
-    found = compare_runs(run_of(runs, "first"), run_of(runs, "slow"), 0.05)
+    found = compare_runs(run_of(runs, "first"), run_of(runs, "slow"), SLOWER)
     assert found.overall.ratio == pytest.approx(0.85, abs=0.02)
     assert found.overall.low < 0.85 < found.overall.high
     assert all(p.differs for p in found.points)
@@ -191,15 +192,15 @@ def test_a_slower_run_is_called_slower_and_by_how_much(runs):
 
 
 def test_the_same_sweep_again_shows_no_difference_and_what_could_have_been_seen(runs):
-    found = compare_runs(run_of(runs, "first"), run_of(runs, "again"), 0.05)
+    found = compare_runs(run_of(runs, "first"), run_of(runs, "again"), SLOWER)
     assert not any(p.differs for p in found.points)
     assert found.slower == ()
-    assert "would have been seen" in found.sentence
+    assert "cannot be detected" in found.sentence
     assert [d.name for d in found.differing] == ["seed"]
 
 
 def test_a_run_against_itself_says_the_false_alarms(runs):
-    found = compare_runs(run_of(runs, "first"), run_of(runs, "first"), 0.05)
+    found = compare_runs(run_of(runs, "first"), run_of(runs, "first"), SLOWER)
     assert {p.ratio for p in found.points} == {1.0}
     assert found.false_alarms.any_percent < 8
     assert "same run" in found.cautions[0]
@@ -217,7 +218,7 @@ def test_single_trials_are_compared_by_their_seconds_with_a_warning(runs):
 
 def test_single_trials_without_seconds_have_a_ratio_and_no_interval(runs):
     a, b = (replace(run_of(runs, name), timeseries={}) for name in ("single", "single-slow"))
-    found = compare_runs(a, b, 0.05)
+    found = compare_runs(a, b, SLOWER)
     assert found.points[0].ratio == pytest.approx(0.85, abs=0.05)
     assert found.points[0].low is None
     assert found.false_alarms is None
@@ -228,10 +229,10 @@ def test_single_trials_without_seconds_have_a_ratio_and_no_interval(runs):
 def test_a_point_that_lost_its_valid_trials_cannot_pass():
     a = synthetic_run()
     b = synthetic_run(verdicts={(4.0, r): VerdictKind.ABORTED for r in (1, 2, 3)}, seed=9)
-    found = compare_runs(a, b, 0.05)
+    found = compare_runs(a, b, SLOWER)
     assert found.unjudged == ("4 cores",)
     assert found.points[-1].missing == "no VALID trial in B"
-    shorter = compare_runs(a, synthetic_run(levels=(1, 2, 3), seed=9), 0.05)
+    shorter = compare_runs(a, synthetic_run(levels=(1, 2, 3), seed=9), SLOWER)
     assert shorter.unjudged == ()
     assert shorter.points[-1].missing == "not in the plan of B"
 
@@ -252,7 +253,7 @@ def open_loop(run):
 @pytest.mark.parametrize("closed", [0, 1, 2])
 def test_an_open_loop_has_no_capacity_to_compare(closed):
     a, b = synthetic_run(), synthetic_run(seed=9)
-    found = compare_runs(a if closed == 1 else open_loop(a), b if closed == 2 else open_loop(b), 0.05)
+    found = compare_runs(a if closed == 1 else open_loop(a), b if closed == 2 else open_loop(b), SLOWER)
     assert "no capacity" in found.sentence and "response times" in found.sentence
     assert {p.missing for p in found.points} == {
         0: {"open loop in A; open loop in B"},
@@ -410,7 +411,7 @@ def test_a_page_with_both_curves(runs, tmp_path):
     page = path.read_text()
     assert page.count('class="m run-a"') > 9
     assert page.count('class="m run-b"') > 9
-    assert "What else differs" in page
+    assert "Other differences" in page
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
 
 
@@ -431,5 +432,8 @@ def test_trials_too_noisy_for_any_difference_are_said_to_be_so():
         )
 
     found = compare_runs(spoilt(1), spoilt(9))
-    assert found.sentence.startswith("Not known whether B differs from A: the trials are too few for this noise")
+    assert found.sentence.startswith(
+        "Too noisy to decide whether B differs from A: the trials are too few for this noise"
+    )
+    assert found.sentence.endswith(" %. More than 100 replicates would be needed to show 50 % at every point.")
     assert "too noisy" in {cell for row in ratio_table(found).rows for cell in row}

@@ -10,9 +10,10 @@ from scipy import stats
 from bench.method_compare import SEED, between, naive_between, within
 from scale_sweep.analysis.compare import compare_runs, compare_sessions
 from scale_sweep.analysis.compare import sessions as between_runs
-from scale_sweep.analysis.compare.ratios import bartlett, own_spread, sides_equal
+from scale_sweep.analysis.compare.ratios import bartlett, own_spread
 from scale_sweep.base.errors import UsageError
 from scale_sweep.model import VerdictKind
+from tests.unit.factories import SLOWER
 from tests.unit.synthetic_run import synthetic_run
 
 
@@ -44,18 +45,41 @@ def test_a_slow_down_is_seen_through_the_sessions():
     assert sum(between(draws, 4, 5, 0.01, math.log(0.95)) for _ in range(100)) > 95
 
 
-def test_one_point_is_student_s_test_of_the_sessions_means():
-    a, b = chance(3).normal(0, 0.02, (4, 1)), chance(4).normal(0.01, 0.02, (4, 1))
-    wanted = stats.ttest_ind(
-        b[:, 0],
-        a[:, 0],
-        equal_var=bool(
-            sides_equal(*[np.array([v]) for v in (((a - a.mean()) ** 2).sum(), 3.0, ((b - b.mean()) ** 2).sum(), 3.0)])[
-                0
-            ]
-        ),
-    )
-    assert between_runs.tested_sessions(a, b).p_value[0] == pytest.approx(wanted.pvalue)
+def test_one_point_is_welch_s_test_with_fewer_degrees_of_freedom():
+    a, b = chance(3).normal(0, 0.02, (4, 1)), chance(4).normal(0.01, 0.05, (6, 1))
+    found, wanted = between_runs.tested_sessions(a, b), stats.ttest_ind(b[:, 0], a[:, 0], equal_var=False)
+    assert found.difference[0] / found.error[0] == pytest.approx(wanted.statistic)
+    assert 3 <= found.degrees[0] <= wanted.df
+    assert found.p_value[0] == pytest.approx(2 * stats.t.sf(abs(wanted.statistic), found.degrees[0]))
+
+
+def test_the_degrees_of_freedom_are_those_of_the_worst_ratio_that_the_sessions_make_likely():
+    def satterthwaite(share, degrees_a, degrees_b):
+        return 1 / (share**2 / degrees_a + (1 - share) ** 2 / degrees_b)
+
+    for part_a, part_b, degrees_a, degrees_b in [
+        (1.0, 1.0, 2, 2),
+        (0.2, 8.0, 4, 1),
+        (0.2, 0.1, 4, 1),
+        (3.0, 1.0, 9, 5),
+    ]:
+        given = [np.array([value], dtype=float) for value in (part_a, part_b, degrees_a, degrees_b)]
+        low, high = (1 - between_runs.RATIO_LEVEL) / 2, (1 + between_runs.RATIO_LEVEL) / 2
+        likely = part_a / part_b / stats.f.ppf(np.linspace(low, high, 999), degrees_a, degrees_b)
+        worst = satterthwaite(likely / (1 + likely), degrees_a, degrees_b).min()
+        assert between_runs.careful_degrees(*given)[0] == pytest.approx(worst)
+        assert worst >= min(degrees_a, degrees_b)
+    nothing = np.zeros(1)
+    assert np.isfinite(between_runs.careful_degrees(nothing, nothing, np.array([2.0]), np.array([2.0])))[0]
+
+
+@pytest.mark.monte_carlo
+def test_two_sessions_that_are_four_times_as_noisy_raise_no_more_false_alarms():
+    draws = chance(9)
+    a, b = draws.normal(0, 0.01, (4000, 5, 1)), draws.normal(0, 0.04, (4000, 2, 1))
+    assert (between_runs.tested_sessions(a, b).p_value < 0.05).mean() < 0.07
+    naive = np.mean([stats.ttest_ind(one[:, 0], other[:, 0]).pvalue < 0.05 for one, other in zip(a, b, strict=True)])
+    assert naive > 0.15, "Student's test, which takes both to be equally noisy"
 
 
 def test_the_share_of_the_sessions_is_found():
@@ -65,7 +89,7 @@ def test_the_share_of_the_sessions_is_found():
 
 
 def test_a_slower_build_over_sessions():
-    found = compare_sessions(sessions(3), sessions(3, first=10, gamma=3.5e5), 0.05)
+    found = compare_sessions(sessions(3), sessions(3, first=10, gamma=3.5e5), SLOWER)
     assert found.overall.ratio == pytest.approx(0.854, abs=0.02)
     assert "all points" in found.slower and found.not_judged_because == ""
     assert found.overall.spread == "sessions" and (found.sessions_a, found.sessions_b) == (3, 3)
@@ -73,7 +97,7 @@ def test_a_slower_build_over_sessions():
 
 
 def test_one_run_against_several_is_tested_by_the_spread_of_the_several():
-    found = compare_sessions(sessions(1), sessions(4, session=0.05, first=20), 0.05)
+    found = compare_sessions(sessions(1), sessions(4, session=0.05, first=20), SLOWER)
     assert not any(p.differs for p in found.points)
     assert any("fewer than three runs a side" in c for c in found.cautions)
 
@@ -81,7 +105,7 @@ def test_one_run_against_several_is_tested_by_the_spread_of_the_several():
 def test_a_point_that_a_session_lacks_is_not_compared_and_cannot_pass():
     lost = {(4.0, r): VerdictKind.ABORTED for r in (1, 2, 3)}
     b = [*sessions(1, first=30), *sessions(1, first=31, verdicts=lost)]
-    found = compare_sessions(sessions(2), b, 0.05)
+    found = compare_sessions(sessions(2), b, SLOWER)
     assert found.unjudged == ("4 cores",)
     assert found.points[-1].missing == "no VALID trial in 1 of 2 sessions of B"
 
@@ -91,7 +115,7 @@ def test_an_open_loop_among_the_sessions_has_no_capacity_and_short_windows_are_a
     offered = [replace(t, load=replace(t.load, rate=5e4)) for t in other.plan.trials]
     results = tuple(replace(r, trial=t) for r, t in zip(other.results, offered, strict=True))
     opened = replace(other, results=results, plan=replace(other.plan, trials=tuple(offered)))
-    found = compare_sessions(a, [closed, opened], 0.05)
+    found = compare_sessions(a, [closed, opened], SLOWER)
     assert {p.missing for p in found.points} == {"open loop in 1 of 2 sessions of B"}
     assert "no capacity" in found.sentence and found.unjudged == ()
     assert "quick: 24 of 24 of A and 24 of 24 of B trials" in " ".join(compare_sessions(a, [closed, other]).cautions)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.loadgen.statements import Answer
+from scale_sweep.loadgen.verbs import Answer
 from scale_sweep.taosbenchmark.command import read_query_job
 from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
 from scale_sweep.taosbenchmark.queries import run, spec

@@ -6,8 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from bench.method_bottleneck import plan_of
+from bench.method_checks import Course, answers, former, line
 from scale_sweep.analysis.connections_check import checks, sentences, with_checks
 from scale_sweep.analysis.observations import observations
+from scale_sweep.cli import compose
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.verdict import Evidence, ResourceUse, TrialResources, diagnose
 from scale_sweep.measure.executing.execute import run_campaign
@@ -23,6 +26,7 @@ from scale_sweep.model import (
 )
 from scale_sweep.plan import bound_sentence, planner_of
 from tests.unit.observing import fit_curve
+from tests.unit.raw_run import Shape, raw_run
 from tests.unit.test_plan import planned
 
 CORES, CLIENTS = load_axis("cores"), load_axis("clients")
@@ -134,7 +138,8 @@ def test_each_level_is_checked_once_and_a_resumed_run_asks_for_the_same(flags):
 def test_a_level_whose_rate_does_not_rise_is_a_point_of_the_curve():
     plan = planned(cores="1..4", method__replicates="2")
     results, grown = campaign(plan, lock(), 2.2)
-    assert kinds(grown, results[:8])[4] is LACKING, "before its check"
+    unchecked = [r for r in results if r.trial.role != "check"]
+    assert kinds(grown, unchecked)[4] is LACKING, "before its check"
     judged_again = with_checks(grown, results)
     assert kinds(grown, results) == {1: VerdictKind.VALID, 2: VerdictKind.VALID, 3: OWN, 4: OWN}
     assert with_checks(grown, judged_again) == judged_again
@@ -198,3 +203,71 @@ def test_it_can_be_turned_off_and_needs_a_knob():
         results, grown = campaign(plan, lock(), 2.2)
         assert len(results) == len(plan.trials) and bound_sentence(plan, planner_of(plan).bound()) == ""
         assert kinds(grown, results)[4] is LACKING
+
+
+def test_a_check_runs_next_to_a_trial_of_its_level_in_the_middle_block():
+    plan = planned(cores="1..6", method__replicates="3")
+    results, _ = campaign(plan, lock(), 2.2)
+    trials = [r.trial for r in results]
+    made = [at for at, trial in enumerate(trials) if trial.role == "check"]
+    assert len(made) == 4
+    for at in made:
+        beside = [t for t in trials[at - 1 : at + 2] if t.role == "point" and t.level == trials[at].level]
+        assert beside and {t.block for t in beside} == {trials[at].block} == {2}
+
+
+def test_a_seeded_draw_decides_whether_a_check_or_its_level_comes_first():
+    plan = planned(cores="1..12", method__replicates="3")
+    trials = [r.trial for r in campaign(plan, lock(), 2.2)[0]]
+    made = [at for at, trial in enumerate(trials) if trial.role == "check"]
+    assert len(made) == 10
+    assert 2 <= sum(trials[at - 1].level == trials[at].level for at in made) <= 8
+
+
+def test_a_level_that_shows_its_limit_in_the_last_block_alone_is_checked_there():
+    plan = planned(cores="1..4", method__replicates="3")
+
+    def late(trial):
+        return WAITING if trial.level == 4 and trial.replicate == 3 else FULL
+
+    ran = []
+
+    def run(trial):
+        m = Measurement(rows_per_s=1e6, window_s=10.0, rows=9)
+        yield TrialFinished(result=TrialResult(trial=trial, measurement=m, verdict=late(trial)))
+
+    run_campaign(
+        plan, planner_of(plan), run, [lambda e: ran.append(e.result) if isinstance(e, TrialFinished) else None]
+    )
+    (at,) = (at for at, r in enumerate(ran) if r.trial.role == "check")
+    assert ran[at - 1].trial.trial_id == "cores-4-r3"
+
+
+@pytest.mark.parametrize("drift", [-0.12, 0.12])
+@pytest.mark.parametrize(("gain", "expected"), [(0.0, True), (0.2, False)])
+def test_a_machine_that_changes_slowly_does_not_change_the_answer(drift, gain, expected):
+    course = Course(what=f"{drift}", logs=line(drift))
+    runs = [answers(plan_of(seed, 3), gain, course, 0.01, f"{drift}/{gain}/{seed}") for seed in range(4)]
+    told = [answer for run in runs for answer in run]
+    assert len(told) == 24
+    assert told.count(expected) >= 22
+    before = [a for s in range(4) for a in former(plan_of(s, 3), gain, course, 0.01, f"{drift}/{gain}/{s}")]
+    assert before.count(expected) <= told.count(expected)
+
+
+def test_a_block_that_was_slow_as_a_whole_is_no_rise_and_no_fall():
+    """In block 2 the machine had half of its speed: the check there is compared with what its level would have had."""
+    plan = planned(cores="1..6", method__replicates="3", method__drift_check="off")
+    usual = lock(noise=0.002)
+    results, grown = campaign(plan, lambda t: usual(t) * (0.5 if t.block == 2 else 1.0), 2.2)
+    assert {c.is_internal for c in checks(grown, results)} == {True}
+    rises = [c.sentence for c in checks(grown, results)]
+    assert all(float(s.split(" was ")[1].split(" %")[0]) < 1.0 for s in rises)
+
+
+def test_a_run_that_continues_begins_with_the_verdicts_of_its_trials_alone(tmp_path):
+    """Later trials may change a check's answer, so that an earlier answer must not stay in a verdict."""
+    run = raw_run(tmp_path, shape=Shape(levels=2, replicates=1, seconds=8), report=False)
+    answered = replace(run, results=tuple(replace(r, verdict=WAITING) for r in run.results))
+    writer = compose.reopen_run(answered)
+    assert [r.verdict for r in writer.results] == [r.verdict for r in run.results]

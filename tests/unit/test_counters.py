@@ -81,7 +81,7 @@ def test_without_counters_nothing_is_said_and_the_report_says_that():
     without = [{"t_s": one["t_s"]} for one in SYNTHETIC]
     assert used(without).cycles_per_miss is None
     assert bottleneck_of(used(without), GIVEN, CORES).kind is BottleneckKind.SERVER_CPU
-    busy = Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="the server used 0.99 of 1 cores (99 %)")
+    busy = Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="the server used 0.99 of 1 core (99 %)")
     run = synthetic_run()
     assert bottleneck_notes(run) == ()
     run = replace(run, results=tuple(replace(r, verdict=replace(r.verdict, bottleneck=busy)) for r in run.results))

@@ -226,7 +226,7 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
             None,
             {"throttled_s": 0.2, "quota": True, **IDLE},
             "RESOURCE_NOT_SATURATED UNKNOWN",
-            "the server used 0.40 of 1 cores (40 %): nothing that was measured explains it",
+            "the server used 0.40 of 1 core (40 %): no measured quantity explains it",
         ),
         (CORES, None, {"rate": 1e6, **IDLE}, "VALID OFFERED_RATE", ""),
         (CORES, None, {"rate": 2e6}, "OFFERED_NOT_MET SERVER_CPU", "2 M rows/s offered, 1 M achieved"),
@@ -249,7 +249,7 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
             None,
             {"generator_cpu_percent": 86.0, **IDLE},
             "GENERATOR_BOUND GENERATOR_CPU",
-            "the server used 0.40 of 1 cores (40 %) while the load generator's CPUs were 86 % busy",
+            "the server used 0.40 of 1 core (40 %) while the load generator's CPUs were 86 % busy",
         ),
         (
             CORES,
@@ -270,7 +270,7 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
             1,
             {"rate_cv_percent": 40.0, **FULL},
             "VALID DISK",
-            "the disk was used fully (d1 95 % of its own ceiling)",
+            "the disk was used fully (d1 95 % of its ceiling)",
         ),
         (
             DISKS,
@@ -301,21 +301,21 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
             1,
             ROOM,
             "RESOURCE_NOT_SATURATED SERVER_CPU",
-            "the server's cores were the bottleneck and not its disks: the server used 0.97 of 1 cores (97 %)",
+            "the server's cores were the bottleneck and not its disks: the server used 0.97 of 1 core (97 %)",
         ),
         (
             DISKS,
             1,
             {**ROOM, **IDLE, "generator_cpu_percent": 86.0},
             "GENERATOR_BOUND GENERATOR_CPU",
-            "the disk was not used fully (d1 50 % of its own ceiling) while the load generator's CPUs were 86 % busy",
+            "the disk was not used fully (d1 50 % of its ceiling) while the load generator's CPUs were 86 % busy",
         ),
         (
             DISKS,
             1,
             {**ROOM, "throttled_s": 0.2, "quota": True},
             "RESOURCE_NOT_SATURATED QUOTA",
-            "the disk was not used fully (d1 50 % of its own ceiling): the server used its quota of 1 cores and was "
+            "the disk was not used fully (d1 50 % of its ceiling): the server used its quota of 1 core and was "
             "throttled 2 % of the time",
         ),
         (
@@ -323,7 +323,7 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
             2,
             {**UNEVEN, **IDLE},
             "RESOURCE_NOT_SATURATED UNEVEN_DISKS",
-            "the new disk d2 was not used fully (d1 95 %, d2 50 % of its own ceiling)",
+            "the new disk d2 was not used fully (d1 95 %, d2 50 % of its ceiling)",
         ),
         (
             DISKS,
@@ -337,7 +337,7 @@ UNEVEN = {"disks": {**FULL["disks"], "d2": ROOM["disks"]["d1"]}}
             1,
             {"server_cpu_percent": None, **FULL},
             "VALID DISK",
-            "the disk was used fully (d1 95 % of its own ceiling)",
+            "the disk was used fully (d1 95 % of its ceiling)",
         ),
         (CLIENTS, None, {}, "VALID SERVER_CPU", ""),
         (CLIENTS, None, IDLE, "VALID UNKNOWN", ""),
@@ -376,7 +376,7 @@ def test_steal_is_not_the_servers_on_any_axis():
     assert reason.startswith("the server used 2.00 of 4 cores (50 %): the hypervisor took 1.50 cores")
     kinds, reason, _ = diagnosed(replace(stolen, load_disks=ROOM["disks"]), DISKS, prepared_disks=1)
     assert kinds == "RESOURCE_NOT_SATURATED HYPERVISOR"
-    assert reason.startswith("the disk was not used fully (d1 50 % of its own ceiling): the hypervisor took")
+    assert reason.startswith("the disk was not used fully (d1 50 % of its ceiling): the hypervisor took")
 
 
 def test_prepared_disks_that_were_busy_for_a_while_are_not_full():
@@ -395,7 +395,7 @@ def test_of_two_resources_that_are_full_the_level_is_the_bottleneck():
     idle = replace(both, server_cores=1.0)
     assert diagnosed(idle, CORES, prepared_disks=1)[:2] == (
         "RESOURCE_NOT_SATURATED DISK",
-        "the server used 1.00 of 4 cores (25 %): the disk was used fully (d1 95 % of its own ceiling)",
+        "the server used 1.00 of 4 cores (25 %): the disk was used fully (d1 95 % of its ceiling)",
     )
 
 
@@ -443,8 +443,8 @@ def test_each_threshold_stands_once_with_its_unit_and_why_and_is_used():
         assert any(re.search(rf"\b{match[1]}\b", text) for text in others), f"{match[1]} is not used"
 
 
-def test_the_method_page_says_the_order_and_the_standings_of_the_code():
-    text = (VERDICT.parents[3] / "docs/method.md").read_text()
+def test_the_page_of_bottlenecks_has_the_order_and_the_standings_of_the_code():
+    text = (VERDICT.parents[3] / "docs/bottlenecks.md").read_text()
     table = re.findall(r"^\| `([A-Z_]+)` \|.*\| (\w+) \| (\w+) \| (\w+) \|$", text, flags=re.MULTILINE)
     rules = list(dict.fromkeys(rule.names for rule in RULES))
     assert list(dict.fromkeys(kind for kind, *_ in table)) == sorted(rules, key=rank_on_page)

@@ -130,7 +130,7 @@ def judged(m, **trial):
 @pytest.mark.parametrize(
     ("m", "kind", "text"),
     [
-        (measured(d1=95.0), "VALID", "the disk was used fully (d1 95 % of its own ceiling)"),
+        (measured(d1=95.0), "VALID", "the disk was used fully (d1 95 % of its ceiling)"),
         (measured(d1=95.0, d2=90.0), "VALID", "the new disk d2 was used fully, and so were the others"),
         (measured(d1=95.0, d2=61.0), "RESOURCE_NOT_SATURATED", "the new disk d2 was not used fully (d1 95 %, d2 61 %"),
         (measured(d1=50.0, d2=90.0), "RESOURCE_NOT_SATURATED", "the new disk d2 was used fully, d1 not"),
@@ -141,7 +141,7 @@ def judged(m, **trial):
         ),
         (measured(d1=95.0, cpu=97.0), "VALID", "used fully"),
         (measured(d1=50.0, client=97.0), "GENERATOR_BOUND", "the load generator's CPUs were 97 % busy"),
-        (measured(d1=95.0, d2=500.0), "ERRORS", "d2 wrote far more than its own ceiling"),
+        (measured(d1=95.0, d2=500.0), "ERRORS", "d2 wrote far more than its ceiling"),
         (measured(), "RESOURCE_NOT_SATURATED", "could not be read"),
     ],
 )

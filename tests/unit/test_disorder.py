@@ -93,5 +93,5 @@ def test_bad_input_is_one_message_that_names_the_flag(key, text, words):
 
 
 def test_another_load_generator_has_an_order_of_its_own():
-    with pytest.raises(UsageError, match="--disorder: taosbenchmark has an order of its own"):
+    with pytest.raises(UsageError, match="--disorder: taosbenchmark has a fixed order"):
         make_sweep(**POISSON, load__generator="taosbenchmark", target__name="tdengine")

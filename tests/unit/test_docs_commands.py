@@ -34,7 +34,8 @@ def lines_of(page: str) -> list[str]:
                 bare = re.sub(r"^(?:sudo |[A-Z_]+=\S+ |\.venv/bin/)*", "", bare)
                 if bare.startswith("scale ") and "..." not in bare and "<" not in bare:
                     found.append(ENDS_AT.split(bare, maxsplit=1)[0].strip())
-    inline = [" ".join(line.split()) for line in INLINE.findall(BLOCK.sub("", page))]
+    written = [" ".join(line.split()) for line in INLINE.findall(BLOCK.sub("", page))]
+    inline = [line if "|" in line else ENDS_AT.split(line, maxsplit=1)[0].strip() for line in written]
     return found + [line for line in inline if not any(mark in line for mark in ("...", "<", "|"))]
 
 

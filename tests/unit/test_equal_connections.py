@@ -3,9 +3,8 @@
 import pytest
 
 from scale_sweep.plan import complete
-from scale_sweep.plan.arms import PlannedArm
 from scale_sweep.plan.complete import with_equal_connections
-from scale_sweep.plan.make import plan_arms
+from scale_sweep.plan.make import PlannedArm, plan_arms
 from scale_sweep.server.targets import load_facts
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.test_plan import make_host

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.plan import complete
-from scale_sweep.plan.arms import PlannedArm
-from scale_sweep.plan.make import plan_arms
+from scale_sweep.plan.make import PlannedArm, plan_arms
 from scale_sweep.server.targets import TARGETS, load_facts
 from tests.unit.factories import make_sweep
 from tests.unit.test_plan import make_host
@@ -55,7 +54,7 @@ def test_without_the_flag_nothing_is_set():
 def test_a_knob_that_was_asked_for_stays():
     plan = plan_of("postgres", method__equal_durability="true", knobs__other=["synchronous_commit=off"])
     assert knobs_of(plan, "postgres")["synchronous_commit"] == "off"
-    assert said(plan) == ["postgres keeps synchronous_commit=off, as asked"]
+    assert said(plan) == ["postgres keeps synchronous_commit=off, as configured"]
 
 
 def test_a_method_without_answers_has_no_durability():

@@ -71,6 +71,7 @@ def test_memory_is_held_if_a_trial_fits_into_it():
         (DEAR, {**QUICK, "load__warmup": "2s"}),
         (DEAR, {**QUICK, "load__rows": "1M"}),
         (DEAR, {**QUICK, "load__rate": "1k"}),
+        (DEAR, {**QUICK, "load__slo": "p99 < 50ms"}),
         (DEAR, {**QUICK, "cores": "2"}),
     ],
 )

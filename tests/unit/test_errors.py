@@ -8,9 +8,11 @@ from scale_sweep.cli import console
 
 def test_every_error_has_its_own_exit_code():
     kinds = errors.ScaleError.__subclasses__()
-    codes = [k.exit_code for k in kinds] + [errors.EXIT_INTERRUPTED, errors.EXIT_TRIALS_FAILED, 0]
+    named = [value for name, value in vars(errors).items() if name.startswith("EXIT_") and isinstance(value, int)]
+    codes = [*(kind.exit_code for kind in kinds), *named, 0]
     assert len(kinds) == 6
     assert len(set(codes)) == len(codes)
+    assert set(codes) == set(errors.EXIT_CODES)
 
 
 @pytest.mark.parametrize("kind", errors.ScaleError.__subclasses__())

@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse
 
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.analysis.observations import observations
+from scale_sweep.capacity import parse_objective
 from scale_sweep.model import (
     Bottleneck,
     BottleneckKind,
@@ -25,6 +26,9 @@ from scale_sweep.model import (
     PhaseEntered,
     Sample,
     SampleTaken,
+    Step,
+    StepBegan,
+    StepEnded,
     SubjectSample,
     TrialFinished,
     TrialStarted,
@@ -95,9 +99,18 @@ RANGE = OperationFigures(weight=1, requests_per_s=50.0, response_ms={"p50": 2.0,
 MIX = (Operation(), Operation(name="range", unit="requests"))
 
 
-def begun(*, vary: bool = False, reads: bool = False) -> LiveState:
+STEP = Step(rate=4000.0, achieved_per_s=4000.0, seconds=5.0, requests=2000, verdict=VerdictKind.VALID, excess=-0.1)
+STEPS = (
+    STEP,
+    replace(STEP, rate=3000.0),
+    replace(STEP, rate=4500.0, excess=0.1),
+    replace(STEP, rate=6000.0, excess=None),
+)
+
+
+def begun(*, vary: bool = False, reads: bool = False, searches: bool = False) -> LiveState:
     """A run with finished trials, one trial under load, and everything known that can be known. reads: of a load that
-    asks too."""
+    asks too. searches: the trial under load runs its fifth step."""
     work = replace(RUN.plan.sweep.work, operations=MIX) if reads else RUN.plan.sweep.work
     plan = replace(RUN.plan, sweep=replace(RUN.plan.sweep, load=replace(RUN.plan.sweep.load, rate=5000.0), work=work))
     plan = replace(plan, trials=tuple(replace(trial, work=work) for trial in plan.trials))
@@ -139,13 +152,24 @@ def begun(*, vary: bool = False, reads: bool = False) -> LiveState:
         trial_id="cores-9-r1",
         subject=replace(plan.trials[0].subject, variant=variant),
         knobs={**plan.trials[0].knobs, "mode": "fast"},
+        load=replace(plan.trials[0].load, objective=parse_objective("p99 < 20ms, errors < 1%") if searches else None),
     )
     state = take(state, TrialStarted(trial=last, position=13, total=13, unix_s=2000.0, monotonic_ns=S))
     state = take(state, PhaseEntered(trial_id=last.trial_id, phase="measure", monotonic_ns=2 * S))
     for second in (3, 4):
         state = take(state, SampleTaken(trial_id=last.trial_id, sample=sample(second, {"vnode": 1.0 * second})))
         state = take(state, IntervalSeen(trial_id=last.trial_id, interval=interval(second)))
-    return state
+    return in_its_fifth_step(state, last.trial_id) if searches else state
+
+
+def in_its_fifth_step(state: LiveState, name: str) -> LiveState:
+    for step in STEPS:
+        state = take(state, StepBegan(trial_id=name, rate=step.rate))
+        state = take(state, IntervalSeen(trial_id=name, interval=interval(1)))
+        state = take(state, StepEnded(trial_id=name, step=step))
+    state = take(state, StepBegan(trial_id=name, rate=4200.0))
+    state = take(state, PhaseEntered(trial_id=name, phase="step", monotonic_ns=5 * S))
+    return take(state, IntervalSeen(trial_id=name, interval=interval(2)))
 
 
 def parts(state: LiveState):
@@ -180,7 +204,8 @@ def test_the_page_is_the_table():
 
 
 def test_all_that_is_declared_is_served_and_nothing_else():
-    both = served(begun(vary=True, reads=True)) | served(begun(vary=True))
+    both = served(begun(vary=True, reads=True)) | served(begun(vary=True)) | served(begun(vary=True, searches=True))
+    both |= served(begun(vary=True, reads=True, searches=True))
     seen = {name: set(dict(labels)) for name, labels in both}
     declared = {m.name: {*COMMON, *m.labels} for m in METRICS}
     assert seen.keys() == declared.keys()
@@ -213,8 +238,17 @@ def test_a_load_that_reads_says_its_requests_and_those_of_each_operation():
     assert value(reading, "trial_operation_response_time_seconds", **slow) == pytest.approx(0.008)
 
 
+def test_a_slow_operation_keeps_its_last_percentile_until_the_next():
+    state = begun(reads=True)
+    for second, percentiles, served_s in ((5, {}, 0.007), (6, {"range": 9000.0}, 0.009)):
+        event = replace(interval(second), operations_p99_us=percentiles)
+        state = take(state, IntervalSeen(trial_id="cores-9-r1", interval=event))
+        assert value(state, "operation_response_time_seconds", operation="range") == pytest.approx(served_s)
+
+
 def test_types_are_the_declared_ones():
-    body = b"".join(text(p, {}) for reads in (True, False) for p in parts(begun(reads=reads)))
+    states = [begun(reads=reads, searches=searches) for reads in (True, False) for searches in (True, False)]
+    body = b"".join(text(p, {}) for state in states for p in parts(state))
     kinds = {}
     for line in body.decode().splitlines():
         if line.startswith("# TYPE"):
@@ -267,6 +301,19 @@ def test_values_are_the_trials():
     mean = sum(counted) / len(counted)
     assert value(state, "curve_rows_per_second", level="1") == pytest.approx(mean)
     assert value(state, "curve_speedup_ratio", level="1") == pytest.approx(1.0)
+
+
+def test_a_search_shows_the_offered_rate_and_the_rates_between_which_the_capacity_is():
+    state = begun(searches=True)
+    assert value(state, "offered_rows_per_second") == 4200.0
+    assert value(state, "achieved_rows_per_second") == 500.0, "1,000 rows in the first two seconds of the step"
+    assert value(state, "search_held_rows_per_second") == 4000.0
+    assert value(state, "search_failed_rows_per_second") == 4500.0
+    assert value(state, "search_steps_total") == 4
+    assert value(state, "objective_seconds", condition="p99") == pytest.approx(0.02)
+    assert value(state, "rows_acknowledged_total") == 4000 + 4 * 1000 + 2000, "of all loads"
+    assert value(state, "trial_phase", phase="step") == 1
+    assert value(begun(), "search_steps_total") is None
 
 
 def test_what_is_not_known_has_no_sample():

@@ -1,6 +1,7 @@
 """Optional parts of the installation: each option that needs one refuses with its name and the command, before it works."""
 
 import importlib.util
+import sys
 import tomllib
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from scale_sweep.cli import app
 from tests.unit.stored_runs import unpacked
 
 ROOT = Path(__file__).resolve().parents[2]
-DISTRIBUTIONS = {"pymysql": "pymysql", "sqlalchemy": "sqlalchemy", "matplotlib": "matplotlib", "pyarrow": "pyarrow"}
+DISTRIBUTIONS = {name: name for name in ("matplotlib", "pandas", "polars", "pyarrow", "pymysql", "sqlalchemy")}
 TABLE = "cores,rate\n1,10\n2,19\n3,28\n4,36\n"
 
 
@@ -57,5 +58,10 @@ def test_an_option_whose_extra_is_missing_names_it_and_writes_nothing(monkeypatc
     assert isinstance(done.exception, UsageError) and done.exception.exit_code == 2
     assert f"{flag} needs {module}" in done.exception.message
     assert f"[{extra}]" in done.exception.message
-    assert f"-m pip install 'scale-sweep[{extra}]'" in done.exception.remedy
+    assert done.exception.remedy == f"{sys.executable} -m pip install {module}"
     assert not made.exists()
+
+
+def test_an_installation_of_pipx_is_extended_by_pipx(monkeypatch):
+    monkeypatch.setattr(sys, "prefix", "/home/ada/.local/share/pipx/venvs/scale-sweep")
+    assert extras.install_command(["pyarrow"]) == "pipx inject scale-sweep pyarrow"

@@ -70,7 +70,7 @@ def test_superlinear_without_replicates_by_the_scatter_of_the_others():
     fit = fit_rows([(1, 380), (2, 880), (3, 1480), (4, 1930), (5, 2450), (6, 2880), (12, 5730)], Terms())
     assert fit.verdict == "superlinear"
     assert any("superlinear beyond the scatter" in c for c in fit.cautions)
-    assert any(c.startswith("what could explain it") for c in fit.cautions)
+    assert any(c.startswith("possible causes") for c in fit.cautions)
 
 
 def test_predictions_stop_at_the_extrapolation_limit():

@@ -123,4 +123,4 @@ def test_the_report_shows_where_the_curve_ends():
     assert "ends before 7: every trial there was rejected" in curve_svg(run)
     for page in made.pages.values():
         assert "1.5 M" in page and "not on the curve" in page
-    assert "every trial at 7 cores was rejected" in asked_table(made.fits["fit.json"]).rows[0][3]
+    assert "every trial at 7 cores was rejected" in asked_table(made.fits["fit.json"]).rows[0][2]

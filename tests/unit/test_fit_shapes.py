@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows
+from scale_sweep.analysis.fit.beyond import Known, predict
+from scale_sweep.analysis.fit.candidates import fit_model
+from scale_sweep.analysis.fit.choice import choose
 from scale_sweep.analysis.fit.rows import make_rows
-from scale_sweep.analysis.fit.shapes import bends, falls
+from scale_sweep.analysis.fit.shapes import _never_falling, bends, falls
 
 
 def rows(curve, levels, replicates, noise, seed):
@@ -65,6 +68,81 @@ def test_what_rose_before_it_fell_is_not_described_by_a_falling_line():
     assert "its maximum is" in found.needs[0].reason
     only_falls = [(float(n), 110 - 10 * n + 0.5 * (-1) ** n) for n in range(1, 7)]
     assert fit_rows(only_falls, Terms()).chosen == "affine"
+
+
+@pytest.mark.monte_carlo
+@pytest.mark.parametrize("levels", [range(1, 9), range(1, 25)])
+def test_a_fall_after_a_plateau_is_seen_without_replicates(levels):
+    """The highest rate is in the middle, and at the last level 8 % are lost; no model has this shape."""
+    last = float(max(levels))
+    curve = lambda n: min(n, 0.5 * last) * (1 - 0.16 * max(0.0, n / last - 0.5))  # noqa: E731
+    assert many(falls, curve, levels, replicates=1, noise=0.01) >= 10
+
+
+@pytest.mark.monte_carlo
+@pytest.mark.parametrize("replicates", [1, 2])
+def test_no_fall_is_seen_on_24_levels_without_one(replicates):
+    bent = lambda n: n / (1 + (n / 11) ** 4) ** 0.25  # noqa: E731
+    slow = lambda n: min(n, 12) + 0.06 * max(0.0, n - 12)  # noqa: E731
+    assert sum(many(falls, curve, range(1, 25), replicates, 0.03, sets=30) for curve in (bent, slow)) <= 3
+
+
+def test_a_curve_that_never_falls_joins_what_falls():
+    means = _never_falling(np.array([1.0, 3.0, 2.0, 2.0, 5.0]), np.array([1.0, 1.0, 1.0, 2.0, 1.0]))
+    assert means == pytest.approx([1.0, 2.25, 2.25, 2.25, 5.0])
+
+
+def test_few_levels_that_fall_get_the_model_that_falls():
+    """Of five rows the USL has no AICc, and no other model falls after it rose."""
+    curve = law(0.03, 0.97 / 6**2)
+    made = [(n, 1e6 * curve(n)) for n in (1.0, 2.0, 4.0, 8.0, 16.0)]
+    fit = fit_rows(made, Terms(row="row"), questions=FitQuestions(predict=[32.0]))
+    assert (fit.verdict, fit.chosen) == ("retrograde", "usl")
+    assert fit.predictions[0].rate == pytest.approx(1e6 * curve(32), rel=0.01)
+    assert any("USL is not tested" in caution for caution in fit.cautions)
+
+
+def test_few_noisy_levels_of_a_usl_are_no_line():
+    """The correction of AICc for five rows prefers a line that misses them all, and a falling line where they rise."""
+    held = []
+    for peak in (4.2, 5.0, 7.0, 9.0):
+        curve = law(0.05, 0.95 / peak**2)
+        for seed in range(6):
+            made = rows(curve, (1.0, 2.0, 4.0, 8.0, 16.0), 1, 0.02, [20261125, seed])
+            fit = fit_rows(made, Terms(row="row"), questions=FitQuestions(predict=[32.0]), samples=200)
+            assert fit.chosen in ("usl", "amdahl") and fit.verdict in ("retrograde", "contended")
+            assert (fit.chosen == "usl") == any("USL is not tested" in caution for caution in fit.cautions)
+            held.append(fit.predictions[0].low <= 1e6 * curve(32) <= fit.predictions[0].high)
+    assert sum(held) >= 22
+
+
+def test_few_noisy_levels_of_a_line_stay_one():
+    fits = [
+        fit_rows(rows(lambda n: n, (1.0, 2.0, 4.0, 8.0, 16.0), 1, 0.02, [20261125, seed]), Terms(), samples=200)
+        for seed in range(30)
+    ]
+    assert sum(fit.chosen == "linear" for fit in fits) >= 28
+
+
+def test_a_fall_that_no_model_has_chooses_none():
+    """Of these models none falls, so that each would predict a rise."""
+    falling = table(rows(FALLING, range(1, 9), 2, 0.01, 1))
+    candidates = {name: fit_model(name, falling, 50) for name in ("linear", "amdahl", "knee")}
+    choice = choose(candidates, falling, superlinear=False)
+    assert (choice.model, choice.verdict, choice.plausible) == (None, "retrograde", ())
+    known = Known(chosen=None, plausible=(), wider=(), rows=falling, terms=Terms(), falls=True)
+    (predicted,) = predict(known, [10.0])
+    assert predicted.rate is None and "no model that falls" in predicted.reason
+
+
+def test_a_model_with_a_much_lower_aicc_is_named_with_the_rule_against_it():
+    """A rate that is full from the second last level on: there are too few levels beyond it for a hard limit."""
+    made = [(float(n), min(n, 7.05) * 1e6 * f) for n in range(1, 9) for f in (0.998, 1.002)]
+    fit = fit_rows(made, Terms())
+    assert fit.chosen != "knee"
+    assert [
+        c for c in fit.cautions if "Knee has an AICc that is lower" in c and "two levels below it and two above" in c
+    ]
 
 
 def test_a_band_begins_where_predictions_do():

@@ -133,10 +133,13 @@ def test_questdb_takes_inserts_with_the_secret_of_the_trial():
         ({"datastore": "h2"}, ()),
         ({"datastore": "cassandra"}, ()),
         ({"datastore": "scylla"}, ("KairosDB has no datastore 'scylla' here",)),
-        ({"datastore": "h2", "cassandra.commitlog_sync": "batch"}, ("cassandra.commitlog_sync is of a datastore",)),
+        (
+            {"datastore": "h2", "cassandra.commitlog_sync": "batch"},
+            ("cassandra.commitlog_sync belongs to another datastore",),
+        ),
         (
             {"datastore": "h2", "cassandra_heap": "2g"},
-            ("cassandra_heap is of a datastore that this trial has not: it is h2",),
+            ("cassandra_heap belongs to another datastore: this trial has h2",),
         ),
         ({"datastore": "cassandra", "cassandra_heap": "2g", "cassandra.commitlog_sync": "batch"}, ()),
     ],
@@ -397,7 +400,7 @@ def test_an_answer_is_read(web):
     ("path", "words"),
     [
         ("/fails", "Example refused /fails: HTTP status 500: words of the server"),
-        ("/page", "Example answered /page with what is no JSON: '<html>'"),
+        ("/page", "Example answered /page with text that is not JSON: '<html>'"),
     ],
 )
 def test_what_goes_wrong_is_told_in_the_servers_words(web, path, words):

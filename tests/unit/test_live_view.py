@@ -19,7 +19,7 @@ from scale_sweep.model import (
 )
 from scale_sweep.watch.live import LiveState, take
 from tests.unit.factories import make_result, make_sweep, make_trial
-from tests.unit.test_exporter import interval
+from tests.unit.test_exporter import begun, interval
 
 
 def trials(*levels: float, replicates: int = 2, variants: tuple[str, ...] = ("rest", "stmt")) -> list[Trial]:
@@ -132,3 +132,12 @@ def test_the_operations_of_a_mix_leave_the_view_in_the_window():
     lines = console.file.getvalue().splitlines()
     assert all(any(line.split()[:1] == [one] for line in lines) for one in names)
     assert len(lines) < height
+
+
+def test_a_search_shows_what_is_offered_and_the_rates_between_which_the_capacity_is():
+    console = Console(file=io.StringIO(), width=160, height=40)
+    console.print(render(begun(searches=True), 6 * 10**9, ConsoleDimensions(160, 40)))
+    text = console.file.getvalue()
+    assert "500 of 4.2 k offered" in " ".join(text.split())
+    assert "step 5   p99 < 20 ms, errors < 1 % holds at 4 k rows/s   does not at 4.5 k" in text
+    assert "p99 4.0 ms" in text

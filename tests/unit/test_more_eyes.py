@@ -1,4 +1,4 @@
-"""What was the bottleneck, where one figure of the whole machine hides it: per CPU, per thread, second by second."""
+"""Bottlenecks, where one figure of the whole machine hides it: per CPU, per thread, second by second."""
 
 import threading
 from dataclasses import replace

@@ -8,14 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.method_until import WANTED, normal
+from bench.method_until import plan_of as plan_until
+from bench.method_until import run_of as run_until
+from scale_sweep.analysis.confidence import student
 from scale_sweep.analysis.noise import intervals
-from scale_sweep.analysis.noise.spread import ratio_of, student
+from scale_sweep.analysis.noise.spread import ratio_of
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.measure.executing.execute import run_campaign
 from scale_sweep.model import PlanGrew, StoredRun, TrialFinished, VerdictKind
 from scale_sweep.plan import planner_of, with_block
+from scale_sweep.plan.replicates import EXTRA_ALONE
 from scale_sweep.report.conditions import conditions
-from scale_sweep.report.noise import noise_of, noise_sentences
+from scale_sweep.report.figures import fit_again
+from scale_sweep.report.noise import noise_of
 from tests.unit.factories import make_result
 from tests.unit.observing import noise_report, rates_of
 from tests.unit.synthetic_run import synthetic_run
@@ -242,6 +248,31 @@ def test_a_trial_that_is_not_valid_narrows_nothing():
 def test_a_smallest_difference_above_100_percent_is_no_figure():
     results = [make_result(n, rate, r) for n in (1.0, 2.0) for r, rate in ((1, 1e6), (2, 4e6))]
     run = replace(synthetic_run(range(1, 3)), results=tuple(results), fit=None)
-    assert noise_sentences(run)[0].startswith(
-        "no two levels are significantly different: too few trials for this noise"
-    )
+    words = "too noisy to detect a difference between two levels in this run"
+    assert any(caution.startswith(words) for caution in fit_again(run).cautions)
+
+
+@pytest.mark.parametrize(("levels", "replicates", "of_each"), [(1, 3, 3 + EXTRA_ALONE[0][1]), (4, 3, 4), (8, 3, 3)])
+def test_an_interval_that_is_narrow_at_once_is_confirmed_by_more_replicates(levels, replicates, of_each):
+    """Three equal rates of one level may be chance; three of each of eight levels are not."""
+    plan = planned(cores=f"1..{levels}", method__replicates=str(replicates), method__until_ci="5%")
+    results, _, _ = campaign(plan, lambda t: 1e6 * t.level * (1 + 1e-3 * (t.replicate % 2)))
+    points = [r.trial for r in results if r.trial.role == "point"]
+    assert {sum(t.level == level for t in points) for level in range(1, levels + 1)} == {of_each}
+
+
+def test_confirming_replicates_are_asked_for_whatever_they_measure():
+    plan = planned(cores="1", method__replicates="3", method__until_ci="5%", method__drift_check="off")
+    calm, _, _ = campaign(plan, lambda t: 1e6)
+    wild, _, _ = campaign(plan, lambda t: 1e6 if t.replicate <= 5 else 1.5e6)
+    assert len(calm) == 3 + EXTRA_ALONE[0][1] < len(wild), "a replicate that makes the interval wide asks for more"
+
+
+@pytest.mark.monte_carlo
+def test_the_interval_of_one_level_that_ended_its_run_covers_the_truth():
+    plan, held = plan_until(1, 3, 10, 1), 0
+    for number in range(400):
+        done = run_until(plan, 0.6 * math.log1p(WANTED / 100), normal, f"{number}")
+        (i,) = intervals(rates_of(done, "rows_per_s"))
+        held += abs(math.log(i.mean / 1e6)) <= math.log1p(i.half_percent / 100)
+    assert held / 400 >= 0.92

@@ -106,10 +106,10 @@ def test_stretches_over_all_time_begin_with_one_of_them():
     ("mix", "operation", "words"),
     [
         ("set", (), "has no UNION of points"),
-        ("latest", (), "by the time at which it was written"),
+        ("latest", (), "by the time of its writing"),
         ("range_desc", (), "oldest first"),
         ("range_value", ("range_value.bound=9",), "no condition on values"),
-        ("range", ("range.devices=2",), "named for each column anew"),
+        ("range", ("range.devices=2",), "again for each column"),
         ("range", ("range.span=1ms",), "ends at least a millisecond after its start"),
         ("aggregate", ("aggregate.function=spread",), "OpenTSDB has no spread"),
         ("aggregate", ("aggregate.devices=2",), "has no avg of the points of several devices"),

@@ -119,7 +119,7 @@ def test_an_item_that_no_class_names_is_refused(tmp_path):
     known = {"tsd.storage.flush_interval": "1", "tsd.mode": "rw", "hbase.regionserver.handler.count": "3"}
     asked = trial_of(knobs={**KNOBS, **known, "tsd.storage.flush": "1"})
     (finding,) = load_target("opentsdb").check_installed(str(tmp_path), asked)
-    assert "knows an item tsd.storage.flush:" in finding.sentence
+    assert "has a setting tsd.storage.flush:" in finding.sentence
     assert load_target("opentsdb").check_installed("/nowhere", asked) == ()
 
 
@@ -254,7 +254,7 @@ def session_of(tmp_path, tables="2", **more):
     ("f", "i", "words"),
     [
         ({"d0": [60000, 60010], "d1": [60000]}, {"d0": [60000, 60010], "d1": [60000]}, ""),
-        ({"d0": [60000, 60020], "d1": [60000]}, {"d0": [60000, 60020], "d1": [60000]}, "devices lack rows"),
+        ({"d0": [60000, 60020], "d1": [60000]}, {"d0": [60000, 60020], "d1": [60000]}, "are missing in"),
         ({"d0": [60010], "d1": [60000]}, {"d0": [60010], "d1": [60000]}, "d0 is one"),
         ({"d0": [60000], "d1": [60000]}, {"d0": [60000]}, "columns i have other rows than f"),
         ({"d0": [60000, 60010]}, {}, "columns i have other rows than f"),

@@ -1,4 +1,4 @@
-"""The heat map of operations: which quantile it shows, and its cells."""
+"""The operations of reads: their response times in one picture, what each asks, and what was checked."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.model import Operation, OperationFigures, StoredRun
+from scale_sweep.report.asked import asked_operations_table
 from scale_sweep.report.each_trial import trials_html
 from scale_sweep.report.markup import code_html
-from scale_sweep.report.operations import heat_quantile, heat_svg, operations_html
+from scale_sweep.report.operation_figures import upper_quantile
+from scale_sweep.report.operation_times import times_caption, times_rows, times_svg
+from scale_sweep.report.operations import cautions_of_answers, operations_html, operations_table
 from scale_sweep.report.rows_and_answers import checks_table, trial_checks_table, unchecked_words
 from scale_sweep.results.store.operations import operations_text
 from tests.unit.synthetic_run import synthetic_run
@@ -32,23 +35,28 @@ def run_with(**times: dict[str, float]) -> StoredRun:
         ({"p95": 5.0, "p99": 9.0}, {"p95": 5.0, "p99": 9.0}, "p99"),
         ({"p95": 5.0, "p99": 9.0}, {"p95": 5.0}, "p95"),
         ({"p50": 1.0, "p90": 3.0}, {"p50": 1.0, "p90": 3.0}, "p90"),
-        ({"p50": 1.0}, {}, "p50"),
+        ({"p50": 1.0, "p90": 3.0}, {"p50": 1.0}, "p90"),
         ({}, {}, "p99"),
     ],
 )
-def test_the_heat_map_shows_the_highest_quantile_that_has_no_holes(point, latest, shown):
+def test_the_picture_goes_to_the_highest_quantile_that_has_no_holes(point, latest, shown):
     run = run_with(point=point, latest=latest)
-    svg = heat_svg(run)
-    assert heat_quantile(run) == shown
-    assert f"{shown} of the response time (ms) over cores" in svg
-    assert ("too few requests for p99" in svg) == (shown != "p99")
-    assert len(re.findall('class="heat"', svg)) == 2 * (shown in point) + 2 * (shown in latest)
+    svg = times_svg(run)
+    assert upper_quantile(run) == shown
+    assert ("Too few requests for p99" in times_caption(run)) == (shown != "p99")
+    has_middle = ("p50" in point) + ("p50" in latest)
+    assert svg.count('class="m valid"') == 2 * has_middle
+    assert bool(svg) == bool({"p50", shown} & {*point, *latest})
+    assert len(times_rows(run)) == 1 + 2 * 2 and times_rows(run)[0][2:4] == ("p50_ms", f"{shown}_ms")
 
 
-def test_the_title_of_a_heat_map_fits_into_it():
-    svg = heat_svg(run_with(point={"p95": 5.0}))
-    width = int(re.search(r"max-width:(\d+)px", svg)[1])
-    assert width >= 450
+def test_a_mark_of_the_picture_shows_both_quantiles_and_its_level():
+    svg = times_svg(run_with(point={"p50": 2.0, "p99": 40.0}))
+    assert "<title>point, 2 cores: p50 2.00 ms, p99 40.0 ms</title>" in svg
+    places = [
+        float(x) for x in re.findall(r'<line x1="([\d.]+)" x2="[\d.]+" y1="[\d.]+" y2="[\d.]+" class="span"', svg)
+    ]
+    assert places[0] < places[1], "the bar begins at p50 and ends at p99"
 
 
 @pytest.mark.parametrize(
@@ -96,12 +104,32 @@ def test_the_report_states_what_was_checked_and_what_was_not():
         "12.5 %",
     )
     assert second[3] == "unchecked"
-    assert unchecked_words(run) == "The answers of sql are unchecked: nobody knows the right ones."
+    assert unchecked_words(run) == "The answers of sql are not checked: the right ones are not known."
     html = operations_html(run)
-    assert "Answers checked" in html and unchecked_words(run) in html
+    assert f"Answers checked: {20 * count} before the load and {7 * count} of the load; all were right." in html
+    assert unchecked_words(run) in cautions_of_answers(run)
     cells = next(csv.DictReader(io.StringIO(operations_text(run.results))))
     assert (cells["checked_before"], cells["checked_within"], cells["checked_rows"]) == ("20", "7", "1")
     assert (cells["checked_devices"], cells["parameters"], cells["passed_percent"]) == ("0-1", "span=1h", "12.5")
+
+
+def test_the_report_has_the_query_of_each_operation():
+    by_name = {row[0]: row[1:] for row in asked_operations_table(checked_run()).rows}
+    assert by_name["sql"] == ("sql", "50 %", "SELECT 1", "–", "all time", "–", "–")
+    assert by_name["hourly"][:2] == ("range", "50 %")
+    assert "Queries" in operations_html(checked_run())
+
+
+def test_a_mix_has_the_rows_that_it_wrote():
+    figures = {"write": OperationFigures(weight=1, rows_per_s=5e4, response_ms={"p50": 1.0, "p99": 2.0})}
+    run = run_with(latest={"p50": 1.0, "p99": 4.0})
+    results = [
+        replace(r, measurement=replace(r.measurement, operations={**r.measurement.operations, **figures}))
+        for r in run.results
+    ]
+    table = operations_table(replace(run, results=tuple(results)))
+    at = table.headers.index("Written rows/s")
+    assert {row[0]: row[at] for row in table.rows} == {"latest": "–", "write": "50,000"}
 
 
 def test_each_trial_states_what_was_checked_of_its_own_answers():

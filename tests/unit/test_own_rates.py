@@ -12,10 +12,10 @@ from scale_sweep.experiment.work.answers import grows
 from scale_sweep.judge.figures.operations import offered_of
 from scale_sweep.judge.figures.rated import rated_intervals, requests_per_s
 from scale_sweep.judge.verdict import Evidence, OfferedOperation, ResourceUse, TrialResources, diagnose
-from scale_sweep.loadgen.groups import begun_together, group_specs, specs_text
 from scale_sweep.loadgen.merge import merge_interval, merge_summaries
 from scale_sweep.loadgen.protocol import parse_line
 from scale_sweep.loadgen.spec import trial_spec
+from scale_sweep.loadgen.split import begun_together, group_specs, specs_text
 from scale_sweep.model import Measurement, OperationSummary, Query, VerdictKind, Work
 from scale_sweep.report.run_facts import method_facts
 from scale_sweep.sweep.resolve import resolve_sweep
@@ -208,8 +208,8 @@ def test_the_report_says_which_operations_have_connections_of_their_own():
     run = synthetic_run()
     sweep = replace(run.plan.sweep, work=work_of("write.rate=20k", "other.connections=3"))
     load = dict(method_facts(replace(run, plan=replace(run.plan, sweep=sweep))))["Load"]
-    assert "write on as many connections of its own, 20 k rows/s" in load
-    assert load.endswith("other on 3 connections of its own")
+    assert "write on as many separate connections, 20 k rows/s" in load
+    assert load.endswith("other on 3 separate connections")
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,9 @@ def test_runs_of_reads_are_compared_in_a_picture():
 
 def test_rows_are_not_compared_with_requests():
     run = synthetic_run()
-    with pytest.raises(UsageError, match="not of one unit: requests/s and rows/s"):
+    with pytest.raises(UsageError, match="have different units: requests/s and rows/s"):
         compare_runs(run, reading(run))
-    with pytest.raises(UsageError, match="not of one unit"):
+    with pytest.raises(UsageError, match="have different units"):
         compare_sessions([run, replace(run, path="/results/b")], [reading(replace(run, path="/results/c"))])
 
 

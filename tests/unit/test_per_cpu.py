@@ -7,7 +7,8 @@ import pytest
 from scale_sweep.cli.console.live import finished_line
 from scale_sweep.model import Bottleneck, BottleneckKind, Verdict, VerdictKind, rate_alone_per_s, rate_per_cpu_s
 from scale_sweep.report import html, markdown
-from scale_sweep.report.figures import fit_again, rows_for_console
+from scale_sweep.report.console_table import console_table
+from scale_sweep.report.figures import fit_again
 from scale_sweep.results.store.texts import point_row
 from tests.unit.factories import amounts
 from tests.unit.synthetic_run import synthetic_run
@@ -100,7 +101,9 @@ def test_a_neighbour_changes_the_rate_and_not_the_rate_for_each_cpu_second():
     assert [p.speedup for p in fit.per_cpu] == pytest.approx([1, 2, 3, 4], rel=1e-6)
     last = fit.per_cpu[-1]
     assert last.low < 4 < last.high and last.high - last.low < 0.2
-    said = f"Estimated per CPU-second: 1 → 4 cores: 4.00 × ({last.low:.2f} to {last.high:.2f}), if a CPU-second of"
+    said = (
+        f"Estimated per CPU-second: 1 → 4 cores: speedup 4.00 ({last.low:.2f} to {last.high:.2f}), if a CPU-second of"
+    )
     assert said in fit.sentence
 
 
@@ -122,5 +125,6 @@ def test_the_report_has_it():
     run = disturbed({4})
     for page in (markdown(run), html(run)):
         assert "The rate for each CPU-second" in page and "Rows per CPU-second" in page
-    headers, rows = rows_for_console(run)
+    table = console_table(run)
+    headers, rows = table.headers, table.rows
     assert {row[headers.index("per CPU-second")] for row in rows} == {"500 k"}

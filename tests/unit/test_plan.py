@@ -111,7 +111,7 @@ def test_default_knobs_are_constant_and_a_moving_knob_is_a_confound():
         ({"cores": "1..13"}, "this machine has 12"),
         ({"cores": "1..3", "cpus__server": "0,1"}, "--server-cpus names 2"),
         ({"cores": "1", "cpus__generator": "99"}, "99"),
-        ({"cores": "1..4", "knobs__partitions": "1..2=4"}, "says nothing for 3"),
+        ({"cores": "1..4", "knobs__partitions": "1..2=4"}, "has no value for 3"),
         ({"cores": "1", "knobs__partitions": "zero"}, "--partitions"),
         ({"cores": "1", "knobs__vgroups": "4"}, "no knob vgroups"),
         ({"cores": "1", "load__method": "sql"}, "'sql' is not one of copy"),
@@ -144,7 +144,7 @@ def test_a_sweep_of_clients_refuses_what_its_levels_say():
         target="postgres",
         runtime="process",
     )
-    with pytest.raises(UsageError, match="--connections: --clients says how many"):
+    with pytest.raises(UsageError, match="--connections: --clients sets how many"):
         complete(with_constants(sweep, make_host(4)), POSTGRES.facts)
     with pytest.raises(UsageError, match="clients come whole"):
         resolve_sweep("clients", {"axis.clients": "0.5,1"})

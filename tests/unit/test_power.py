@@ -87,7 +87,8 @@ def test_the_interval_of_a_prediction_is_the_fit_s_that_spans_several_models():
     said = np.array(prediction_percent(range(1, 9), 3, STD, 16.0))
     found = np.array(prediction_percent(range(1, 9), 3, STD, 16.0, draws=21, seed=1))
     assert found == pytest.approx(said, abs=0.25 * (said[1] - said[0]))
-    assert said[1] - said[0] < 0.8 * 2 * usl_alone(np.arange(1, 9), 3, STD, 16.0), "simpler models share the work"
+    alone = 2 * usl_alone(np.arange(1, 9), 3, STD, 16.0)
+    assert 0.5 * alone < said[1] - said[0] < alone, "simpler models narrow it, the upper half of the levels widens it"
 
 
 def test_more_replicates_narrow_the_prediction_and_parts_of_a_core_have_one():
@@ -102,7 +103,9 @@ def test_what_cannot_be_said_is_not_said():
     few = power_of(planned(cores="1..2"), TWO)
     assert few.prediction_percent is None and few.smallest_percent
     words = power_sentence(planned(cores="1..8"), power_of(planned(cores="1..8"), GUESS))
-    assert "3.0 % (assumed" in words and re.search(r"predicted for 16 cores to about -\d+\.\.\+\d+ %", words)
+    assert "standard deviation of one trial: 3.0 % (assumed" in words and re.search(
+        r"predicted for 16 cores is about -\d+ to \+\d+ %", words
+    )
 
 
 def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_path):
@@ -129,8 +132,8 @@ def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_p
 
 def test_a_plan_that_sees_nothing_says_so():
     wild = AssumedNoise(percent=80.0, source="a test")
-    assert "no difference between two levels can be seen" in power_sentence(*both(planned(cores="1..2"), wild))
-    assert "no difference between A and B can be seen" in power_sentence(*both(plan_of(2), wild))
+    assert "No difference between two levels can be detected" in power_sentence(*both(planned(cores="1..2"), wild))
+    assert "No difference between A and B can be detected" in power_sentence(*both(plan_of(2), wild))
 
 
 def both(plan, noise):

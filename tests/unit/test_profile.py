@@ -93,7 +93,7 @@ def test_the_report_has_both_graphs_and_their_difference_only_of_profiled_runs()
     ends = (run.results[0], run.results[-1])
     ids = sorted({r.trial.trial_id for r in ends})
     page = profile_html(replace(run, profiles=dict(zip(ids, (FIRST, LAST), strict=True))))
-    assert page.count("<svg") == 3 and "What grew from" in page and "spin&lt;lock&gt;" in page
+    assert page.count("<svg") == 3 and "Growth from" in page and "spin&lt;lock&gt;" in page
 
 
 def used_until(pid, folder):

@@ -1,4 +1,4 @@
-"""--quick runs as many replicates as its time allows: three to five, decided by time alone, the same when resumed."""
+"""--quick runs as many replicates as its time allows: three to seven, decided by time alone, the same when resumed."""
 
 from dataclasses import replace
 
@@ -30,7 +30,9 @@ def run(plan, wall_s):
     return done
 
 
-@pytest.mark.parametrize(("wall_s", "trials"), [(10.0, 10), (13.0, 10), (16.0, 8), (18.0, 6), (24.0, 6), (60.0, 6)])
+@pytest.mark.parametrize(
+    ("wall_s", "trials"), [(8.0, 14), (9.0, 14), (10.0, 12), (13.0, 10), (16.0, 8), (18.0, 6), (24.0, 6), (60.0, 6)]
+)
 def test_blocks_are_added_while_the_time_lasts(wall_s, trials):
     done = run(planned(**QUICK), wall_s)
     assert len(done) == trials
@@ -41,8 +43,8 @@ def test_blocks_are_added_while_the_time_lasts(wall_s, trials):
 
 
 def test_a_fast_server_has_all_its_replicates_in_the_plan():
-    plan = planned("null", **QUICK)
-    assert (plan.sweep.replicates, len(plan.trials)) == (5, 10)
+    plan = planned("null", **QUICK, load__duration="3s", load__warmup="1s")
+    assert (plan.sweep.replicates, len(plan.trials)) == (7, 14)
     assert plan.sweep.origin["method.replicates"] == "default"
 
 
@@ -50,7 +52,7 @@ def test_a_slow_server_is_planned_with_three_and_the_plan_says_what_may_come():
     plan = planned(**QUICK)
     assert (plan.sweep.replicates, plan.sweep.origin["method.replicates"]) == (3, "time")
     bound = planner_of(plan).bound()
-    assert bound.trials == 10
+    assert bound.trials == 14
     assert bound_sentence(plan, bound).endswith("with replicates while the time of --quick lasts")
 
 
@@ -59,7 +61,7 @@ def test_a_slow_server_is_planned_with_three_and_the_plan_says_what_may_come():
     [
         ({**QUICK, "method__replicates": "5"}, 5),
         ({"method__replicates": "5"}, 5),
-        ({**QUICK, "method__until_ci": "5"}, 5),
+        ({**QUICK, "method__until_ci": "5"}, 7),
     ],
 )
 def test_a_number_that_was_given_stays(flags, replicates):
@@ -72,3 +74,24 @@ def test_the_drift_check_stays_last():
     done = run(planned(load__quick="1", method__drift_check="on"), 16.0)
     assert [r.trial.role for r in done].count("drift_check") == 1
     assert done[-1].trial.role == "drift_check" and done[-1].trial.order == len(done) - 1
+
+
+@pytest.mark.parametrize(
+    ("target", "flags", "bound"),
+    [
+        ("postgres", {}, 11.0),  # 135 s / 6 trials, less 6 s of its start and end and a window of 5 s
+        ("tdengine", {}, 10.0),
+        ("questdb", {}, 10.0),  # and at least as many for Java
+        ("iotdb", {}, 60.0),  # too slow for the time in any case
+        ("postgres", {"load__warmup": "5s..30s"}, 30.0),
+        ("postgres", {"method__replicates": "3"}, 30.0),
+    ],
+)
+def test_a_warm_up_ends_in_time_for_three_blocks(target, flags, bound):
+    plan = planned(target, **QUICK, **flags)
+    assert {trial.load.warmup_s for trial in plan.trials} == {bound}
+    assert plan.sweep.load.warmup_s == bound
+
+
+def test_only_quick_shortens_a_warm_up():
+    assert planned("postgres").sweep.load.warmup_s == 30.0

@@ -21,8 +21,8 @@ from scale_sweep.server.targets.cassandra import schema
 from scale_sweep.server.targets.iotdb.queries import cells_of
 from scale_sweep.server.targets.kairosdb import queries as kairosdb
 from scale_sweep.server.targets.marks import filled
+from scale_sweep.server.targets.promql.answers import rows_of
 from scale_sweep.server.targets.questdb.queries import timed
-from scale_sweep.server.targets.victoriametrics.answers import rows_of
 from scale_sweep.sweep.file import read_sweep_file
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep
@@ -76,11 +76,11 @@ def work_of(mix: str, *operation: str, **flags: str) -> Work:
                 "operation": ["aggregate.functions=count,p9", "aggregate.columns=voltage,name"],
                 "workload.columns": "voltage:int,name:binary(9)",
             },
-            "columns: name is binary, and p9 wants a number",
+            "columns: name is binary, and p9 needs a number",
         ),
         (
             {"mix": "aggregate", "operation": ["aggregate.column=name"], "workload.columns": "name:binary(9)"},
-            "function = avg: name is binary, and avg wants a number",
+            "function = avg: name is binary, and avg needs a number",
         ),
         ({"mix": "aggregate", "operation": ["aggregate.function=first", "aggregate.devices=2"]}, "ask for one device"),
         ({"mix": "sql"}, "operation.sql.text is missing"),
@@ -93,7 +93,7 @@ def work_of(mix: str, *operation: str, **flags: str) -> Work:
             {"mix": "scan_tag", "operation": ["scan_tag.tag=location"]},
             "tag = location: not one of groupid, whose values",
         ),
-        ({"mix": "scan_tag", "workload.tag_columns": "place:int"}, "no tag of place:int says a group"),
+        ({"mix": "scan_tag", "workload.tag_columns": "place:int"}, "no tag of place:int names a group"),
         ({"mix": "group_by_tag", "operation": ["group_by_tag.fraction=2"]}, "fraction = 2: more than 0, and 1 at most"),
         ({"mix": "aggregate_tag", "operation": ["aggregate_tag.function=last"]}, "have rows at the same time"),
         ({"preload.rows": "0"}, "preload: nothing to read"),
@@ -268,7 +268,11 @@ def test_cassandra_says_0_of_nothing_so_that_the_rows_are_counted_too():
         ("group_by_time", (), "ranges must begin and end with one"),
         ("group_by_time", ("group_by_time.step=10m", "group_by_time.span=65m"), "ranges must begin and end with one"),
         ("aggregate_value", ("aggregate_value.bound=9",), "all time has too many"),
-        ("aggregate_value", ("aggregate_value.bound=9", "aggregate_value.bound_column=voltage"), "its own column only"),
+        (
+            "aggregate_value",
+            ("aggregate_value.bound=9", "aggregate_value.bound_column=voltage"),
+            "only to the column of the aggregate",
+        ),
         ("group_by_tag", ("group_by_tag.fraction=0.2",), "labels as texts only"),
         ("aggregate_tag", ("aggregate_tag.bucket=10m",), "a range of stretches of time only"),
     ],
@@ -318,7 +322,7 @@ def test_iotdb_asks_several_devices_by_device():
     [
         ("set", (), "has no UNION of points"),
         ("scan_tag", (), "compares tags as texts"),
-        ("range", ("range.devices=2",), "wants the devices named for each column anew"),
+        ("range", ("range.devices=2",), "needs the devices again for each column"),
         ("latest", ("latest.devices=2", "latest.columns=current"), "limits the points of all devices together"),
         ("range_value", ("range_value.bound=9",), "bounds a metric by itself only"),
         ("aggregate", ("aggregate.function=spread",), "KairosDB has no spread"),
@@ -364,7 +368,7 @@ def test_more_moments_than_victoriametrics_answers_for_are_refused():
 
 
 def test_a_port_of_its_own_has_no_queries():
-    with pytest.raises(CannotAsk, match="--method put has a port of its own"):
+    with pytest.raises(CannotAsk, match="--method put has a separate port"):
         load_facts("victoriametrics").rendered(queries_of(every())["range"], every().data, "put")
 
 
@@ -581,7 +585,7 @@ def test_rows_within_bounds(given, kept):
     ("given", "words"),
     [
         ("side=beside", "side = beside: not one of above, below, between"),
-        ("side=between", "between wants two bounds, LOW..HIGH"),
+        ("side=between", "between needs two bounds, LOW..HIGH"),
         ("where=voltage=220", "where = voltage=220: like COLUMN<NUMBER or COLUMN>NUMBER"),
         ("where=amp<1", "of a column of numbers"),
         ("where=voltage<x", "where: 'x' is not a number"),

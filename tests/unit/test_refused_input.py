@@ -12,6 +12,7 @@ from tests.unit.factories import make_sweep
 from tests.unit.whole_commands import Ended, run
 
 NULL = ("plan", "cpu", "--cores", "1", "--target", "null")
+MIXED = ("--mix", "write=1,range=1", "--preload", "1M", "--step-ms", "10000")
 BYTE = "x=\udcff"  # as Python gives a program the byte 0xff of its command line
 
 
@@ -135,7 +136,9 @@ def test_a_column_is_not_named_like_one_that_the_target_has(facts):
             (*NULL, *(w for name in "abcdef" for w in ("--vary", f"{name}=" + ",".join(map(str, range(99)))))),
             ["--vary", "combinations"],
         ),
-        (("ab", *NULL[1:], "--blocks", "99999999"), ["--blocks", "399,999,996 trials"]),
+        (("ab", *NULL[1:], "--against-itself", "--blocks", "99999999"), ["--blocks", "399,999,996 trials"]),
+        (("ab", *NULL[1:]), ["--b: A and B are equal", "--against-itself"]),
+        (("ab", *NULL[1:], "--against-itself", "--b", "--tables 2"), ["--against-itself", "two variants"]),
         ((*NULL[:3], "1..1024,1025..2048", *NULL[4:]), ["--cores", "1024 at most"]),
         ((*NULL, "--server-cpus", ",".join(["0-60000"] * 9999)), ["--server-cpus"]),
     ],
@@ -189,3 +192,35 @@ def test_a_plan_of_many_levels_takes_no_longer_a_trial(tmp_path):
 )
 def test_the_name_that_was_meant_is_named(tmp_path, words, near):
     refused(run(*words, cwd=tmp_path, SCALE_SERVERS_DIR=str(tmp_path)), f"did you mean {near}?")
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["--slo", ""], ["--slo", "p99 < 20ms"]),
+        (["--slo", "p98 < 20ms"], ["--slo", "p98", "p99"]),
+        (["--slo", "p99 < 20"], ["--slo", "unit"]),
+        (["--slo", "p99 > 20ms"], ["--slo", "upper limit"]),
+        (["--slo", "scan.p99 < 20ms"], ["--slo", "scan", "write"]),
+        (["--slo", "p99 < 20ms", "--rate", "10k"], ["--slo", "--rate"]),
+        (["--slo", "p99 < 20ms", "--rows", "1M"], ["--slo", "--rows"]),
+        (["--slo", "p99 < 20ms", *MIXED, "--operation", "write.rate=1k"], ["--slo", "NAME.rate"]),
+        (["--slo", "p99 < 20ms", *MIXED, "--operation", "write.connections=4"], ["--slo", "NAME.connections"]),
+        (
+            ["--slo", "p99 < 20ms", "--target", "victoriametrics", "--method", "tcp"],
+            ["--slo", "--method tcp", "answers"],
+        ),
+        (["--slo", "p99 < 20ms", "--load-generator", "taosbenchmark"], ["--slo", "--load-generator"]),
+        (["--slo", "p999 < 20ms", "--rows-per-request", "10000"], ["--slo", "10,000 requests", "--duration"]),
+        (["--confirm", "off"], ["--confirm", "--slo"]),
+    ],
+)
+def test_an_objective_that_cannot_be_searched_is_refused_by_its_flag(tmp_path, words, names):
+    """Of a real target: the null driver has no rows that are stored."""
+    own = [] if "--target" in words else ["--target", "postgres"]
+    refused(run("plan", "cpu", "--cores", "1", *own, *words, cwd=tmp_path), *names)
+
+
+def test_an_objective_of_a_disk_sweep_is_refused(tmp_path):
+    words = ("plan", "disk", "--disks", "1..2", "--loop", "1GiB", "--target", "postgres", "--slo", "p99 < 20ms")
+    refused(run(*words, cwd=tmp_path), "--slo", "disks")

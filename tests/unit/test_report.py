@@ -10,11 +10,12 @@ import pytest
 from markdown_it import MarkdownIt
 
 from scale_sweep.model import Bottleneck, BottleneckKind, Measurement, StoredRun, Trial, Verdict, VerdictKind
-from scale_sweep.report import article_table, html, markdown, reference_table, rows_for_console, trial_table
+from scale_sweep.report import article_table, console_table, html, markdown, reference_table, trial_table
 from scale_sweep.report.bottlenecks import remedies
 from scale_sweep.report.curve import curve_svg_bytes
 from scale_sweep.report.documents import documents
 from scale_sweep.report.series import pick, runs_of
+from scale_sweep.report.shell import part
 from scale_sweep.report.svg import SHAPES, ticks
 from scale_sweep.report.table import ordinal, short
 from tests.unit.factories import reading
@@ -115,6 +116,7 @@ def test_article_table_has_the_published_columns():
     )
     assert [row[0] for row in table.rows] == ["1", "2"]
     assert table.rows[0][1:3] == ("4", "8")
+    assert re.fullmatch(r"[\d,]+ \([\d,]+ to [\d,]+\) quick", table.rows[0][3]), "the rate has its interval"
     assert table.rows[0][-1] == "97"
 
 
@@ -171,7 +173,7 @@ def test_every_trial_that_is_left_out_has_something_to_change():
     told = remedies(replace(run, results=tuple(full)))
     assert "1 × GENERATOR_BOUND, bottleneck: load generator's CPUs: add a client core" in told
     assert any(t.startswith("1 × UNSTEADY: a longer --warmup") for t in told), "a core more does not make it steady"
-    assert any(t.startswith("1 × ABORTED: see the server's last words") for t in told)
+    assert any(t.startswith("1 × ABORTED: see the last messages of the server") for t in told)
     assert len(told) == len(remedies(run)) == 4
     for page in documents(run).pages.values():
         assert "a longer --warmup or --window-max" in page
@@ -222,11 +224,13 @@ def test_reference_survives_nonsense():
     assert [row[0] for row in table.rows] == ["1", "2"]
 
 
-def test_rows_for_console():
-    headers, rows = rows_for_console(mixed_run())
+def test_table_for_the_console():
+    table = console_table(mixed_run())
+    headers, rows = table.headers, table.rows
     assert headers[0] == "cores"
     assert [row[0] for row in rows] == ["1", "2", "3", "4"]
     assert rows[1][-1] == "2 VALID, 1 UNSTEADY"
+    assert "All VALID trials: short window." in table.notes
     assert all(len(row) == len(headers) for row in rows)
 
 
@@ -249,7 +253,9 @@ def test_rows_for_console():
 )
 def test_every_run_gives_whole_documents(run):
     page = html(run, reference())
-    assert all(a.startswith("data:,") for a in parsed(page).addresses)
+    found = parsed(page)
+    assert all(a.startswith(("data:,", "data:text/csv;base64,", "#")) for a in found.addresses)
+    assert {a[1:] for a in found.addresses if a.startswith("#")} <= set(re.findall(r' id="([^"]+)"', page))
     text = markdown(run, reference())
     for document in (page, text):
         assert "nan" not in re.sub(r"[A-Za-z]*nan[A-Za-z]+|[A-Za-z]+nan", "", document).lower()
@@ -260,7 +266,7 @@ def test_page_needs_nothing_from_elsewhere():
     page = html(mixed_run(), reference())
     found = set(re.findall(r"https?://[^\"'\s<)]+", page))
     assert found <= {"http://www.w3.org/2000/svg"}
-    assert "<script" not in page
+    assert page.count("<script") == 1 and f"<script>{part('page.js')}</script>" in page
     assert "@import" not in page
     assert "url(" not in page
 
@@ -270,14 +276,15 @@ def test_page_says_what_matters():
     page = html(run, reference())
     assert run.fit is not None
     assert "cpu (synthetic)" in page
-    assert "partitions moves along the axis, so this is not the cores&#x27; doing alone" in page
+    assert "partitions moves along the axis, so this is not the cores&#x27; effect alone" in page
     for told in (
-        "8 VALID",
+        "8 VALID (short window)",
         "1 ABORTED",
         "Before you believe it",
         "Published and ours",
         "cores-3-r3 (ABORTED)",
-        "noise floor",
+        "smallest difference between two levels that can be detected (80 % power)",
+        "In parentheses: 95 % interval.",
         "Synthetic CPU",
         "scale sweep cpu --cores 1..4 --tag &#x27;note=two words&#x27;",
         "ran 1st",
@@ -310,7 +317,7 @@ def test_everything_from_outside_is_escaped_in_html():
     assert len(pages) >= 7
     for name, page in pages.items():
         parsed(page)
-        assert "<script" not in page and "<img" not in page, name
+        assert page.count("<script") == 1 and "<script>alert" not in page and "<img" not in page, name
         assert "&lt;script&gt;" in page and r"\x1b[31m" in page, name
         assert not COMMANDS.search(page), name
 
@@ -325,7 +332,7 @@ def test_everything_from_outside_is_escaped_in_markdown():
         assert not COMMANDS.search(text), name
         rendered = MarkdownIt("commonmark").enable("table").render(text)
         assert "<img" not in rendered and "<script" not in rendered, name
-        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("| cores")}
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("| cores-")}
         assert len(widths) <= 1
 
 
@@ -413,7 +420,8 @@ def test_a_sweep_with_variants_is_still_one_page_that_needs_nothing_else():
 
     def written(result, method, ending=""):
         subject = replace(result.trial.subject, method=method, variant={"method": method})
-        return replace(result, trial=replace(result.trial, trial_id=result.trial.trial_id + ending, subject=subject))
+        trial, order = result.trial, result.trial.order + 10 * bool(ending)
+        return replace(result, trial=replace(trial, trial_id=trial.trial_id + ending, order=order, subject=subject))
 
     copied = [written(r, "copy") for r in run.results]
     inserted = [written(r, "insert", "-insert") for r in run.results]
@@ -422,7 +430,8 @@ def test_a_sweep_with_variants_is_still_one_page_that_needs_nothing_else():
     made = documents(both)
     page = made.pages["report.html"]
     assert page.count('class="variant"') == 2
-    assert page.count("Every trial and its verdict") == 2
+    assert page.count("<h2>Every trial and its verdict</h2>") == 2
+    assert len(set(re.findall(r' id="([^"]+)"', page))) == len(re.findall(r' id="([^"]+)"', page)), "names are unique"
     assert 'href="report-' not in page
     assert all(f'id="{name}"' in page and f'href="#{name}"' in page for name in ("copy", "insert"))
     assert set(made.pages) == {

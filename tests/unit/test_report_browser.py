@@ -2,13 +2,16 @@
 
 import csv
 import os
+import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from scale_sweep.report import html
+from scale_sweep.report.site import site
 from tests.unit.synthetic_run import mixed_run
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference" / "tdengine-cpu.csv"
@@ -69,7 +72,7 @@ def test_page_renders_without_a_network(page: Path, tmp_path: Path, width: int) 
     done = run_browser(page, tmp_path / "profile", f"--window-size={max(width, 500)},900", "--dump-dom")
     assert done.returncode == 0, done.stderr[-2000:]
     dom = done.stdout
-    assert "<title>cpu (synthetic): postgres</title>" in dom
+    assert re.search(r"<title>postgres 16[.\d]*: 1 → 4 cores, \d\.\d\d×</title>", dom)
     assert '<th scope="col">Write speed (rows/s)</th>' in dom
     assert "Before you believe it" in dom
     assert 'data-fetched="0"' in dom
@@ -83,3 +86,40 @@ def test_page_can_be_photographed(page: Path, tmp_path: Path) -> None:
     run_browser(page, tmp_path / "profile", "--window-size=1000,1400", f"--screenshot={picture}")
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert picture.stat().st_size > 50_000
+
+
+PROBE = """<script>addEventListener("load",()=>{
+const d=document.documentElement, form=document.getElementById("filters");
+const drawn=()=>document.querySelectorAll("#drawing polyline").length;
+d.dataset.fetched=performance.getEntriesByType("resource").length;
+d.dataset.overflow=d.scrollWidth-d.clientWidth;
+d.dataset.first=drawn();
+document.querySelectorAll("input[data-curve]").forEach(box=>{if(!box.checked)box.click()});
+d.dataset.all=drawn();
+form.elements.show.value="speedup";form.elements.show.dispatchEvent(new Event("change"));
+d.dataset.speedup=document.querySelector("#drawing svg").getAttribute("aria-label");
+const names=[...form.elements.version.options].map(o=>o.value);
+form.elements.version.value=names[1];form.elements.version.dispatchEvent(new Event("change"));
+d.dataset.rows=document.querySelectorAll("tbody tr:not([hidden])").length;
+})</script>"""
+
+
+def test_the_index_of_a_site_draws_and_filters_without_a_network(tmp_path: Path) -> None:
+    other = mixed_run()
+    other = replace(
+        other,
+        path="results/20260102T030405Z-second-1a2b3c",
+        results=tuple(replace(r, effective={**r.effective, "server_version": "otherdb 7"}) for r in other.results),
+    )
+    runs = [mixed_run(), other]
+    pages = dict(site(iter(runs), "Curves"))
+    page = tmp_path / "index.html"
+    page.write_text(pages["index.html"].replace("</body>", PROBE + "</body>"), encoding="utf-8")
+    for width in (500, 1000):
+        done = run_browser(page, tmp_path / "profile", f"--window-size={width},900", "--dump-dom")
+        assert 'data-fetched="0"' in done.stdout, done.stderr[-2000:]
+        assert 'data-overflow="0"' in done.stdout
+        assert 'data-first="1"' in done.stdout  # the newest of each database
+        assert 'data-all="2"' in done.stdout
+        assert 'data-speedup="The chosen curves: speedup over cores"' in done.stdout
+        assert 'data-rows="1"' in done.stdout

@@ -38,7 +38,7 @@ def test_the_legend_counts_the_trials_that_are_drawn():
     assert "valid trial (6)" in picture
     assert picture.count('class="m valid"') == 6 + marker(0, 0, VerdictKind.VALID).count('class="m valid"')
     assert "Every trial of the run" not in caption
-    assert "connections checks (1) are only in the table" in caption
+    assert "confirming trials (1) are only in the table" in caption
 
 
 def test_the_caption_explains_a_band_where_there_is_one():
@@ -55,10 +55,10 @@ def drift_words(run: StoredRun) -> str:
 
 def test_a_drift_check_in_too_much_noise_does_not_say_that_nothing_drifted():
     quiet = with_drift_check(synthetic_run((1,), 2, noise=0.001))
-    assert "no drift beyond the noise" in drift_words(quiet)
+    assert "no drift was found" in drift_words(quiet)
     loud = with_drift_check(synthetic_run((1,), 2, noise=0.8, seed=1), 1.14)
     assert "no drift" not in drift_words(loud)
-    assert "too few for this noise to show a drift" in drift_words(loud)
+    assert "too noisy to decide whether the machine drifted by 10 %" in drift_words(loud)
     alone = {(1.0, 1): VerdictKind.UNSTEADY, (1.0, 2): VerdictKind.UNSTEADY, (1.0, 3): VerdictKind.UNSTEADY}
     assert "without two valid replicates" in drift_words(with_drift_check(synthetic_run((1,), 3, verdicts=alone)))
 

@@ -9,10 +9,10 @@ import pytest
 from scale_sweep.experiment.work.answers import difference, right_answer
 from scale_sweep.experiment.work.columns import TableRows
 from scale_sweep.model import Drawn, Query
+from scale_sweep.server.targets.answer_rows import exact_ms
 from scale_sweep.server.targets.postgres.postgres_session import _plain
+from scale_sweep.server.targets.promql.answers import rows_of as samples
 from scale_sweep.server.targets.questdb.questdb_session import _milliseconds
-from scale_sweep.server.targets.times import exact_ms
-from scale_sweep.server.targets.victoriametrics.answers import rows_of as samples
 
 START = 1_500_000_000_000
 BIG = 1_000_000_004

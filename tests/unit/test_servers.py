@@ -12,7 +12,8 @@ from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.cli import doctor
 from scale_sweep.server.pinned import install, lacking, listed, read_pins
 from scale_sweep.server.pinned.pins import PinnedFile
-from scale_sweep.server.pinned.whole import corrupt_servers, file_digest, keep_java_digest
+from scale_sweep.server.pinned.whole import JAVA as JAVA_FOLDER
+from scale_sweep.server.pinned.whole import corrupt_servers, file_digest, keep_digest
 from scale_sweep.server.runtimes.docker_facts import DockerFacts
 from scale_sweep.server.targets import load_facts, load_target
 from scale_sweep.server.targets.java import java
@@ -123,7 +124,8 @@ def test_every_pinned_server_is_a_target_that_says_the_command():
     for name, one in read_pins().servers.items():
         assert f"scale servers install {name}" in load_facts(name).to_install
         assert all(len(file.sha256) == 64 for file in (*one.files, *one.jars))
-        assert any(file.maven.endswith(f":{one.version}") for file in (*one.files, *one.jars))
+        from_maven = any(file.maven.endswith(f":{one.version}") for file in (*one.files, *one.jars))
+        assert from_maven or (one.go and one.go.version == f"v{one.version}" and one.go.sum.startswith("h1:"))
 
 
 JARS_MVN = """#!/bin/sh
@@ -262,7 +264,7 @@ def test_the_command_brings_the_java_that_a_server_lacks_and_nothing_else(only_b
 
     def bring(folder, _):
         brought.append(program(folder / "java" / "bin" / "java", JAVA))
-        keep_java_digest(folder)
+        keep_digest(folder, JAVA_FOLDER)
 
     monkeypatch.setattr(importlib.import_module("scale_sweep.server.pinned.install"), "_bring_java", bring)
     for _ in range(2):
@@ -318,7 +320,7 @@ def open_to_others(home):
 def test_each_file_of_a_server_counts(cache, monkeypatch, harm):
     home = whole(cache)
     program(home / "java" / "bin" / "java", JAVA)
-    keep_java_digest(home)
+    keep_digest(home, JAVA_FOLDER)
     pinned_as_it_is(monkeypatch, home, "kairosdb")
     assert corrupt_servers([str(home)]) == []
     harm(home)
@@ -362,3 +364,68 @@ def test_a_program_of_another_user_is_not_run(cache, monkeypatch):
     with pytest.raises(PreflightError, match="12345"):
         os.chown(cache / "servers", 12345, 12345)
         install("kairosdb")
+
+
+GO = """#!/bin/sh
+echo "$@" >> {log}
+case $1 in
+env) echo {version} ;;
+mod) echo '{{"Sum": "{sum}"}}' ;;
+install) printf '#!/bin/sh\\necho victoria-metrics-v1.131.0\\n' > "$GOBIN/victoria-metrics"; chmod 755 "$GOBIN/victoria-metrics" ;;
+esac
+"""
+
+
+def with_go(cache, version="go1.26.8", digest=""):
+    pinned = read_pins().servers["victoriametrics"].go
+    text = GO.format(log=cache / "asked", version=version, sum=digest or pinned.sum).replace(
+        "install)", 'install) mkdir -p "$GOBIN";'
+    )
+    program(cache / "bin" / "go", text)
+
+
+def test_a_server_is_built_from_its_module_once_and_goes_before_the_one_on_path(cache):
+    with_go(cache)
+    program(cache / "bin" / "victoria-metrics", "#!/bin/sh\necho unknown\n")
+    assert load_target("victoriametrics").find("").source == "PATH"
+    made = install("victoriametrics")
+    assert install("victoriametrics") == made
+    asked = (cache / "asked").read_text()
+    assert asked.count("install -trimpath") == 1
+    assert "lib/buildinfo.Version=victoria-metrics-v1.131.0" in asked
+    found = load_target("victoriametrics").find("")
+    assert (found.home, found.version, found.source) == (made.home, "1.131.0", "scale servers")
+    assert corrupt_servers([made.home]) == []
+    (cache / "servers/victoriametrics-1.131.0/bin/victoria-metrics").write_text("another")
+    (wrong,) = corrupt_servers([made.home])
+    assert "bin in" in wrong.sentence and wrong.command == "scale servers install victoriametrics"
+    install("victoriametrics")
+    assert corrupt_servers([made.home]) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "digest", "words"),
+    [("go1.19.8", "", "the server needs 1.25.4 or newer"), ("go1.26.8", "h1:another=", "pinned is h1:OHO0")],
+)
+def test_an_old_go_or_another_module_is_refused_and_leaves_nothing(cache, version, digest, words):
+    with_go(cache, version, digest)
+    with pytest.raises(PreflightError, match=words):
+        install("victoriametrics")
+    assert list((cache / "servers").iterdir()) == []
+
+
+def test_without_go_the_other_ways_are_named(cache, monkeypatch):
+    monkeypatch.setenv("PATH", str(cache / "bin"))
+    missing = lacking("victoriametrics")
+    assert "the program go is missing" in missing.sentence
+    assert "apt-get install victoria-metrics (1.79.5 of 2022)" in missing.command
+
+
+def test_an_old_server_has_its_age_and_the_command_for_a_newer_one(cache, monkeypatch):
+    """Its package has no changelog here, so the version is what it prints."""
+    monkeypatch.setenv("PATH", f"{cache / 'bin'}:/usr/bin:/bin")
+    program(cache / "bin" / "victoria-metrics", "#!/bin/sh\necho victoria-metrics-v1.79.5\n")
+    monkeypatch.setattr(doctor, "_today", lambda: "2026-11-25")
+    (one,) = [ability for ability in doctor._targets() if ability.subject == "victoriametrics"]
+    assert one.there and "1.79.5 of 2022-11, 4.0 years old, in" in one.state
+    assert one.remedy == "scale servers install victoriametrics brings 1.131.0"

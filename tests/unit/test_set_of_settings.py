@@ -85,7 +85,7 @@ def test_the_report_has_a_row_for_each_setting_that_differs_as_read_back():
     )
     assert "--settings defaults" in table.notes[0]
     page = documents(run).pages["report.html"]
-    assert page.index(table.title) < page.index("Each variant's own report"), "on the first page"
+    assert page.index(table.title) < page.index("Report of each variant"), "on the first page"
     terms = subjects.terms_table(run).notes[0]
     assert terms.startswith("durability and maintenance: the vendors' defaults (--settings defaults)")
 

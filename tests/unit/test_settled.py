@@ -8,8 +8,8 @@ from hdrh.histogram import HdrHistogram
 
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.measurement import measurement
-from scale_sweep.judge.figures.outcome import outcome
 from scale_sweep.judge.figures.trial_facts import TrialFacts
+from scale_sweep.judge.figures.trial_outcome import outcome
 from scale_sweep.judge.figures.window_bounds import window_is_enough, with_summary
 from scale_sweep.judge.verdict import seconds_to_settle
 from scale_sweep.loadgen.merge import merge_interval
@@ -127,7 +127,7 @@ def test_the_verdict_says_what_was_discarded_and_why():
     told = [reason for reason in verdict.reasons if "were discarded" in reason]
     assert len(told) == 1
     assert told[0].startswith("the first 9.0 s after the warm-up were discarded (400 rows/s, 1 of them nearly still)")
-    assert "with them the rate rose by" in told[0]
+    assert "with them the rate rose from 27 % to 173 % of its mean" in told[0]
     assert verdict.kind is not VerdictKind.UNSTEADY
 
 
@@ -136,7 +136,7 @@ def test_a_rate_that_never_settles_is_unsteady_over_all_that_was_measured():
     assert facts.transient is None
     m, verdict = measurement(make_trial(), facts), outcome(load_axis("cores"), make_trial(SWEEP), facts).verdict
     assert (m.rows, m.window_s, m.transient_s) == (sum(FOR_EVER), 30.0, 0.0)
-    assert any("the rate rose by" in reason for reason in verdict.reasons)
+    assert any("the rate rose from" in reason for reason in verdict.reasons)
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ import pytest
 
 from scale_sweep.analysis.observations import OPEN_LOOP, observations
 from scale_sweep.model import Plan, StoredRun, VerdictKind
+from scale_sweep.report.article import article_table
 from scale_sweep.report.curve import curve_svg
-from scale_sweep.report.figures import article_table, verdict_counts
 from scale_sweep.report.page import html
+from scale_sweep.report.table import verdict_counts
 from scale_sweep.results.store.texts import points_text
 from tests.unit.factories import make_result, make_sweep, make_trial
 from tests.unit.observing import fit_curve
@@ -56,7 +57,7 @@ def test_tables_pictures_and_points_name_them():
     assert "SOFTWARE_BOTTLENECK (6)" in curve_svg(run)
     page = html(run)
     assert "6 of 12" in page
-    assert "6 more show a software bottleneck" in page
+    assert "6 more with a software bottleneck" in page
     assert points_text(run.plan, run.results).count("SOFTWARE_BOTTLENECK") == 6
 
 

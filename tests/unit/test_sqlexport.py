@@ -59,7 +59,7 @@ def test_settings_are_a_row_each(tmp_path):
     [
         ("postgresql://me:secret@host/db", "SCALE_SQL_PASSWORD"),
         ("nonsense", "not the URL of a database"),
-        ("nosuch://host/db", "knows no database 'nosuch'"),
+        ("nosuch://host/db", "does not support the database 'nosuch'"),
     ],
 )
 def test_a_url_that_cannot_be_used_is_one_message_without_the_password(url, words):

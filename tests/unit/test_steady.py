@@ -20,7 +20,7 @@ from scale_sweep.judge.verdict import (
     transient,
     troubles,
 )
-from scale_sweep.judge.verdict.steady import correlation, error_allowed_percent, mean_error_percent
+from scale_sweep.judge.verdict.steady import MeanError, correlation, mean_error, spent
 from tests.unit.factories import as_rated, make_sweep
 from tests.unit.test_settled import interval
 
@@ -94,8 +94,8 @@ def test_a_spread_about_the_mean_of_few_independent_seconds_is_too_small():
     found = [steadiness(w) for w in windows]
     spread = 100 * math.sqrt(statistics.fmean((statistics.fmean(w) - 1) ** 2 for w in windows))
     assert statistics.median(f.error_percent for f in found) < 0.9 * spread
-    assert statistics.median(mean_error_percent(f) for f in found) == pytest.approx(spread, rel=0.1)
-    assert mean_error_percent(steadiness([1000.0] * 40)) == 0
+    assert statistics.median(mean_error(f).percent for f in found) == pytest.approx(spread, rel=0.1)
+    assert mean_error(steadiness([1000.0] * 40)).percent == 0
 
 
 def test_a_mean_that_one_window_cannot_know_is_said_so():
@@ -139,10 +139,11 @@ def test_the_looks_are_spread_evenly_and_the_first_must_be_the_surest():
     assert look_seconds(40, 60) == (40, 45, 50, 55, 60)
     assert look_seconds(40, 40) == (40,)
     assert [look_at(s, (40, 50, 60)) for s in (39, 40, 49, 50, 70)] == [None, 1, 1, 2, 3]
-    allowed = [error_allowed_percent(look) for look in (1, 2, 3, 4, 5)]
+    known = MeanError(percent=1.0, degrees=1e6)
+    allowed = [5 / known.within(1 - spent(look) / 2) for look in (1, 2, 3, 4, 5)]
     assert allowed == sorted(allowed)
-    assert allowed[0] == pytest.approx(5 / 3.24, abs=0.01)
-    assert allowed[-1] == pytest.approx(5 / 2.55, abs=0.01)
+    assert allowed[0] == pytest.approx(5 / 3.09, abs=0.01)
+    assert allowed[-1] == pytest.approx(5 / 2.37, abs=0.01)
 
 
 def test_a_window_that_carries_the_claim_ends_at_a_look_only():

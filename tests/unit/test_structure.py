@@ -22,6 +22,8 @@ UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name
 # A part is a package, or a package or module directly in it. It may import the parts named here and nothing else of
 # the project; in the order of the layers (pyproject.toml), the lowest first.
 ALLOWED = {
+    "base.ages": set(),
+    "base.bundled": set(),
     "base.errors": set(),
     "base.extras": {"base.errors"},
     "base.files": set(),
@@ -33,13 +35,17 @@ ALLOWED = {
     "base.registry": set(),
     "base.same_value": set(),
     "base.spawning": {"base.interrupts"},
+    "base.toml_text": {"base.errors"},
     "base.units": set(),
     "base.visible": set(),
     "model": set(),
+    "capacity": {"base.units", "model"},
     "machine.disks": {
         "base.errors", "base.interrupts", "base.spawning", "base.units", "model", "machine.host", "machine.state",
     },
-    "machine.host": {"base.errors", "base.spawning", "base.units", "model"},
+    "machine.host": {
+        "base.errors", "base.input_file", "base.nearest", "base.plain_text", "base.spawning", "base.toml_text", "base.units", "model",
+    },
     "machine.sampling": {"base.errors", "base.units", "model", "machine.host"},
     "machine.state": {"base.errors", "base.interrupts", "machine.host"},
     "experiment.axes": {
@@ -49,6 +55,7 @@ ALLOWED = {
     "experiment.setting": {"base.errors", "base.nearest", "base.units", "model"},
     "experiment.work": {"base.errors", "base.nearest", "base.registry", "base.units", "model"},
     "loadgen": {"base.errors", "base.interrupts", "base.spawning", "base.units", "model", "experiment.work"},
+    "server.images": {"base.errors", "base.spawning", "server.runtimes", "server.targets"},
     "server.pinned": {"base.errors", "base.nearest", "machine.state", "server.targets"},
     "server.runtimes": {
         "base.errors", "base.interrupts", "base.nearest", "base.registry", "base.spawning", "base.units", "model",
@@ -59,43 +66,55 @@ ALLOWED = {
         "machine.state", "experiment.work", "loadgen",
     },
     "sweep": {
-        "base.errors", "base.input_file", "base.nearest", "base.plain_text", "base.units", "model", "experiment.axes",
-        "experiment.setting", "experiment.work", "server.runtimes", "server.targets",
+        "base.bundled", "base.errors", "base.input_file", "base.nearest", "base.plain_text", "base.toml_text", "base.units", "model",
+        "machine.host", "capacity",
+        "experiment.axes", "experiment.setting", "experiment.work", "server.runtimes", "server.targets",
     },
-    "judge.figures": {"base.units", "model", "experiment.axes", "experiment.work", "loadgen", "judge.verdict"},
+    "judge.figures": {"base.units", "model", "capacity", "experiment.axes", "experiment.work", "loadgen", "judge.verdict"},
     "judge.method": set(),
     "judge.verdict": {"base.units", "model", "experiment.axes"},
     "analysis.compare": {
-        "base.errors", "base.same_value", "base.units", "model", "experiment.axes", "sweep", "analysis.noise",
+        "base.errors", "base.same_value", "base.units", "model", "experiment.axes", "sweep", "analysis.confidence", "analysis.noise",
         "analysis.observations",
     },
-    "analysis.connections_check": {
-        "base.units", "model", "experiment.axes", "experiment.work", "analysis.noise", "analysis.observations",
+    "analysis.confidence": set(),
+    "analysis.confirmation": {
+        "base.units", "model", "capacity", "experiment.axes", "sweep", "analysis.confidence",
     },
-    "analysis.fit": {"base.units", "model"},
-    "analysis.noise": {"base.units", "model"},
+    "analysis.later_trials": {"model", "analysis.confirmation", "analysis.connections_check"},
+    "analysis.connections_check": {
+        "base.units", "model", "experiment.axes", "experiment.work", "analysis.confidence", "analysis.noise",
+        "analysis.observations",
+    },
+    "analysis.fit": {"base.units", "model", "analysis.confidence"},
+    "analysis.noise": {"base.units", "model", "analysis.confidence"},
     "analysis.observations": {"model", "sweep", "analysis.noise"},
+    "analysis.sizing": {
+        "base.units", "model", "experiment.axes", "experiment.work", "analysis.confidence", "analysis.fit",
+        "analysis.noise", "analysis.observations",
+    },
     "analysis.soak": {"judge.verdict"},
     "results.formats": {"base.errors", "base.extras", "base.units", "model", "judge.figures", "results.store"},
     "results.identity": {"judge.method"},
     "results.sqlexport": {"base.errors", "base.extras", "model", "results.formats"},
     "results.store": {
-        "base.errors", "base.input_file", "base.units", "model", "machine.host", "experiment.axes", "sweep",
-        "judge.figures", "analysis.connections_check",
+        "base.bundled", "base.errors", "base.input_file", "base.nearest", "base.units", "model", "machine.host",
+        "experiment.axes", "sweep", "judge.figures", "analysis.later_trials",
     },
     "report": {
-        "base.same_value", "base.units", "base.visible", "model", "experiment.axes", "experiment.work", "sweep",
-        "judge.verdict", "analysis.compare", "analysis.connections_check", "analysis.fit", "analysis.noise",
-        "analysis.observations", "analysis.soak",
+        "base.ages", "base.same_value", "base.units", "base.visible", "model", "experiment.axes", "experiment.work", "sweep",
+        "judge.verdict", "analysis.compare", "analysis.confidence", "analysis.confirmation",
+        "analysis.connections_check", "analysis.fit",
+        "analysis.noise", "analysis.observations", "analysis.soak",
     },
     "plan": {
-        "base.errors", "base.nearest", "base.units", "model", "machine.host", "experiment.axes", "experiment.setting",
-        "experiment.work", "server.targets", "sweep", "analysis.connections_check", "analysis.fit", "analysis.noise",
-        "analysis.observations",
+        "base.errors", "base.nearest", "base.units", "model", "capacity", "machine.host", "experiment.axes",
+        "experiment.setting", "experiment.work", "server.targets", "sweep", "analysis.compare", "analysis.confidence",
+        "analysis.confirmation", "analysis.connections_check", "analysis.fit", "analysis.noise", "analysis.observations",
     },
     "plan.preparing": {
-        "base.errors", "base.extras", "base.same_value", "model", "machine.disks", "machine.host", "machine.state",
-        "experiment.axes", "experiment.setting", "loadgen", "server.pinned", "server.runtimes", "server.targets",
+        "base.errors", "base.extras", "base.same_value", "base.units", "model", "machine.disks", "machine.host",
+        "machine.state", "experiment.axes", "experiment.setting", "loadgen", "server.pinned", "server.runtimes", "server.targets",
         "sweep", "results.store", "plan",
     },
     "measure.executing": {
@@ -112,6 +131,14 @@ ALLOWED = {
         "machine.state", "experiment.axes", "experiment.work", "loadgen", "server.runtimes", "server.targets",
         "judge.figures", "judge.method", "judge.verdict",
     },
+    "agent": {
+        "base.errors", "base.interrupts", "base.spawning", "model", "machine.host", "machine.state", "loadgen",
+        "server.runtimes", "server.targets", "results.store", "plan.preparing", "measure.trial",
+    },
+    "hosts": {
+        "base.errors", "base.interrupts", "base.spawning", "base.units", "model", "machine.disks", "machine.host", "loadgen",
+        "results.identity", "results.store", "plan.preparing", "measure.executing", "measure.trial", "agent",
+    },
     "iotbenchmark": {
         "base.errors", "base.input_file", "base.interrupts", "model", "experiment.work", "loadgen", "server.runtimes",
         "server.targets", "results.sqlexport", "measure.trial",
@@ -121,7 +148,7 @@ ALLOWED = {
     },
     "verify": {
         "base.errors", "base.units", "model", "experiment.axes", "loadgen", "judge.figures", "judge.method",
-        "judge.verdict", "analysis.connections_check", "results.identity", "results.store", "report",
+        "judge.verdict", "analysis.later_trials", "results.identity", "results.store", "report",
     },
     "watch.dashboards": {
         "base.errors", "base.interrupts", "base.spawning", "machine.host", "machine.state", "server.runtimes",
@@ -131,15 +158,15 @@ ALLOWED = {
     },
     "watch.live": {
         "base.units", "model", "experiment.axes", "experiment.work", "sweep", "judge.figures",
-        "analysis.connections_check", "analysis.fit", "analysis.noise", "analysis.observations",
+        "analysis.later_trials", "analysis.fit", "analysis.noise", "analysis.observations",
     },
     "cli.console": {"base.errors", "base.units", "base.visible", "model", "watch.live"},
     "cli.doctor": {
-        "base.errors", "base.units", "machine.host", "loadgen", "server.pinned", "server.runtimes", "server.targets",
+        "base.ages", "base.errors", "base.units", "machine.host", "loadgen", "server.pinned", "server.runtimes", "server.targets",
     },
 }  # fmt: skip
 # These put all together; and packages that only hold their parts import nothing.
-FREE = {"cli", "cli.compose", "__init__", "__main__"}
+FREE = {"cli", "cli.compose", "stored_run", "__init__", "__main__"}
 HOLDERS = {part.partition(".")[0] for part in ALLOWED if "." in part} - set(ALLOWED) - FREE
 PURE = (
     "experiment.axes",
@@ -148,10 +175,14 @@ PURE = (
     "judge.figures",
     "judge.verdict",
     "analysis.compare",
+    "analysis.confidence",
+    "analysis.confirmation",
     "analysis.connections_check",
+    "analysis.later_trials",
     "analysis.fit",
     "analysis.noise",
     "analysis.observations",
+    "analysis.sizing",
     "analysis.soak",
     "results.formats",
     "report",
@@ -363,7 +394,8 @@ def test_no_implementation_is_imported_outside_its_package():
 REGISTERED = {"server.targets": TARGETS, "server.runtimes": RUNTIMES}
 # A word that is a name there and means something else here; each with what it means.
 OTHER_MEANING = {
-    "watch.dashboards": {"docker", "process"},  # how Prometheus and Grafana run, which no sweep measures
+    "results.sqlexport": {"mariadb"},  # a database that takes an export
+    "watch.dashboards": {"docker", "process", "prometheus"},  # Prometheus and Grafana and how they run: not measured
     "loadgen/together.py": {"process"},  # in recorded lines: which of several load processes said them
 }
 

@@ -1,5 +1,7 @@
 """Ranges, amounts and CPU lists as people write them."""
 
+import math
+
 import pytest
 
 from scale_sweep.base import units
@@ -105,3 +107,56 @@ def test_geometric_levels_refused(text):
 
 def test_a_number_with_its_unit():
     assert [units.counted(n, "core") for n in (1.0, 1, 0.5, 2)] == ["1 core", "1 core", "0.5 cores", "2 cores"]
+
+
+def test_numbers_of_things_are_right_for_none_one_and_many():
+    assert [units.counted(n, "row") for n in (0, 1, 2, 1200)] == ["0 rows", "1 row", "2 rows", "1,200 rows"]
+    assert [units.counted(n, "query", "queries") for n in (1, 2)] == ["1 query", "2 queries"]
+    parts = [units.part_of(part, whole, "trial") for part, whole in ((0, 0), (0, 1), (1, 1), (0, 4), (1, 4), (4, 4))]
+    assert parts == ["no trial", "no trial", "the one trial", "none of 4 trials", "1 of 4 trials", "all 4 trials"]
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "words"),
+    [
+        (1.84, 1.51, 2.27, "1.84 (1.51 to 2.27)"),
+        (479.2, 469.4, 489.1, "479 (469 to 489)"),
+        (367.12, 366.9, 367.34, "367.1 (366.9 to 367.3)"),
+        (0.0123, 0.0083, 0.0163, "0.0123 (0.0083 to 0.0163)"),
+        (1.8, 0.2, 17.0, "1.8 (0.2 to 17.0)"),
+        (0.0, 0.0, 0.0061, "0.000 (0.000 to 0.006)"),
+        (14.6, 14.3, None, "14.6 (14.3 or more)"),
+        (14.6, None, None, "14.6"),
+        (5.0, 5.0, 5.0, "5"),
+        (math.inf, 1.0, 2.0, "inf"),
+        (-4.2, -6.13, -2.3, "-4.2 (-6.1 to -2.3)"),
+    ],
+)
+def test_a_number_with_its_interval(value, low, high, words):
+    assert units.with_interval(value, low, high) == words
+
+
+def test_the_unit_of_an_interval_stands_behind_it():
+    assert units.with_interval(335.0, 329.0, 341.0, " k") == "335 (329 to 341) k"
+    assert units.change_words(0.958, 0.939, 0.977) == "-4.2 (-6.1 to -2.3) %"
+    assert units.change_words(1.05, None, None) == "+5.0 %"
+
+
+def test_percentages_have_two_digits():
+    words = ["31 %", "10 %", "3 %", "0.52 %", "120 %"]
+    assert [units.percent_words(p) for p in (31.4, 9.96, 3.04, 0.52, 120.0)] == words
+
+
+@pytest.mark.parametrize(
+    ("percent", "words"),
+    [
+        (-12.3, "fell by 12 %"),
+        (9.0, "rose by 9 %"),
+        (0.0, "rose by 0 %"),
+        (-181.0, "fell from 190 % to 10 % of its mean"),
+        (181.0, "rose from 10 % to 190 % of its mean"),
+        (-240.0, "fell from 220 % to 0 % of its mean"),
+    ],
+)
+def test_nothing_falls_by_more_than_100_percent(percent, words):
+    assert units.moved_words(percent) == words

@@ -218,7 +218,7 @@ def test_an_unfinished_run_is_said_and_is_no_fault(tmp_path):
     checked = verify_run(run)
     assert checked.agrees, checked.disagreements
     assert checked.trials == 4
-    assert any("interrupted: 5 of 9 trials were not run" in note for note in checked.notes)
+    assert any("interrupted: 5 of 9 trials not run" in note for note in checked.notes)
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "points.csv"])

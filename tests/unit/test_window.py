@@ -42,13 +42,13 @@ def test_quick_shortens_the_window_of_a_file(tmp_path):
     assert resolve_sweep(str(path), {"load.quick": "1"}).load.duration_s == 5
 
 
-def test_quick_has_five_replicates_and_no_drift_check_unless_they_are_given(tmp_path):
+def test_quick_has_seven_replicates_and_no_drift_check_unless_they_are_given(tmp_path):
     def method(what="cpu", **flags):
         sweep = resolve_sweep(what, {"axis.cores": "1..2", **{k.replace("__", "."): v for k, v in flags.items()}})
         return sweep.replicates, sweep.drift_check
 
     assert method() == (3, True)
-    assert method(load__quick="1") == (5, False)
+    assert method(load__quick="1") == (7, False)
     assert method(load__quick="1", method__replicates="2", method__drift_check="on") == (2, True)
     path = tmp_path / "s.toml"
     path.write_text('[axis]\ncores = "1..2"\n[load]\nquick = true\n[method]\nreplicates = 4\n')

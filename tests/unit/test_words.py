@@ -26,6 +26,7 @@ REPLACED = {
     r"tells?|told|foretells?|foretold": "reports, shows, predicts; (is) not significantly different from",
     r"roofs?": "maximum throughput; of Amdahl's law: asymptote",
     r"near models?": "supported models",
+    r"noise floors?": "spread; smallest difference",
     r"leave[- ]last[- ]out(?: error)?": "holdout error (last level)",
     r"speed-ups?": "speedup",
     r"held back|holds? back|kept it back|keeps? it back": "limited, throttled",

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/postgres.h"
+#include "drivers/postgres_libpq.h"
 #include "fuzz.h"
 
 enum { ROWS_MAX = 8, COLUMNS_MAX_HERE = 8, VALUE_BYTES_MAX = 64 };

@@ -1,0 +1,106 @@
+"""Each database in a container: an image of the server that is installed here, made by `scale images build`, and a sweep
+of one core in it. What this cannot show is that the vendor's own image has its programs at the same paths."""
+
+import csv
+import json
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.integration.cli import run, start
+from tests.integration.program_image import require_docker
+from tests.integration.real_server import required
+
+pytestmark = pytest.mark.docker
+TARGETS = ("prometheus", "victoriametrics", "influxdb", "questdb", "postgres", "cassandra", "iotdb")
+ROWS_A_SECOND = {"cassandra": "2k", "iotdb": "5k"}  # where a short trial without warm-up is slow
+MEMORY = 2 * 1024**3
+
+
+@pytest.fixture(scope="module")
+def engine():
+    """The engine; images of these tests are removed."""
+    require_docker()
+    import docker
+
+    engine = docker.from_env()
+    yield engine
+    for image in engine.images.list(name="scale-test/of-database"):
+        engine.images.remove(image.id, force=True)
+
+
+def built(name, cwd) -> str:
+    """The name of an image of the installed server, which is made at the first call."""
+    import docker
+
+    home = required(name).find("").home
+    image = f"scale-test/of-database:{name}"
+    with suppress(docker.errors.ImageNotFound):
+        docker.from_env().images.get(image)
+        return image
+    done = run("images", "build", name, "--home", home, "--image", image, "--json", cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    made = json.loads(done.stdout)
+    assert made["image"] == image and made["version"]
+    return image
+
+
+def words(name, image, data_dir):
+    return (
+        *("sweep", "cpu", "--cores", "1", "--target", name, "--runtime", "docker", "--image", image),
+        *("--replicates", "1", "--duration", "2s", "--window-max", "0", "--warmup", "1s", "--tables", "10"),
+        *("--rate", ROWS_A_SECOND.get(name, "20k"), "--connections", "2", "--rows-per-request", "200"),
+        *("--connections-check", "off", "--drift-check", "off", "--memory", "2GiB", "--data-dir", str(data_dir)),
+        *("--results", "r"),
+    )
+
+
+def ours(engine) -> list:
+    """Containers of the images of these tests; those of tests beside them may go meanwhile."""
+    found = engine.containers.list(all=True, filters={"label": "scale.run"}, ignore_removed=True)
+    return [one for one in found if one.attrs["Config"]["Image"].startswith("scale-test/of-database")]
+
+
+def host_config_of(engine, process):
+    """How the engine runs the container of the sweep."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        for container in ours(engine):
+            if container.status == "running":
+                return container.attrs["HostConfig"]
+        time.sleep(0.1)
+    return None
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_sweep_in_a_container(name, engine, tmp_path, data_dir):
+    image = built(name, tmp_path)
+    process = start(*words(name, image, data_dir), cwd=tmp_path)
+    config = host_config_of(engine, process)
+    out, err = process.communicate(timeout=240)
+    assert config is not None, err
+    assert len(config["CpusetCpus"].split(",")) == 1 and "-" not in config["CpusetCpus"]
+    assert (config["Memory"], config["Privileged"], config["CapDrop"]) == (MEMORY, False, ["ALL"])
+    assert all(one["HostIp"] == "127.0.0.1" for ports in config["PortBindings"].values() for one in ports)
+    (points,) = tmp_path.glob("r/*/points.csv")
+    (row,) = csv.DictReader(points.open())
+    assert row["verdict"] not in ("ABORTED", "ERRORS", "LOST_ROWS", "WRONG_ROWS"), row["reasons"]
+    assert int(row["rows_counted"]) == int(row["rows_acked"]) > 0
+    facts = json.loads(next(tmp_path.glob("r/*/trials/*/facts.json")).read_text())
+    assert facts["suspicious"] == [] and facts["mismatches"] == [], facts
+    assert ours(engine) == []
+    assert [path.name for path in Path(data_dir).iterdir() if path.name not in ("programs", "clients")] == []
+
+
+def test_a_server_without_memory_in_its_container_is_named(engine, tmp_path, data_dir):
+    image = built("prometheus", tmp_path)
+    given = [*words("prometheus", image, data_dir), "--knob", "storage.tsdb.retention.time=100y"]
+    given[given.index("2GiB")] = "24MiB"
+    done = run(*given, cwd=tmp_path)
+    assert "memory" in done.stderr, done.stderr
+    rows = [row for points in tmp_path.glob("r/*/points.csv") for row in csv.DictReader(points.open())]
+    assert [row["verdict"] for row in rows] == ["ABORTED"], done.stderr
+    assert "memory" in rows[0]["reasons"]
+    assert ours(engine) == []

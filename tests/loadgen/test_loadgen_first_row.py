@@ -1,0 +1,47 @@
+"""A load that continues after another one: where each table's rows begin, and which texts say nothing of the kind."""
+
+from __future__ import annotations
+
+import pytest
+
+LOAD = {"tables": 6, "threads": 2, "rows_per_request": 10, "duration_s": 0.2, "null_latency_us": 1000}
+
+
+def runs_text(summary) -> str:
+    return ",".join(f"{first}:{tables}:{rows}" for first, tables, rows in summary["table_rows"])
+
+
+def rows_of(summary) -> dict[int, int]:
+    return {first + n: rows for first, tables, rows in summary["table_rows"] for n in range(tables)}
+
+
+def test_rows_go_on_where_each_table_ended(load):
+    before = load(**LOAD).summary
+    after = load(**LOAD, first_row=runs_text(before)).summary
+    grown = {table: rows - rows_of(before)[table] for table, rows in rows_of(after).items()}
+    assert sum(grown.values()) == after["rows_acked"] > 0
+    assert sum(rows_of(after).values()) == before["rows_acked"] + after["rows_acked"]
+    assert after["newest_row"] >= max(rows_of(after).values()) - 1  # one more request may have been made
+
+
+def test_one_row_for_all_tables(load):
+    summary = load(**LOAD, first_row=1000).summary
+    assert min(rows_of(summary).values()) >= 1000
+    assert sum(rows_of(summary).values()) - 6000 == summary["rows_acked"]
+
+
+def test_a_load_without_the_key_begins_after_the_rows_that_are_present(load):
+    summary = load(**LOAD, rows_present=50).summary
+    assert sum(rows_of(summary).values()) - 300 == summary["rows_acked"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x", "-1", "1,2", "0:6", "0:6:1,", "0:5:1", "1:5:1", "0:3:1,4:2:1", "0:7:1", "0:6:x", "0:6:99999999999999999"],
+)
+def test_what_is_no_first_row_is_refused(load, text):
+    assert "first_row" in load(**LOAD, first_row=text, code=2).stderr
+
+
+def test_not_with_fixed_work(load):
+    assert "cannot be joined with rows" in load(tables=6, rows=100, first_row=5, code=2).stderr

@@ -1,0 +1,163 @@
+"""The simulated server of the null driver: its servers, laws and stops against a model, and what a load sees of it."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import subprocess
+from itertools import pairwise
+
+import pytest
+
+MS, US = 1_000_000, 1000
+SOURCES = ("simulated.c", "spec.c", "spec_check.c", "mistakes.c", "first_row.c")
+
+
+@pytest.fixture(scope="module")
+def answers(build):
+    """answers(times, seed, key=value, ...): when requests that come at these times are answered, in ns."""
+    program = build("simulated_probe.c", *SOURCES)
+
+    def answers(times: list[int], seed: int = 1, **keys: object) -> list[int]:
+        words = [str(word) for pair in keys.items() for word in pair]
+        text = "\n".join(map(str, times))
+        done = subprocess.run([program, str(seed), *words], input=text, capture_output=True, text=True, check=True)
+        return [int(line) for line in done.stdout.split()]
+
+    return answers
+
+
+def arrivals(count: int, gap_ns: float) -> list[int]:
+    """Random times from 1 s on."""
+    chance, now, times = random.Random(5), 1e9, []
+    for _ in range(count):
+        times.append(int(now))
+        now += chance.expovariate(1 / gap_ns)
+    return times
+
+
+@pytest.mark.parametrize("servers", [1, 4, 1024])
+def test_a_request_goes_to_the_server_that_is_free_first(answers, servers):
+    times = arrivals(4000, 4 * MS / servers)
+    free, expected = [0] * servers, []
+    for came in times:
+        first = free.index(min(free))
+        free[first] = max(free[first], came) + 4 * MS
+        expected.append(free[first])
+    assert answers(times, null_servers=servers, null_service_us=4000) == expected
+
+
+def test_while_the_server_is_stopped_nothing_is_served(answers):
+    """Each period of 50 ms from the first request ends with a stop of 20 ms, in the middle of a service or before."""
+    times = arrivals(2000, 3 * MS)
+    begin, period, works = times[0], 50 * MS, 30 * MS
+
+    def served(at: int, service: int) -> int:
+        """The end of so much service, step by step from one stop to the next."""
+        while True:
+            within = (at - begin) % period
+            if within >= works:
+                at += period - within
+                continue
+            if service < works - within:
+                return at + service
+            at, service = at + works - within, service - (works - within)
+
+    free, expected = 0, []
+    for came in times:
+        free = served(max(free, came), MS)
+        expected.append(free)
+    got = answers(times, null_service_us=1000, null_stall_us=20_000, null_stall_every_ms=50)
+    assert got == expected
+    assert max(end - came for end, came in zip(got, times, strict=True)) > 20 * MS
+
+
+def test_a_server_can_stop_without_times_of_service(answers):
+    got = answers([10 * MS, 12 * MS, 18 * MS, 25 * MS], null_stall_us=5000, null_stall_every_ms=10)
+    assert got == [10 * MS, 12 * MS, 20 * MS, 30 * MS]
+
+
+def test_the_exponential_law_has_its_mean_and_its_tail(answers):
+    times = [second * 1000 * MS for second in range(1, 40_001)]  # far apart, so that none waits
+    answered = answers(times, null_service_us=1000, null_law="exponential")
+    drawn = [end - came for end, came in zip(answered, times, strict=True)]
+    assert statistics.mean(drawn) == pytest.approx(MS, rel=0.02)
+    assert statistics.median(drawn) == pytest.approx(math.log(2) * MS, rel=0.03)
+    assert statistics.quantiles(drawn, n=100)[98] == pytest.approx(math.log(100) * MS, rel=0.05)
+    mean = statistics.mean(drawn)
+    neighbours = statistics.mean((a - mean) * (b - mean) for a, b in pairwise(drawn)) / statistics.variance(drawn)
+    assert abs(neighbours) < 0.02, "one draw does not show the next"
+
+
+def test_the_seed_alone_decides_the_draws(answers):
+    times, law = arrivals(1000, MS), {"null_service_us": 500, "null_law": "exponential"}
+    first = answers(times, seed=1, **law)
+    assert answers(times, seed=1, **law) == first
+    assert answers(times, seed=2, **law) != first
+
+
+def test_a_load_gets_no_more_than_the_servers_can_do(load):
+    """In a second, a server with 20 ms serves 50 requests, and each connection has at most one more in flight."""
+    spec = {"threads": 8, "tables": 8, "rows_per_request": 10, "duration_s": 1, "null_service_us": 20_000}
+    one, four = load(**spec), load(**spec, null_servers=4)
+    assert one.summary["requests_window"] <= 51 < four.summary["requests_window"] <= 204
+    assert four.summary["response"]["min_us"] >= 20_000
+
+
+def test_queries_are_served_as_well(load):
+    spec = {"operations": "point", "ask.point.text": "{device} {at}", "rows_present": 10, "null_service_us": 20_000}
+    summary = load(**spec, threads=4, tables=4, duration_s=0.5).summary
+    assert summary["requests_window"] <= 26
+    assert summary["service"]["min_us"] >= 20_000
+
+
+def test_an_open_loop_shows_a_stop_and_a_closed_loop_hides_it(load):
+    """Coordinated omission: for a second the server answers nothing. Of a closed loop one request per connection waits
+    for it; of an open loop all that were due."""
+    server = {"null_service_us": 200, "null_stall_us": 1_000_000, "null_stall_every_ms": 3000}
+    spec = {"threads": 4, "tables": 4, "rows_per_request": 1, "duration_s": 3.2, **server}
+    opened, closed = load(**spec, rate=1000, arrival="poisson").summary, load(**spec).summary
+    assert opened["response"]["p99_us"] > 800_000 and opened["response"]["max_us"] > 900_000
+    assert closed["response"]["p99_us"] < 300_000 < closed["response"]["max_us"]
+
+
+def test_the_deadline_of_a_request_ends_its_wait(run):
+    spec = {"driver": "null", "rows": 10, "rows_per_request": 10, "null_service_us": 20_000_000}
+    outcome = run({**spec, "request_timeout_s": 0.2})
+    assert outcome.code == 5
+    assert "the simulated server has not served it" in outcome.of("error")[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"null_law": "pareto"}, "null_law: 'pareto' is none of constant, exponential"),
+        ({"null_servers": 0}, "null_servers: '0' is not a whole number of 1..1024"),
+        ({"null_servers": 1025, "null_service_us": 1}, "null_servers: '1025' is not a whole number of 1..1024"),
+        ({"null_service_us": "1e3"}, "null_service_us: '1e3' is not a whole number"),
+        ({"null_servers": 2}, "null_service_us: the servers of null_servers"),
+        ({"null_law": "constant"}, "null_service_us: the servers of null_servers and null_law"),
+        ({"null_stall_us": 5}, "null_stall_every_ms: null_stall_us needs it"),
+        ({"null_stall_every_ms": 5}, "null_stall_us: null_stall_every_ms needs it"),
+        ({"null_stall_us": 5000, "null_stall_every_ms": 5}, "null_stall_us: a stop must be shorter"),
+    ],
+)
+def test_wrong_keys_are_refused_by_name(run, keys, words):
+    outcome = run({"driver": "null", "rows": 10, **keys})
+    assert outcome.code == 2
+    assert words in outcome.stderr and outcome.stderr.count("\n") == 1
+
+
+def test_random_arrivals_have_a_seed_of_their_own(load, tmp_path):
+    """The same rows at other times."""
+
+    def dues(name: str, **more: object) -> list[int]:
+        done = load(rate=2000, arrival="poisson", rows_per_request=1, rows=200, trace=tmp_path / name, **more)
+        data, start = (tmp_path / name).read_bytes(), done.summary["window_start_ns"]
+        return [int.from_bytes(data[at : at + 8], "little") - start for at in range(0, len(data), 40)]
+
+    usual = dues("a")
+    assert dues("b", arrival_seed=1) == usual, "the seed is 1 by default"
+    assert dues("c", arrival_seed=2) != usual
+    assert dues("d", seed=2) != usual and dues("e", seed=2, arrival_seed=1) == usual

@@ -1,0 +1,167 @@
+"""Replicates against the errors of their windows, and the parts of the noise, on seconds with known variances."""
+
+import math
+import random
+import statistics
+from dataclasses import replace
+
+import pytest
+
+from bench.method_replicates import Truth, flagged, simulated, split
+from bench.method_valid import LONG, QUICK, SHAPES, Counts, run
+from scale_sweep.analysis.noise import agreement_of, noise_report, parts_of
+from scale_sweep.analysis.noise.parts import pooled_parts
+from scale_sweep.analysis.observations import window_noise
+from scale_sweep.model import Measurement, NoisePart, NoiseParts, Observation, WindowNoise
+
+CALM = WindowNoise(seconds=40, spread=0.03, rest=0.03, correlation=0.0, error=0.03 / math.sqrt(40), halves=0.0)
+
+
+def replicates(level, logs, window=CALM):
+    return [
+        Observation(level=level, value=1e5 * math.exp(log), order=at, block=at, window=window)
+        for at, log in enumerate(logs)
+    ]
+
+
+def flagged_of(runs, seed, **truth):
+    return flagged(Truth(**truth), runs, random.Random(seed))
+
+
+@pytest.mark.monte_carlo
+@pytest.mark.parametrize(
+    ("levels", "blocks", "seconds", "phi", "most"),
+    [
+        (4, 3, 40, 0.0, 0.03),
+        (4, 3, 40, 0.5, 0.03),
+        (4, 3, 40, 0.8, 0.03),
+        (1, 3, 60, 0.8, 0.03),
+        (2, 5, 8, 0.0, 0.03),
+        (2, 5, 8, 0.5, 0.05),
+    ],
+)
+def test_windows_that_explain_the_replicates_raise_no_alarm(levels, blocks, seconds, phi, most):
+    truth = {"levels": levels, "blocks": blocks, "seconds": seconds, "phi": phi, "spread": 0.08}
+    assert flagged_of(250, 5, **truth) <= most
+
+
+@pytest.mark.monte_carlo
+def test_a_server_start_that_shifts_the_rate_is_found():
+    assert flagged_of(60, 6, start=0.05) >= 0.97
+    assert flagged_of(60, 6, start=0.05, levels=1, blocks=5) >= 0.85
+
+
+def test_the_level_that_disagrees_is_named_and_no_other():
+    calm = [one for level in (1.0, 2.0, 4.0) for one in replicates(level, (0.004, -0.003, 0.002))]
+    found = agreement_of([*calm, *replicates(8.0, (0.10, -0.12, 0.03))])
+    assert [one.level for one in found.apart] == [8.0]
+    assert found.disagrees_at(8.0)
+    assert found.apart[0].windows_percent == pytest.approx(3 / math.sqrt(39), rel=0.01)
+    assert not agreement_of(calm).apart and not agreement_of(calm).disagrees
+
+
+def test_a_spread_that_does_not_matter_is_no_disagreement():
+    exact = replace(CALM, spread=0.001, rest=0.001, error=0.0002)
+    small = agreement_of(replicates(1.0, (0.010, -0.010, 0.001), exact))
+    assert small.p_value < 1e-6
+    assert not small.disagrees
+
+
+def test_what_cannot_be_tested_is_not():
+    assert agreement_of(replicates(1.0, (0.1,))) is None
+    assert agreement_of(replicates(1.0, (0.1, 0.2), None)) is None
+    slow = replace(CALM, seconds=30, correlation=0.95, error=0.05)
+    assert agreement_of(replicates(1.0, (0.1, -0.1), slow)) is None, "its seconds are less than one independent second"
+
+
+def test_two_replicates_that_disagree_have_the_interval_of_their_own_spread():
+    calm = [one for level in (1.0, 2.0, 4.0) for one in replicates(level, (0.004, -0.003))]
+    wide = [*calm, *replicates(8.0, (0.10, -0.12))]
+    level = noise_report(wide).levels[-1]
+    assert level.disagrees and not noise_report(wide).levels[0].disagrees
+    assert math.log1p(level.half_percent / 100) == pytest.approx(12.706 * 0.11, rel=0.001)
+    unknown = noise_report([replace(one, window=None) for one in wide]).levels[-1]
+    assert unknown.half_percent < level.half_percent and not unknown.disagrees
+
+
+def test_the_pooled_spread_does_not_shrink_the_interval_of_a_level_that_disagrees():
+    calm = [one for level in (1.0, 2.0, 4.0) for one in replicates(level, (0.004, -0.003, 0.002))]
+    level = noise_report([*calm, *replicates(8.0, (0.10, -0.12, 0.03))]).levels[-1]
+    own = statistics.stdev((0.10, -0.12, 0.03))
+    assert math.log1p(level.half_percent / 100) >= 4.302 * own / math.sqrt(3)
+
+
+@pytest.mark.monte_carlo
+@pytest.mark.parametrize(
+    "truth",
+    [
+        {"start": 0.04},
+        {"start": 0.02, "block": 0.05},
+        {"half": 0.05, "start": 0.02},
+        {"spread": 0.10, "phi": 0.3},
+        {"start": 0.03, "block": 0.02, "half": 0.02, "spread": 0.06},
+    ],
+)
+def test_each_part_of_the_noise_is_known_without_bias(truth):
+    """The mean of the estimated variances over many runs, and not the variance of one."""
+    expected = Truth(levels=6, blocks=6, **truth)
+    parts, right = split(expected, 120, random.Random(11))
+    whole = sum(value**2 for value in expected.parts.values())
+    for name, std in expected.parts.items():
+        assert parts[name] ** 2 == pytest.approx(std**2, rel=0.2, abs=0.15 * whole), name
+    assert right > 0.6
+
+
+@pytest.mark.monte_carlo
+def test_sessions_are_a_part_of_their_own():
+    parts, right = split(Truth(sessions=5, start=0.02, session=0.05), 60, random.Random(12))
+    assert parts["session"] ** 2 == pytest.approx(0.05**2, rel=0.2)
+    assert right > 0.8
+
+
+def test_starts_and_blocks_of_one_level_are_not_separated():
+    one = parts_of(simulated(Truth(levels=1, blocks=5), random.Random(1)))
+    assert [part.name for part in one.parts] == ["seconds", "window", "start or block"]
+    short = parts_of(simulated(Truth(levels=2, blocks=5, seconds=7), random.Random(1)))
+    assert [part.name for part in short.parts] == ["seconds", "start", "block"], "no drift within a short window"
+    assert parts_of(simulated(Truth(levels=2, blocks=1), random.Random(1))) is None
+    assert parts_of([]) is None
+
+
+def test_parts_of_several_runs_are_pooled_at_the_windows_of_the_first():
+    def parts(degrees, window_s, **percents):
+        named = tuple(NoisePart(name=name, percent=p) for name, p in percents.items())
+        return NoiseParts(parts=named, trials=degrees + 2, degrees=degrees, window_s=window_s)
+
+    both = pooled_parts([parts(6, 40.0, seconds=1.0, start=3.0), parts(2, 10.0, seconds=2.0, start=1.0)])
+    assert {p.name: p.percent**2 for p in both.parts} == pytest.approx({"seconds": 1.0, "start": 7.0})
+    assert (both.degrees, both.window_s, both.largest.name) == (8, 40.0, "start")
+    assert both.share(both.largest) == pytest.approx(7 / 8)
+    joined = pooled_parts([parts(4, 40.0, start=3.0, block=4.0), parts(4, 40.0, **{"start or block": 1.0})])
+    assert {p.name: p.percent**2 for p in joined.parts} == pytest.approx({"start or block": 13.0})
+    assert pooled_parts([]) is None
+
+
+def test_the_noise_of_a_window_is_read_from_its_figures():
+    figures = {"rate_cv_percent": 5.0, "rate_drift_error_percent": 2.7, "rate_correlation": 0.3}
+    window = window_noise(Measurement(window_s=40.0, rate_error_percent=1.1, rate_halves_percent=-2.0, **figures))
+    assert (window.seconds, window.spread, window.halves) == (40, 0.05, -0.02)
+    assert window.error == pytest.approx(0.011)
+    assert window.rest == pytest.approx(0.027 * math.sqrt(40 * (40**2 - 1) / 12) / 39)
+    assert window_noise(Measurement(window_s=40.0)) is None
+    assert window_noise(Measurement(window_s=3.0, **figures)) is None
+    assert window_noise(Measurement(window_s=40.0, **{**figures, "rate_cv_percent": 1e300})) is None
+
+
+@pytest.mark.parametrize(("name", "how"), [("AR(1) φ = .5, 5 %", LONG), ("shift of 5 % per server start", QUICK)])
+def test_the_simulation_of_method_valid_counts_what_it_says(name, how):
+    counts, chance = Counts(), random.Random(3)
+    for _ in range(3):
+        run(SHAPES[name], how, chance, counts)
+    assert counts.trials == 3 * how.levels * how.blocks
+    assert counts.trials >= counts.valid >= counts.wrong >= counts.agreeing_wrong
+    assert counts.levels >= counts.held and counts.levels >= counts.disagreeing
+    if how is LONG:
+        assert counts.valid > 0.8 * counts.trials and counts.wrong == 0
+    else:
+        assert counts.wrong > 0.1 * counts.valid and counts.disagreeing > 0

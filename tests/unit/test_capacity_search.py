@@ -1,0 +1,108 @@
+"""The search: which rate comes next, when it ends, and what its answer is worth."""
+
+import math
+import random
+
+import pytest
+
+from scale_sweep.capacity import PROBES, PROBES_MAX, Probe, answer_of, next_rate
+
+BEGIN, TRUTH = 1000.0, 770.0
+
+
+def searched(excess, usable=lambda number: True):
+    probes = []
+    while (rate := next_rate(BEGIN, probes)) is not None:
+        probes.append(Probe(rate=rate, excess=excess(rate), usable=usable(len(probes))))
+    return probes
+
+
+def queue(chance=None, noise=0.0):
+    def excess(rate):
+        speed = math.exp(noise * chance.gauss(0, 1)) if chance else 1.0
+        return math.log((BEGIN - TRUTH) / (BEGIN * speed - rate)) if rate < BEGIN * speed else None
+
+    return excess
+
+
+def test_a_queue_without_noise_is_found_in_14_steps_on_both_sides():
+    probes = searched(queue())
+    answer = answer_of(probes)
+    assert len(probes) == PROBES
+    assert answer.rate == pytest.approx(TRUTH, rel=0.01)
+    assert answer.low < TRUTH < answer.high
+    assert {probe.holds for probe in probes} == {True, False}
+
+
+def test_with_noise_it_is_within_5_percent_and_the_interval_covers_the_truth():
+    answers = [answer_of(searched(queue(random.Random(seed), 0.03))) for seed in range(100)]
+    assert sum(abs(a.rate / TRUTH - 1) < 0.05 for a in answers) >= 95
+    assert 88 <= sum(a.low <= TRUTH <= a.high for a in answers) <= 100
+
+
+def test_the_same_steps_give_the_same_rate():
+    probes = searched(queue(random.Random(7), 0.03))
+    for count, probe in enumerate(probes):
+        assert next_rate(BEGIN, probes[:count]) == probe.rate
+
+
+def test_a_disturbed_step_is_repeated_once_and_then_left_out():
+    probes = searched(queue(), usable=lambda number: number not in (4, 5, 9))
+    rates = [probe.rate for probe in probes]
+    assert rates[4] == rates[5] != rates[6] and rates[9] == rates[10]
+    assert len(probes) == PROBES + 3
+    assert answer_of(probes).probes == PROBES
+
+
+def test_a_rate_that_is_left_out_twice_is_not_offered_again():
+    """Above 900 each step is disturbed, so that no step there shows that the rate is too high."""
+    probes = []
+    while (rate := next_rate(BEGIN, probes)) is not None:
+        probes.append(Probe(rate=rate, excess=-1.0 if rate < 900 else None, usable=rate < 900))
+    rates = [probe.rate for probe in probes]
+    assert max(map(rates.count, rates)) == 2
+    assert max(rate for rate in rates if rate < 900) > 0.95 * 900, "it goes as near as it can"
+    falling = [Probe(rate=700.0, excess=1.0), *[Probe(rate=490.0, excess=None, usable=False)] * 2]
+    assert 490 < next_rate(BEGIN, falling) < 700
+
+
+def test_a_first_step_that_fails_by_chance_does_not_bound_the_search():
+    probes = []
+    while (rate := next_rate(BEGIN, probes)) is not None:
+        exact = queue()(rate)
+        probes.append(Probe(rate=rate, excess=exact if probes else 0.05))
+    assert probes[0].rate < TRUTH / 1.06
+    assert answer_of(probes).rate == pytest.approx(TRUTH, rel=0.03)
+
+
+def test_a_machine_that_is_never_left_alone_has_no_answer():
+    probes = searched(queue(), usable=lambda number: False)
+    answer = answer_of(probes)
+    assert len(probes) == 6
+    assert (answer.rate, answer.why) == (None, "no step was usable")
+
+
+def test_fewer_than_8_usable_steps_are_no_answer():
+    probes = searched(queue(), usable=lambda number: number < 4 or number == 19)
+    assert len(probes) == PROBES_MAX
+    assert answer_of(probes).rate is None
+    assert "only 5 of 20 steps were usable, 8 are needed" in answer_of(probes).why
+
+
+def test_no_rate_holds_where_a_stall_comes_at_every_rate():
+    probes = searched(lambda rate: math.log(180 / 20))
+    assert len(probes) <= PROBES
+    assert min(probe.rate for probe in probes) < 0.05 * BEGIN
+    assert answer_of(probes).why.startswith("no rate holds the objective")
+
+
+def test_a_rate_that_is_never_too_high_is_said():
+    assert "still holds" in answer_of(searched(lambda rate: -1.0)).why
+
+
+def test_response_times_that_follow_no_rate_are_no_answer():
+    """What a machine with busy neighbours showed: one step held, and others at nearly the same rate were far from it."""
+    probes = [Probe(rate=1000.0 + number, excess=-0.5 if number == 3 else 1.1) for number in range(PROBES)]
+    answer = answer_of(probes)
+    assert (answer.rate, answer.low, answer.probes) == (None, None, PROBES)
+    assert "differed too much" in answer.why

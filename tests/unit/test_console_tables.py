@@ -1,0 +1,72 @@
+"""Tables in a terminal of 80 columns: no broken word, at most five columns, and words for all rows said once."""
+
+import io
+import re
+
+import pytest
+
+from scale_sweep.cli import console, views
+from scale_sweep.cli.console import OwnConsole
+from scale_sweep.model import VerdictKind
+from scale_sweep.report.alike import alike
+from tests.unit.synthetic_run import mixed_run, synthetic_run
+
+
+@pytest.fixture
+def printed(monkeypatch):
+    """Prints into a terminal of this width, and returns the lines."""
+
+    def lines(width, show, *arguments):
+        file = io.StringIO()
+        monkeypatch.setattr(console, "out", OwnConsole(file=file, force_terminal=True, color_system=None, width=width))
+        show(*arguments)
+        return re.sub(r"\x1b\[[0-9;]*m", "", file.getvalue()).splitlines()
+
+    return lines
+
+
+HEADERS = ["what", "found", "to do"]
+ROWS = [
+    ["Docker", "no engine answers", "apt-get install docker.io; start dockerd"],
+    ["load generator", "/opt/scale/programs/scale-loadgen", "nothing to do"],
+]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+def test_no_word_of_a_table_breaks_and_no_line_is_too_long(printed, width):
+    lines = printed(width, console.show_table, "Abilities of a machine", HEADERS, ROWS)
+    words = {word for line in lines for word in line.split()}
+    for cell in (cell for row in ROWS for cell in row):
+        assert set(cell.split()) <= words
+    assert all(len(line.rstrip()) <= width for line in lines)
+
+
+def test_a_run_has_five_columns_in_80_and_all_in_200(printed):
+    narrow, wide = (printed(width, views.show_run, mixed_run()) for width in (80, 200))
+    (heading,) = (line for line in narrow if line.startswith("cores "))
+    assert re.split(r"  +", heading.strip()) == ["cores", "rows/s", "speedup", "efficiency", "verdicts"]
+    assert "In a wider terminal: server cores, per CPU-second, disk MB/s." in narrow
+    (whole,) = (line for line in wide if line.startswith("cores "))
+    assert "server cores" in whole and "disk MB/s" in whole
+    assert not any(line.startswith("In a wider terminal") for line in wide)
+
+
+def test_a_word_of_every_row_is_said_once_below_the_table(printed):
+    lines = printed(80, views.show_run, synthetic_run())
+    table = lines[: next(i for i, line in enumerate(lines) if line.startswith("All rates: "))]
+    assert not any("quick" in line or "short window" in line for line in table)
+    assert "All VALID trials: short window." in lines
+
+
+def test_the_mark_of_a_level_that_does_not_count_is_explained_if_it_is_there(printed):
+    unsteady = synthetic_run((1,), 1, verdicts={(1.0, 1): VerdictKind.UNSTEADY})
+    assert any(line.startswith("†") for line in printed(80, views.show_run, unsteady))
+    assert not any("†" in line for line in printed(80, views.show_run, synthetic_run()))
+
+
+def test_reasons_that_differ_in_figures_are_one_line():
+    found = alike(
+        ["rate moved by 4.1 % in 10 s", "no answer", "rate moved by 12.5 % in 10 s", "rate moved by 7 % in 9 s"]
+    )
+    assert found == [(3, "rate moved by 4.1 to 12.5 % in 9 to 10 s"), (1, "no answer")]
+    assert alike(["1,200 rows", "900 rows", "1.2.3 rows"])[0] == (3, "1.2.3 to 1,200 rows")

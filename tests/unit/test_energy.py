@@ -1,0 +1,132 @@
+"""Energy: the kernel's counters as files in a folder, over their wraps; and the figure of a trial."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from scale_sweep.analysis.sizing import level_need
+from scale_sweep.judge.figures.measurement import measurement
+from scale_sweep.judge.figures.trial_facts import TrialFacts
+from scale_sweep.judge.figures.window import measure_window
+from scale_sweep.machine.sampling import Sampler
+from scale_sweep.machine.sampling.energy import POWERCAP, EnergyReader
+from scale_sweep.report.sizing import levels_table
+from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.texts import point_columns, point_row
+from tests.unit.factories import make_trial
+from tests.unit.raw_run import WATTS
+from tests.unit.stored_runs import unpacked
+from tests.unit.test_more_eyes import sample
+from tests.unit.test_unanswered import SENT
+
+RANGE = 262_143_328_850
+
+
+def zone(powercap, path, name, count=0):
+    folder = powercap / path
+    folder.mkdir(parents=True)
+    (folder / "name").write_text(f"{name}\n")
+    (folder / "energy_uj").write_text(f"{count}\n")
+    (folder / "max_energy_range_uj").write_text(f"{RANGE}\n")
+    return folder / "energy_uj"
+
+
+@pytest.fixture
+def powercap(tmp_path):
+    """Two packages with cores and memory, as a server with two sockets shows them; the first package twice."""
+    path = tmp_path / "powercap"
+    zone(path, "intel-rapl:0", "package-0", 5_000_000)
+    zone(path, "intel-rapl:0:0", "core")
+    zone(path, "intel-rapl:0:1", "dram")
+    zone(path, "intel-rapl:1", "package-1")
+    zone(path, "intel-rapl:1:0", "dram")
+    zone(path, "intel-rapl:2", "psys")
+    zone(path, "intel-rapl-mmio:0", "package-0", 5_000_000)
+    (path / "intel-rapl").mkdir()
+    return path
+
+
+def count(powercap, **counts):
+    for name, microjoules in counts.items():
+        (powercap / name.replace("_", ":").replace("rapl", "intel-rapl") / "energy_uj").write_text(f"{microjoules}\n")
+
+
+def test_packages_and_memory_count_once_and_their_parts_not(powercap):
+    reader = EnergyReader(powercap)
+    assert reader.read() == 0
+    count(
+        powercap,
+        rapl_0=7_000_000,
+        rapl_0_0=900_000_000,
+        rapl_0_1=500_000,
+        rapl_1=1_000_000,
+        rapl_1_0=250_000,
+        rapl_2=10**9,
+    )
+    assert reader.read() == pytest.approx(2 + 0.5 + 1 + 0.25)
+    count(powercap, rapl_1=3_000_000)
+    assert reader.read() == pytest.approx(5.75)
+
+
+def test_a_counter_that_wraps_goes_on(powercap):
+    count(powercap, rapl_0=RANGE - 1_000_000)
+    reader = EnergyReader(powercap)
+    count(powercap, rapl_0=2_000_000)
+    assert reader.read() == pytest.approx(3.0)
+
+
+def test_a_counter_that_cannot_be_read_leaves_no_energy(powercap, tmp_path):
+    assert EnergyReader(tmp_path / "none").read() is None
+    reader = EnergyReader(powercap)
+    kept = (powercap / "intel-rapl:1" / "energy_uj").read_text()
+    (powercap / "intel-rapl:1" / "energy_uj").unlink()
+    assert reader.read() is None, "a part of the energy is none"
+    assert EnergyReader(powercap).read() is None
+    (powercap / "intel-rapl:1" / "energy_uj").write_text(kept)
+    assert reader.read() == 0
+    (powercap / "intel-rapl:0" / "energy_uj").write_text("lots\n")
+    assert reader.read() is None
+    shutil.rmtree(powercap)
+    assert reader.read() is None
+
+
+def test_the_sampler_reads_this_machine():
+    samples = []
+    with Sampler(server=None, generator=None, disks=(), hz=20, on_sample=samples.append):
+        pass
+    counts = EnergyReader(POWERCAP).read() is not None
+    assert all((s.energy_j_total is not None) == counts for s in samples)
+
+
+def test_the_window_has_the_energy_between_its_ends():
+    samples = [replace(sample(float(t), {0: 0.0}, 0.0), energy_j_total=100.0 * t) for t in range(6)]
+    start, end = samples[1].monotonic_ns, samples[4].monotonic_ns
+    assert measure_window(samples, start, end).energy_j == pytest.approx(300.0)
+    assert measure_window([replace(s, energy_j_total=None) for s in samples], start, end).energy_j is None
+
+
+def test_joules_for_each_million_rows_are_a_column(tmp_path):
+    run = read_run(unpacked("cpu", tmp_path))
+    assert "joules_per_million_rows" in point_columns(run.plan)
+    for result in run.results:
+        expected = 1e6 * WATTS / result.measurement.rows_per_s
+        assert point_row(run.plan, result)["joules_per_million_rows"] == pytest.approx(expected, rel=1e-3)
+    unknown = replace(result, measurement=replace(result.measurement, joules_per_million_rows=None))
+    assert point_row(run.plan, unknown)["joules_per_million_rows"] is None
+
+
+def test_without_samples_there_is_no_energy():
+    facts = TrialFacts(summary=SENT, samples=(), load_start_ns=0, measure_start_ns=0, flush_end_ns=12 * 10**9)
+    assert measurement(make_trial(), facts).joules_per_million_rows is None
+
+
+def test_the_size_of_a_run_shows_it(tmp_path):
+    one = level_need(read_run(unpacked("cpu", tmp_path)), 30_000)
+    assert [c.joules_per_million_rows for c in one.chances] == [
+        pytest.approx(1000, rel=0.01),
+        pytest.approx(500, rel=0.01),
+    ]
+    table = levels_table(one)
+    assert "J per M rows" in table.headers
+    assert all(len(row) == len(table.headers) for row in table.rows)

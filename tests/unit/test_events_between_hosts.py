@@ -1,0 +1,59 @@
+"""Events as JSON values, and the times of a load's lines on another clock."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scale_sweep.base.errors import StoreError
+from scale_sweep.loadgen.clocks import shifted_line, shifted_spec
+from scale_sweep.model import ArtifactMade, Noted, PhaseEntered
+from scale_sweep.results.store.events import event_of, plain_event
+from tests.unit.trial_orders import trial_order
+
+SOURCE = Path("host:db1")
+
+
+def through_json(event, trial):
+    return event_of(json.loads(json.dumps(plain_event(event))), trial, SOURCE)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda name: PhaseEntered(trial_id=name, phase="measure", monotonic_ns=7),
+        lambda name: Noted(trial_id=name, sentence="ü"),
+        lambda name: ArtifactMade(trial_id=name, name="server.log", text="a\n"),
+        lambda name: ArtifactMade(trial_id=name, name="requests.parquet", content=b"\x00\xff"),
+    ],
+)
+def test_an_event_comes_back_as_it_was(make, tmp_path):
+    trial = trial_order(tmp_path).trial
+    event = make(trial.trial_id)
+    assert through_json(event, trial) == event
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"event": "artifact", "name": "../../manifest.json", "text": "", "content": None},
+        {"event": "artifact", "name": ".hidden", "text": "", "content": None},
+        {"event": "artifact", "name": "log", "text": "", "content": "not base64!"},
+        {"event": "other"},
+        {"event": "phase", "phase": "measure"},
+        {"event": "finished", "result": {}},
+    ],
+)
+def test_what_no_host_writes_is_refused_with_its_source(raw, tmp_path):
+    with pytest.raises(StoreError, match="host:db1"):
+        event_of(raw, trial_order(tmp_path).trial, SOURCE)
+
+
+def test_only_the_times_of_a_line_move():
+    line = '{"event":"summary","window_start_ns":100,"window_end_ns":200,"last_ack_ns":null,"rows":100}\n'
+    moved = '{"event":"summary","window_start_ns":150,"window_end_ns":250,"last_ack_ns":null,"rows":100}\n'
+    assert shifted_line(line, 50) == moved
+    answer = '{"event":"asked","content":"\\"monotonic_ns\\":100"}\n'
+    assert shifted_line(answer, 50) == answer
+    assert shifted_spec({"start_at_ns": "100", "seed": "7"}, -50) == {"start_at_ns": "50", "seed": "7"}
+    assert shifted_spec({"seed": "7"}, -50) == {"seed": "7"}

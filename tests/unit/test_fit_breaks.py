@@ -1,0 +1,171 @@
+"""Known breaks: SMT siblings and NUMA nodes of the CPU placement are named, and are no hard limit."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows, known_breaks, rate_at
+from scale_sweep.analysis.fit.candidates import fit_model
+from scale_sweep.analysis.fit.derived import level_at_90, level_where_it_falls, levels_for
+from scale_sweep.analysis.fit.models import PARAMETERS, WITH_BREAK, jacobian, rates
+from scale_sweep.analysis.fit.rows import make_rows
+from scale_sweep.model import NUMA_SPREAD, SMT_WITHIN, Confound, KnownBreak, Placement
+from scale_sweep.report.curve import curve_svg
+from scale_sweep.report.figures import fit_again
+from tests.unit.factories import make_result
+from tests.unit.observing import fit_curve
+from tests.unit.synthetic_run import synthetic_run
+
+TRUTHS = {"linear_break": (2.0, 0.3, 5.0), "amdahl_break": (2.0, 0.08, 0.4, 5.0)}
+LEVELS = np.arange(1.0, 13)
+SIBLINGS = KnownBreak(
+    after=7.0, knob=SMT_WITHIN, label="SMT siblings", words="the added CPUs are SMT siblings of used cores"
+)
+
+
+def smt(n):
+    """Siblings from 7 cores on, each worth a quarter of a core."""
+    return min(n, 7.0) + 0.25 * max(0.0, n - 7.0)
+
+
+def drawn(curve, noise, seed, replicates=3):
+    chance = np.random.default_rng(seed)
+    return [(n, 1e6 * curve(n) * math.exp(noise * chance.standard_normal())) for n in LEVELS for _ in range(replicates)]
+
+
+def placed(cpus, smt_cpus=(), nodes=(0,)):
+    return Placement(server_cpus=tuple(cpus), generator_cpus=(20,), smt_cpus=smt_cpus, nodes=nodes)
+
+
+def test_siblings_begin_at_the_first_cpu_that_is_one():
+    most = placed((0, 1, 2, 8, 9, 10), (8, 9, 10))
+    at = {2.0: placed((0, 1)), 4.0: placed((0, 1, 2, 8), (8,)), 6.0: most}
+    (one,) = known_breaks(at)
+    assert (one.after, one.knob) == (3.0, SMT_WITHIN)
+
+
+def test_another_node_begins_after_the_last_level_with_one():
+    at = {n: placed(range(int(n)), nodes=(0,) if n < 8 else (0, 1)) for n in (2.0, 4.0, 8.0, 16.0)}
+    (one,) = known_breaks(at)
+    assert (one.after, one.knob) == (4.0, NUMA_SPREAD)
+
+
+def test_what_all_levels_have_or_none_has_is_no_break():
+    siblings = placed((0, 8), (8,))
+    assert known_breaks({1.0: siblings, 2.0: siblings}) == ()
+    assert known_breaks({1.0: placed((0,)), 2.0: placed((0, 1))}) == ()
+    assert known_breaks({}) == ()
+
+
+@pytest.mark.parametrize("model", WITH_BREAK)
+def test_the_slopes_are_those_of_the_formula(model):
+    p, step = np.array(TRUTHS[model]), 1e-6
+    slopes = jacobian(model, p, LEVELS)
+    for i in range(len(p) - 1):
+        moved = p.copy()
+        moved[i] += step
+        numeric = (rates(model, moved[None], LEVELS) - rates(model, p[None], LEVELS))[0] / step
+        assert slopes[:, i] == pytest.approx(numeric, rel=1e-4, abs=1e-4)
+    assert not slopes[:, -1].any()
+
+
+@pytest.mark.parametrize("model", WITH_BREAK)
+def test_exact_points_give_back_the_exact_parameters(model):
+    truth = np.array([TRUTHS[model]])
+    fit = fit_model(model, make_rows(LEVELS, rates(model, truth, LEVELS)[0], knot=5.0), 50)
+    assert fit.values == pytest.approx(truth[0], rel=1e-5)
+    assert "break" not in fit.free
+    named = dict(zip(PARAMETERS[model], TRUTHS[model], strict=True))
+    assert [rate_at(n, named) for n in LEVELS] == pytest.approx(list(rates(model, truth, LEVELS)[0]))
+
+
+@pytest.mark.parametrize("model", WITH_BREAK)
+def test_the_level_of_a_rate_has_that_rate(model):
+    truth = np.array([TRUTHS[model]])
+    for level in (3.0, 5.0, 9.0):
+        rate = float(rates(model, truth, np.array([level]))[0, 0])
+        assert levels_for(model, truth, rate)[0] == pytest.approx(level)
+    falling = truth.copy()
+    falling[0, -2] = -0.2
+    rate = float(rates(model, falling, np.array([8.0]))[0, 0])
+    assert levels_for(model, falling, rate)[0] < 5
+    assert level_where_it_falls(model, falling, rate)[0] == pytest.approx(8.0)
+
+
+@pytest.mark.parametrize("model", WITH_BREAK)
+def test_the_level_at_90_percent_is_beyond_a_break_that_comes_first(model):
+    truth = np.array([TRUTHS["linear_break"] if model == "linear_break" else (2.0, 0.01, 0.4, 5.0)])
+    rows = make_rows(LEVELS, rates(model, truth, LEVELS)[0] * (1 + 1e-4 * np.sin(9 * LEVELS)), knot=5.0)
+    at = level_at_90(fit_model(model, rows, 200), rows)
+    efficiency = rates(model, truth, np.array([at.value, 1.0]))[0] / np.array([at.value, 1.0])
+    assert at.value > 5
+    assert efficiency[0] / efficiency[1] == pytest.approx(0.9, abs=0.002)
+
+
+@pytest.mark.monte_carlo
+def test_siblings_are_named_and_never_a_hard_limit():
+    fits = [
+        fit_rows(drawn(smt, noise, seed), Terms(), breaks=(SIBLINGS,), samples=100)
+        for noise in (0.01, 0.03)
+        for seed in range(10)
+    ]
+    assert not [fit.sentence for fit in fits if fit.verdict == "knee" or "hard limit" in fit.sentence]
+    assert sum(fit.verdict == "break" for fit in fits) >= 18
+
+
+def test_the_sentence_says_what_the_added_cpus_are_and_are_worth():
+    fit = fit_rows(drawn(smt, 0.01, 1), Terms(), breaks=(SIBLINGS,))
+    assert fit.sentence.startswith("Break (Linear with a break fits best)")
+    assert "beyond 7 cores the added CPUs are SMT siblings of used cores, each worth 2" in fit.sentence
+    model = next(m for m in fit.models if m.model == fit.chosen)
+    share = model.parameters["share"]
+    assert share.low < 0.25 < share.high
+    assert model.on_bound == ()
+
+
+def test_a_confound_that_the_model_describes_is_not_repeated_in_the_sentence():
+    confounds = [
+        Confound(knob=knob, values=("0", "5"), sentence=f"{knob} moves with the cores")
+        for knob in (SMT_WITHIN, "vgroups")
+    ]
+    rates_of = drawn(smt, 0.01, 1)
+    results = [make_result(n, x, i % 3 + 1) for i, (n, x) in enumerate(rates_of)]
+    fit = fit_curve(results, confounds=confounds, breaks=(SIBLINGS,))
+    assert "but vgroups moves along the axis" in fit.sentence
+    assert f"{SMT_WITHIN} moves with the cores" in fit.cautions
+
+
+def test_a_hard_limit_far_from_the_break_is_one():
+    fit = fit_rows(drawn(lambda n: min(n, 4.0), 0.01, 2), Terms(), breaks=(replace(SIBLINGS, after=8.0),))
+    assert fit.verdict == "knee"
+
+
+def test_a_line_that_goes_on_beyond_the_break_stays_a_line():
+    fit = fit_rows(drawn(lambda n: n, 0.01, 3), Terms(), breaks=(SIBLINGS,))
+    assert fit.verdict == "linear"
+
+
+def test_predictions_follow_the_slope_beyond_the_break():
+    asked = FitQuestions(predict=[16.0], need=[9e6])
+    fit = fit_rows(drawn(smt, 0.01, 4), Terms(), questions=asked, breaks=(SIBLINGS,))
+    (predicted,), (needed,) = fit.predictions, fit.needs
+    assert predicted.low < 1e6 * smt(16.0) < predicted.high
+    assert predicted.rate == pytest.approx(1e6 * smt(16.0), rel=0.05)
+    assert needed.level == pytest.approx(15.0, rel=0.1)
+
+
+def test_a_run_has_the_breaks_of_its_placement():
+    run = synthetic_run()
+    last = max(t.level for t in run.plan.trials)
+    trials = tuple(t if t.level < last else with_sibling(t) for t in run.plan.trials)
+    fit = fit_again(replace(run, fit=None, plan=replace(run.plan, trials=trials)))
+    assert [one.knob for one in fit.breaks] == [SMT_WITHIN]
+    assert "SMT siblings beyond" in curve_svg(replace(run, fit=fit))
+
+
+def with_sibling(trial):
+    """The trial on a placement whose last CPU is a sibling of its first."""
+    placement = replace(trial.placement, smt_cpus=trial.placement.server_cpus[-1:])
+    return replace(trial, resources=replace(trial.resources, placement=placement))

@@ -1,0 +1,126 @@
+"""Little's law: real recorded trials obey it; one whose times, rate or connections are wrong is named."""
+
+import gzip
+import json
+from dataclasses import replace
+
+import pytest
+
+from scale_sweep.judge.figures.occupied import occupied_of
+from scale_sweep.judge.verdict import Occupied, contradiction
+from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.model import Operation
+from scale_sweep.results.store.reader import read_plan, read_result
+from scale_sweep.verify.trial import trial_again
+from tests.unit.test_recorded_limits import RECORDED, as_run
+
+NAMED = "defect of the measurement"
+CLOSED = Occupied(
+    requests_per_s=1000.0,
+    service_s=0.007,
+    longest_s=0.05,
+    making_s=0.001,
+    window_s=10.0,
+    connections=8,
+    may_wait=False,
+)
+
+
+def judged_of(path, folder, change=lambda summary: None):
+    """The verdict of a recorded trial; change: what is done to its summary before."""
+    told = json.loads(gzip.decompress(path.read_bytes()))
+    for line in told["loadgen"]:
+        if line["event"] == "summary":
+            change(line)
+    trial = as_run(told, folder)
+    return trial_again(folder, read_plan(folder), read_result(folder, f"trials/{trial.name}/trial.json")).judged
+
+
+def test_the_law_holds_within_its_error():
+    assert contradiction(CLOSED) == ""
+    assert contradiction(None) == ""
+    assert CLOSED.busy == pytest.approx(CLOSED.sending) == pytest.approx(7.0)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"service_s": 0.0035},
+        {"service_s": 0.014},
+        {"requests_per_s": 500.0},
+        {"requests_per_s": 1500.0},
+        {"connections": 10},
+        {"connections": 6},
+    ],
+)
+def test_what_breaks_it_is_named(wrong):
+    sentence = contradiction(replace(CLOSED, **wrong))
+    assert sentence.startswith(NAMED) and "Little's law" in sentence
+
+
+def test_a_connection_that_may_wait_has_an_upper_bound_only():
+    waiting = replace(CLOSED, may_wait=True)
+    assert contradiction(replace(waiting, requests_per_s=100.0)) == ""
+    assert contradiction(replace(waiting, requests_per_s=1100.0)) == ""
+    assert "at most 8" in contradiction(replace(waiting, requests_per_s=1500.0))
+
+
+def test_the_longest_request_widens_the_error():
+    assert contradiction(replace(CLOSED, service_s=0.006)) != ""
+    assert contradiction(replace(CLOSED, service_s=0.006, longest_s=0.5)) == ""
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.removesuffix(".json.gz"))
+def test_real_trials_obey_it(path, tmp_path):
+    assert not [reason for reason in judged_of(path, tmp_path).reasons if NAMED in reason]
+
+
+def halved(line):
+    for name in ("response", "service"):
+        line[name]["mean_us"] /= 2
+        line[name]["max_us"] /= 2
+
+
+def doubled(line):
+    line["rows_window"] *= 2
+    line["rows_per_s"] *= 2
+
+
+@pytest.mark.parametrize("change", [halved, doubled])
+def test_a_recorded_trial_whose_times_or_rate_are_wrong_is_named(change, tmp_path):
+    (path,) = (path for path in RECORDED if "postgresql-one-core" in path.name)
+    judged = judged_of(path, tmp_path, change)
+    assert sum(NAMED in reason for reason in judged.reasons) == 1
+    assert judged.kind is judged_of(path, tmp_path / "as it was").kind, "a defect is named; the verdict stays"
+
+
+def recorded_facts(folder):
+    """The trial and the summary of a recorded closed loop."""
+
+    (path,) = (path for path in RECORDED if "postgresql-one-core" in path.name)
+    told = json.loads(gzip.decompress(path.read_bytes()))
+    trial = as_run(told, folder)
+    stored = read_result(folder, f"trials/{trial.name}/trial.json")
+    log = (trial / "loadgen.jsonl").read_text()
+    return stored.trial, read_recorded(log).summary
+
+
+def test_what_cannot_be_compared_is_not(tmp_path):
+    trial, summary = recorded_facts(tmp_path)
+    assert occupied_of(trial, summary) is not None
+    for unknown in (
+        {"send_s": 0.0, "make_s": 0.0},
+        {"is_answered": False},
+        {"errors": 1},
+        {"service": replace(summary.service, count=0)},
+    ):
+        assert occupied_of(trial, replace(summary, **unknown)) is None
+
+
+def test_an_open_loop_and_fixed_work_may_wait(tmp_path):
+    trial, summary = recorded_facts(tmp_path)
+    assert not occupied_of(trial, summary).may_wait
+    assert occupied_of(replace(trial, load=replace(trial.load, rate=1e5)), summary).may_wait
+    assert occupied_of(replace(trial, load=replace(trial.load, rows=10**6, duration_s=None)), summary).may_wait
+    paced = (Operation(), replace(Operation(), name="other", rate=5.0))
+    assert occupied_of(replace(trial, work=replace(trial.work, operations=paced)), summary).may_wait

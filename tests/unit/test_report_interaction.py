@@ -1,0 +1,146 @@
+"""The page in a real browser, used by a person: a point shows its figures, a click selects its trial, pictures are
+saved, paper has everything that is folded, and a narrow screen has no sideways scrolling."""
+
+import base64
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from scale_sweep.report import html
+from tests.contract.chromium import Tab, opened_tab
+from tests.unit.synthetic_run import mixed_run, on_shared_cpus, synthetic_run
+from tests.unit.test_report_browser import browser
+
+LOADED = "document.readyState === 'complete' && document.documentElement.classList.contains('live')"
+POINT = "[...document.querySelectorAll('.wide svg.plot .m[data-trial]')]"
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Tab]:
+    browser()  # fails or skips without one
+    with opened_tab() as opened:
+        yield opened
+
+
+def shown(tab: Tab, path: Path, page: str, width: int = 1040) -> None:
+    path.write_text(page, encoding="utf-8")
+    tab.size(width, 900)
+    tab.open(path.as_uri())
+    assert tab.wait(LOADED, 20)
+
+
+def place_of(tab: Tab, expression: str) -> tuple[float, float]:
+    tab.value(f"{expression}.scrollIntoView({{block: 'center'}})")
+    box = tab.value(f"(r => [r.x + r.width / 2, r.y + r.height / 2])({expression}.getBoundingClientRect())")
+    return box[0], box[1]
+
+
+def mouse(tab: Tab, kind: str, x: float, y: float) -> None:
+    tab.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+
+def test_a_point_shows_its_figures_and_a_click_selects_its_trial(tab: Tab, tmp_path: Path) -> None:
+    run = mixed_run()
+    shown(tab, tmp_path / "report.html", html(run))
+    point = f"{POINT}.find(p => p.dataset.tip.startsWith('cores-4-r2:'))"
+    x, y = place_of(tab, point)
+    mouse(tab, "mouseMoved", x, y)
+    tip = tab.value("document.querySelector('.tip:not([hidden])').textContent")
+    assert re.fullmatch(r"cores-4-r2: [\d.]+ M rows/s\nVALID.*\nserver: 3.88 of 4 cores\nresponse: .*", tip), tip
+    for kind in ("mousePressed", "mouseReleased"):
+        mouse(tab, kind, x, y)
+    assert tab.wait("document.querySelectorAll('tr.chosen').length > 0", 5)
+    name = tab.value("document.querySelector('tr.chosen').id")
+    assert tab.value(f"document.querySelector('#{name} th').textContent") == "cores-4-r2"
+    assert tab.value("document.activeElement.id") == name
+    assert tab.value("document.querySelector('.trial.chosen').dataset.trial") == name
+    tab.value(f"document.querySelector('#{name} td').click()")
+    assert tab.value("document.querySelectorAll('.chosen').length") == 0
+
+
+def test_pictures_are_saved_as_data_and_as_drawings(tab: Tab, tmp_path: Path) -> None:
+    shown(tab, tmp_path / "report.html", html(on_shared_cpus(synthetic_run((1, 2), 3))))
+    link = tab.value("document.querySelector('figure[data-name=curve] .save a').href")
+    rows = base64.b64decode(link.partition("base64,")[2]).decode().splitlines()
+    assert rows[0] == "trial,cores,replicate,rows_per_s,verdict,is_fitted" and len(rows) == 1 + 6
+    saved = tmp_path / "saved"
+    tab.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(saved))
+    for kind, begin in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        tab.value(f"document.querySelector('figure[data-name=curve] button[aria-label$={kind}]').click()")
+        file = saved / f"curve.{kind.lower()}"
+        for _ in range(100):
+            if file.exists() and file.stat().st_size:
+                break
+            tab.wait("false", 0.1)
+        assert file.read_bytes().startswith(begin)
+    drawing = (saved / "curve.svg").read_text(encoding="utf-8")
+    assert "<style" in drawing and drawing.count("<title>cores-") == 6 and "data-tip" not in drawing
+
+
+def test_paper_has_what_is_folded_on_at_most_four_pages(tab: Tab, tmp_path: Path) -> None:
+    shown(tab, tmp_path / "report.html", html(on_shared_cpus(synthetic_run((1, 2), 3))))
+    printed = base64.b64decode(tab.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"])
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 4
+    tab.call("Emulation.setEmulatedMedia", media="print")
+    tab.size(703, 1031)  # a page of A4 within its margins
+    try:
+        end = tab.value("document.querySelector('figure[data-name=curve]').getBoundingClientRect().bottom + scrollY")
+        models = tab.value("document.querySelector('#fit details.fold table').getBoundingClientRect().height")
+    finally:
+        tab.call("Emulation.setEmulatedMedia", media="")
+    assert end < 1031, "the curve is on the first page"
+    assert models > 50, "the models are open"
+
+
+def test_nothing_of_a_page_is_wider_than_a_phone(tab: Tab, tmp_path: Path) -> None:
+    shown(tab, tmp_path / "report.html", html(mixed_run()), 390)
+    assert tab.value("document.documentElement.scrollWidth") == 390
+
+
+def test_a_page_of_a_hundred_trials_stays_below_600_kb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.unit.synthetic_run.WINDOW_S", 40.0)
+    assert len(html(synthetic_run(tuple(range(1, 11)), 10)).encode()) < 600_000
+
+
+# The texts whose contrast with the nearest ground that is painted below them is under 4.5, as WCAG 2 computes it.
+DIM_TEXTS = """(() => {
+  const parts = c => (c.match(/[\\d.]+/g) || []).map(Number);
+  const light = c => parts(c).slice(0, 3).map(v => v / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = e => {
+    for (let at = e; at; at = at.parentElement) {
+      const painted = getComputedStyle(at).backgroundColor;
+      if (parts(painted)[3] !== 0) return painted;
+    }
+    return 'rgb(255,255,255)';
+  };
+  const shown = [...document.querySelectorAll('body *')].filter(e => e.checkVisibility()
+    && [...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()));
+  const dim = shown.filter(e => {
+    const style = getComputedStyle(e);
+    const two = [light(e.closest('svg') ? style.fill : style.color), light(ground(e))].sort((a, b) => b - a);
+    return (two[0] + 0.05) / (two[1] + 0.05) < 4.5;
+  });
+  return [shown.length, ...dim.map(e => e.tagName + ' ' + e.textContent.trim().slice(0, 40))];
+})()"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_of_the_page_stands_out_in_both_themes(tab: Tab, tmp_path: Path, scheme: str) -> None:
+    tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    try:
+        shown(tab, tmp_path / "report.html", html(mixed_run()))
+        count, *dim = tab.value(DIM_TEXTS)
+    finally:
+        tab.call("Emulation.setEmulatedMedia", features=[])
+    assert count > 200 and dim == []
+
+
+@pytest.mark.parametrize("width", [390, 1040, 1280])
+def test_the_figures_at_the_top_fit_into_their_tiles(tab: Tab, tmp_path: Path, width: int) -> None:
+    shown(tab, tmp_path / "report.html", html(synthetic_run((1, 2, 4), 3)), width)
+    wide = "[...document.querySelectorAll('.tile')].filter(t => t.scrollWidth > t.clientWidth).map(t => t.innerText)"
+    assert tab.value(wide) == []

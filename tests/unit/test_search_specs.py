@@ -1,0 +1,87 @@
+"""The specs of a search: a closed loop first, whatever the arrivals, and random arrivals of each step's own."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from scale_sweep.judge.figures.search_loads import opening_of, step_of
+from scale_sweep.loadgen.spec import search_spec, trial_spec
+from scale_sweep.server.targets import load_facts
+from scale_sweep.server.targets.null import SIMULATED, NullTarget
+from scale_sweep.server.targets.planned import planned_spec
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.null_load import skip_without_loadgen
+from tests.unit.test_loadgen import summary
+from tests.unit.whole_commands import run
+
+SEARCH = {"load__slo": "p99 < 20ms", "load__arrival": "poisson"}
+LAST = summary([1.0], newest_row=99)
+SWEEP = ("plan", "cpu", "--cores", "1", "--target", "null", "--rows-per-request", "1")
+
+
+@pytest.fixture
+def trial():
+    return make_trial(make_sweep(**SEARCH))
+
+
+def test_a_search_with_random_arrivals_begins_with_a_closed_loop(trial):
+    whole = trial_spec(trial, {"driver": "null"})
+    opening = search_spec(whole, opening_of(trial).load)
+    assert (whole["arrival"], opening["arrival"], opening["rate"]) == ("constant", "constant", "0")
+    step = search_spec(whole, step_of(trial, 700.0).load, LAST, 1)
+    assert (step["arrival"], step["rate"]) == ("poisson", "700")
+
+
+def test_no_two_steps_and_no_two_trials_have_the_same_arrivals(trial):
+    specs = [trial_spec(replace(trial, order=order), {"driver": "null"}) for order in range(3)]
+    load = step_of(trial, 700.0).load
+    steps = [search_spec(spec, load, LAST, number) for spec in specs for number in range(1, 15)]
+    assert len({spec["arrival_seed"] for spec in (*specs, *steps)}) == 3 + 3 * 14
+    assert {spec["seed"] for spec in steps} == {specs[0]["seed"]}, "the rows are the same"
+    assert steps[0] == search_spec(specs[0], load, LAST, 1), "the plan alone says what is drawn"
+
+
+def test_no_load_of_a_search_has_a_deadline_that_the_driver_does_not_keep(trial):
+    assert trial.load.request_timeout_s > 0
+    whole = trial_spec(trial, {"driver": "null"})
+    kept = {key: value for key, value in whole.items() if key != "request_timeout_s"}
+    opening, step = opening_of(trial).load, step_of(trial, 700.0).load
+    for spec in (search_spec(kept, opening), search_spec(kept, step, LAST, 1)):
+        assert "request_timeout_s" not in spec
+    for spec in (search_spec(whole, opening), search_spec(whole, step, LAST, 1)):
+        assert spec["request_timeout_s"] == whole["request_timeout_s"]
+
+
+def test_the_knobs_of_the_simulated_server_are_keys_of_the_driver(trial):
+    target = NullTarget(load_facts("null"))
+    assert not set(SIMULATED) & set(planned_spec(trial, target))
+    knobs = {"null_servers": "4", "null_service_us": "4000", "connections": "8"}
+    spec = planned_spec(replace(trial, knobs=knobs), target)
+    assert {name: spec[name] for name in SIMULATED if name in spec} == {"null_servers": "4", "null_service_us": "4000"}
+
+
+def test_the_plan_of_a_search_with_random_arrivals_is_accepted(tmp_path):
+    skip_without_loadgen()
+    server = ("--knob", "null_servers=4", "--knob", "null_service_us=4000", "--knob", "null_law=exponential")
+    ended = run(*SWEEP, *server, "--slo", "p99 < 20ms", "--arrival", "poisson", cwd=tmp_path, **os.environ)
+    assert ended.code == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("knob", "words"),
+    [
+        ("null_law=pareto", "null_law: 'pareto' is none of constant, exponential"),
+        ("null_servers=0", "null_servers: '0' is not a whole number of 1..1024"),
+        ("null_stall_us=5", "null_stall_every_ms: null_stall_us needs it"),
+        ("null_server=5", "null_server: null has no knob null_server"),
+    ],
+)
+def test_wrong_settings_of_the_simulated_server_are_refused_by_name(tmp_path, knob, words):
+    skip_without_loadgen()
+    ended = run(*SWEEP, "--knob", knob, cwd=tmp_path, **os.environ)
+    assert ended.code == 2
+    assert words in ended.stderr.replace("null-server:", "null_server:") and "Traceback" not in ended.stderr
+    assert ended.stderr.count("scale: ") == 1

@@ -1,0 +1,101 @@
+"""A site of stored runs: every page is there, every link leads to one, and a text of a run is never markup."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from scale_sweep.cli import app
+from scale_sweep.report.site import curves_of, index_html, site
+from scale_sweep.results.store.reader import read_run
+from tests.unit.stored_runs import unpacked
+
+HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">'
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    for name in ("cpu", "varied", "killed"):
+        unpacked(name, folder)
+    for finished in folder.glob("*killed*/trials/*/trial.json"):
+        finished.unlink()
+    return folder
+
+
+def run_site(*words: str | Path):
+    return CliRunner().invoke(app, ["site", *map(str, words)])
+
+
+def listed(index: str) -> list[dict[str, object]]:
+    found = re.search(r'<script type="application/json" id="curves">(.*?)</script>', index, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def test_a_site_has_an_index_and_the_report_of_each_run(results, tmp_path):
+    out = tmp_path / "public"
+    done = run_site(results, "--out", out, "--title", "Our curves")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip().splitlines()[-1] == str(out / "index.html")
+    index = (out / "index.html").read_text(encoding="utf-8")
+    assert "<h1>Our curves</h1>" in index
+    links = re.findall(r'<a href="([^"]+)">', index)
+    assert len(links) == len(listed(index)) == 3  # one curve, and two variants of one run
+    assert all((out / link).is_file() for link in links)
+    assert not list((out / "runs").glob("*killed*"))
+    assert "has no finished trial" in done.output
+
+
+def test_a_curve_has_the_figures_of_its_run(results):
+    run = read_run(next(results.glob("*-cpu-*")))
+    (curve,) = curves_of(run)
+    assert curve.levels == (0.5, 1.0)
+    assert curve.database == "postgres"
+    assert curve.fitted == f"{sum(r.verdict.kind.is_fitted for r in run.results)} of {len(run.results)}"
+    assert curve.answer.startswith("0.5 → 1 cores: ")
+    for rate, low, high in zip(curve.rates, curve.lows, curve.highs, strict=True):
+        assert low is None or low <= rate <= high
+
+
+def test_no_text_of_a_run_becomes_markup(results):
+    run = read_run(next(results.glob("*-cpu-*")))
+    sweep = replace(run.plan.sweep, name=HOSTILE, question=HOSTILE)
+    hostile = replace(run, plan=replace(run.plan, sweep=sweep), fit=None)
+    index = dict(site(iter([hostile]), HOSTILE))["index.html"]
+    assert "alert(1)</script>" not in index
+    assert "<img" not in index
+    assert listed(index)[0]["title"] == HOSTILE
+
+
+def test_a_site_is_made_again_without_pages_of_runs_that_are_gone(results, tmp_path):
+    out = tmp_path / "public"
+    assert run_site(results, "--out", out).exit_code == 0
+    assert len(list((out / "runs").iterdir())) == 2
+    assert run_site(next(results.glob("*-cpu-*")), "--out", out).exit_code == 0
+    assert len(list((out / "runs").iterdir())) == 1
+
+
+def test_mistakes_name_what_is_wrong(results, tmp_path):
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "thesis.tex").write_text("years of work", encoding="utf-8")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for words, message in (
+        ((results, "--out", full), "has files that do not belong to a site"),
+        ((empty, "--out", tmp_path / "a"), "no runs in"),
+        ((tmp_path / "nowhere", "--out", tmp_path / "b"), "is not a folder"),
+        ((results, results, "--out", tmp_path / "c"), "several folders have a run"),
+    ):
+        done = run_site(*words)
+        assert done.exit_code != 0
+        assert message in f"{done.output}{done.exception}"
+    assert [path.name for path in full.iterdir()] == ["thesis.tex"]
+
+
+def test_an_index_without_curves_is_a_page():
+    assert "0 curves of 0 runs" in index_html([], "Nothing yet")

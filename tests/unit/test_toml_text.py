@@ -1,0 +1,46 @@
+"""TOML of users: keys of very many parts are refused before they cost time; ordinary ones are read."""
+
+import pytest
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.base.toml_text import PARTS_MAX, toml_document
+
+MANY = 200_000  # for these, the parser of Python needs longer than a test may take
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a." * MANY + "x=1",
+        "\n\n[" + "a." * MANY + "b]",
+        "x = {" + "a . " * MANY + "b = 1}",
+        '"a b".' * MANY + "x=1",
+        "'é:'." * MANY + "x=1",
+    ],
+    ids=["key", "heading", "inline", "quoted", "literal"],
+)
+def test_a_key_of_very_many_parts_is_refused_at_once(text):
+    with pytest.raises(UsageError, match=rf"^file f: line \d has a key of more than {PARTS_MAX} parts"):
+        toml_document(text, "file f")
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 10**6 + "=1", "x = '" + "é" * 10**6 + "'", "x = [" + "0.1, " * 10**5 + "]", "#" + '"' * 10**6]
+)
+def test_other_long_texts_are_read(text):
+    toml_document(text, "file f")
+
+
+def test_dotted_keys_and_numbers_are_read():
+    text = "a.b.c = 1.5\n[d.'e f'.\"g\"]\nh = [" + ", ".join(["1.25"] * 500) + "]\n"
+    document = toml_document(text, "file f")
+    assert document["a"]["b"]["c"] == 1.5 and document["d"]["e f"]["g"]["h"][499] == 1.25
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("a =", "not valid TOML"), ("a = " + "[" * 5000, "nested too deeply"), ("a = " + "9" * 6000, "not valid TOML")],
+)
+def test_what_is_no_toml_is_refused(text, said):
+    with pytest.raises(UsageError, match=said):
+        toml_document(text, "file f")
