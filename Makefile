@@ -5,15 +5,18 @@ CORES ?= 1..$(shell nproc)
 PORTABLE_PYTHON ?= python3
 # In memory, so that the curve is one of CPU cores and not of a disk; on a disk where there are less than 4 GB for each CPU.
 DATA ?= $(shell awk -v cpus=$$(nproc) '/^MemAvailable:/ && $$2 >= 4000000 * cpus {print "--data-dir ram"}' /proc/meminfo)
-SOURCES := pyproject.toml CMakeLists.txt tools/setup $(shell find runner loadgen playbooks dashboards images -name '*.py' -o -name '*.yml' -o -name '*.c' -o -name '*.h' -o -name 'CMakeLists.txt' -o -name '*.json' -o -name '*.yaml' -o -name '*.ini' -o -name '*.toml' | grep -v __pycache__)
+SOURCES := pyproject.toml CMakeLists.txt tools/setup $(shell find runner loadgen playbooks dashboards images sweeps results/reference -name '*.py' -o -name '*.yml' -o -name '*.c' -o -name '*.h' -o -name 'CMakeLists.txt' -o -name '*.json' -o -name '*.yaml' -o -name '*.ini' -o -name '*.toml' -o -name '*.csv' | grep -v __pycache__)
 
-.PHONY: help sweep test test-all setup check fix fuzz sanitize clean
+.PHONY: help sweep test test-all setup check dist docs fix fuzz sanitize clean
 
 help:  ## Show the goals
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 sweep: setup  ## Set up, then sweep CPU cores on the best target this machine offers
-	$(VENV)/bin/scale sweep cpu --quick --cores $(CORES) $(DATA) $(ARGS)
+	@echo "scale sweep cpu --quick --cores $(CORES) $(DATA) $(ARGS)"
+	@$(VENV)/bin/scale sweep cpu --quick --cores $(CORES) $(DATA) $(ARGS) || { code=$$?; [ $$code -ne 10 ] || \
+		echo "The sweep ended and wrote its report. No trial counts, or one failed: the lines above say why (code 10)."; \
+		exit $$code; }
 
 test: $(VENV)/.ready-test  ## Set up, then run the tests of the code: unit and load generator, under 5 minutes
 	$(VENV)/bin/python tools/run_tests.py $(ARGS)
@@ -36,6 +39,20 @@ $(VENV)/.ready-check: $(SOURCES)
 	tools/setup $(PORTABLE_PYTHON) $(VENV) '.[check,test]'
 	@touch $(VENV)/.ready $(VENV)/.ready-test $@
 
+$(VENV)/.ready-docs: $(SOURCES)
+	tools/setup $(PORTABLE_PYTHON) $(VENV) '.[docs]'
+	@touch $(VENV)/.ready $@
+
+$(VENV)/.ready-dist: $(SOURCES)
+	tools/setup $(PORTABLE_PYTHON) $(VENV) '.[dist]'
+	@touch $(VENV)/.ready $@
+
+dist: $(VENV)/.ready-dist  ## The source distribution and the wheel in dist/ (tools/dist.py)
+	$(VENV)/bin/python tools/dist.py $(ARGS)
+
+docs: $(VENV)/.ready-docs  ## The docs as a site in build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
+
 check: $(VENV)/.ready-check  ## Style, types, C warnings, clang-tidy, structure, documents (tools/check.py)
 	$(VENV)/bin/python tools/check.py
 
@@ -49,4 +66,4 @@ sanitize: $(VENV)/.ready-check  ## The load generator's tests under ASan, UBSan 
 	PATH=$(CURDIR)/$(VENV)/bin:$$PATH loadgen/sanitize.sh $(VENV)/bin/python $(ARGS)
 
 clean:  ## Remove what setup made
-	rm -rf $(VENV) build
+	rm -rf $(VENV) build dist
