@@ -32,7 +32,8 @@ static const struct type_facts facts[TYPE_COUNT] = {
     [TYPE_JSON] = {"json", 0, 0, 0, 0},
 };
 
-/* The columns of the common smart meter, with the ranges that users of it expect. */
+/* The columns and tags of the common smart meter, and the group of a device of the comparison of
+ * TDengine with Cassandra, with the ranges that users of them expect. */
 static const struct meter {
     const char *name;
     enum type type;
@@ -42,6 +43,7 @@ static const struct meter {
     {"voltage", TYPE_INT, 110, 130, 1},
     {"phase", TYPE_FLOAT, 0, 1, 1000},
     {"groupid", TYPE_INT, 1, 9, 1},
+    {"devgroup", TYPE_INT, 0, 99, 1},
 };
 
 enum { TEXT_BYTES_MAX = 65517, GEOMETRY_POINT_BYTES = 21, JSON_BYTES = 256 };

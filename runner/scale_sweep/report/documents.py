@@ -20,6 +20,7 @@ from scale_sweep.report.markup import escape, safe, table_html
 from scale_sweep.report.once import once
 from scale_sweep.report.page import Facts, body_html, facts_html, html
 from scale_sweep.report.reference import Reference
+from scale_sweep.report.reference_reads import reads_table
 from scale_sweep.report.replicates import beside_verdicts
 from scale_sweep.report.run_facts import settings_table
 from scale_sweep.report.section import Section, sections_html
@@ -105,8 +106,9 @@ def _row(
     ), speed
 
 
-def index_markdown(run: StoredRun, fits: Mapping[str, FitReport]) -> str:
-    """The comparison, with links to each variant's own report. fits: by the variant in words."""
+def index_markdown(run: StoredRun, fits: Mapping[str, FitReport], reference: Reference | None = None) -> str:
+    """The comparison, with links to each variant's own report. fits: by the variant in words. reference: rows of a
+    published table."""
     is_ab = bool(run.plan.sweep.variants_ab)
     headline = headline_of_ab(run) if is_ab else headline_of_variants(run, fits)
     links = "".join(f"- [{safe(_variant_words(run, name))}](report-{name}.md)\n" for name in labels_of(run))
@@ -119,17 +121,23 @@ def index_markdown(run: StoredRun, fits: Mapping[str, FitReport]) -> str:
         headline.note,
         f"## {CAUTIONS}\n\n" + "\n".join(f"- {safe(c)}" for c in headline.cautions) if headline.cautions else "",
         ab_markdown(run) if is_ab else "",
-        *(table_markdown(table) for table in _tables(run)),
+        *(table_markdown(table) for table in _tables(run, reference)),
         links,
     )
     return "\n\n".join(filter(None, blocks))
 
 
-def index_html(run: StoredRun, bodies: Mapping[str, str], fits: Mapping[str, FitReport], shared: Facts) -> str:
+def index_html(
+    run: StoredRun,
+    bodies: Mapping[str, str],
+    fits: Mapping[str, FitReport],
+    shared: Facts,
+    reference: Reference | None = None,
+) -> str:
     """The comparison and the whole report of each variant, as one page that can be mailed.
 
     bodies: HTML by the variant's short name; fits: by the variant in words; shared: facts of method and machine that
-    are the same for all, which no body has.
+    are the same for all, which no body has; reference: rows of a published table.
     """
     is_ab = bool(run.plan.sweep.variants_ab)
     headline = headline_of_ab(run) if is_ab else headline_of_variants(run, fits)
@@ -138,7 +146,7 @@ def index_html(run: StoredRun, bodies: Mapping[str, str], fits: Mapping[str, Fit
     repeat = f"<h3>To repeat it</h3><pre>{escape(command)}</pre>" if command else ""
     sections = (
         *(ab_sections(run) if is_ab else (Section(name="curves", title="The curves", body=subjects.figure_html(run)),)),
-        *(_table_section(number, table) for number, table in enumerate(_tables(run), start=1)),
+        *(_table_section(number, table) for number, table in enumerate(_tables(run, reference), start=1)),
         Section(name="reports", title="Report of each variant", body=f"<ul>{links}</ul>"),
         Section(name="method", title="Method and machine", body=facts_html(shared) + repeat),
     )
@@ -150,11 +158,15 @@ def _table_section(number: int, table: Table) -> Section:
     return Section(name=f"table-{number}", title=table.title, body=table_html(once(table), dense=True))
 
 
-def _tables(run: StoredRun) -> tuple[Table, ...]:
+def _tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ...]:
     """The tables of several databases, or of several variants of one. Databases have their own: a ratio to the first
     would not say whether it is a difference."""
-    settings = settings_table(run)
-    return (*(subjects.tables(run) or (comparison_table(run),)), *((settings,) if settings else ()))
+    settings, reads = settings_table(run), reads_table(run, reference)
+    return (
+        *((reads,) if reads else ()),
+        *(subjects.tables(run) or (comparison_table(run),)),
+        *((settings,) if settings else ()),
+    )
 
 
 def _variant_words(run: StoredRun, name: str) -> str:
@@ -180,7 +192,8 @@ def documents(run: StoredRun, reference: Reference | None = None) -> Documents:
     bodies = {name: body_html(one.run, reference, name, shared) for name, one in parts.items()}
     named = {_variant_words(run, name): next(iter(one.fits.values())) for name, one in parts.items()}
     pages = {page: text for one in parts.values() for page, text in one.pages.items()}
-    pages |= {"report.md": index_markdown(run, named), "report.html": index_html(run, bodies, named, shared)}
+    pages |= {"report.md": index_markdown(run, named, reference)}
+    pages |= {"report.html": index_html(run, bodies, named, shared, reference)}
     fits = {file: fit for one in parts.values() for file, fit in one.fits.items()}
     return Documents(run=run, fits=fits, pages=pages)
 

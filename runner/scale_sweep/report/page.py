@@ -29,6 +29,7 @@ from scale_sweep.report.once import once
 from scale_sweep.report.operations import operations_html
 from scale_sweep.report.reference import Reference, compare, reference_table
 from scale_sweep.report.reference_curve import speedup_svg
+from scale_sweep.report.reference_reads import is_of_reads, reads_table
 from scale_sweep.report.replicates import parts_table
 from scale_sweep.report.residuals import residuals_svg
 from scale_sweep.report.run_headline import headline_of
@@ -85,10 +86,10 @@ def _curve(run: StoredRun) -> str:
 
 def _published(run: StoredRun, reference: Reference | None) -> Sequence[Section]:
     """The article's table if it has the run's columns; and the published rates, if there are any of such levels."""
-    shown = run.on_curve and (reference is not None or is_as_published(run))
+    shown = run.on_curve and not is_of_reads(reference) and (reference is not None or is_as_published(run))
     article = table_html(article_table(run)) if shown else ""
     both = compare(run, reference) if reference else None
-    beside = reference_table(run, reference) if reference else None
+    beside = (reference_table(run, reference) if reference else None) or reads_table(run, reference)
     plot = speedup_svg(run, both) if both is not None and both.base_ours is not None else ""
     figure = f'<figure style="max-width:520px">{plot}</figure>' if plot else ""
     return (

@@ -162,10 +162,10 @@ def terms_table(run: StoredRun) -> Table:
     )
 
 
-_NOT_ASKED = "not run"
+CANNOT = "cannot"  # the cell of an operation that a database cannot express
 _NOTE = (
     "milliseconds, means of the medians of the trials that count (†: of all trials, because no trial counts; –: too "
-    "few requests for a median). not run: the report of the database gives the reason"
+    "few requests for a median). cannot: the database cannot express the query; its report gives the reason"
 )
 _SHARED = (
     "the operations of a mix share the server, so the time of one depends on the others: --mix NAME=1 runs one alone"
@@ -174,7 +174,7 @@ _SHARED = (
 
 def mixes_words(run: StoredRun) -> str:
     """That the databases were not asked the same operations, in a sentence; "" if they were."""
-    operations = {curve.name: _operation_names(curve) for curve in curves(run)}
+    operations = {curve.name: operation_names(curve) for curve in curves(run)}
     if len({frozenset(names) for names in operations.values()}) < 2:
         return ""
     each = ", ".join(f"{name} {len(names)}" for name, names in operations.items())
@@ -184,7 +184,7 @@ def mixes_words(run: StoredRun) -> str:
 def operations_table(run: StoredRun) -> Table:
     """A row for each operation and level, and a column for each database; no row where there is one operation."""
     databases = curves(run)
-    names = dict.fromkeys(name for curve in databases for name in _operation_names(curve))
+    names = dict.fromkeys(name for curve in databases for name in operation_names(curve))
     levels = sorted({point.level for curve in databases for point in curve.points})
     rows = [
         (name, format_number(level), *(_cell(curve, name, level) for curve in databases))
@@ -200,14 +200,14 @@ def operations_table(run: StoredRun) -> Table:
     )
 
 
-def _operation_names(curve: SubjectCurve) -> tuple[str, ...]:
+def operation_names(curve: SubjectCurve) -> tuple[str, ...]:
     """The names of the operations, in the order of the mix."""
     return tuple(operation.name for operation in curve.results[0].trial.work.operations)
 
 
 def _cell(curve: SubjectCurve, name: str, level: float) -> str:
-    if name not in _operation_names(curve):
-        return _NOT_ASKED
+    if name not in operation_names(curve):
+        return CANNOT
     point = next((point for point in curve.points if point.level == level), None)
     return _median(point, name) if point else ABSENT
 

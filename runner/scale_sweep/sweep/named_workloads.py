@@ -1,9 +1,12 @@
 """Workloads with a name: texts by key, which a sweep file and flags override. Refuses to interpret them.
 
-All assume devices that send a row every ten seconds, so that an hour is 360 rows of each.
+Those of the devices of IoT assume a row every ten seconds, so that an hour is 360 rows of each.
 
 tsbs-devops: the 15 queries of the Time Series Benchmark Suite's use case "devops", on its measurement cpu of 100 hosts
 over one day. Its starts of ranges are multiples of a stretch of time, which a database with aligned stretches needs.
+
+cassandra-reads: the reads of "Performance: TDengine vs Cassandra" on a hundredth of its data. Table 4 is scan, Tables 5
+to 7 are each function over 10 % to 100 % of the groups, Table 8 is group, and Table 9 is minute.
 """
 
 from __future__ import annotations
@@ -60,6 +63,39 @@ _DEVOPS = [
     )
     for line in lines
 ]
+_SHARES = range(10, 101, 10)  # percent of the groups
+_FUNCTIONS = ("count", "avg", "sum", "max", "min", "spread")
+
+
+def _some_groups(name: str, percent: int, **more: str) -> list[str]:
+    """A read of so many percent of the groups."""
+    return _parameters(f"{name}_{percent}", fraction=f"{percent / 100:g}", **more)
+
+
+_GROUPS = [
+    line
+    for lines in (
+        _parameters("scan", kind="scan_tag"),
+        *(
+            _some_groups(function, percent, kind="aggregate_tag", function=function)
+            for function in _FUNCTIONS
+            for percent in _SHARES
+        ),
+        *(_some_groups("group", percent, kind="group_by_tag", functions="count,sum,avg") for percent in _SHARES),
+        *(
+            _some_groups("minute", percent, kind="aggregate_tag", functions="count,sum,avg", bucket="1m")
+            for percent in _SHARES
+        ),
+    )
+    for line in lines
+]
+
+
+def _mix_of(lines: list[str]) -> str:
+    """The operations that have parameters, each with the same weight."""
+    return ",".join(dict.fromkeys(line.partition(".")[0] for line in lines))
+
+
 NAMED: Mapping[str, Mapping[str, str | list[str]]] = {
     "write": {},
     "iot-queries": {
@@ -88,7 +124,16 @@ NAMED: Mapping[str, Mapping[str, str | list[str]]] = {
         "workload.columns": ",".join(f"{name}:tinyint" for name in _USAGES),
         "workload.tag_columns": ",".join(f"{name}:binary(16)" for name in _TAGS),
         "workload.values": "random",
-        "mix": ",".join(dict.fromkeys(line.partition(".")[0] for line in _DEVOPS)),
+        "mix": _mix_of(_DEVOPS),
         "operation": _DEVOPS,
+    },
+    "cassandra-reads": {
+        "preload.rows": "1M",
+        "workload.tables": "1000",
+        "workload.step_ms": "1000",
+        "workload.columns": "temperature:int,humidity:float",
+        "workload.tag_columns": "devid:int,devname:binary(16),devgroup:int",
+        "mix": _mix_of(_GROUPS),
+        "operation": _GROUPS,
     },
 }

@@ -15,9 +15,9 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--workload",
         readers.OneOf(*NAMED),
         "write",
-        "A named workload: write, iot-queries (reads of devices), iot-mixed (nine writes to one read) or "
-        "tsbs-devops (the 15 queries of TSBS). Other flags override its settings. A query that a database cannot "
-        "answer is left out for it, with a note.",
+        "A named workload: write, iot-queries (reads of devices), iot-mixed (nine writes to one read), "
+        "tsbs-devops (the 15 queries of TSBS) or cassandra-reads (those of a published comparison). Other flags "
+        "override its settings. A query that a database cannot answer is left out for it, with a note.",
         "NAME",
     ),
     _u(

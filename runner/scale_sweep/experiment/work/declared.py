@@ -15,7 +15,7 @@ from scale_sweep.model import Operation, Work
 
 KIND = "kind"
 OWN = ("connections", "rate")  # what every operation may have, beside the parameters of its kind
-OPERATIONS_MAX = 16  # the load generator's limit
+OPERATIONS_MAX = 128  # the load generator's limit
 
 
 def declared(

@@ -15,9 +15,9 @@ from scale_sweep.experiment.work.read import COLUMN, COLUMNS, Parameters, Read
 from scale_sweep.model import Operation, Query, Work
 
 TAG = {"tag": "the tag whose value is the group; default: the first whole number of few values"}
-_BY_NAME = {("groupid", "int"): (1, 10)}  # as the load generator draws them
+_BY_NAME = {("groupid", "int"): (1, 10), ("devgroup", "int"): (0, 99)}  # as the load generator draws them
 _BY_TYPE = {"tinyint": (0, 100), "utinyint": (0, 200)}
-_KNOWN = "groupid:int (1 to 10), tinyint (0 to 100), utinyint (0 to 200)"
+_KNOWN = "groupid:int (1 to 10), devgroup:int (0 to 99), tinyint (0 to 100), utinyint (0 to 200)"
 _FRACTION = "the part of all groups that one request reads, 0.1 to 1"
 
 

@@ -29,6 +29,7 @@ _METERS = {
     ("voltage", "int"): (110, 130, 1),
     ("phase", "float"): (0, 1, 1000),
     ("groupid", "int"): (1, 9, 1),
+    ("devgroup", "int"): (0, 99, 1),
 }
 
 

@@ -15,6 +15,7 @@ from scale_sweep.experiment.axes import AXES
 
 BYTES_MAX = 1 << 20
 _RATES = {"rows_per_s", "requests_per_s"}
+_READS = {"operation", "target", "response_s"}
 
 
 def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
@@ -29,8 +30,12 @@ def read_reference(name: str) -> Sequence[Mapping[str, str]] | None:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UsageError(f"--reference: {path} cannot be read: {error}") from None
-    if not rows or not set(AXES.names()) & set(rows[0]) or not _RATES & set(rows[0]):
-        raise UsageError(f"--reference: {path} needs the columns cores (or disks) and rows_per_s (or requests_per_s)")
+    columns = set(rows[0]) if rows else set()
+    if not (set(AXES.names()) & columns and _RATES & columns or columns >= _READS):
+        raise UsageError(
+            f"--reference: {path} needs the columns cores (or disks) and rows_per_s (or requests_per_s); of reads: "
+            "operation, target and response_s"
+        )
     return rows
 
 

@@ -217,6 +217,8 @@ class Facts:
         if method in self.unanswered:
             raise CannotAsk(f"--method {method} has no answers", remedy=f"--method {self.methods[0]}")
         if lacking := [words for words in query.needs if words not in self.says]:
+            if query.more_functions:  # a reason that holds for one function too is the better one
+                self.rendered(replace(query, more_functions=()), data, method, parts)
             raise CannotAsk(self.lacks.get(lacking[0], f"{self.title} is not asked for {lacking[0]}"))
         for kind in map(kind_of, query.functions):
             if kind in FURTHER and kind not in self.functions:

@@ -1,0 +1,118 @@
+"""Published response times of reads beside ours: a row for each operation, a column for each database. Pure.
+
+A table of reads has the columns operation (its name in the mix), target and response_s (seconds); several rows of the
+same operation and target are averaged. Machines differ, so only ratios between databases are compared. Refuses
+operations that the run does not have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from scale_sweep.base.units import counted, format_number
+from scale_sweep.model import StoredRun
+from scale_sweep.report.figures import axis_facts
+from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
+from scale_sweep.report.subjects import CANNOT, operation_names
+from scale_sweep.report.table import ABSENT, Table, fixed, mean, short
+
+Reference = Sequence[Mapping[str, str]]
+NEEDS = ("operation", "target", "response_s")  # columns of a table of reads
+_TITLE = "Published and ours: response times of reads"
+
+
+def is_of_reads(reference: Reference | None) -> bool:
+    """Whether the rows have the columns of a table of reads."""
+    return bool(reference) and all(column in reference[0] for column in NEEDS)
+
+
+def reads_table(run: StoredRun, reference: Reference | None) -> Table | None:
+    """Seconds, published and ours, at the highest level of the run; None without a table of reads, or without a common
+    operation."""
+    if reference is None or not is_of_reads(reference):
+        return None
+    published = _published(reference)
+    targets = tuple(dict.fromkeys(target for _, target in published))
+    ours = curves(run)
+    measured = {name for curve in ours for name in operation_names(curve)}
+    names = [name for name in dict.fromkeys(name for name, _ in published) if name in measured]
+    if not names:
+        return None
+    rows = []
+    for name in names:
+        theirs = [published.get((name, target)) for target in targets]
+        mine = [_ours(curve, name) for curve in ours]
+        cells = [_seconds(curve, name, value) for curve, value in zip(ours, mine, strict=True)]
+        rows.append((name, *map(short, theirs), *_ratio(theirs), *cells, *_ratio(mine)))
+    headers = (
+        "Operation",
+        *(f"Published {target} (s)" for target in targets),
+        *_ratio_heading("Published", targets),
+        *(f"Ours {curve.name} (s)" for curve in ours),
+        *_ratio_heading("Ours", [curve.name for curve in ours]),
+    )
+    return Table(title=_TITLE, headers=headers, rows=tuple(rows), words=(0,), notes=tuple(_notes(run, reference, ours)))
+
+
+def _published(reference: Reference) -> dict[tuple[str, str], float | None]:
+    """The mean response time in seconds by operation and target."""
+    values: dict[tuple[str, str], list[float | None]] = {}
+    for row in reference:
+        values.setdefault((row["operation"], row["target"]), []).append(_number(row["response_s"]))
+    return {key: mean(several) for key, several in values.items()}
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text or "")
+    except ValueError:
+        return None
+
+
+def _last(curve: SubjectCurve) -> SubjectPoint:
+    return max(curve.points, key=lambda point: point.level)
+
+
+def _ours(curve: SubjectCurve, name: str) -> float | None:
+    """The mean response time in seconds at the highest level."""
+    operations = [result.measurement.operations.get(name) for result in _last(curve).used]
+    ms = mean(operation.response_ms.get("mean") for operation in operations if operation)
+    return None if ms is None else ms / 1000
+
+
+def _seconds(curve: SubjectCurve, name: str, value: float | None) -> str:
+    if name not in operation_names(curve):
+        return CANNOT
+    return short(value) + ("" if _last(curve).is_counted or value is None else " †")
+
+
+def _ratio(values: Sequence[float | None]) -> tuple[str, ...]:
+    """The second time over the first one; no cell unless there are two."""
+    if len(values) != 2:
+        return ()
+    first, second = values
+    return (fixed(second / first, 1) if first and second else ABSENT,)
+
+
+def _ratio_heading(side: str, names: Sequence[str]) -> tuple[str, ...]:
+    return (f"{side} {names[1]} / {names[0]}",) if len(names) == 2 else ()
+
+
+def _notes(run: StoredRun, reference: Reference, ours: Sequence[SubjectCurve]) -> list[str]:
+    top = max(_last(curve).level for curve in ours)
+    connections = sorted({r.trial.load.connections for curve in ours for r in _last(curve).used})
+    clients = " or ".join(counted(n, "connection") for n in connections)
+    notes = [
+        f"ours: means at {format_number(top)} {axis_facts(run).name}, with {clients} that send a mix",
+        "the times come from different machines and amounts of data; compare the ratios of two databases",
+    ]
+    stored = {row["target"]: value for row in reference if (value := row.get("stored_bytes_per_row"))}
+    if stored:
+        mine = (f"{curve.name} {short(_last(curve).stored_bytes)}" for curve in ours)
+        theirs = ", ".join(f"{target} {value}" for target, value in stored.items())
+        notes.append(f"bytes on disk for a row: published {theirs}; ours {', '.join(mine)}")
+    if any(name not in operation_names(curve) for curve in ours for name in {row["operation"] for row in reference}):
+        notes.append(f"{CANNOT}: the database cannot express this query; its report gives the reason")
+    if any(not _last(curve).is_counted for curve in ours):
+        notes.append("† ours: no trial of this level counts")
+    return notes
