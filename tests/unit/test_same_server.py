@@ -2,12 +2,14 @@
 servers show it, after the first trials of both."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from scale_sweep.base.errors import UsageError
+from scale_sweep.machine.host.machine_file import read_machine
 from scale_sweep.model import TrialFinished
-from scale_sweep.plan.preparing.prepared import prepare_ab
+from scale_sweep.plan.preparing import prepared as prepare
 from scale_sweep.plan.preparing.same_server import RefusesSameServer
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.ab import flags_of, together
@@ -21,7 +23,7 @@ COMMON = "--cores 1 --target postgres --runtime process"
 def prepared(a, b, folder):
     common = flags_of(COMMON, "--a")
     sides = [resolve_sweep("cpu", together(common, flags_of(own, "--b"))) for own in (a, b)]
-    return prepare_ab(*sides, 1, folder / "results")
+    return prepare.prepare_ab(*sides, 1, folder / "results")
 
 
 @pytest.mark.parametrize(
@@ -43,6 +45,13 @@ def test_equal_settings_are_refused(a, b, tmp_path):
 @pytest.mark.parametrize("b", ["--knob synchronous_commit=off", "--settings loading", "--rows-per-request 77", ""])
 def test_other_variants_are_planned(b, tmp_path):
     assert len(prepared("", b, tmp_path).plan.trials) == 4
+
+
+def test_the_number_of_tables_follows_the_connections_as_in_a_sweep(monkeypatch, tmp_path):
+    monkeypatch.setattr(prepare, "read_host", lambda: read_machine(Path("sweeps/machines/two-sockets.toml")))
+    plan = prepared("--cores 64", "--cores 64 --knob work_mem=1GB", tmp_path).plan
+    assert {trial.work.data.tables for trial in plan.trials} == {300}
+    assert any("300 tables in place of 100" in note for note in plan.notes)
 
 
 def run_through(check, plan, **reported):

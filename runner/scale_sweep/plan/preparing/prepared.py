@@ -19,7 +19,7 @@ from scale_sweep.machine.host.ram import RamDirectory, is_ram, ram_directory, wi
 from scale_sweep.machine.state import folder_path
 from scale_sweep.model import Finding, NewPages, NoiseParts, Plan, ServerSource, StoredRun, Subject, Sweep
 from scale_sweep.plan import PlannedArm, complete, left_out, make_plan, plan_arms, with_constants
-from scale_sweep.plan.complete import more_tables_sentence, with_enough_tables, with_equal_connections
+from scale_sweep.plan.complete import Requested, more_tables_sentence, with_enough_tables, with_equal_connections
 from scale_sweep.plan.new_pages import (
     ENOUGH_BYTES,
     equal_rows_sentence,
@@ -156,12 +156,8 @@ def with_order_seed(sweep: Sweep) -> Sweep:
 def planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
     """The plan of all combinations. Each one's sweep is completed by its own target; all are in every block."""
     by_server = {subject_key(arm.sweep): arm for arm in arms}
-    completed = {
-        key: complete(with_constants(arm.sweep, host), arm.choice.facts, host.memory_bytes)
-        for key, arm in by_server.items()
-    }
     requested = {key: (arm.sweep, arm.choice.facts) for key, arm in by_server.items()}
-    completed = with_enough_tables(with_equal_connections(completed, requested), requested)
+    completed = with_enough_tables(with_equal_connections(_completed(requested, host), requested), requested)
     first = completed[subject_key(arms[0].sweep)]
     missing = tuple(filter(None, (left_out(arm.sweep, arm.choice.facts) for arm in by_server.values())))
     missing += tuple(filter(None, [more_tables_sentence(first, arms[0].sweep.work.data.tables)]))
@@ -179,6 +175,14 @@ def planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
     whole = replace(first, work=replace(first.work, operations=arms[0].sweep.work.operations))
     plan = plan_arms(whole, host, subjects)
     return replace(plan, notes=(*plan.notes, *missing))
+
+
+def _completed(requested: Mapping[str, Requested], host: Host) -> dict[str, Sweep]:
+    """Each sweep, completed by its target for this machine."""
+    return {
+        key: complete(with_constants(sweep, host), facts, host.memory_bytes)
+        for key, (sweep, facts) in requested.items()
+    }
 
 
 def prepare_again(stored: StoredRun, results: Path) -> Prepared:
@@ -239,15 +243,20 @@ def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
         blocks = blocks_for(a.detect_percent, len(a.levels), noise)
     sides = tuple(replace(one, data_dir=with_size(one.data_dir)) for one in variants_of(a, b, blocks))
     seeded = with_order_seed(sides[0])
-    planned, choices = [], {}
-    for name, sweep in zip(seeded.variants_ab, sides, strict=True):
-        arm = chosen_arms(replace(sweep, order_seed=seeded.order_seed))[0]
+    arms = {
+        name: chosen_arms(replace(sweep, order_seed=seeded.order_seed))[0]
+        for name, sweep in zip(seeded.variants_ab, sides, strict=True)
+    }
+    for arm in arms.values():
         refuse_unable(arm.sweep, arm.choice)
-        choices[subject_key(arm.sweep)] = arm.choice
-        own = complete(with_constants(arm.sweep, host), arm.choice.facts, host.memory_bytes)
-        planned.append(PlannedArm(variant={VARIANT: name}, sweep=own, facts=arm.choice.facts))
+    choices = {subject_key(arm.sweep): arm.choice for arm in arms.values()}
+    requested = {name: (arm.sweep, arm.choice.facts) for name, arm in arms.items()}
+    completed = with_enough_tables(_completed(requested, host), requested)
+    planned = [PlannedArm(variant={VARIANT: n}, sweep=completed[n], facts=arm.choice.facts) for n, arm in arms.items()]
     about = words(planned[0].sweep, planned[1].sweep)  # with their targets' defaults
     plan = plan_arms(as_one(replace(planned[0].sweep, variants_ab=about)), host, planned)
+    more = more_tables_sentence(planned[0].sweep, sides[0].work.data.tables)
+    plan = replace(plan, notes=(*plan.notes, more)) if more else plan
     if _plain(a) != _plain(b):
         refuse_same_server(plan, choices)
     refuse_wrong_specs(plan, choices)
