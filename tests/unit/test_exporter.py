@@ -369,6 +369,21 @@ def test_progress_counts_the_running_trials_part_and_a_plan_that_grew():
     assert at.remaining_s == pytest.approx(195.0)
 
 
+def test_confirming_trials_that_are_shorter_than_searches_do_not_lengthen_the_time_left():
+    search, confirm = (replace(RUN.plan.trials[0], trial_id=name, role=name) for name in ("point", "confirm"))
+    trials = (
+        *(replace(search, trial_id=f"s{i}") for i in range(2)),
+        *(replace(confirm, trial_id=f"c{i}") for i in (0, 1)),
+    )
+    ended = [
+        replace(RUN.results[0], trial=trial, wall_s=wall)
+        for trial, wall in zip(trials[:3], (100.0, 100.0, 30.0), strict=True)
+    ]
+    plan = replace(RUN.plan, trials=trials)
+    assert progress(LiveState(run="x", plan=plan, results=tuple(ended[:2]), total=4), 0).remaining_s == 200
+    assert progress(LiveState(run="x", plan=plan, results=tuple(ended), total=4), 0).remaining_s == 30
+
+
 def test_a_trial_that_was_added_has_the_ceiling_of_its_point():
     state = begun()
     added = replace(state.plan.trials[0], trial_id="cores-1-r99", replicate=99)

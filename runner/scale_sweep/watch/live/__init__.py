@@ -10,14 +10,13 @@ from scale_sweep.watch.live.state import (
     UNDER_LOAD,
     WATCHED,
     LiveState,
-    Progress,
     Running,
     RunningUse,
     ceiling_of,
-    progress,
     rates,
     take,
 )
+from scale_sweep.watch.live.time_left import Progress, progress
 
 __all__ = [
     "POOLS_MAX",

@@ -1,0 +1,51 @@
+"""How much of a running plan is done, and about how long the rest takes. Pure.
+
+Refuses one mean for all trials: those that confirm a capacity are shorter than the searches before them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scale_sweep.model import Trial
+from scale_sweep.watch.live.state import LiveState
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """done_ratio: of the plan, 0..1, with a part for the running trial. remaining_s: an estimate."""
+
+    done: int
+    total: int
+    done_ratio: float
+    remaining_s: float
+
+
+def progress(state: LiveState, now_ns: int) -> Progress:
+    """The progress at now_ns (monotonic). A trial to come takes as long as those of its role took in this execution.
+    Until one of its role has ended, it takes the time of the others, and before that the plan's own estimate."""
+    total, done = state.total or len(state.plan.trials), len(state.results)
+    ended = {result.trial.trial_id for result in state.results}
+    left = [trial for trial in state.plan.trials if trial.trial_id not in ended]
+    running = state.running.trial if state.running else None
+    elapsed_s = max(0.0, (now_ns - state.running.started_ns) / 1e9) if state.running else 0.0
+    each_s = _trial_s(state, running) if running else 0.0
+    part = min(elapsed_s / each_s, 1.0) if each_s > 0 else 0.0
+    unplanned = max(0, total - done - len(left))
+    remaining_s = sum(_trial_s(state, trial) for trial in left) + unplanned * _trial_s(state, None) - part * each_s
+    return Progress(
+        done=done,
+        total=total,
+        done_ratio=min((done + part) / total, 1.0) if total else 1.0,
+        remaining_s=max(0.0, remaining_s),
+    )
+
+
+def _trial_s(state: LiveState, trial: Trial | None) -> float:
+    """Seconds that a trial takes: the mean of the ended ones of this execution with its role, else of all of them."""
+    ended = [r for r in state.results[state.before :] if r.wall_s > 0]
+    alike = [r.wall_s for r in ended if trial is not None and r.trial.role == trial.role]
+    walls = alike or [r.wall_s for r in ended]
+    if walls:
+        return sum(walls) / len(walls)
+    return state.plan.seconds_estimated / max(1, len(state.plan.trials))
