@@ -16,7 +16,14 @@ from scale_sweep.plan.preparing import choose
 from scale_sweep.plan.preparing.server_findings import without_root
 from scale_sweep.server.runtimes import server_user as module
 from scale_sweep.server.runtimes.local import lay_out, open_log, tail
-from scale_sweep.server.runtimes.server_user import as_user, privileges, refuse_unexecutable, rights_of, server_user
+from scale_sweep.server.runtimes.server_user import (
+    as_user,
+    privileges,
+    refuse_unexecutable,
+    rights_of,
+    server_user,
+    why_stuck,
+)
 from scale_sweep.server.targets import all_facts
 from tests.unit.factories import make_sweep
 from tests.unit.test_plan import make_host
@@ -164,6 +171,21 @@ def test_root_that_cannot_become_another_user_is_refused_before_the_start(monkey
     monkeypatch.setattr("scale_sweep.plan.preparing.server_findings.why_stuck", lambda: "setpriv: setresuid failed")
     (finding,) = without_root(chosen, replace(make_host(), is_root=True), tmp_path)
     assert finding.blocking and "setresuid failed" in finding.sentence
+
+
+def test_a_machine_without_setpriv_is_refused_before_the_start_and_named_by_the_doctor(monkeypatch, tmp_path):
+    chosen = choose(replace(make_sweep(), target="postgres", runtime="process"))
+    monkeypatch.setenv("PATH", str(tmp_path))  # as in a minimal image of a container
+    why_stuck.cache_clear()
+    try:
+        findings = [list(without_root(chosen, replace(make_host(), is_root=root), tmp_path)) for root in (True, False)]
+        (ability,) = [a for a in doctor.examine() if a.subject == "user"]
+    finally:
+        why_stuck.cache_clear()
+    for (finding,) in findings:
+        assert finding.blocking and "no program setpriv" in finding.sentence
+        assert finding.remedy == ability.remedy == "apt-get install util-linux"
+    assert not ability.there and ability.state == findings[0][0].sentence
 
 
 def test_the_doctor_names_the_user(monkeypatch):

@@ -15,7 +15,7 @@ from scale_sweep.machine.host import Host, cpu_order, read_host
 from scale_sweep.machine.host.new_pages import measure_new_pages
 from scale_sweep.server.pinned import corrupt_servers, lacking, read_pins
 from scale_sweep.server.runtimes.docker_facts import docker_facts, image_state
-from scale_sweep.server.runtimes.server_user import server_user, why_stuck
+from scale_sweep.server.runtimes.server_user import remedy_of, server_user, why_stuck
 from scale_sweep.server.targets import TARGETS, Installation, Target, load_target
 
 FIRST_SWEEP = "scale sweep cpu --quick --cores 1..all"
@@ -87,7 +87,7 @@ def _servers_user() -> Ability:
     """The user of the servers, which is not root."""
     why = why_stuck()
     if why:
-        return Ability(subject="user", there=False, state=why, remedy="run scale as a user who is not root")
+        return Ability(subject="user", there=False, state=why, remedy=remedy_of(why))
     user = server_user()
     sentence = f"servers run as {user.pw_name}" if user else "servers run as this user"
     return Ability(subject="user", there=True, state=sentence)

@@ -15,13 +15,17 @@ from scale_sweep.model import Finding, ServerSource, Trial
 from scale_sweep.plan.preparing.choice import ServerChoice
 from scale_sweep.server.pinned import corrupt_servers
 from scale_sweep.server.runtimes.local import closed_to_others
-from scale_sweep.server.runtimes.server_user import server_user, why_stuck
+from scale_sweep.server.runtimes.server_user import NO_SETPRIV, remedy_of, server_user, why_stuck
 from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address, Surroundings
 
 
 def without_root(choice: ServerChoice, host: Host, data_dir: Path) -> Iterator[Finding]:
-    """Findings if `scale` runs as root, and its server cannot run as another user or cannot reach its data then."""
+    """Findings if no server can be started without rights. If `scale` runs as root, also if its server cannot run as
+    another user or cannot reach its data then."""
     facts = choice.facts
+    if choice.can.source is ServerSource.INSTALLATION and (why := why_stuck()) == NO_SETPRIV:
+        yield Finding(blocking=True, subject="user", sentence=why, remedy=remedy_of(why))
+        return
     if not (host.is_root and choice.can.owns_server):
         return
     if facts.needs_root:
@@ -33,7 +37,7 @@ def without_root(choice: ServerChoice, host: Host, data_dir: Path) -> Iterator[F
             blocking=True,
             subject="user",
             sentence=f"this root cannot start a server as another user: {why}",
-            remedy="run scale as a user who is not root",
+            remedy=remedy_of(why),
         )
     elif facts.has_files and _installed_here(choice) and (closed := closed_to_others(data_dir)):
         user = server_user()

@@ -20,6 +20,8 @@ from pathlib import Path
 from scale_sweep.base.errors import ProvisionError
 
 NAMES = ("scale", "nobody")
+SETPRIV = "setpriv"  # of util-linux; minimal images of containers lack it
+NO_SETPRIV = f"no program {SETPRIV}, which starts servers without rights"
 MAKE_ONE = "useradd --system --no-create-home --shell /usr/sbin/nologin scale"
 _TRY_S = 10.0
 _NO_RIGHTS = ("--no-new-privs", "--inh-caps=-all", "--ambient-caps=-all")
@@ -46,7 +48,7 @@ def server_user(*, needs_root: bool = False) -> pwd.struct_passwd | None:
 def as_user(user: pwd.struct_passwd | None) -> list[str]:
     """The words before a program that runs as the user, or as this one for None: without capabilities, other groups and
     any way to new rights. It is killed with its parent."""
-    words = ["setpriv", "--pdeathsig", "KILL", *_NO_RIGHTS]
+    words = [SETPRIV, "--pdeathsig", "KILL", *_NO_RIGHTS]
     if user is not None:
         words += [f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
     return words
@@ -54,7 +56,10 @@ def as_user(user: pwd.struct_passwd | None) -> list[str]:
 
 @functools.cache
 def why_stuck() -> str:
-    """Why this process cannot become the server's user, found by trying it; "" if it can or need not."""
+    """Why this process cannot become the server's user, found by trying it; "" if it can or need not. Without setpriv,
+    no user can start a server."""
+    if shutil.which(SETPRIV) is None:
+        return NO_SETPRIV
     try:
         user = server_user()
         if user is None:
@@ -67,6 +72,11 @@ def why_stuck() -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     return "" if done.returncode == 0 else (done.stderr.strip() or f"setpriv ended with code {done.returncode}")
+
+
+def remedy_of(why: str) -> str:
+    """The remedy for an answer of `why_stuck`."""
+    return "apt-get install util-linux" if why == NO_SETPRIV else "run scale as a user who is not root"
 
 
 @contextlib.contextmanager
