@@ -26,7 +26,7 @@ from scale_sweep.analysis.sizing.next_sweep import next_sweep
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
-from scale_sweep.model import StoredRun, TrialResult
+from scale_sweep.model import Observation, StoredRun, TrialResult
 from scale_sweep.model.sizing import LevelChance, LevelNeed
 
 ACCEPTED = SIGNIFICANCE  # the chance to miss of a level that holds the rate
@@ -64,12 +64,20 @@ def level_need(run: StoredRun, wanted: float, also: Sequence[float] = ()) -> Lev
         granted=_granted(run),
     )
     if not len(known.rows.distinct):
-        marks = ", ".join(dict.fromkeys(o.mark for o in observed if o.mark)) or "no trial"
-        return replace(answer, by_model=False, reason=f"no rate is fitted ({marks})")
+        return replace(answer, by_model=False, reason=f"no rate is fitted ({_why_unfitted(run, observed)})")
     counted = [result for result, seen in zip(run.results, observed, strict=True) if not seen.mark]
     answer = _by_trials(answer, known, counted) if known.chosen is None else held(answer, known, also)
     chances = tuple(replace(c, joules_per_million_rows=_joules(counted, c.level)) for c in answer.chances)
     return replace(answer, chances=chances, settled_by=next_sweep(run.plan, known, answer))
+
+
+def _why_unfitted(run: StoredRun, observed: Sequence[Observation]) -> str:
+    """Each mark, with the first reason of its first trial."""
+    first: dict[str, str] = {}
+    for result, seen in zip(run.results, observed, strict=True):
+        if seen.mark and seen.mark not in first:
+            first[seen.mark] = next(iter(result.verdict.reasons), "")
+    return "; ".join(f"{mark}: {reason}" if reason else mark for mark, reason in first.items()) or "no trial"
 
 
 def _joules(counted: Sequence[TrialResult], level: float) -> float | None:
