@@ -23,4 +23,7 @@ static inline bool law_is_periodic(enum law law)
 void laws_levels(enum law law, uint32_t period, const struct piece *pieces, uint32_t count,
                  uint32_t stream, uint32_t *level);
 
+/* The same from a normal distribution: each row by itself. */
+void laws_normal(const struct piece *pieces, uint32_t count, uint32_t stream, uint32_t *level);
+
 #endif

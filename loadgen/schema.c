@@ -39,10 +39,8 @@ static const struct meter {
     enum type type;
     double low, span, steps;
 } meters[] = {
-    {"current", TYPE_FLOAT, 8, 4, 1000},
-    {"voltage", TYPE_INT, 110, 130, 1},
-    {"phase", TYPE_FLOAT, 0, 1, 1000},
-    {"groupid", TYPE_INT, 1, 9, 1},
+    {"current", TYPE_FLOAT, 8, 4, 1000}, {"voltage", TYPE_INT, 110, 130, 1},
+    {"phase", TYPE_FLOAT, 0, 1, 1000},   {"groupid", TYPE_INT, 1, 9, 1},
     {"devgroup", TYPE_INT, 0, 99, 1},
 };
 

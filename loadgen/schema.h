@@ -31,7 +31,16 @@ enum type {
     TYPE_COUNT
 };
 
-enum law { LAW_WALK, LAW_RANDOM, LAW_CONSTANT, LAW_LINE, LAW_SINE, LAW_SQUARE, LAW_COUNT };
+enum law {
+    LAW_WALK,
+    LAW_RANDOM,
+    LAW_CONSTANT,
+    LAW_LINE,
+    LAW_SINE,
+    LAW_SQUARE,
+    LAW_NORMAL,
+    LAW_COUNT
+};
 
 struct column {
     char name[NAME_MAX_BYTES];

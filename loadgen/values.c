@@ -69,6 +69,8 @@ static void make_levels(const struct maker *m, enum law law, uint32_t stream, ui
     const struct kernels *k = m->kernels;
     if (law_is_periodic(law))
         laws_levels(law, (uint32_t)m->spec->period_rows, m->pieces, count, stream, level);
+    else if (law == LAW_NORMAL)
+        laws_normal(m->pieces, count, stream, level);
     else
         (law == LAW_WALK     ? k->level_walk
          : law == LAW_RANDOM ? k->level_uniform

@@ -78,6 +78,29 @@ def test_a_law_is_the_same_computed_here(run, law, period):
         assert [np.float32(v) for v in rows[name]] == right if kind == "float" else rows[name] == right
 
 
+def normal_level(series: int, row: int) -> int:
+    first = chance_of(series, row)
+    second = chance_of(first, 0)
+    parts = [each >> shift & 0xFFFF for each in (first, second) for shift in (0, 16, 32, 48)]
+    return (sum(parts) << 13) + (chance_of(second, 0) >> 51)
+
+
+def test_normal_values_are_the_same_computed_here(run):
+    rows = told(run, values="normal", columns=COLUMNS, seed=5, rows_of="7:1234:700")["columns"]
+    table = chance_of(chance_of(5, 0), 7)
+    for stream, (name, kind) in enumerate(column.split(":") for column in COLUMNS.split(",")):
+        right = [value(kind, normal_level(chance_of(table, stream), 1234 + i)) for i in range(700)]
+        assert [np.float32(v) for v in rows[name]] == right if kind == "float" else rows[name] == right
+
+
+def test_normal_values_have_a_normal_distribution(run):
+    values = np.array(told(run, values="normal", columns="a:double", rows_of="0:0:20000")["columns"]["a"])
+    assert values.mean() == pytest.approx(500, abs=3) and values.std() == pytest.approx(102, rel=0.03)
+    for deviations, share in ((1, 0.6827), (2, 0.9545), (3, 0.9973)):  # of a normal distribution
+        assert np.mean(abs(values - 500) < deviations * 102.06) == pytest.approx(share, abs=0.012)
+    assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 0.03  # each row is independent of the one before
+
+
 def test_a_sine_is_one():
     errors = [abs(sine_level(a << 20) / 2**31 - 1 - math.sin(a / 2**11 * math.pi)) for a in range(4096)]
     assert max(errors) < 4e-6
@@ -99,13 +122,13 @@ def test_columns_have_the_laws_in_their_shares(run):
 
 
 def test_decimals_round_all_laws_to_as_many(run):
-    for law in ("walk", "random", "line"):
+    for law in ("walk", "random", "normal", "line"):
         rows = told(run, values=law, decimals=1, columns="a:float,b:double", rows_of="0:0:300")["columns"]
         assert all(round(v * 10) == pytest.approx(v * 10, abs=1e-4) for name in "ab" for v in rows[name])
         assert len(set(rows["b"])) > 50
 
 
-@pytest.mark.parametrize("values", ["line", "sine:1,walk:1,random:1,constant:1,square:1"])
+@pytest.mark.parametrize("values", ["line", "normal", "sine:1,walk:1,random:1,constant:1,square:1"])
 def test_laws_and_disorder_do_not_depend_on_how_rows_are_sent(rows_of, values):
     for disorder in ({}, {"disorder": "poisson", "disorder_lambda": 30, "disorder_max_k": 60}, {"disorder": "batch"}):
         same = {

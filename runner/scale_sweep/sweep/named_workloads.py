@@ -132,6 +132,7 @@ NAMED: Mapping[str, Mapping[str, str | list[str]]] = {
         "workload.tables": "1000",
         "workload.step_ms": "1000",
         "workload.columns": "temperature:int,humidity:float",
+        "workload.values": "normal",
         "workload.tag_columns": "devid:int,devname:binary(16),devgroup:int",
         "mix": _mix_of(_GROUPS),
         "operation": _GROUPS,

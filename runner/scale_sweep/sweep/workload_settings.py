@@ -85,8 +85,8 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--values",
         laws,
         "walk",
-        "Values: walk (a random walk, like measurements), random, constant, line (rises and falls back), sine, square "
-        "(high, then low); or the share of the columns for each, like line=1,sine=1,random=2.",
+        "Values: walk (a random walk, like measurements), random, normal (from a normal distribution), constant, line "
+        "(rises and falls back), sine, square (high, then low); or the share of the columns for each, like line=1,sine=1,random=2.",
         "LAWS",
     ),
     _s(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from scale_sweep.base.nearest import not_one_of
 
-LAWS = ("walk", "random", "constant", "line", "sine", "square")
+LAWS = ("walk", "random", "constant", "line", "sine", "square", "normal")
 SHARE_MAX = 1_000_000
 
 

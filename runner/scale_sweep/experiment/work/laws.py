@@ -11,7 +11,7 @@ import math
 
 from scale_sweep.model import Workload
 
-LAWS = ("walk", "random", "constant", "line", "sine", "square")  # in the order of the load generator
+LAWS = ("walk", "random", "constant", "line", "sine", "square", "normal")  # in the order of the load generator
 _RANGES = {  # the smallest value, the length of the range, steps in a unit
     "tinyint": (0, 100, 1),
     "smallint": (0, 10_000, 1),
