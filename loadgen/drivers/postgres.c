@@ -661,6 +661,7 @@ static const struct driver_method methods[] = {
     {"copy", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_COPY)},
     {"insert", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_INSERT)},
     {"upsert", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_UPSERT)},
+    {"copy-upsert", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_COPY_UPSERT)},
     {"jsonb", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_JSONB)},
     {NULL, 0, NULL}};
 
@@ -710,6 +711,8 @@ static enum outcome open_method(struct driver *d, struct fault *fault)
         return OUTCOME_FATAL;
     if (d->method == METHOD_INSERT || d->method == METHOD_UPSERT)
         return postgres_open_insert(d, fault);
+    if (d->method == METHOD_COPY_UPSERT)
+        return postgres_open_staged(d, fault);
     if (build_copy(d))
         return OUTCOME_OK;
     fault_set(fault, FAULT_SPEC, "COLUMNS", "columns: the COPY statement grows too long");
@@ -739,7 +742,8 @@ static enum outcome begin_copy(struct connection *c, struct fault *fault)
 {
     const struct libpq *p = &c->driver->libpq;
     PGresult *result = NULL;
-    if (p->send_query(c->conn, c->driver->copy) && postgres_flush(c))
+    const char *const copy = c->driver->staged ? c->driver->staged : c->driver->copy;
+    if (p->send_query(c->conn, copy) && postgres_flush(c))
         result = postgres_next_result(c);
     if (result && p->result_status(result) == RES_COPY_IN) {
         p->clear(result);
@@ -765,7 +769,11 @@ static enum outcome postgres_send(struct connection *c, const struct batch *batc
     }
     if (!postgres_begin(c, deadline_ns))
         return postgres_fault(p, c->conn, NULL, fault);
-    enum outcome outcome = begin_copy(c, fault);
+    enum outcome outcome = OUTCOME_OK;
+    if (c->driver->staged && !c->has_stage)
+        outcome = postgres_create_stage(c, fault);
+    if (outcome == OUTCOME_OK)
+        outcome = begin_copy(c, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
     const bool is_sent =
@@ -775,6 +783,10 @@ static enum outcome postgres_send(struct connection *c, const struct batch *batc
     outcome = postgres_take_answer(c, rows_acked, fault);
     if (c->is_late)
         return fault_late(fault, "the rows were sent, and not acknowledged");
+    if (outcome != OUTCOME_OK && c->driver->staged)
+        *rows_acked = 0; /* the COPY was undone */
+    else if (c->driver->staged && postgres_may_repeat(c->driver->setup->spec))
+        *rows_acked = batch->rows; /* the server counts a row once, but has stored all of them */
     /* The sending broke off: the server's last message, if there is one, says why. */
     return !is_sent && outcome == OUTCOME_OK ? OUTCOME_FATAL : outcome;
 }
@@ -784,6 +796,7 @@ static void postgres_close(struct driver *driver)
     /* The library stays open: it may have registered handlers, and the process ends now. */
     free(driver->device_of);
     free(driver->insert);
+    free(driver->staged);
     free(driver->json);
     free(driver);
 }

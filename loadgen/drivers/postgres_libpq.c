@@ -106,7 +106,7 @@ enum outcome postgres_take_answer(struct connection *c, uint64_t *rows_acked, st
     while ((result = postgres_next_result(c)) != NULL) {
         if (p->result_status(result) == RES_COMMAND) {
             *rows_acked = strtoull(p->tuples_done(result), NULL, 10);
-            outcome = OUTCOME_OK;
+            outcome = has_fault ? OUTCOME_ERROR : OUTCOME_OK;
         } else if (!has_fault) {
             outcome = postgres_fault(p, c->conn, result, fault);
             has_fault = true;

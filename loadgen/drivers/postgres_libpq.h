@@ -59,7 +59,13 @@ struct libpq {
     int (*lib_version)(void);
 };
 
-enum postgres_method { METHOD_COPY, METHOD_INSERT, METHOD_UPSERT, METHOD_JSONB };
+enum postgres_method {
+    METHOD_COPY,
+    METHOD_INSERT,
+    METHOD_UPSERT,
+    METHOD_COPY_UPSERT,
+    METHOD_JSONB
+};
 
 struct driver {
     const struct driver_setup *setup;
@@ -70,10 +76,11 @@ struct driver {
     uint64_t row_bytes;  /* most bytes of a row in COPY's format */
     char copy[8192];     /* the COPY statement */
     char *insert;        /* the statement that prepares the INSERT; NULL: another method */
+    char *staged; /* COPY into a temporary table, then INSERT from it; NULL: another method */
     struct postgres_json *json; /* names of the members; NULL: another method */
 };
 
-struct postgres_ask;    /* see postgres.c */
+struct postgres_ask; /* see postgres.c */
 
 struct postgres_arrays; /* see postgres_rows.c */
 
@@ -87,11 +94,12 @@ struct connection {
         WAY_LIBRARY,
         WAY_NOWHERE
     } way; /* how the data of COPY is sent */
-    bool has_template;    /* the buffer holds the counts and lengths of rows of fixed length */
+    bool has_template; /* the buffer holds the counts and lengths of rows of fixed length */
     uint64_t deadline_ns; /* deadline of the current request; 0: none */
     struct postgres_ask *asks[OPERATIONS_MAX];
     struct postgres_arrays *arrays; /* made by the first INSERT */
-    bool is_late;         /* the deadline passed before the answer came */
+    bool has_stage; /* the session has its temporary table */
+    bool is_late; /* the deadline passed before the answer came */
 };
 
 /* Opens the library and finds its functions; a fault names what is missing. */

@@ -385,6 +385,7 @@ enum {
 };
 
 #define STATEMENT "scale_rows"
+#define STAGE "scale_stage" /* the temporary table of a session */
 
 struct postgres_arrays { /* parameters of one connection's INSERT */
     bool is_prepared;
@@ -460,10 +461,25 @@ __attribute__((format(printf, 2, 3))) static void add_text(struct text *text, co
     va_end(arguments);
 }
 
-/* Whether a request may have two rows with the same device and time. */
-static bool may_repeat(const struct spec *spec)
+bool postgres_may_repeat(const struct spec *spec)
 {
     return spec->disorder_ratio > 0 && spec->disorder_mode == DISORDER_POISSON;
+}
+
+static void add_columns(struct text *text, const struct driver *d)
+{
+    const struct column *columns = d->setup->schema->columns + postgres_first_column(d);
+    for (uint32_t i = 0; i < postgres_column_count(d); i++)
+        add_text(text, ", \"%s\"", columns[i].name);
+}
+
+static void add_conflict(struct text *text, const struct driver *d)
+{
+    const struct column *columns = d->setup->schema->columns + postgres_first_column(d);
+    add_text(text, " ON CONFLICT (device_id, time) DO UPDATE SET ");
+    for (uint32_t i = 0; i < postgres_column_count(d); i++)
+        add_text(text, "%s\"%s\" = excluded.\"%s\"", i ? ", " : "", columns[i].name,
+                 columns[i].name);
 }
 
 static void write_statement(const struct driver *d, struct text *text)
@@ -475,19 +491,63 @@ static void write_statement(const struct driver *d, struct text *text)
     for (uint32_t i = 0; i < count; i++)
         add_text(text, ", %s", array_type(columns[i].type).name);
     add_text(text, ") AS INSERT INTO %s (time, device_id", d->table);
-    for (uint32_t i = 0; i < count; i++)
-        add_text(text, ", \"%s\"", columns[i].name);
+    add_columns(text, d);
     add_text(text, ") SELECT %s* FROM unnest($1, $2",
-             is_upsert && may_repeat(d->setup->spec) ? "DISTINCT ON (d, t) " : "");
+             is_upsert && postgres_may_repeat(d->setup->spec) ? "DISTINCT ON (d, t) " : "");
     for (uint32_t i = 0; i < count; i++)
         add_text(text, ", $%" PRIu32, FIXED_ARRAYS + i + 1);
     add_text(text, ") AS u (t, d)");
-    if (!is_upsert)
-        return;
-    add_text(text, " ON CONFLICT (device_id, time) DO UPDATE SET ");
-    for (uint32_t i = 0; i < count; i++)
-        add_text(text, "%s\"%s\" = excluded.\"%s\"", i ? ", " : "", columns[i].name,
-                 columns[i].name);
+    if (is_upsert)
+        add_conflict(text, d);
+}
+
+/* Space for a statement that names every column up to four times. */
+static bool make_text(const struct driver *d, struct text *text)
+{
+    text->size =
+        512 + 2 * strlen(d->table) + (size_t)postgres_column_count(d) * (4 * NAME_MAX_BYTES + 64);
+    text->bytes = malloc(text->size);
+    return text->bytes != NULL;
+}
+
+static void write_staged(const struct driver *d, struct text *text)
+{
+    add_text(text, "COPY " STAGE " (time, device_id");
+    add_columns(text, d);
+    add_text(text, ") FROM STDIN (FORMAT binary); INSERT INTO %s (time, device_id", d->table);
+    add_columns(text, d);
+    add_text(text, ") SELECT %stime, device_id",
+             postgres_may_repeat(d->setup->spec) ? "DISTINCT ON (device_id, time) " : "");
+    add_columns(text, d);
+    add_text(text, " FROM " STAGE);
+    add_conflict(text, d);
+}
+
+enum outcome postgres_open_staged(struct driver *d, struct fault *fault)
+{
+    struct text text = {0};
+    if (!make_text(d, &text))
+        return fault_no_memory(fault);
+    d->staged = text.bytes;
+    write_staged(d, &text);
+    return OUTCOME_OK;
+}
+
+enum outcome postgres_create_stage(struct connection *c, struct fault *fault)
+{
+    static const char form[] = "CREATE TEMPORARY TABLE " STAGE " (LIKE %s) ON COMMIT DELETE ROWS";
+    const struct libpq *p = &c->driver->libpq;
+    uint64_t none = 0;
+    char statement[sizeof form + 256];
+    snprintf(statement, sizeof statement, form, c->driver->table);
+    if (!p->send_query(c->conn, statement))
+        return postgres_fault(p, c->conn, NULL, fault);
+    const enum outcome outcome =
+        postgres_flush(c) ? postgres_take_answer(c, &none, fault) : OUTCOME_FATAL;
+    if (c->is_late)
+        return fault_late(fault, "the server did not make the temporary table");
+    c->has_stage = outcome == OUTCOME_OK;
+    return outcome;
 }
 
 enum outcome postgres_open_insert(struct driver *d, struct fault *fault)
@@ -499,15 +559,12 @@ enum outcome postgres_open_insert(struct driver *d, struct fault *fault)
                   bytes, REQUEST_BYTES_MAX);
         return OUTCOME_FATAL;
     }
-    struct text text = {.size = 512 + strlen(d->table) +
-                                (size_t)postgres_column_count(d) * (3 * NAME_MAX_BYTES + 64)};
-    text.bytes = malloc(text.size);
+    struct text text = {0};
+    if (!make_text(d, &text))
+        return fault_no_memory(fault);
     d->insert = text.bytes;
-    if (text.bytes) {
-        write_statement(d, &text);
-        return OUTCOME_OK;
-    }
-    return fault_no_memory(fault);
+    write_statement(d, &text);
+    return OUTCOME_OK;
 }
 
 static void put_array_start(uint8_t *out, unsigned element, bool has_nulls, uint32_t rows)
@@ -651,7 +708,7 @@ enum outcome postgres_send_insert(struct connection *c, const struct batch *batc
         outcome = execute_insert(c, rows_acked, fault);
     if (outcome != OUTCOME_OK)
         *rows_acked = 0;
-    else if (d->method == METHOD_UPSERT && may_repeat(d->setup->spec))
+    else if (d->method == METHOD_UPSERT && postgres_may_repeat(d->setup->spec))
         *rows_acked = batch->rows; /* the server counts a row once, but has stored all of them */
     return outcome;
 }

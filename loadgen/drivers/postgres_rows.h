@@ -25,6 +25,15 @@ enum outcome postgres_send_insert(struct connection *connection, const struct ba
                                   uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault);
 void postgres_free_arrays(struct connection *connection);
 
+/* Makes the statement that copies the rows of a request into a temporary table of the session, and
+ * upserts them from there, in one transaction. `create_stage` makes that table once. */
+enum outcome postgres_open_staged(struct driver *driver, struct fault *fault);
+enum outcome postgres_create_stage(struct connection *connection, struct fault *fault);
+
+/* Whether a request may have two rows with the same device and time. The server then counts fewer
+ * rows than an upsert was sent. */
+bool postgres_may_repeat(const struct spec *spec);
+
 /* Sends a row's values as one field of the type jsonb. */
 enum outcome postgres_open_json(struct driver *driver, struct fault *fault);
 uint64_t postgres_json_row_bytes(const struct schema *schema, uint32_t first, uint32_t count);

@@ -38,8 +38,9 @@ def test_a_trial_counts_each_row_that_was_acknowledged(folder, method, flags):
     assert json.loads(said.splitlines()[0])["method"] == method
 
 
-def test_an_upsert_stores_a_device_and_time_once(folder):
-    _, facts, said = trial_by(folder, "upsert", **LATE)
+@pytest.mark.parametrize("method", ["upsert", "copy-upsert"])
+def test_an_upsert_stores_a_device_and_time_once(folder, method):
+    _, facts, said = trial_by(folder, method, **LATE)
     kept = json.loads(said.splitlines()[-1])["rows_distinct"]
     assert facts["counted"]["rows"] == kept == pytest.approx(0.7 * ROWS, rel=0.05)
     assert (facts["mismatches"], facts["suspicious"]) == ([], [])

@@ -44,7 +44,7 @@ def test_a_trial_counts_what_was_acknowledged(in_order, compress):
     assert " on PostgreSQL " in said["server_version"]
 
 
-@pytest.mark.parametrize("method", ["insert", "upsert", "jsonb"])
+@pytest.mark.parametrize("method", ["insert", "upsert", "copy-upsert", "jsonb"])
 def test_methods_beside_copy(in_order, method):
     result, facts = in_order("compress=on", "chunk_interval=10m", "space_partitions=2", load__method=method)
     m = result.measurement

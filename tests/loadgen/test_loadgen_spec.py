@@ -199,7 +199,7 @@ def test_version_help_and_drivers(program: Path):
     assert "130  interrupted" in out("--help")
     drivers = {d["driver"]: d for d in json.loads(out("drivers"))}
     assert drivers["null"]["methods"] == ["discard"]
-    assert drivers["postgres"]["methods"] == ["copy", "insert", "upsert", "jsonb"]
+    assert drivers["postgres"]["methods"] == ["copy", "insert", "upsert", "copy-upsert", "jsonb"]
     assert drivers["postgres"]["sql"] is True
     assert drivers["postgres"]["features"] == {m: ["deadline", "separable"] for m in drivers["postgres"]["methods"]}
     assert drivers["tdengine"]["features"]["stmt"] == []

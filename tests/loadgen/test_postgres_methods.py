@@ -1,4 +1,4 @@
-"""PostgreSQL's methods `insert`, `upsert` and `jsonb` on a real server: values, counts, repeated keys, refusals."""
+"""PostgreSQL's methods `insert`, `upsert`, `copy-upsert` and `jsonb` on a real server: values, counts, repeated keys, refusals."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from running_load import METERS, make_table, stopped_meanwhile
 from test_postgres_rows import FIXED, TYPES, as_arrived, as_made
 
 PER_US = {"ms": 0.001, "us": 1, "ns": 1000}
+UPSERTS = ("upsert", "copy-upsert")
 MIXED = [*FIXED, "x"]
 WAYS = {
     "rows in turn": {"rows_per_request": 3001, "interlace_rows": 1},
@@ -47,7 +48,10 @@ def keyed(postgres, columns: str) -> None:
 
 @pytest.mark.parametrize(
     ("method", "way", "precision"),
-    [*zip(["insert"] * 5, WAYS, ["ms", "us", "ns", "us", "ms"], strict=True), ("upsert", "NULLs", "ms")],
+    [
+        *zip(["insert"] * 5, WAYS, ["ms", "us", "ns", "us", "ms"], strict=True),
+        *((method, "NULLs", "ms") for method in UPSERTS),
+    ],
 )
 def test_every_value_arrives_as_it_was_made(run, rows_of, postgres, method, way, precision):
     names = MIXED if way == "text" else FIXED
@@ -85,7 +89,7 @@ def test_all_values_of_a_row_are_in_one_jsonb(run, rows_of, postgres, way):
     assert sorted(arrived, key=lambda r: r[:2]) == made_rows(rows_of, names, spec, "us")
 
 
-@pytest.mark.parametrize("method", ["insert", "upsert", "jsonb"])
+@pytest.mark.parametrize("method", ["insert", *UPSERTS, "jsonb"])
 def test_a_part_of_the_columns(run, postgres, method):
     keyed(postgres, "metrics jsonb" if method == "jsonb" else "current real, voltage int4, phase real")
     spec = {"method": method, "tables": 3, "rows": 300, "partial_from": 1, "partial_columns": 1}
@@ -97,9 +101,10 @@ def test_a_part_of_the_columns(run, postgres, method):
     assert row == ["0", "300", "0"]
 
 
-def test_an_upsert_replaces_the_row_of_its_device_and_time(run, postgres):
+@pytest.mark.parametrize("method", UPSERTS)
+def test_an_upsert_replaces_the_row_of_its_device_and_time(run, postgres, method):
     keyed(postgres, "current real, voltage int4, phase real")
-    spec = {**postgres.spec(), "method": "upsert", "tables": 3, "rows": 3000, "rows_per_request": 700}
+    spec = {**postgres.spec(), "method": method, "tables": 3, "rows": 3000, "rows_per_request": 700}
     assert run(spec).summary["rows_acked"] == 3000
     before = postgres.query("SELECT device_id, time, voltage FROM measurement ORDER BY 1, 2")
     assert run({**spec, "seed": 2}).summary["rows_acked"] == 3000
@@ -109,11 +114,12 @@ def test_an_upsert_replaces_the_row_of_its_device_and_time(run, postgres):
     assert before != after
 
 
+@pytest.mark.parametrize("method", UPSERTS)
 @pytest.mark.parametrize("rows_per_request", [1000, 7])
-def test_an_upsert_stores_repeated_times_once(run, postgres, rows_per_request):
+def test_an_upsert_stores_repeated_times_once(run, postgres, rows_per_request, method):
     keyed(postgres, "current real, voltage int4, phase real")
     late = {"disorder": "poisson", "disorder_ratio": 30, "disorder_lambda": 5, "disorder_max_k": 20}
-    spec = {"method": "upsert", "tables": 3, "rows": 9000, "rows_per_request": rows_per_request, **late}
+    spec = {"method": method, "tables": 3, "rows": 9000, "rows_per_request": rows_per_request, **late}
     outcome = run({**postgres.spec(), **spec})
     assert outcome.code == 0, outcome.stderr
     assert outcome.summary["rows_acked"] == 9000 > outcome.summary["rows_distinct"]
@@ -136,6 +142,8 @@ def test_an_insert_that_meets_a_key_stores_nothing_of_its_request(run, postgres)
     ("method", "columns", "code", "timeout_s"),
     [
         ("upsert", METERS, "42P10", 0),
+        ("copy-upsert", METERS, "42P10", 0),
+        ("copy-upsert", METERS.replace("phase", "other"), "42703", 30),
         ("insert", METERS.replace("phase", "other"), "42703", 0),
         ("insert", METERS.replace("phase", "other"), "42703", 30),
         ("jsonb", METERS, "42703", 0),
@@ -155,7 +163,7 @@ def test_a_stopped_server_ends_an_insert_at_the_deadline(program, postgres):
     stopped_meanwhile(program, postgres, method="insert", rows_per_request=20_000)
 
 
-@pytest.mark.parametrize("method", ["insert", "upsert", "jsonb"])
+@pytest.mark.parametrize("method", ["insert", *UPSERTS, "jsonb"])
 def test_with_its_sending_stubbed_a_method_makes_rows_and_asks_no_server(run, postgres, method):
     """At an address where nobody listens."""
     spec = {"method": method, "tables": 10, "rows": 50_000, "rows_per_request": 1000, "sending": "stubbed"}

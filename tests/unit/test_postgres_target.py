@@ -16,12 +16,12 @@ KNOBS = {"connections": "4", "partitions": "4", "chunk_interval": "7d", "compres
 
 def test_both_targets_have_all_methods_and_copy_is_the_default():
     for target in ("postgres", "timescaledb"):
-        assert load_facts(target).methods == METHODS == ("copy", "insert", "upsert", "jsonb")
+        assert load_facts(target).methods == METHODS == ("copy", "insert", "upsert", "copy-upsert", "jsonb")
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_table_of_a_method(method):
-    is_json, is_upsert = method == "jsonb", method == "upsert"
+    is_json, is_upsert = method == "jsonb", method in ("upsert", "copy-upsert")
     columns = table_columns(method, ("a:int", "b:double"), {"int": "integer", "double": "float8"}.__getitem__)
     assert columns == ("metrics jsonb NOT NULL" if is_json else '"a" integer, "b" float8')
     assert ("UNIQUE" in device_index(method)) is stores_pairs_once(method) is is_upsert

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-COPY, INSERT, UPSERT, JSONB = "copy", "insert", "upsert", "jsonb"
-METHODS = (COPY, INSERT, UPSERT, JSONB)
+COPY, INSERT, UPSERT, COPY_UPSERT, JSONB = "copy", "insert", "upsert", "copy-upsert", "jsonb"
+METHODS = (COPY, INSERT, UPSERT, COPY_UPSERT, JSONB)
+_REPLACES = (UPSERT, COPY_UPSERT)
 METRICS = "metrics"  # the column that has all values of a row, as tsdbperf names it
 _NOT_IN_JSON = ("varbinary", "geometry")
 
@@ -23,12 +24,12 @@ def table_columns(method: str, columns: Iterable[str], sql_type: Callable[[str],
 
 def device_index(method: str) -> str:
     """How its index on device and time begins. INSERT ... ON CONFLICT needs one that allows each pair once."""
-    return "CREATE UNIQUE INDEX" if method == UPSERT else "CREATE INDEX"
+    return "CREATE UNIQUE INDEX" if stores_pairs_once(method) else "CREATE INDEX"
 
 
 def stores_pairs_once(method: str) -> bool:
     """Whether a row that comes again replaces the one of its device and time."""
-    return method == UPSERT
+    return method in _REPLACES
 
 
 def unwritten(method: str, kind: str) -> bool:
