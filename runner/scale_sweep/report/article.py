@@ -9,6 +9,7 @@ from __future__ import annotations
 from scale_sweep.base.units import format_number
 from scale_sweep.model import KnobColumn, KnobRole, StoredRun, VerdictKind
 from scale_sweep.report.columns import Column, published
+from scale_sweep.report.disk_range import disk_words, range_notes
 from scale_sweep.report.figures import (
     MARK,
     OWN_MARK,
@@ -39,6 +40,7 @@ def _knob_of(run: StoredRun, role: KnobRole) -> KnobColumn:
     return known[0] if known else KnobColumn(name=role.value, role=role, label=label)
 
 
+_DISK = "disk_io"
 _OF_ROWS = ("rows", "durable_rows")  # columns without a figure for a load of requests
 
 
@@ -83,8 +85,10 @@ def article_table(run: StoredRun) -> Table:
         mark = OWN_MARK if own else "" if valid else MARK
         cells = {name: say(trials) for name, (_, say) in zip(_names(run), columns, strict=True)}
         cells |= {name: _rate(run, level, words) for name, words in cells.items() if name == fitted}
+        cells |= {name: disk_words(run, trials) for name in cells if name == _DISK}
         rows.append((format_number(level) + mark, *cells.values()))
     notes = ["mean over the VALID trials of a level; CPU usage is relative to the cores of the server"]
+    notes += range_notes(row[1 + at] for row in rows for at, name in enumerate(_names(run)) if name == _DISK)
     if is_marked:
         notes.append("† no VALID trial at this level: mean over all its trials, and not the server's number")
     if bound:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from scale_sweep.analysis.fit import speedup_words
 from scale_sweep.base.units import format_number
 from scale_sweep.model import Measurement, StoredRun, TrialResult, VerdictKind
-from scale_sweep.report.columns import disk_mb_per_s
+from scale_sweep.report.disk_range import disk_words, range_notes
 from scale_sweep.report.figures import (
     MARK,
     OWN_MARK,
@@ -26,6 +26,7 @@ from scale_sweep.report.figures import (
 )
 from scale_sweep.report.table import ABSENT, Table, common_marks, fixed, marked, mean, rate, short
 
+_DISK = "Disk MB/s"
 _NOTE = "means over the fitted trials; speedup and efficiency: relative to the first level"
 _MARKED = "† no trial is fitted: means over all trials, and not the server's number"
 _OWN = "‡ SOFTWARE_BOTTLENECK: the server does not use its resources here, for a reason inside it"
@@ -37,9 +38,10 @@ def levels_table(run: StoredRun) -> Table:
     common = common_marks(run.on_curve)
     columns = [
         ("Trials fitted", _fitted),
+        ("Values/s", lambda trials: rate(_values_per_s(run, trials))),
         *((shown.words.capitalize(), _mean_rate(shown.field)) for shown in others),
         ("Server cores used / given", _cores),
-        ("Disk MB/s", lambda trials: short(mean(disk_mb_per_s(axis_facts(run), r.measurement) for r in trials))),
+        (_DISK, lambda trials: disk_words(run, trials)),
         ("Response p50 (ms)", _mean_of(lambda m: m.response_ms_p50)),
         ("p99 (ms)", _mean_of(lambda m: m.response_ms_p99)),
     ]
@@ -50,7 +52,8 @@ def levels_table(run: StoredRun) -> Table:
         cells = [say(here if say is _fitted else trials) for _, say in columns]
         rows.append((*_scaled(run, level, common), *cells))
     headers = (axis_facts(run).title, fitted.words.capitalize(), "Speedup", "Efficiency (%)", *(h for h, _ in columns))
-    return _without_empty(Table(title="Each level", headers=headers, rows=tuple(rows), notes=_notes(run, common)))
+    notes = (*_notes(run, common), *range_notes(row[headers.index(_DISK)] for row in rows))
+    return _without_empty(Table(title="Each level", headers=headers, rows=tuple(rows), notes=notes))
 
 
 def _scaled(run: StoredRun, level: float, common: Sequence[str]) -> tuple[str, str, str, str]:
@@ -92,6 +95,15 @@ def _cores(trials: Sequence[TrialResult]) -> str:
 
 def _mean_of(read: Callable[[Measurement], float | None]) -> Callable[[Sequence[TrialResult]], str]:
     return lambda trials: short(mean(read(r.measurement) for r in trials))
+
+
+def _values_per_s(run: StoredRun, trials: Sequence[TrialResult]) -> float | None:
+    """The values of the written rows; None for rows of one value, and for a load of requests."""
+    columns = len(run.plan.sweep.work.data.columns)
+    if run.plan.sweep.work.counts_requests or columns < 2:
+        return None
+    rows_per_s = mean(r.measurement.rows_per_s for r in trials)
+    return rows_per_s * columns if rows_per_s is not None else None
 
 
 def _mean_rate(field: str) -> Callable[[Sequence[TrialResult]], str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from scale_sweep.base.units import format_number
 from scale_sweep.model import StoredRun
-from scale_sweep.report.columns import disk_mb_per_s
+from scale_sweep.report.disk_range import disk_words, range_notes
 from scale_sweep.report.figures import MARK, at_level, axis_facts, axis_name, fitted_rate, levels_of
 from scale_sweep.report.subject_points import stored_bytes
 from scale_sweep.report.table import ABSENT, Table, fixed, mean, rate, short
@@ -76,7 +76,7 @@ def compare(run: StoredRun, reference: Reference) -> ReferenceComparison | None:
             level=level,
             rate=mean(getattr(r.measurement, fitted_rate(run).field) for r in trials),
             cpu_percent=mean(r.measurement.server_cpu_percent for r in trials),
-            disk=short(mean(disk_mb_per_s(axis, r.measurement) for r in trials)),
+            disk=disk_words(run, trials),
             valid=valid,
         )
     if not published:
@@ -173,6 +173,7 @@ def _notes(both: ReferenceComparison, reference: Reference, run: StoredRun) -> l
         notes.append(f"bytes on disk for a row: {', '.join(sorted(stored))} published, {ours} ours")
     if axis_facts(run).published_note:
         notes.append(axis_facts(run).published_note)
+    notes += range_notes(s.disk for s in both.ours.values())
     if any(not s.valid for s in both.ours.values()):
         notes.append("† ours: no VALID trial at this level")
     return notes

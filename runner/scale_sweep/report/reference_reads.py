@@ -23,7 +23,7 @@ _TITLE = "Published and ours: response times of reads"
 
 def is_of_reads(reference: Reference | None) -> bool:
     """Whether the rows have the columns of a table of reads."""
-    return bool(reference) and all(column in reference[0] for column in NEEDS)
+    return reference is not None and any(all(column in row for column in NEEDS) for row in reference[:1])
 
 
 def reads_table(run: StoredRun, reference: Reference | None) -> Table | None:

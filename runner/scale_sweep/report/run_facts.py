@@ -67,11 +67,19 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("cgroup", _text(host.get("cgroup"))),
         ("CPU governor", _text(host.get("governor"))),
         ("Disks", "; ".join(filter(None, (_disk(d) for d in _disks(run))))),
+        ("Limit of the disk", _disk_limit(run)),
         ("Server", ", ".join(filter(None, (server_name(run), run.plan.sweep.runtime, _as_user(run))))),
         ("Image", _text(server.get("image_digest")) or run.plan.sweep.image),
         ("Chosen because", _text(run.manifest.get("choice"))),
     ]
     return tuple((label, value) for label, value in facts if value)
+
+
+def _disk_limit(run: StoredRun) -> str:
+    """fio's result for the disk of the data; "" for prepared disks, which have a table."""
+    limits = [limit for limit in _sequence(run.manifest.get("disk_ceilings")) if isinstance(limit, Mapping)]
+    rate = limits[0].get("write_mb_per_s") if limits and run.plan.sweep.disks is None else None
+    return f"{rate:,.0f} MB/s of sequential writes, by fio" if isinstance(rate, (int, float)) else ""
 
 
 def _as_user(run: StoredRun) -> str:
