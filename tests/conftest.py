@@ -31,6 +31,7 @@ signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 STATE = tempfile.mkdtemp(prefix="scale-tests-", dir="/var/tmp")
 os.chmod(STATE, 0o711)
 os.environ.setdefault("SCALE_STATE_DIR", f"{STATE}/state")
+os.environ.setdefault("SCALE_DISK_LIMIT", "off")  # test_kept_limit.py measures
 os.environ.setdefault("SCALE_NEW_PAGES", "off")  # each sweep and plan would touch gigabytes; test_new_pages.py measures
 
 # Hundreds of processes import the package: without its bytecode, each compiles it again, which takes 1 s of CPU time.

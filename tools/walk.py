@@ -95,7 +95,7 @@ def walk_of_a_trial() -> Walk:
     sys.path.insert(0, str(ROOT / "runner"))
     walk, written, before = Walk(), io.StringIO(), Path.cwd()
     with tempfile.TemporaryDirectory(prefix="scale-walk-", dir="/var/tmp") as folder:
-        os.environ |= {"SCALE_STATE_DIR": f"{folder}/state", "SCALE_NEW_PAGES": "off"}
+        os.environ |= {"SCALE_STATE_DIR": f"{folder}/state", "SCALE_NEW_PAGES": "off", "SCALE_DISK_LIMIT": "off"}
         os.chdir(folder)
         sys.argv = ["scale", *WORDS]
         try:

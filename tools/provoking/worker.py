@@ -169,7 +169,7 @@ def _called(case: Case) -> int:
 def _environment(case: Case) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "SCALE_LOADGEN", "JAVA_HOME") if name in os.environ}
     own = {"HOME": str(sandbox.HOME), "TMPDIR": "/tmp", "LANG": "C.UTF-8", "COLUMNS": "160", "TERM": "dumb"}
-    own |= {"SCALE_NEW_PAGES": "off"}  # hundreds of cases, each of which would touch gigabytes
+    own |= {"SCALE_NEW_PAGES": "off", "SCALE_DISK_LIMIT": "off"}  # hundreds of cases would touch gigabytes
     return {**kept, **own, **case.environment}
 
 

@@ -5,6 +5,7 @@ package refuses bad requests before it, measures after it, and remembers what mu
 """
 
 from scale_sweep.machine.disks.ceilings import measure_ceilings, shares_bottleneck
+from scale_sweep.machine.disks.kept_limit import limit_of
 from scale_sweep.machine.disks.prepare import create, prepared
 from scale_sweep.machine.disks.removal import leftover_sets, remove_disks, remove_sets
 from scale_sweep.machine.disks.sets import DiskSet, list_disks, state_of
@@ -17,6 +18,7 @@ __all__ = [
     "check_stripe",
     "create",
     "leftover_sets",
+    "limit_of",
     "list_disks",
     "measure_ceilings",
     "prepared",

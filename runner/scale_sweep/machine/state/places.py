@@ -4,6 +4,7 @@
     scratch/      files of one trial: kept requests, recordings of perf
     programs/     copies of servers that the server's user cannot reach
     clients/      client libraries out of images
+    limits/       limits of disks that fio measured; see `scale_sweep/machine/disks/kept_limit.py`
     data/         the servers' data, unless --data-dir names another directory
     ram/          mount points of `--data-dir ram`
     dashboards/   everything of `scale dashboards`
@@ -23,7 +24,7 @@ from scale_sweep.base.errors import PreflightError
 from scale_sweep.machine.state.trusted import named, open_trusted, others_write
 
 VARIABLE = "SCALE_STATE_DIR"
-_CLOSED = ("records", "scratch", "clients")
+_CLOSED = ("records", "scratch", "clients", "limits")
 _PASSED = ("programs", "data", "ram", "dashboards")  # servers with another user enter them; they cannot be listed
 _OWN, _PASS = 0o700, 0o711
 _READ = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

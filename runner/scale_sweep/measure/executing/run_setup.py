@@ -1,15 +1,17 @@
 """Sets up what the trials of a run share, and removes it at the end: its disks, its data sets, and the memory that is
 held for the server. Measures the load generator's own ceilings, one for all trials that have the same.
 
-A sweep of cores has one disk, the one that holds the data directory; nothing is made or measured then. Whether a server
-supports several data directories is tried once: with one on each disk, a database is created, and the place of every
-part is read back. A data set is loaded by the first trial that needs it, so that what goes wrong is that trial's
-verdict, and the next one tries again. Refuses to trust a version or an edition, and to decide how much memory is held.
+A sweep of cores has one disk, the one that holds the data directory; nothing is made then, and its limit is measured
+once a day. Whether a server supports several data directories is tried once: with one on each disk, a database is
+created, and the place of every part is read back. A data set is loaded by the first trial that needs it, so that what
+goes wrong is that trial's verdict, and the next one tries again. Refuses to trust a version or an edition, and to
+decide how much memory is held.
 """
 
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
@@ -60,9 +62,7 @@ def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[
     """Prepares the disks for the trials and always removes them afterwards. Raises PreflightError or ProvisionError."""
     sweep = plan.sweep
     if sweep.disks is None:
-        disk = disk_of(data_dir)
-        only_disk = data_disk(disk) if disk else memory_disk(data_dir)
-        yield PreparedDisks(disks=(only_disk,) if only_disk else ())
+        yield _only_disk(plan, data_dir, say)
         return
     # a sweep of cores does not need it
     from scale_sweep.machine.disks import measure_ceilings, prepared, shares_bottleneck
@@ -76,6 +76,17 @@ def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[
         for sentence in ceiling_sentences(stage):
             say(sentence)
         yield stage
+
+
+def _only_disk(plan: Plan, data_dir: Path, say: Say) -> PreparedDisks:
+    """The disk of the data directory, with its limit if a server writes files there."""
+    from scale_sweep.machine.disks import limit_of
+
+    disk = disk_of(data_dir)
+    only_disk = data_disk(disk) if disk else memory_disk(data_dir)
+    writes = any(load_facts(trial.subject.target).has_files for trial in plan.trials)
+    limit = limit_of(only_disk, data_dir, BLOCK_BYTES, time.time(), say) if only_disk and writes else None
+    return PreparedDisks(disks=(only_disk,) if only_disk else (), ceilings=(limit,) if limit else ())
 
 
 def ceiling_sentences(stage: PreparedDisks) -> list[str]:
