@@ -10,6 +10,7 @@ from scale_sweep.report.article import article_table
 from scale_sweep.report.disk_range import disk_range, disk_words
 from scale_sweep.report.levels import levels_table
 from scale_sweep.report.reference import reference_table
+from scale_sweep.report.run_facts import machine_facts
 from tests.unit.synthetic_run import synthetic_run
 
 
@@ -57,3 +58,13 @@ def test_the_levels_have_values_of_rows_with_several_columns():
     table = levels_table(run)
     cell = table.rows[0][table.headers.index("Values/s")]
     assert columns == 3 and float(cell.replace(",", "")) == pytest.approx(rows_per_s * 3, rel=1e-3)
+
+
+def test_the_limit_of_the_datas_disk_is_a_fact_of_the_machine():
+    run = bursts()
+    limit = {"disks": ["d1"], "write_mb_per_s": 812.3, "sync_writes_per_s": 3000.0}
+    facts = dict(machine_facts(replace(run, manifest={**run.manifest, "disk_ceilings": [limit]})))
+    assert facts["Limit of the disk"] == "812 MB/s of sequential writes, by fio"
+    assert "Limit of the disk" not in dict(machine_facts(run))
+    for odd in ("x", [None], [{"disks": "d1"}]):  # a file of somebody else
+        machine_facts(replace(run, manifest={**run.manifest, "disk_ceilings": odd}))

@@ -102,6 +102,12 @@ def _level_cells(trials: Sequence[TrialResult]) -> tuple[str, ...]:
     )
 
 
+def limit_words(run: StoredRun) -> str:
+    """fio's result for the disk of the data; "" for prepared disks, which have a table."""
+    rows = () if has_prepared_disks(run) else ceiling_table(run).rows
+    return "".join(f"{rate} MB/s of sequential writes, by fio" for _, rate, _ in rows[:1])
+
+
 def ceiling_table(run: StoredRun) -> Table:
     """fio's measurements before the sweep: each disk alone, then all together."""
     rows = []

@@ -15,6 +15,7 @@ from scale_sweep.base.same_value import is_same_value
 from scale_sweep.base.units import counted, format_cpus, format_number, format_rate, format_seconds
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.model import DEFAULTS, KnobRole, Operation, StoredRun, Sweep, TrialResult
+from scale_sweep.report.disk_tables import limit_words
 from scale_sweep.report.old_servers import old_servers
 from scale_sweep.report.table import Table, fixed, known, mean, unseen_words
 
@@ -67,19 +68,12 @@ def machine_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("cgroup", _text(host.get("cgroup"))),
         ("CPU governor", _text(host.get("governor"))),
         ("Disks", "; ".join(filter(None, (_disk(d) for d in _disks(run))))),
-        ("Limit of the disk", _disk_limit(run)),
+        ("Limit of the disk", limit_words(run)),
         ("Server", ", ".join(filter(None, (server_name(run), run.plan.sweep.runtime, _as_user(run))))),
         ("Image", _text(server.get("image_digest")) or run.plan.sweep.image),
         ("Chosen because", _text(run.manifest.get("choice"))),
     ]
     return tuple((label, value) for label, value in facts if value)
-
-
-def _disk_limit(run: StoredRun) -> str:
-    """fio's result for the disk of the data; "" for prepared disks, which have a table."""
-    limits = [limit for limit in _sequence(run.manifest.get("disk_ceilings")) if isinstance(limit, Mapping)]
-    rate = limits[0].get("write_mb_per_s") if limits and run.plan.sweep.disks is None else None
-    return f"{rate:,.0f} MB/s of sequential writes, by fio" if isinstance(rate, (int, float)) else ""
 
 
 def _as_user(run: StoredRun) -> str:

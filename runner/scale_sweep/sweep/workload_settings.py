@@ -86,7 +86,8 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         laws,
         "walk",
         "Values: walk (a random walk, like measurements), random, normal (from a normal distribution), constant, line "
-        "(rises and falls back), sine, square (high, then low); or the share of the columns for each, like line=1,sine=1,random=2.",
+        "(rises and falls back), sine, square (high, then low); or the share of the columns for each, like "
+        "line=1,sine=1,random=2.",
         "LAWS",
     ),
     _s(

@@ -57,7 +57,7 @@ def _measured(
 
 
 def _identity(disk: DataDisk) -> list[object]:
-    """What tells this disk from another one that has its device number later."""
+    """The facts that distinguish this disk from another one that later has its device number."""
     return [disk.device, disk.block_name, disk.file_system, disk.path, disk.size_bytes]
 
 
