@@ -133,6 +133,8 @@ def test_named_workloads_are_defaults_that_flags_override():
     assert named.work.preload_rows == 10**6
     assert "range" in {o.name for o in named.work.operations}
     assert named.question == "How does the rate of requests grow with cores?"
+    searched = resolve_sweep("cpu", {"axis.cores": "1", "workload.name": "iot-queries", "load.slo": "p99 < 20ms"})
+    assert searched.question == "How does the highest rate of requests that holds p99 < 20 ms grow with cores?"
     assert make_sweep().work == Work(data=make_sweep().work.data)  # without one nothing has changed
 
 

@@ -2,11 +2,10 @@
 
 A number, a duration, a size, the name of a run, a path, a fingerprint and the order of trials vary from run to run:
 VARIES lists their patterns. Some lines depend on the machine or on its other programs: MACHINE lists them, and they may
-be missing or added, as may statements on the noise of a run. MARKS lists what a run says of a window (whether a
-checkpoint fell into it), which varies as well. The lines of one trial stand for those of all others: how many replicates
-fit into the time of --quick depends on the machine. If a trial is not VALID, lines with results may differ as
-well: RESULT lists them. A line "..." on a page stands for any lines. Refuses to compare a line that is in no list by
-anything but its words.
+be missing or added, as may statements on the noise of a run and MARKS, the words about what a window did not contain.
+The lines of one trial stand for those of all others, because their number depends on the machine. If a trial is not
+VALID, lines with results may differ as well: RESULT lists them. A line "..." on a page stands for any lines. Refuses to
+compare a line that is in no list by anything but its words.
 """
 
 from __future__ import annotations

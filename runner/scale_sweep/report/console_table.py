@@ -46,7 +46,8 @@ def console_table(run: StoredRun) -> Table:
         notes.append(f"All VALID trials: {SHORT}.")
     axis = axis_facts(run)
     further = ("server cores", "per CPU-second", *(CONSOLE[name][0] for name in axis.console_columns))
-    first = (axis.title.lower(), fitted_rate(run).words, "speedup", "efficiency")
+    searched = "capacity " if run.plan.sweep.load.objective is not None else ""
+    first = (axis.title.lower(), f"{searched}{fitted_rate(run).words}", "speedup", "efficiency")
     return Table(
         title=run.plan.sweep.question,
         headers=(*first, *further, "verdicts"),

@@ -15,7 +15,7 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.plain_text import plain_text, shortened
 from scale_sweep.experiment.axes import Axis, all_axes
 from scale_sweep.machine.host import Host
-from scale_sweep.model import Load, Origin, Rule, Sweep, Work
+from scale_sweep.model import Load, Objective, Origin, Rule, Sweep, Work
 from scale_sweep.sweep import axis as axes
 from scale_sweep.sweep import window
 from scale_sweep.sweep.bounds import refuse_too_many
@@ -172,7 +172,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
     )
     return Sweep(
         name=name,
-        question=str(texts.text.get("question", _question(swept, work))),
+        question=str(texts.text.get("question", _question(swept, work, v["load.slo"]))),
         axis=swept.facts.name,
         levels=v[swept.key],
         constants=axes.constants(swept, values),
@@ -203,10 +203,11 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
     )
 
 
-def _question(swept: Axis, work: Work) -> str:
-    """The question of the sweep: the axis' own, about the counted unit."""
-    question = swept.facts.question
-    return question.replace("write rate", "rate of requests") if work.counts_requests else question
+def _question(swept: Axis, work: Work, objective: Objective | None) -> str:
+    """The question of the sweep: the axis' own, about the counted unit and the limit that the rate holds."""
+    rate = "rate of requests" if work.counts_requests else "write rate"
+    held = f"highest {rate} that holds {objective.words}" if objective is not None else rate
+    return swept.facts.question.replace("write rate", held)
 
 
 def _knobs(v: Mapping[str, Any]) -> dict[str, Rule]:

@@ -25,7 +25,7 @@ from pathlib import Path
 PIECE_BYTES = 8 * 2**20
 AHEAD_BYTES = 256 * 2**20  # freed before somebody asks for it
 POLL_S = 0.02
-_POPULATE_WRITE = 23  # MADV_POPULATE_WRITE of linux/mman.h, since Linux 5.14: one call in place of a fault for each page
+_POPULATE_WRITE = 23  # of linux/mman.h, since Linux 5.14: one call in place of a fault for each page
 
 
 class Holder:
