@@ -55,17 +55,34 @@ struct connection {
     struct posts_ask *asks[OPERATIONS_MAX];
 };
 
+/* Writes user and password for the scheme Basic. False: they are too long. */
+static bool put_basic(const struct driver *d, const char *password, char *coded, size_t room)
+{
+    const char *user = d->setup->spec->user;
+    char plain[HEADER_BYTES / 4];
+    const int length = snprintf(plain, sizeof plain, "%s:%s", user ? user : "", password);
+    if ((size_t)length >= sizeof plain || http_base64_bytes((size_t)length) > room)
+        return false;
+    http_base64(coded, plain, (size_t)length);
+    return true;
+}
+
 /* Makes the header lines of rows and queries. False: the password cannot be in a header line.
  * There may be no password: rows that are only printed need none. */
 static bool make_headers(struct driver *d, struct fault *fault)
 {
     const char *scheme = spec_option(d->setup->spec, "auth_scheme");
     const char *password = d->setup->password;
+    char coded[HEADER_BYTES / 2] = "";
     int used = 0;
-    if (scheme && password && *password)
+    bool fits = true;
+    if (scheme && password && *password) {
+        const bool is_basic = strcmp(scheme, "Basic") == 0;
+        fits = !is_basic || put_basic(d, password, coded, sizeof coded);
         used = snprintf(d->authorization, sizeof d->authorization, "Authorization: %s %s\r\n",
-                        scheme, password);
-    if ((size_t)used >= sizeof d->authorization || (used && strpbrk(password, "\r\n"))) {
+                        scheme, is_basic ? coded : password);
+    }
+    if (!fits || (size_t)used >= sizeof d->authorization || (used && strpbrk(password, "\r\n"))) {
         fault_set(fault, FAULT_SPEC, "SPEC", "SCALE_PASSWORD: too long, or has a line break");
         return false;
     }
@@ -511,9 +528,10 @@ enum outcome posts_prepare(struct connection *c, uint32_t operation, const char 
 
 size_t posts_table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
 {
-    (void)d;
-    out[0] = 'd';
-    return (size_t)(numbers_put_unsigned(out + 1, table) - out);
+    char *at = out;
+    if (!d->form->kind->is_numbered)
+        *at++ = 'd';
+    return (size_t)(numbers_put_unsigned(at, table) - out);
 }
 
 /* Whether a time is followed by e-3. It is then written as seconds, because not every server reads

@@ -11,7 +11,8 @@
  *   query_plain=    characters of a text that go as they are, not encoded
  *   answer_rows=    members of an answer that hold rows (values)
  *   answer_column=  strings of an answer that tell which column the next rows are of
- *   auth_scheme=    Token: the password goes with each request; only if the driver lists it */
+ *   auth_scheme=    Token: the password goes with each request. Basic: the user and the password.
+ *                   Only if the driver lists it */
 #ifndef SCALE_POSTS_H
 #define SCALE_POSTS_H
 
@@ -40,6 +41,7 @@ struct post_kind { /* shared by the methods of a driver */
     const char *lacks;       /* words of a fault before a column whose type it lacks */
     const char *switch_name; /* an option of its own that is 0 or 1; NULL: none */
     const char *ms_only;     /* why times must be in ms; NULL: they need not */
+    bool is_numbered; /* a query names a table by its number, not by d<number> */
     size_t encoder_bytes; /* size of what `init` fills: the driver's names, read-only afterwards */
     size_t place_bytes; /* size of the driver's place, which begins with a post_place */
 

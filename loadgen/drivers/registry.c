@@ -4,6 +4,7 @@
 #include "driver.h"
 
 extern const struct driver_ops driver_cassandra;
+extern const struct driver_ops driver_clickhouse;
 extern const struct driver_ops driver_iotdb;
 extern const struct driver_ops driver_lines;
 extern const struct driver_ops driver_mariadb;
@@ -15,9 +16,9 @@ extern const struct driver_ops driver_samples;
 extern const struct driver_ops driver_tdengine;
 
 const struct driver_ops *const drivers[] = {
-    &driver_cassandra, &driver_iotdb,    &driver_lines,  &driver_mariadb,
-    &driver_null,      &driver_pgwire,   &driver_points, &driver_postgres,
-    &driver_samples,   &driver_tdengine, NULL,
+    &driver_cassandra, &driver_clickhouse, &driver_iotdb,    &driver_lines,
+    &driver_mariadb,   &driver_null,       &driver_pgwire,   &driver_points,
+    &driver_postgres,  &driver_samples,    &driver_tdengine, NULL,
 };
 
 const char *const feature_names[FEATURE_COUNT] = {"deadline", "depth", "separable", "unanswered",

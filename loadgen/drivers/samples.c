@@ -18,6 +18,7 @@
 #include "doubles.h"
 #include "posts.h"
 #include "table_texts.h"
+#include "varint.h"
 
 struct run { /* successive rows of one column of one table */
     const struct batch *batch;
@@ -135,7 +136,6 @@ static const struct samples_form form_json = {
 
 enum {
     LENGTH_BYTES = 4, /* length of a body below 2^28 bytes */
-    VARINT_BYTES = 10,
     KEY_1_DOUBLE = 1 << 3 | 1,
     KEY_1_BYTES = 1 << 3 | 2,
     KEY_2_BYTES = 2 << 3 | 2,
@@ -144,28 +144,12 @@ enum {
     CHUNK = 64 /* values that are converted to double at a time */
 };
 
-static char *put_varint(char *out, uint64_t value)
-{
-    for (; value >= 128; value >>= 7)
-        *out++ = (char)(value | 128);
-    *out++ = (char)value;
-    return out;
-}
-
 static char *protobuf_bytes(char *out, char key, const char *text, size_t length)
 {
     *out++ = key;
     out = put_varint(out, length);
     memcpy(out, text, length);
     return out + length;
-}
-
-static uint32_t varint_bytes(uint64_t value)
-{
-    uint32_t bytes = 1;
-    while (value >>= 7)
-        bytes++;
-    return bytes;
 }
 
 static char *protobuf_label(char *out, const char *name, const char *value, size_t length)

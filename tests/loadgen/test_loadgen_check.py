@@ -13,7 +13,18 @@ from loadgen_program import Outcome
 
 # Nobody listens there, and nobody has the library.
 NOWHERE = "host=203.0.113.1\nport=9\nlibrary=/nowhere/lib.so\nduration_s=1\ntables=8\n"
-DRIVERS = ("cassandra", "iotdb", "lines", "mariadb", "pgwire", "points", "postgres", "samples", "tdengine")
+DRIVERS = (
+    "cassandra",
+    "clickhouse",
+    "iotdb",
+    "lines",
+    "mariadb",
+    "pgwire",
+    "points",
+    "postgres",
+    "samples",
+    "tdengine",
+)
 MANY = "columns=" + ",".join(f"c{i}:int" for i in range(5000))
 WIDE = "columns=" + ",".join(f"c{i}:binary(60000)" for i in range(300))
 ASKS = "operations=q\nask.q.text="
@@ -60,6 +71,8 @@ def test_it_takes_milliseconds_beyond_the_start_of_the_program(program: Path, tm
         ("cassandra", "precision=us", "precision", "milliseconds only"),
         ("mariadb", "precision=us", "precision", "whole milliseconds"),
         ("samples", "columns=a:bigint", "columns", "a sample is a double"),
+        ("clickhouse", "columns=a:geometry(24)", "columns", "ClickHouse has no type for a:geometry"),
+        ("clickhouse", "precision=us", "precision", "whole milliseconds"),
         ("tdengine", "method=copy", "method", "no method 'copy'"),
         ("tdengine", "method=sml-telnet", "columns", "carries one value"),
         ("tdengine", f"database={'x' * 300}", "database", "too long"),
