@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 
@@ -14,3 +14,16 @@ def below(folder: str | Path) -> Iterator[Path]:
     """
     for where, folders, files in os.walk(folder):
         yield from (Path(where, name) for name in (*folders, *files))
+
+
+def sync(paths: Iterable[Path]) -> None:
+    """Syncs files and directories to the disk. Those that are gone meanwhile, and links to nothing, are left out."""
+    for path in paths:
+        try:
+            handle = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            continue
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -5,13 +5,13 @@ Refuses to open JMX, and to know what is stored: tables are the target's.
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from scale_sweep.base.files import sync as sync_files
 from scale_sweep.model import Site
 from scale_sweep.server.targets.java import find_jars, outside, program, runtime
 from scale_sweep.server.targets.nouns import Installation
@@ -142,15 +142,7 @@ def sync(root: Path) -> None:
     """Returns when the commit log of the node in this folder has marked what was acknowledged, and its files are
     fsynced."""
     time.sleep(MARKED_S)
-    for path in Path(root, _COMMIT_LOG).glob("*.log"):
-        try:
-            handle = os.open(path, os.O_RDONLY)
-        except FileNotFoundError:  # its rows have become files of the table meanwhile
-            continue
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    sync_files(Path(root, _COMMIT_LOG).glob("*.log"))  # the rows of one may become files of the table meanwhile
 
 
 def doubtful(log: str) -> tuple[str, ...]:

@@ -5,13 +5,12 @@ Refuses to know settings or how a database is made: each version has its own.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.base.files import below
+from scale_sweep.base.files import below, sync
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Session, series
@@ -54,17 +53,8 @@ class InfluxqlSession(Session):
 
     def flush(self) -> None:
         """Syncs the files of its log. With a delay of 0s the server does so itself before it answers."""
-        for path in below(Path(self._address.data_dir, self.log_folder)) if self._address.data_dir else ():
-            if path.suffix != ".wal":
-                continue
-            try:
-                handle = os.open(path, os.O_RDONLY)
-            except FileNotFoundError:  # a snapshot became a file meanwhile
-                continue
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        logs = below(Path(self._address.data_dir, self.log_folder)) if self._address.data_dir else ()
+        sync(path for path in logs if path.suffix == ".wal")  # a snapshot may become a file meanwhile
 
     def count(self) -> Counted | None:
         """The rows of each device by its first column, which must be consecutive from the first timestamp on."""

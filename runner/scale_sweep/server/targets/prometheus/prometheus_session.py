@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
-from scale_sweep.base.files import below
+from scale_sweep.base.files import below, sync
 from scale_sweep.model import Workload
 from scale_sweep.server.targets import Counted, series
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG
@@ -70,15 +69,8 @@ class PrometheusSession(PromqlSession):
     def flush(self) -> None:
         """Syncs the files of its logs. Blocks are synced when they are made."""
         root = Path(self._address.data_dir, ROOT)
-        for path in (path for name in LOGS for path in below(root / name)) if self._address.data_dir else ():
-            try:
-                handle = os.open(path, os.O_RDONLY)
-            except FileNotFoundError:  # a block was made of it meanwhile
-                continue
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+        if self._address.data_dir:
+            sync(path for name in LOGS for path in below(root / name))  # a block may be made of one meanwhile
 
     def count(self) -> Counted | None:
         """The samples of each column of each device: equal for all columns, and all of them between the first timestamp
