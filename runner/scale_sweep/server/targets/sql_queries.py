@@ -22,7 +22,8 @@ class Dialect:
     aggregates: the expression of each function, of a column {0}; of a percentile, {1} is how many percent. column: the
     spelling of a column {0}. time: the column of the times. moment: a time, of a mark {0} for ms since 1970. length: a
     time of {0} ms that is added to a moment. bucket: the start of a stretch of {0} ms; "": the language has a clause of
-    its own for stretches. value: a number {0} that a column is compared with.
+    its own for stretches. value: a number {0} that a column is compared with. tag: a tag {0} that is compared with a
+    text.
     """
 
     aggregates: Mapping[str, str]
@@ -32,6 +33,7 @@ class Dialect:
     length: str = "{0}"
     bucket: str = ""
     value: str = "{0}"
+    tag: str = "{0}"
 
     def columns(self, query: Query) -> tuple[str, ...]:
         """As the language spells them."""
@@ -41,11 +43,16 @@ class Dialect:
         """The aggregates of each column. Raises KeyError for a function without a word."""
         return tuple(self._value(function, self.column.format(name)) for function, name in query.values)
 
-    def _value(self, function: str, column: str) -> str:
+    def has(self, function: str) -> bool:
+        """Whether it has a word for the function."""
+        return self._word(function) in self.aggregates
+
+    def _word(self, function: str) -> str:
         """The median is a percentile in a language without a word for it."""
-        percent = percent_of(function)
-        word = function if percent is None or function in self.aggregates else PERCENTILE
-        return self.aggregates[word].format(column, percent)
+        return function if percent_of(function) is None or function in self.aggregates else PERCENTILE
+
+    def _value(self, function: str, column: str) -> str:
+        return self.aggregates[self._word(function)].format(column, percent_of(function))
 
     def times(self, query: Query) -> list[str]:
         """The conditions on the time."""
@@ -72,7 +79,7 @@ class Dialect:
         if query.with_tag is None:
             return []
         name, value = query.with_tag
-        return [f"{self.column.format(name)} = '{value}'"]
+        return [f"{self.tag.format(self.column.format(name))} = '{value}'"]
 
     def conditions(self, query: Query) -> list[str]:
         """The conditions on the time and on values."""

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from scale_sweep.experiment.work.sums import NS_PER_MS, column_types, figures_of
-from scale_sweep.model import Workload
+from scale_sweep.model import Trial, Workload
+from scale_sweep.server.targets.device_table import TABLE
 
 _OF_ROWS = {"rows": "count(*)", "first": "min({since})", "last": "max({since})", "times": "sum({since})"}
 _FRACTIONS = ("float", "double")
@@ -60,3 +61,14 @@ def in_ns(figures: Sequence[str], row: Sequence[Any], dialect: SumsDialect) -> d
         elif value is not None and figure.endswith(".timed"):
             values[figure] = float(value) * (dialect.ns / NS_PER_MS)
     return values
+
+
+def of_device_table(trial: Trial, devices: Sequence[str], computed: Sequence[str], dialect: SumsDialect) -> str:
+    """One statement over the table that has the rows of all devices, with times in ms: the device and its figures for
+    each of these devices; of all rows together, with "" as the device, if there are none."""
+    data = trial.work.data
+    figures = ", ".join(expressions(data, computed, dialect).values())
+    since = f"time - {data.start_ms} AS {dialect.since}"
+    only = f" WHERE device_id IN ({', '.join(devices)})" if devices and len(devices) < data.tables else ""
+    whose, grouped = ("device_id", " GROUP BY device_id") if devices else ("''", "")
+    return f"SELECT {whose}, {figures} FROM (SELECT *, {since} FROM {TABLE}{only}) stored{grouped}"

@@ -19,12 +19,12 @@ from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.model import Cells, Drawn, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Session, series
 from scale_sweep.server.targets.answer_rows import NS_PER_MS, exact_ms
+from scale_sweep.server.targets.device_table import DEVICES, TABLE
 from scale_sweep.server.targets.mariadb.mariadb_facts import AT_COMMIT
-from scale_sweep.server.targets.mariadb.queries import DEVICES
-from scale_sweep.server.targets.mariadb.sums import DIALECT, SUMS, TABLE, sums_statement
+from scale_sweep.server.targets.mariadb.sums import DIALECT, SUMS
 from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, IN_MEMORY, ON_DISK
-from scale_sweep.server.targets.sql_sums import in_ns
+from scale_sweep.server.targets.sql_sums import in_ns, of_device_table
 
 WITHIN_S = 3600.0
 USER, DATABASE = "scale", "scale"
@@ -165,7 +165,7 @@ class MariadbSession(Session):
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One pass over the table."""
         names = figures_of(self._trial.work.data, SUMS)
-        rows = self._rows(sums_statement(self._trial, devices))
+        rows = self._rows(of_device_table(self._trial, devices, SUMS, DIALECT))
         return {str(device): in_ns(names, figures, DIALECT) for device, *figures in rows}
 
     def settle(self) -> None:

@@ -12,7 +12,7 @@ from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.rows import tables_of
 from scale_sweep.loadgen.spec import trial_spec
 from scale_sweep.model import Trial, Work
-from scale_sweep.server.targets.postgres.queries import DEVICES
+from scale_sweep.server.targets.device_table import DEVICES
 
 _WITHOUT = ("json", "geometry", "varbinary")
 

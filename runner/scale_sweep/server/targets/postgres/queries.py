@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import Query, Workload
+from scale_sweep.server.targets.device_table import TABLE, DeviceTable
 from scale_sweep.server.targets.postgres.methods import COPY, JSONB
-from scale_sweep.server.targets.sql_queries import Dialect, descending, listed, where
+from scale_sweep.server.targets.sql_queries import Dialect, descending, listed
 
-TABLE, DEVICES = "measurement", "device"
 _AGGREGATES = {
     "count": "count({0})",
     "avg": "avg({0}::float8)",
@@ -40,31 +40,6 @@ _SQL = Dialect(
 )
 
 
-def rendered(query: Query, data: Workload, method: str) -> str:
-    """One SQL statement, without parameters of its own: each request fills the placeholders. Raises CannotAsk."""
-    if query.text:
-        return query.text
-    if method == JSONB:
-        raise CannotAsk(f"--method {JSONB} has no column for each value", remedy=f"--method {COPY}")
-    if query.sets:
-        return _set(query)
-    if query.by_tag:
-        groups, source = listed((_tag(query), *_SQL.values(query))), f"{TABLE} JOIN {DEVICES} USING (device_id)"
-        return f"SELECT {groups} FROM {source}{where(_groups(query))} GROUP BY 1 ORDER BY 1"
-    chosen = where(_chosen(query))
-    if query.fill:
-        return _filled(query, chosen)
-    if query.function:
-        joined = f" JOIN {DEVICES} USING (device_id)" if query.each_tag else ""
-        return _SQL.aggregated(query, f"{TABLE}{joined}{chosen}", "device_id")
-    device = ("device_id",) if query.tells_device else ()
-    cells = listed(("time", *device, *_SQL.columns(query)))
-    if query.latest:
-        return _latest(query, cells, chosen)
-    order = "" if query.is_unordered else _SQL.ordered(query)
-    return f"SELECT {cells} FROM {TABLE}{chosen}{order}"
-
-
 def _filled(query: Query, chosen: str) -> str:
     """The aggregates beside every stretch of the range, NULL where it has no rows. Raises CannotAsk."""
     if query.is_grouped:
@@ -79,10 +54,8 @@ def _filled(query: Query, chosen: str) -> str:
     return f"SELECT {listed(('bucket', *names))} FROM {joined} ORDER BY bucket{descending(query)}"
 
 
-def _latest(query: Query, cells: str, chosen: str) -> str:
-    """The last row of one device, of all, or of those named: one by one, each from the end of the index."""
-    if query.devices == 1:
-        return f"SELECT {cells} FROM {TABLE}{chosen} ORDER BY time DESC LIMIT 1"
+def _newest(query: Query, cells: str, chosen: str) -> str:
+    """The last row of all devices, or of those named: one by one, each from the end of the index."""
     if not query.devices:
         return f"SELECT DISTINCT ON (device_id) {cells} FROM {TABLE}{chosen} ORDER BY device_id, time DESC"
     devices = listed("({device}::integer)" for _ in range(query.devices))
@@ -90,33 +63,11 @@ def _latest(query: Query, cells: str, chosen: str) -> str:
     return f"SELECT {cells} FROM (VALUES {devices}) AS asked(id), LATERAL ({inner}) AS newest"
 
 
-def _set(query: Query) -> str:
-    """Two thirds of the range, and two thirds of it, of the same device."""
-    one, other = _SQL.two_ranges(query)
-    each = (["device_id = {device}", *one], ["device_id = {again}", *other])
-    selected = f"SELECT {listed(('time', *_SQL.columns(query)))} FROM {TABLE}"
-    return f" {query.sets.upper()} ".join(f"{selected}{where(these)}" for these in each) + " ORDER BY time"
+_TABLES = DeviceTable(title="PostgreSQL", sql=_SQL, newest=_newest, filled=_filled, group="{value}::float8::integer")
 
 
-def _tag(query: Query) -> str:
-    return _SQL.column.format(query.tag)
-
-
-def _groups(query: Query) -> list[str]:
-    """The condition that chooses the groups; the tag of each device is in a table of its own."""
-    if not query.groups:
-        return []
-    tag, first = _tag(query), "{value}::float8::integer"
-    return [f"{tag} = {first}"] if query.groups == 1 else [f"{tag} >= {first}", f"{tag} < {first} + {query.groups}"]
-
-
-def _chosen(query: Query) -> list[str]:
-    """The conditions of the rows."""
-    if query.tag:
-        groups = where(_groups(query))
-        return [f"device_id IN (SELECT device_id FROM {DEVICES}{groups})"] if groups else []
-    marks = listed(["{device}"] * query.devices)
-    named = [f"device_id = {marks}" if query.devices == 1 else f"device_id IN ({marks})"] if query.devices else []
-    if query.with_tag:
-        named = [f"device_id IN (SELECT device_id FROM {DEVICES}{where(_SQL.one_tag(query))})"]
-    return named + _SQL.conditions(query)
+def rendered(query: Query, data: Workload, method: str) -> str:
+    """One SQL statement, without parameters of its own: each request fills the placeholders. Raises CannotAsk."""
+    if method == JSONB and not query.text:
+        raise CannotAsk(f"--method {JSONB} has no column for each value", remedy=f"--method {COPY}")
+    return _TABLES.rendered(query)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scale_sweep.model import Trial
+from scale_sweep.server.targets.device_table import TABLE
 from scale_sweep.server.targets.postgres.methods import JSONB, METRICS
-from scale_sweep.server.targets.postgres.queries import TABLE
 from scale_sweep.server.targets.sql_sums import SumsDialect, expressions
 
 NS_PER_US = 1000

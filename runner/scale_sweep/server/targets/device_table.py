@@ -1,0 +1,96 @@
+"""Queries of databases that have the rows of all devices in one table, and the tags of each device in another. Pure.
+
+Refuses to know a language: its Dialect spells the parts, and it says how it finds the last row of each device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from scale_sweep.base.errors import CannotAsk
+from scale_sweep.model import Query
+from scale_sweep.server.targets.sql_queries import Dialect, listed, where
+
+TABLE, DEVICES = "measurement", "device"
+JOINED = f"{TABLE} JOIN {DEVICES} USING (device_id)"
+Filled = Callable[[Query, str], str]
+Newest = Callable[[Query, str, str], str]  # query, cells, the clause with the conditions
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceTable:
+    """A language for these two tables.
+
+    title: of the database. newest: the last row of each of several devices. filled: the aggregates of each stretch of
+    time, also of those without rows; None: it is not asked for them. joined: the rows with the tags of their devices.
+    group: a group, of its mark {value}. by_tag: the order and the groups of aggregates by a tag {0}. by_time: the rows
+    of a set {0} in the order of time. union: the word of a union, if not its name.
+    """
+
+    title: str
+    sql: Dialect
+    newest: Newest
+    filled: Filled | None = None
+    joined: str = JOINED
+    group: str = "{value}"
+    by_tag: str = "1"
+    by_time: str = "{0} ORDER BY time"
+    union: str = "UNION"
+
+    def rendered(self, query: Query) -> str:
+        """One statement, with placeholders for the values that each request draws. Raises CannotAsk."""
+        if query.text:
+            return query.text
+        if unknown := [function for function in query.functions if not self.sql.has(function)]:
+            raise CannotAsk(f"{self.title} has no aggregate for {unknown[0]}", remedy="function = max")
+        if query.sets:
+            return self._set(query)
+        if query.by_tag:
+            groups, order = listed((self._tag(query), *self.sql.values(query))), self.by_tag.format(self._tag(query))
+            return f"SELECT {groups} FROM {self.joined}{where(self._groups(query))} GROUP BY {order} ORDER BY {order}"
+        chosen = where(self._chosen(query))
+        if query.fill:
+            if self.filled is None:
+                raise CannotAsk(f"{self.title} is not asked to fill stretches of time")
+            return self.filled(query, chosen)
+        if query.function:
+            return self.sql.aggregated(query, f"{self.joined if query.each_tag else TABLE}{chosen}", "device_id")
+        device = ("device_id",) if query.tells_device else ()
+        cells = listed(("time", *device, *self.sql.columns(query)))
+        if query.latest and query.devices == 1:
+            return f"SELECT {cells} FROM {TABLE}{chosen} ORDER BY time DESC LIMIT 1"
+        if query.latest:
+            return self.newest(query, cells, chosen)
+        order = "" if query.is_unordered else self.sql.ordered(query)
+        return f"SELECT {cells} FROM {TABLE}{chosen}{order}"
+
+    def _set(self, query: Query) -> str:
+        """Two thirds of the range, and two thirds of it, of the same device."""
+        one, other = self.sql.two_ranges(query)
+        each = (["device_id = {device}", *one], ["device_id = {again}", *other])
+        selected = f"SELECT {listed(('time', *self.sql.columns(query)))} FROM {TABLE}"
+        word = self.union if query.sets == "union" else query.sets.upper()
+        rows = f" {word} ".join(f"{selected}{where(these)}" for these in each)
+        return self.by_time.replace("{0}", rows)  # which has placeholders of its own
+
+    def _tag(self, query: Query) -> str:
+        return self.sql.column.format(query.tag)
+
+    def _groups(self, query: Query) -> list[str]:
+        """The condition that chooses the groups of a tag."""
+        if not query.groups:
+            return []
+        tag, first = self._tag(query), self.group
+        return [f"{tag} = {first}"] if query.groups == 1 else [f"{tag} >= {first}", f"{tag} < {first} + {query.groups}"]
+
+    def _chosen(self, query: Query) -> list[str]:
+        """The conditions of the rows."""
+        if query.tag:
+            groups = where(self._groups(query))
+            return [f"device_id IN (SELECT device_id FROM {DEVICES}{groups})"] if groups else []
+        marks = listed(["{device}"] * query.devices)
+        named = [f"device_id = {marks}" if query.devices == 1 else f"device_id IN ({marks})"] if query.devices else []
+        if query.with_tag:
+            named = [f"device_id IN (SELECT device_id FROM {DEVICES}{where(self.sql.one_tag(query))})"]
+        return named + self.sql.conditions(query)
