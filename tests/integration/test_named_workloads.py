@@ -18,7 +18,7 @@ from scale_sweep.sweep.resolve import resolve_sweep
 from tests.integration.cli import assert_measured, run
 from tests.integration.real_server import required
 
-QUICK = ("postgres", "influxdb", "victoriametrics", "questdb", "mariadb", "prometheus")
+QUICK = ("postgres", "influxdb", "victoriametrics", "questdb", "mariadb", "prometheus", "clickhouse")
 SLOW = ("iotdb", "cassandra", "kairosdb", "opentsdb")
 ELSEWHERE = ("tdengine", "timescaledb", "influxdb2")
 READING = tuple(name for name, texts in NAMED.items() if "mix" in texts)

@@ -49,6 +49,7 @@ TARGETS = Registry(
         "kairosdb": "scale_sweep.server.targets.kairosdb.kairosdb_facts:FACTS",
         "opentsdb": "scale_sweep.server.targets.opentsdb.opentsdb_facts:FACTS",
         "iotdb": "scale_sweep.server.targets.iotdb.iotdb_facts:FACTS",
+        "clickhouse": "scale_sweep.server.targets.clickhouse.clickhouse_facts:FACTS",
         "mariadb": "scale_sweep.server.targets.mariadb.mariadb_facts:FACTS",
         "postgres": "scale_sweep.server.targets.postgres.postgres_facts:FACTS",
         "timescaledb": "scale_sweep.server.targets.postgres.timescale_facts:FACTS",

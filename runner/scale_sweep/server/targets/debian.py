@@ -31,10 +31,10 @@ def packaged(program: str, package: str, home: str, version: str = "") -> Instal
     folder, source = home_of(program, home)
     if not folder:
         return None
-    return Installation(home=folder, version=version or _changes_begin(folder, package), source=source)
+    return Installation(home=folder, version=version or version_in_changes(folder, package), source=source)
 
 
-def _changes_begin(folder: str, package: str) -> str:
+def version_in_changes(folder: str, package: str) -> str:
     """1.79.5 of `victoria-metrics (1.79.5+ds1-2) unstable; ...`; "" if there is no changelog."""
     try:
         path = Path(folder) / "share" / "doc" / package / "changelog.Debian.gz"

@@ -13,6 +13,7 @@ ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment variable with the
 ACKNOWLEDGED, COMPRESSION = "acknowledged", "compression"
 NOWHERE = "never: nothing is acknowledged"
 IN_MEMORY, IN_LOG, ON_DISK = "in memory", "in the log, not yet on disk", "on disk (log fsynced)"
+IN_FILES = "in files, not yet on disk"  # of a database without a log
 
 
 @dataclass(frozen=True, kw_only=True)

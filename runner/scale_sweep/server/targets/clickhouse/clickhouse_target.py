@@ -1,0 +1,119 @@
+"""ClickHouse: one MergeTree table of all devices, ordered by device and time, loaded by blocks of columns over HTTP.
+
+Refuses the machine's configuration and every port but that of HTTP. The trial's user has a password, of which the
+server's files have a digest only.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.server.targets.clickhouse.clickhouse_facts import LIBRARY
+from scale_sweep.server.targets.clickhouse.clickhouse_session import SQL_TYPES, USER, ClickhouseSession
+from scale_sweep.server.targets.clickhouse.settings import config_file, users_file
+from scale_sweep.server.targets.debian import version_in_changes
+from scale_sweep.server.targets.program import version_of
+
+PROGRAM, ALL_PROGRAMS = "clickhouse-server", "clickhouse"  # the second one is all of ClickHouse's in one file
+ROOT = "clickhouse"
+_NOT_SETTINGS = {"connections", "time_codec"}
+_NAME = re.compile(r"[a-z_.][a-z0-9_.]*")
+_DOUBTFUL = re.compile(
+    r"<(Fatal|Critical)>|Memory limit|Too many parts|No space left|Cannot allocate memory|Checksum doesn't match",
+    re.IGNORECASE,
+)
+
+
+class ClickhouseTarget(Target):
+    """One server for each trial."""
+
+    doubtful = _DOUBTFUL
+
+    def find(self, home: str) -> Installation | None:
+        """The program in `home`, in its bin or sbin, also those of a folder into which a package was unpacked; else on
+        PATH."""
+        for folder, source in _candidates(home):
+            for name in (PROGRAM, ALL_PROGRAMS):
+                if (folder / name).is_file():
+                    where = folder.resolve()
+                    return Installation(home=str(where), version=_version(where, name), source=source)
+        return None
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """Settings of queries, of tables and of the server. On a server that is not ours: none."""
+        if not is_ours:
+            return {}
+        own = {name: value for name, value in trial.knobs.items() if name not in _NOT_SETTINGS}
+        return {"max_threads": str(max(1, math.ceil(trial.cores))), **own}
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """A finding for each column type that it does not have, and for a name that cannot be in its files."""
+        wrong = [name for name in self.settings(trial, is_ours=True) if not _NAME.fullmatch(name)]
+        sentence, remedy = "ClickHouse has no setting of this name", "correct --knob"
+        return (
+            *series.refused_columns("ClickHouse", trial, SQL_TYPES),
+            *(Finding(blocking=True, subject=f"--knob {name}", sentence=sentence, remedy=remedy) for name in wrong),
+        )
+
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """The library of Debian's server, where the package was unpacked into a folder."""
+        library = _library(home)
+        return (library,) if library else ()
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """The server on a directory of the trial. It makes its folders itself."""
+        root, settings = f"{site.data_dir}/{ROOT}", self.settings(trial, is_ours=True)
+        config = f"{root}/config.xml"
+        library = "" if site.in_image else _library(site.home)
+        libraries = {"LD_LIBRARY_PATH": str(Path(site.reachable(library)).parent)} if library else {}
+        return ServerSpec(
+            folders=(root,),
+            argv=(*_command(site), f"--config-file={config}"),
+            env={"TZ": "UTC", "LC_ALL": "C.UTF-8", **libraries},
+            files={
+                config: config_file(site.bind_address, site.port, root, settings),
+                f"{root}/users.xml": users_file(USER, secret, settings),
+            },
+            ports=(site.port,),
+            stop_timeout_s=30.0,
+        )
+
+    def session(self, trial: Trial, address: Address) -> ClickhouseSession:
+        return ClickhouseSession(trial, address, self.settings(trial, is_ours=address.is_ours))
+
+
+def _candidates(home: str) -> Iterator[tuple[Path, str]]:
+    if home:
+        for below in ("", "bin", "usr/bin", "sbin", "usr/sbin"):
+            yield Path(home, below), "--home"
+        return
+    for name in (PROGRAM, ALL_PROGRAMS):
+        if on_path := shutil.which(name):
+            yield Path(on_path).parent, "PATH"
+
+
+def _command(site: Site) -> tuple[str, ...]:
+    """The program of the server. In an image, and where there is one, it has a name of its own."""
+    own = Path(site.home, PROGRAM)
+    if site.in_image or own.is_file():
+        return (str(own),)
+    return (f"{site.home}/{ALL_PROGRAMS}", "server")
+
+
+def _version(folder: Path, name: str) -> str:
+    """As the program says, or the changes of Debian's package, whose program does not."""
+    words = ("server",) if name == ALL_PROGRAMS else ()
+    reported = version_of((str(folder / name), *words, "--version"), r"version (\d+(?:\.\d+)+)")
+    return reported or version_in_changes(str(folder.parent), PROGRAM)
+
+
+def _library(home: str) -> str:
+    """The library beside Debian's server, if the package was unpacked; "" if there is none, or the system's."""
+    path = Path(home).parent / "lib" / "x86_64-linux-gnu" / LIBRARY
+    return str(path) if path.is_file() and path.parts[:2] != ("/", "usr") else ""
