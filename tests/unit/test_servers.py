@@ -125,7 +125,9 @@ def test_every_pinned_server_is_a_target_that_says_the_command():
         assert f"scale servers install {name}" in load_facts(name).to_install
         assert all(len(file.sha256) == 64 for file in (*one.files, *one.jars))
         from_maven = any(file.maven.endswith(f":{one.version}") for file in (*one.files, *one.jars))
-        assert from_maven or (one.go and one.go.version == f"v{one.version}" and one.go.sum.startswith("h1:"))
+        by_go = one.go and one.go.version == f"v{one.version}" and one.go.sum.startswith("h1:")
+        by_wheel = one.wheel and f"=={one.version}" in one.wheel.requirement
+        assert from_maven or by_go or (by_wheel and all(len(digest) == 64 for digest in one.wheel.wheels.values()))
 
 
 JARS_MVN = """#!/bin/sh
