@@ -1,7 +1,7 @@
 """What every database that is loaded with lines must do, on its real server. A module of each database takes these in.
 
 A module has the fixtures `target` and `small_disk`: megabytes that its server starts in, and rows that fill them; and
-`rows` where its server is slow, `write_late` where it takes no HTTP, `secret` where it needs one. It says what
+`rows` where its server is slow, `knobs` where it needs any, `write_late` where it takes no HTTP, `secret` where it needs one. It says what
 its server does with a setting that it does not know.
 """
 
@@ -33,10 +33,16 @@ def rows():
     return 1_000_000, 200_000
 
 
-def test_a_trial_counts_what_was_acknowledged_by_each_method(target, folder, rows):
+@pytest.fixture
+def knobs():
+    """NAME=VALUE of each."""
+    return []
+
+
+def test_a_trial_counts_what_was_acknowledged_by_each_method(target, folder, rows, knobs):
     for method in target.facts.methods:
         flags = {"workload__columns": COLUMNS, "workload__rows_per_request": "1000", "load__method": method}
-        flags |= {"workload__step_ms": "1000"}  # lines of `put` have times in seconds
+        flags |= {"knobs__other": knobs, "workload__step_ms": "1000"}  # lines of `put` have times in seconds
         order = trial_order(folder, target.facts.name, load__warmup="0s", **flags)  # so few rows end within a warm-up
         events = watched(with_rows(order, rows[1]))
         result = result_of(events)
@@ -64,8 +70,8 @@ def secret():
     return ""
 
 
-def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows, write_late, secret):
-    with real_server(target, tmp_path, secret) as server:
+def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows, write_late, secret, knobs):
+    with real_server(target, tmp_path, secret, knobs__other=knobs) as server:
         session = server.start()
         assert server.process is not None
         assert {address.rpartition(":")[0] for address in listeners(server.process.pid)} == {"127.0.0.1"}
@@ -91,10 +97,11 @@ def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows, write_late,
 
 
 @needs_root
-def test_a_disk_that_fills_is_no_valid_number(target, folder, small_disk):
+def test_a_disk_that_fills_is_no_valid_number(target, folder, small_disk, knobs):
     columns = ",".join(f"d{i}:double" for i in range(10))
     for disk in on_small_disk(folder / "disk", small_disk[0]):
-        order = trial_order(disk, target.facts.name, workload__values="random", workload__columns=columns)
+        more = {"workload__values": "random", "workload__columns": columns, "knobs__other": knobs}
+        order = trial_order(disk, target.facts.name, **more)
         events = here(with_rows(order, rows=small_disk[1]))
         assert "schema" in [event.phase for event in events if isinstance(event, PhaseEntered)], result_of(events)
         result = result_of(events)

@@ -21,10 +21,13 @@ PRELOADED = {"prometheus": 30_000, "influxdb": 100_000, "victoriametrics": 100_0
 SLOW = {"cassandra": 20_000, "kairosdb": 4_000}
 
 
-ON_CASSANDRA = ("kairosdb", {"datastore": "cassandra", "cassandra_heap": "512m"})
+KNOBS = {"kairosdb": {"datastore": "h2"}}
+ON_CASSANDRA = ("kairosdb", {"cassandra_heap": "512m"})
 
 
-@pytest.mark.parametrize(("name", "knobs"), [*((name, {}) for name in (*PRELOADED, *SLOW)), ON_CASSANDRA])
+@pytest.mark.parametrize(
+    ("name", "knobs"), [*((name, KNOBS.get(name, {})) for name in (*PRELOADED, *SLOW)), ON_CASSANDRA]
+)
 def test_a_copy_of_its_files_answers_rightly_warm_and_cold(name, knobs, folder):
     if name in SLOW and not os.environ.get("SCALE_SLOW_TESTS"):
         pytest.skip("takes long: SCALE_SLOW_TESTS=1")

@@ -44,8 +44,16 @@ def rows():
     return 2_000, 300
 
 
+H2 = ["datastore=h2"]
+
+
+@pytest.fixture
+def knobs():
+    return H2
+
+
 def test_a_setting_that_it_cannot_use_ends_the_trial_in_its_words(target, folder):
-    order = trial_order(folder, "kairosdb")
+    order = trial_order(folder, "kairosdb", knobs__other=H2)
     wrong = replace(order.trial, knobs={**order.trial.knobs, "service.datastore": "no.such.Module"})
     result = result_of(here(replace(order, trial=wrong)))
     assert result.verdict.kind is VerdictKind.ABORTED
@@ -54,9 +62,12 @@ def test_a_setting_that_it_cannot_use_ends_the_trial_in_its_words(target, folder
 
 
 def on_cassandra(order):
-    """The order with the other datastore."""
-    knobs = {**order.trial.knobs, "datastore": "cassandra", "cassandra_heap": "512m"}
-    return replace(order, trial=replace(order.trial, knobs=knobs))
+    """The order with the datastore that is the default, and a small heap."""
+    return replace(order, trial=replace(order.trial, knobs={**order.trial.knobs, "cassandra_heap": "512m"}))
+
+
+def on_h2(order):
+    return replace(order, trial=replace(order.trial, knobs={**order.trial.knobs, "datastore": "h2"}))
 
 
 def test_a_short_trial_on_cassandra_counts_what_was_acknowledged(target, folder):
@@ -96,7 +107,7 @@ OTHERS = ("set", "group_by_time_desc")  # what it has no words for
 ONE_COLUMN = [f"{name}.columns=current" for name in ("range_value", "range_value_desc", "range_desc", "point")]
 
 
-@pytest.mark.parametrize("placed", [lambda order: order, on_cassandra], ids=["h2", "cassandra"])
+@pytest.mark.parametrize("placed", [on_h2, on_cassandra], ids=["h2", "cassandra"])
 def test_reads_are_answered_rightly_beside_writes(target, folder, placed):
     asked = {*KINDS, "first", "last"} - {*OTHERS}
     more = [*ONE_COLUMN, "group_by_time.step=10m", "point.devices=2"]

@@ -32,7 +32,7 @@ FACTS = Facts(
     knobs=(
         connections_knob(),
         Knob(name="heap", default=heap),
-        Knob(name="datastore", default="h2"),
+        Knob(name="datastore", default="cassandra"),
     ),
     any_knob=True,
     vendor_defaults={
@@ -41,7 +41,7 @@ FACTS = Facts(
         "datastore": "h2",
         "cassandra.commitlog_sync": "periodic",
     },
-    acknowledged="in H2's memory, and written within half a second; with Cassandra in KairosDB's queue",
+    acknowledged="in KairosDB's queue; with H2 in its memory, and written within half a second",
     rows_per_request=100,
     rows_per_core_s=1500,
     keeps_data=True,

@@ -7,7 +7,7 @@ from scale_sweep.server.targets.kairosdb.h2 import H2
 from scale_sweep.server.targets.kairosdb.on_cassandra import OnCassandra
 from scale_sweep.server.targets.kairosdb.store import Store
 
-STORES: dict[str, Store] = {store.name: store for store in (H2(), OnCassandra())}
+STORES: dict[str, Store] = {store.name: store for store in (OnCassandra(), H2())}
 
 
 def store_of(trial: Trial) -> Store:
