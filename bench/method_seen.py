@@ -109,8 +109,8 @@ def main() -> None:
     parser.add_argument("--alike", type=float, default=0.0, help="correlation of neighbouring trials")
     asked = parser.parse_args()
     print(
-        "| levels × replicates | noise | cannot see under | sees that | too noisy for a drift of 10 % | replicates "
-        "asked for | they find it | intervals of means that hold |"
+        "| levels × replicates | noise | smallest difference | found | too noisy for a drift of 10 % | recommended "
+        "replicates | found with them | intervals of means that hold |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for levels, replicates in PLANS:

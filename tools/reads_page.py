@@ -143,9 +143,9 @@ if that is too little for one in half a second, fewer are compared. Neither limi
 operation in the warm-up and to its first in the window, so each is compared in both. Of IoTDB's answers, only the
 number of rows is compared. So is it with an answer that the writes of the load may change. A difference gives the trial
 the verdict `WRONG_ANSWER`, and its reasons name the query, its answer and the correct answer. The report counts empty
-answers, because a query that finds nothing is fast. An aggregate of no rows is empty, whether the database answers it
-by no row, by NULL, or, of a count, by 0. Of a query with a bound, the report has the share of the rows above it.
-Answers to `sql` are not compared, because the correct answer is not known.
+answers, because a query without a result is fast. An aggregate of no rows counts as empty: databases answer it by no
+row, by NULL, or, for a count, by 0. For a query with a bound, the report has the share of the rows above it. Answers to
+`sql` are not compared, because the correct answer is not known.
 
 ### Definition of equal
 Times, counts, texts and whole numbers must be equal, also the sum, the smallest and the largest of whole numbers, and
@@ -236,8 +236,8 @@ A percentile may differ from the right one as a value of its column may, by 1e-5
 beside it. A standard deviation may differ by the same part of itself, and beside that by 1.2e-7 (float) or 1e-14 of the
 largest value. It is made of differences of values, which keep the error of the values: the 24 bits of a float, or the
 15 digits of a double that some servers print. TDengine 3.3.0.0 misses this for `float`: of 60 values near 10 with a
-deviation of 0.042, `STDDEV` was wrong by up to 1.4e-4 of it. It is asked for columns of `double` and of whole numbers,
-where it is right.
+deviation of 0.042, `STDDEV` was wrong by up to 1.4e-4 of it. It is requested only of columns of `double` and of whole
+numbers, whose results are right.
 
 ## Groups of devices
 `group_by_tag`, `aggregate_tag` and `scan_tag` select the devices of groups. A tag names the group of a device: a whole
