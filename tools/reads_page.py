@@ -274,9 +274,9 @@ scale sweep cassandra-reads --cores 1..2 --knob connections=1
 ```
 
 The report has the published response times beside ours (`--reference cassandra-reads`), with the ratio of the two
-databases in each, and the bytes on disk of a row, as Table 11 has. Cassandra is not asked Tables 8 and 9, and no
-`spread` was published of it. Its cells read "cannot". The write rates of Tables 1 to 3 and 11 are those of
-`sweeps/tdengine-cassandra.toml`.
+databases in each. Below the table are the bytes on disk of a row and the rate at which rows were written, as in Table
+11. Cassandra is not asked Tables 8 and 9, so its cells there read "cannot"; no `spread` was published for it. The write
+rates by rows per request and clients (Tables 1 to 3) are those of `sweeps/tdengine-cassandra.toml`.
 
 ## TSBS
 `--workload tsbs-devops` has the 15 queries of the Time Series Benchmark Suite's use case "devops" by their names there:

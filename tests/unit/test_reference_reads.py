@@ -48,8 +48,19 @@ def test_each_operation_has_the_mean_of_its_published_times_and_ours():
     assert table.rows[0][4:] == ("0.250", "0.250", "0.250")  # three databases of ours have no ratio
     assert table.rows[1] == ("daily", "3.00", "–", "–", "0.250", "0.250", "cannot")
     assert len(table.rows) == 2  # yearly is no operation of the run
-    assert any("bytes on disk for a row: published questdb 10, postgres 90" in note for note in table.notes)
+    assert any("bytes on disk for a row: published questdb 10.0, postgres 90.0" in note for note in table.notes)
+    assert not any("rows/s written" in note for note in table.notes)  # it is not published here
     assert any(note.startswith("cannot: ") for note in table.notes)
+
+
+def test_the_rate_of_the_preload_is_beside_the_published_rate_of_writing():
+    run = asked(measured(several()), 250.0)
+    loaded = [replace(r.measurement, preload_rows=1000, preload_s=0.5) for r in run.results]
+    results = tuple(replace(r, measurement=m) for r, m in zip(run.results, loaded, strict=True))
+    published = [{**row, "written_rows_per_s": "61708"} for row in PUBLISHED]
+    table = reads_table(replace(run, results=results), published)
+    (note,) = (note for note in table.notes if note.startswith("rows/s written"))
+    assert "published questdb 61,700, postgres 61,700; ours questdb 2,000," in note
 
 
 def test_every_page_of_the_run_has_the_table_and_no_columns_of_another_article():

@@ -14,7 +14,7 @@ from scale_sweep.model import StoredRun
 from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
 from scale_sweep.report.subjects import CANNOT, operation_names
-from scale_sweep.report.table import ABSENT, Table, fixed, mean, short
+from scale_sweep.report.table import ABSENT, Table, fixed, mean, rate, short
 
 Reference = Sequence[Mapping[str, str]]
 NEEDS = ("operation", "target", "response_s")  # columns of a table of reads
@@ -86,6 +86,13 @@ def _seconds(curve: SubjectCurve, name: str, value: float | None) -> str:
     return short(value) + ("" if _last(curve).is_counted or value is None else " †")
 
 
+def _preloaded(curve: SubjectCurve) -> str:
+    """The rate in rows/s of the trials that loaded their rows themselves, to the moment at which the server is at
+    rest."""
+    measured = [result.measurement for result in curve.results]
+    return rate(mean(m.preload_rows / m.preload_s for m in measured if m.preload_rows and m.preload_s))
+
+
 def _ratio(values: Sequence[float | None]) -> tuple[str, ...]:
     """The second time over the first one; no cell unless there are two."""
     if len(values) != 2:
@@ -106,11 +113,14 @@ def _notes(run: StoredRun, reference: Reference, ours: Sequence[SubjectCurve]) -
         f"ours: means at {format_number(top)} {axis_facts(run).name}, with {clients} that send a mix",
         "the times come from different machines and amounts of data; compare the ratios of two databases",
     ]
-    stored = {row["target"]: value for row in reference if (value := row.get("stored_bytes_per_row"))}
-    if stored:
-        mine = (f"{curve.name} {short(_last(curve).stored_bytes)}" for curve in ours)
-        theirs = ", ".join(f"{target} {value}" for target, value in stored.items())
-        notes.append(f"bytes on disk for a row: published {theirs}; ours {', '.join(mine)}")
+    for column, what, read in (
+        ("stored_bytes_per_row", "bytes on disk for a row", lambda curve: short(_last(curve).stored_bytes)),
+        ("written_rows_per_s", "rows/s written (ours: by the preload, until the server was at rest)", _preloaded),
+    ):
+        theirs = {row["target"]: value for row in reference if (value := row.get(column))}
+        if theirs:
+            published = ", ".join(f"{target} {short(_number(value))}" for target, value in theirs.items())
+            notes.append(f"{what}: published {published}; ours {', '.join(f'{c.name} {read(c)}' for c in ours)}")
     if any(name not in operation_names(curve) for curve in ours for name in {row["operation"] for row in reference}):
         notes.append(f"{CANNOT}: the database cannot express this query; its report gives the reason")
     if any(not _last(curve).is_counted for curve in ours):
