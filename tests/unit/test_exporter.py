@@ -370,18 +370,20 @@ def test_progress_counts_the_running_trials_part_and_a_plan_that_grew():
 
 
 def test_confirming_trials_that_are_shorter_than_searches_do_not_lengthen_the_time_left():
-    search, confirm = (replace(RUN.plan.trials[0], trial_id=name, role=name) for name in ("point", "confirm"))
+    """A search has 80 s of steps and 20 s besides; a confirming trial has a window of 10 s in their place."""
+    load = replace(RUN.plan.trials[0].load, duration_s=10.0)
+    search, confirm = (replace(RUN.plan.trials[0], load=load, role=role) for role in ("point", "confirm"))
     trials = (
         *(replace(search, trial_id=f"s{i}") for i in range(2)),
         *(replace(confirm, trial_id=f"c{i}") for i in (0, 1)),
     )
-    ended = [
-        replace(RUN.results[0], trial=trial, wall_s=wall)
-        for trial, wall in zip(trials[:3], (100.0, 100.0, 30.0), strict=True)
-    ]
-    plan = replace(RUN.plan, trials=trials)
-    assert progress(LiveState(run="x", plan=plan, results=tuple(ended[:2]), total=4), 0).remaining_s == 200
-    assert progress(LiveState(run="x", plan=plan, results=tuple(ended), total=4), 0).remaining_s == 30
+    step = Step(rate=1e3, achieved_per_s=1e3, seconds=20.0, requests=9, verdict=VerdictKind.VALID)
+    searched = replace(RUN.results[0], wall_s=100.0, measurement=replace(RUN.results[0].measurement, steps=(step,) * 4))
+    ended = [replace(searched, trial=trial) for trial in trials[:2]]
+    state = LiveState(run="x", plan=replace(RUN.plan, trials=trials), results=tuple(ended), total=4)
+    assert progress(state, 0).remaining_s == 2 * 30
+    confirmed = replace(RUN.results[0], trial=trials[2], wall_s=33.0)
+    assert progress(replace(state, results=(*ended, confirmed)), 0).remaining_s == 33
 
 
 def test_a_trial_that_was_added_has_the_ceiling_of_its_point():

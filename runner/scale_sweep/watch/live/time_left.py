@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scale_sweep.model import Trial
+from scale_sweep.model import Trial, TrialResult
 from scale_sweep.watch.live.state import LiveState
 
 
@@ -23,7 +23,8 @@ class Progress:
 
 def progress(state: LiveState, now_ns: int) -> Progress:
     """The progress at now_ns (monotonic). A trial to come takes as long as those of its role took in this execution.
-    Until one of its role has ended, it takes the time of the others, and before that the plan's own estimate."""
+    Until one of its role has ended, it takes the time of the others, with its own window in the place of their steps;
+    before that, the plan's own estimate."""
     total, done = state.total or len(state.plan.trials), len(state.results)
     ended = {result.trial.trial_id for result in state.results}
     left = [trial for trial in state.plan.trials if trial.trial_id not in ended]
@@ -41,11 +42,19 @@ def progress(state: LiveState, now_ns: int) -> Progress:
     )
 
 
+def _as_long(ended: TrialResult, trial: Trial | None) -> float:
+    """Seconds of a trial that has what the ended one had besides the steps of its search."""
+    steps_s = sum(step.seconds for step in ended.measurement.steps)
+    if not steps_s or trial is None or trial.load.searches:
+        return ended.wall_s
+    return ended.wall_s - steps_s + (trial.load.duration_s or 0.0)
+
+
 def _trial_s(state: LiveState, trial: Trial | None) -> float:
     """Seconds that a trial takes: the mean of the ended ones of this execution with its role, else of all of them."""
     ended = [r for r in state.results[state.before :] if r.wall_s > 0]
     alike = [r.wall_s for r in ended if trial is not None and r.trial.role == trial.role]
-    walls = alike or [r.wall_s for r in ended]
+    walls = alike or [_as_long(r, trial) for r in ended]
     if walls:
         return sum(walls) / len(walls)
     return state.plan.seconds_estimated / max(1, len(state.plan.trials))
