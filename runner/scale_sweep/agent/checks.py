@@ -16,6 +16,7 @@ from scale_sweep.agent.talk import Talk
 from scale_sweep.base.errors import ScaleError
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.host import read_host
+from scale_sweep.machine.host.alive import machine_identity
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from scale_sweep.server.targets import TARGETS, load_target
 
@@ -33,6 +34,7 @@ def facts(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
         program, lacks = "", error.message
     return {
         "host": asdict(read_host()),
+        "machine": machine_identity(),
         "python": platform.python_version(),
         "root": os.geteuid() == 0,
         "program": program,

@@ -14,7 +14,7 @@ from scale_sweep.cli import compose, console
 from scale_sweep.cli.options import Flags
 from scale_sweep.cli.sweeps import SweepRequest, announce, run_and_show, start_dashboards
 from scale_sweep.hosts import setup
-from scale_sweep.hosts.inventory import read_inventory
+from scale_sweep.hosts.inventory import Inventory, named_again, of_one_server, read_inventory
 from scale_sweep.hosts.place import HostsPlace
 from scale_sweep.model import StoredRun
 from scale_sweep.plan.preparing import refuse_blocking
@@ -24,9 +24,8 @@ from scale_sweep.sweep.resolve import resolve_sweep
 
 
 @contextmanager
-def reached(path: Path) -> Iterator[HostsPlace]:
+def reached(inventory: Inventory) -> Iterator[HostsPlace]:
     """The hosts of an inventory, with an agent each until the end of the block."""
-    inventory = read_inventory(path)
     console.say(f"reaching {counted(len(inventory.hosts), 'host')}")
     with ExitStack() as stack:
         links = stack.enter_context(setup.linked(inventory))
@@ -35,7 +34,7 @@ def reached(path: Path) -> Iterator[HostsPlace]:
 
 def sweep(flags: Flags, request: SweepRequest, hosts: Path) -> None:
     """Plans on the hosts, runs there, and stores here."""
-    with reached(hosts) as place:
+    with reached(of_one_server(read_inventory(hosts))) as place:
         resolved = resolve_sweep(request.what, flags, place.host)
         prepared = prepare_on(resolved, request.results, place, insecure=request.insecure_network)
         announce(prepared, request.yes)
@@ -49,10 +48,11 @@ def sweep(flags: Flags, request: SweepRequest, hosts: Path) -> None:
 def resume(stored: StoredRun, held: Held, results: Path, as_json: bool, metrics_port: int) -> None:
     """Continues a run on its hosts."""
     hosts = stored.manifest.get("hosts")
-    path = hosts.get("inventory") if isinstance(hosts, dict) else None
-    if not isinstance(path, str):
-        raise UsageError("the run does not name its inventory", remedy="start a new sweep")
-    with reached(Path(path)) as place:
+    named = hosts if isinstance(hosts, dict) else {}
+    path, server, load = (named.get(key) for key in ("inventory", "server", "load"))
+    if not (isinstance(path, str) and isinstance(server, str) and isinstance(load, list)):
+        raise UsageError("the run does not name its hosts", remedy="start a new sweep")
+    with reached(named_again(read_inventory(Path(path)), server, [str(name) for name in load])) as place:
         prepared = prepare_again_on(stored, results, place)
         refuse_blocking(prepared.findings)
         console.show_findings(prepared.findings)

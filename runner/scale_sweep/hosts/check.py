@@ -37,11 +37,11 @@ class HostFacts:
 
 
 def check(inventory: Inventory, links: Mapping[str, AgentLink]) -> tuple[HostFacts, ...]:
-    """The facts of every host, the server's first. Raises ProvisionError that names the host."""
-    server = links[inventory.server.name]
-    facts = [facts_of(server, "server", None)]
-    for host in inventory.load:
-        rate = network_rate(links[host.name], server, inventory.server.address)
+    """The facts of every host, the servers' first. Raises ProvisionError that names the host."""
+    facts = [facts_of(links[server.name], "server", None) for server in inventory.servers]
+    for number, host in enumerate(inventory.load):
+        server = inventory.servers[number % len(inventory.servers)]
+        rate = network_rate(links[host.name], links[server.name], server.address)
         facts.append(facts_of(links[host.name], "load", rate))
     return tuple(facts)
 

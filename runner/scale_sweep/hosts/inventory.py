@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,16 +70,52 @@ class HostEntry:
 
 @dataclass(frozen=True, kw_only=True)
 class Inventory:
-    """The hosts of a sweep. path: of the file."""
+    """The hosts of a sweep, or of a fleet of sweeps. path: of the file. servers: one; more in a fleet."""
 
     path: Path
-    server: HostEntry
+    servers: tuple[HostEntry, ...]
     load: tuple[HostEntry, ...]
 
     @property
+    def server(self) -> HostEntry:
+        """The host of the only server."""
+        (server,) = self.servers
+        return server
+
+    @property
     def hosts(self) -> tuple[HostEntry, ...]:
-        """Every host once, the server's first."""
-        return (self.server, *(host for host in self.load if host.name != self.server.name))
+        """Every host once, the servers' first."""
+        return (*self.servers, *self.load)
+
+
+def of_one_server(inventory: Inventory) -> Inventory:
+    """The inventory. Raises UsageError if it has several servers."""
+    if len(inventory.servers) != 1:
+        names = ", ".join(server.name for server in inventory.servers)
+        raise UsageError(
+            f"--hosts {inventory.path}: [{SERVER}] names {names}; one host has the server",
+            remedy="--each-server runs the sweep on every one of them",
+        )
+    return inventory
+
+
+def named_again(inventory: Inventory, server: str, load: Sequence[str]) -> Inventory:
+    """The server and the load hosts of a stored run. Raises UsageError for one that the inventory lacks now."""
+    known = {host.name: host for host in inventory.hosts}
+    for name in (server, *load):
+        if name not in known:
+            raise UsageError(f"--hosts {inventory.path}: the run was begun on {name}, which is not there any more")
+    return replace(inventory, servers=(known[server],), load=tuple(known[name] for name in load))
+
+
+def by_server(inventory: Inventory, *, shared: bool = False) -> tuple[Inventory, ...]:
+    """An inventory for each server. The load hosts are dealt to the servers in turn; fewer load hosts than servers are
+    each a load host of several servers. shared: every load host is one of every server."""
+    most = min(len(inventory.servers), len(inventory.load))
+    return tuple(
+        replace(inventory, servers=(server,), load=inventory.load if shared else inventory.load[number % most :: most])
+        for number, server in enumerate(inventory.servers)
+    )
 
 
 def read_inventory(path: Path) -> Inventory:
@@ -88,16 +124,15 @@ def read_inventory(path: Path) -> Inventory:
         raise UsageError(f"--hosts {path}: there is no such file", remedy=_REMEDY)
     raw = _listed(path)
     groups = {name: list((raw.get(name) or {}).get("hosts") or ()) for name in (SERVER, LOAD)}
-    if len(groups[SERVER]) != 1:
-        named = f"names {', '.join(groups[SERVER])}" if groups[SERVER] else "is missing or empty"
-        raise UsageError(f"--hosts {path}: [{SERVER}] {named}; one host has the server", remedy=_REMEDY)
+    if not groups[SERVER]:
+        raise UsageError(f"--hosts {path}: [{SERVER}] is missing or empty; one host has the server", remedy=_REMEDY)
     if not groups[LOAD]:
         raise UsageError(f"--hosts {path}: [{LOAD}] is missing or empty; its hosts make the load", remedy=_REMEDY)
     known = (raw.get("_meta") or {}).get("hostvars") or {}
     entries = {name: _entry(path, name, known.get(name) or {}) for names in groups.values() for name in names}
-    server, load = entries[groups[SERVER][0]], tuple(entries[name] for name in groups[LOAD])
-    _refuse_both(path, server, load)
-    return Inventory(path=path.absolute(), server=server, load=load)
+    servers, load = (tuple(entries[name] for name in groups[group]) for group in (SERVER, LOAD))
+    _refuse_both(path, servers, load)
+    return Inventory(path=path.absolute(), servers=servers, load=load)
 
 
 def _listed(path: Path) -> dict[str, Any]:
@@ -163,9 +198,9 @@ def _address(path: Path, name: str, has: Mapping[str, Any]) -> str:
         ) from None
 
 
-def _refuse_both(path: Path, server: HostEntry, load: Sequence[HostEntry]) -> None:
+def _refuse_both(path: Path, servers: Sequence[HostEntry], load: Sequence[HostEntry]) -> None:
     for host in load:
-        if host.name == server.name:
+        if host in servers:
             raise UsageError(
                 f"--hosts {path}: {host.name} is in [{SERVER}] and in [{LOAD}]",
                 remedy="to use one machine, leave out --hosts: server and load generator then get separate CPUs",

@@ -67,6 +67,8 @@ class HostsPlace:
         if absent := sorted(set(inventory.server.cpus) - set(host.allowed)):
             raise UsageError(f"--hosts: {inventory.server.name}: scale_cpus has CPUs that it lacks: {absent}")
         self.host = replace(host, allowed=allowed, makes_load=False)
+        self.machine = str(facts["machine"])
+        self.server, self.load = inventory.server.name, tuple(host.name for host in inventory.load)
 
     @property
     def _server(self) -> AgentLink:

@@ -35,3 +35,13 @@ def boot_id() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         return ""
+
+
+def machine_identity() -> str:
+    """A text that differs from machine to machine, and from one start to the next: the ids of the machine and of its
+    start. "" if neither is known."""
+    try:
+        machine = Path("/etc/machine-id").read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        machine = ""
+    return " ".join(filter(None, (machine, boot_id())))
