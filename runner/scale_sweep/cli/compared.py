@@ -11,6 +11,7 @@ import typer
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import EXPLAINED
+from scale_sweep.cli import completion
 from scale_sweep.cli.arguments import JSON, RESULTS, from_flags
 from scale_sweep.cli.gates import IN_TURN, MORE_BLOCKS, MORE_RUNS, GateFlags, gate_of, judged, show_gate
 
@@ -35,6 +36,23 @@ class CompareRequest:
         str | None,
         typer.Argument(metavar="[B[,B2,...]]", help="Runs to compare with A; none for a run of scale ab."),
     ] = None
+    others: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[C ...]", help="More runs, one of each server: all are compared with A on one page."),
+    ] = None
+    side_by_side: Annotated[
+        bool,
+        typer.Option("--side-by-side", help="Show A and B as two servers of a fleet; three runs or more always are."),
+    ] = False
+    prices: Annotated[
+        str | None,
+        typer.Option(
+            "--prices",
+            metavar="FILE",
+            help="Of servers: a price list (TOML) whose machines have the names of the hosts.",
+            autocompletion=completion.prices,
+        ),
+    ] = None
     any_order: Annotated[
         bool,
         typer.Option(
@@ -53,14 +71,21 @@ def compare(request: CompareRequest, gates: GateFlags) -> None:
 
     A and B are names of runs, parts of them, paths, or `last`. Give several runs a side, measured in turn, to test
     against the spread between sessions, or one run of `scale ab`. One run a side is shown, but no gate judges it. A run
-    against itself shows the rate of false alarms.
+    against itself shows the rate of false alarms. Three runs or more, one of each server, are all compared with A.
     """
+    if request.others or request.side_by_side:
+        from scale_sweep.cli import compared_servers
+
+        compared_servers.compare(request, gates)
+        return
+    if request.prices is not None:
+        raise UsageError("--prices: only servers side by side have prices", remedy="--side-by-side")
     from scale_sweep.cli import console
     from scale_sweep.report.overlay import overlay_html
     from scale_sweep.results.store.outside import write_outside
 
     gate = gate_of(gates)
-    a, b = _read(request.results, request.runs_a), _read(request.results, request.runs_b or "")
+    a, b = read_runs(request.results, request.runs_a), read_runs(request.results, request.runs_b or "")
     comparison = _compared(a, b, gate, any_order=request.any_order)
     html = request.html
     if html is not None and not b:
@@ -78,7 +103,8 @@ def compare(request: CompareRequest, gates: GateFlags) -> None:
     judged(comparison, MORE_BLOCKS if not b else MORE_RUNS if len(a) == len(b) == 1 else IN_TURN)
 
 
-def _read(results: Path, names: str) -> list[StoredRun]:
+def read_runs(results: Path, names: str) -> list[StoredRun]:
+    """The runs of names with commas between them. Raises UsageError for a name without a run."""
     from scale_sweep.results.store.reader import find_run, read_run
 
     return [read_run(find_run(results, name.strip())) for name in names.split(",") if name.strip()]

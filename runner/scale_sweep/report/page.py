@@ -23,6 +23,7 @@ from scale_sweep.report.fitted import FORMULA, asked_table, derived_table, model
 from scale_sweep.report.flame import profile_html
 from scale_sweep.report.headline import headline_html
 from scale_sweep.report.levels import levels_table
+from scale_sweep.report.load_hosts import load_hosts
 from scale_sweep.report.markup import escape, meaning_of, table_html
 from scale_sweep.report.noise import ablations_table, noise_of, noise_sentences
 from scale_sweep.report.once import once
@@ -190,7 +191,11 @@ def _method(run: StoredRun, shared: Facts) -> str:
     settings = run_facts.effective_settings(run)
     table = Table(title="Settings", headers=("Setting", "As the server reports it"), rows=settings, words=(0, 1))
     counted = f"{len(settings)} settings, as the server reports them"
-    facts = [fact for fact in (*run_facts.machine_facts(run), *run_facts.method_facts(run)) if fact not in shared]
+    facts = [
+        fact
+        for fact in (*run_facts.machine_facts(run), *load_hosts(run), *run_facts.method_facts(run))
+        if fact not in shared
+    ]
     return (
         facts_html(facts)
         + (f"<h3>CPUs of server and load generator</h3>{table_html(once(where))}" if rows else "")

@@ -27,12 +27,21 @@ SHAPES = (
 _MOST = 10.0  # between rates that a linear axis can show together
 
 
-def curves_svg(run: StoredRun, width: int = 940, height: int = 380) -> str:
+Named = Sequence[tuple[str, SubjectCurve]]
+
+
+def curves_svg(run: StoredRun) -> str:
     """Panels beside each other under one legend; "" where no database has the fitted rate."""
-    drawn_curves = [curve for curve in curves(run) if any(p.rates[0] for p in curve.points)]
-    if not drawn_curves:
+    return overlaid_svg(run, [(_named(run, curve), curve) for curve in curves(run)])
+
+
+def overlaid_svg(run: StoredRun, named: Named, width: int = 940, height: int = 380) -> str:
+    """The curves under their names; "" if none has the fitted rate. run: whose axis and rates are shown."""
+    kept = [(words, curve) for words, curve in named if any(p.rates[0] for p in curve.points)]
+    if not kept:
         return ""
-    keys, above = legend([(_key(i), _named(run, curve)) for i, curve in enumerate(drawn_curves)], width, 8, 14)
+    drawn_curves = [curve for _, curve in kept]
+    keys, above = legend([(_key(i), words) for i, (words, _) in enumerate(kept)], width, 8, 14)
     panels = [shown.words for shown in shown_rates(run)]
     each = width // len(panels)
     parts = [keys]

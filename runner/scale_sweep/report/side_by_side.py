@@ -1,0 +1,224 @@
+"""Several servers on one page: facts, curves, ratios to the first one, rates for the money, every trial.
+
+A host is named as its fleet names it. Refuses to rank, and a ratio without its interval where one is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from scale_sweep.base.units import change_words, counted, format_number
+from scale_sweep.model import StoredRun, counted_verdicts
+from scale_sweep.model.compared import Comparison, PointRatio
+from scale_sweep.report.figure import figure_html
+from scale_sweep.report.figures import axis_name, fitted_rate
+from scale_sweep.report.headline import Headline, Tile, headline_html, valid_words
+from scale_sweep.report.load_hosts import is_shared, load_hosts
+from scale_sweep.report.markup import table_html
+from scale_sweep.report.run_facts import machine_facts
+from scale_sweep.report.section import Section, folded, listed, sections_html
+from scale_sweep.report.shell import shell
+from scale_sweep.report.subject_curves import overlaid_svg
+from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
+from scale_sweep.report.table import ABSENT, Table, rate, rate_interval
+from scale_sweep.report.trials import trial_table
+
+_TILES = 6  # hosts that have a tile
+_NOT_OF_A_HOST = ("Host", "Chosen because")  # the first is the row's name
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostRun:
+    """A run and the name of its host. comparison: with the first run; None for that one itself. price_per_hour: in
+    units of `money`; None if no list has it."""
+
+    name: str
+    run: StoredRun
+    comparison: Comparison | None
+    price_per_hour: float | None = None
+    curves: tuple[SubjectCurve, ...] = field(default=())
+
+
+def host_runs(
+    runs: Sequence[StoredRun], comparisons: Sequence[Comparison], prices: Mapping[str, float]
+) -> tuple[HostRun, ...]:
+    """The runs under the names of their hosts; a name that two runs share gets the number of the run. prices: for an
+    hour, by the name of the host."""
+    names = [host_name(run) for run in runs]
+    unique = [f"{name} ({at})" if names.count(name) > 1 else name for at, name in enumerate(names, start=1)]
+    return tuple(
+        HostRun(
+            name=name,
+            run=run,
+            comparison=comparison,
+            price_per_hour=prices.get(host_name(run)),
+            curves=tuple(_on_host(name, curve) for curve in curves(run)),
+        )
+        for name, run, comparison in zip(unique, runs, (None, *comparisons), strict=True)
+    )
+
+
+def host_name(run: StoredRun) -> str:
+    """The host as its fleet names it, else its own name."""
+    for key, of in (("fleet", "host"), ("host", "hostname")):
+        part = run.manifest.get(key)
+        if isinstance(part, Mapping) and part.get(of):
+            return str(part[of])
+    return "unknown host"
+
+
+def _on_host(name: str, curve: SubjectCurve) -> SubjectCurve:
+    variant = ", ".join(curve.results[0].trial.variant.values())
+    return replace(curve, name=f"{name} {variant}".strip())
+
+
+def side_by_side_html(hosts: Sequence[HostRun], money: str) -> str:
+    """The whole page. money: one unit of it in words. It loads nothing from elsewhere."""
+    first, results = hosts[0], [result for host in hosts for result in host.run.results]
+    sweep = first.run.plan.sweep
+    headline = Headline(
+        title=f"{sweep.name} on {counted(len(hosts), 'server')}",
+        above=f"Base: {first.name} · {first.run.path.rstrip('/').rpartition('/')[2]}",
+        question=sweep.question,
+        answer=(valid_words((host.name, host.run.results) for host in hosts),),
+        tiles=[_tile(host, first.name) for host in hosts[1 : 1 + _TILES]],
+        note="Ratios and intervals: geometric means of the trials that count, with the 95 % interval of each alone.",
+        cautions=cautions(hosts),
+    )
+    named = [(curve.name, curve) for host in hosts for curve in host.curves]
+    drawn = overlaid_svg(first.run, named)
+    caption = "Every server's curve. Filled marks are levels with trials that count."
+    ratios, priced = ratio_table(hosts), money_table(hosts, money)
+    sections = (
+        Section(name="hosts", title="The servers", body=table_html(facts_table(hosts), dense=True)),
+        Section(
+            name="curves",
+            title="All curves",
+            body=figure_html("curves", drawn, caption, _curve_rows(hosts)) if drawn else "",
+        ),
+        Section(name="ratios", title=f"Ratio to {first.name}", body=_noted(ratios)),
+        Section(name="money", title="Rate for the money", body=_noted(priced) if priced.rows else ""),
+        Section(name="trials", title="Every trial of every server", body="".join(map(_trials, hosts))),
+    )
+    return shell(headline.title, headline_html(headline, results) + sections_html(sections))
+
+
+def _tile(host: HostRun, base: str) -> Tile:
+    overall = _overall(host)
+    if overall is None or overall.ratio is None:
+        return (ABSENT, f"{host.name} against {base}: no level counts in both")
+    return (change_words(overall.ratio, overall.low, overall.high), f"{host.name} against {base}, all levels")
+
+
+def _overall(host: HostRun) -> PointRatio | None:
+    """All levels together, or the only one."""
+    if host.comparison is None:
+        return None
+    points = host.comparison.points
+    return host.comparison.overall or (points[0] if len(points) == 1 else None)
+
+
+def cautions(hosts: Sequence[HostRun]) -> tuple[str, ...]:
+    """The sentences that weaken the whole page."""
+    shared = [host.name for host in hosts if is_shared(host.run)]
+    known = [h for h in hosts if h.comparison is not None and any(p.low is not None for p in h.comparison.points)]
+    sentences = [
+        (
+            "each server has one run: a difference includes the spread between the sessions of a server, which is not "
+            "known"
+        ),
+        (
+            f"{counted(len(hosts) - 1, 'server')} {'is' if len(hosts) == 2 else 'are'} compared with one: among many "
+            "intervals of 95 %, some exclude the true ratio"
+        ),
+    ]
+    if shared:
+        sentences.append(f"the load hosts were shared (--share-load): {', '.join(shared)} waited for each other's load")
+    if len(known) < len(hosts) - 1:
+        sentences.append("some ratios have no interval: fewer than two trials of a level count")
+    return tuple(sentences)
+
+
+def facts_table(hosts: Sequence[HostRun]) -> Table:
+    """A row for each host; what no host knows has no column."""
+    facts = [dict((*machine_facts(host.run), *load_hosts(host.run))) for host in hosts]
+    labels = [label for label in dict.fromkeys(name for of in facts for name in of) if label not in _NOT_OF_A_HOST]
+    rows = tuple(
+        (host.name, *(of.get(label, ABSENT) for label in labels)) for host, of in zip(hosts, facts, strict=True)
+    )
+    return Table(title="Servers", headers=("Host", *labels), rows=rows, words=tuple(range(len(labels) + 1)))
+
+
+def ratio_table(hosts: Sequence[HostRun]) -> Table:
+    """A row for each host, a column for each level: its rate, and its ratio to the first host with the interval."""
+    first = hosts[0]
+    keys = list(dict.fromkeys((p.level, p.variant) for h in hosts[1:] if h.comparison for p in h.comparison.points))
+    rows = [(first.name, *(_base_rate(hosts, key) for key in keys), "1")]
+    for host in hosts[1:]:
+        points = {(p.level, p.variant): p for p in host.comparison.points} if host.comparison else {}
+        rows.append((host.name, *(_ratio(points.get(key)) for key in keys), _ratio(_overall(host))))
+    headers = (axis_name(first.run), *(f"{format_number(level or 0)} {v}".strip() for level, v in keys), "all")
+    notes = (f"of the first: {fitted_rate(first.run).words}; of the others: its ratio, with the 95 % interval",)
+    return Table(title=f"Ratio to {first.name}", headers=headers, rows=tuple(rows), notes=notes, words=(0,))
+
+
+def _base_rate(hosts: Sequence[HostRun], key: tuple[float | None, str]) -> str:
+    compared = [p for h in hosts[1:] if h.comparison for p in h.comparison.points if (p.level, p.variant) == key]
+    return next((rate(p.rate_a) for p in compared if p.rate_a is not None), ABSENT)
+
+
+def _ratio(point: PointRatio | None) -> str:
+    if point is None or point.ratio is None:
+        return ABSENT
+    if point.low is None or point.high is None:
+        return f"{point.ratio:.3f}"
+    return f"{point.ratio:.3f} ({point.low:.3f} to {point.high:.3f})"
+
+
+def money_table(hosts: Sequence[HostRun], money: str) -> Table:
+    """The highest rate of each host that has a price, and that rate for one unit of money an hour."""
+    words = fitted_rate(hosts[0].run).words
+    rows = []
+    for host in hosts:
+        best = _best(host)
+        if host.price_per_hour is None:
+            continue
+        if best is None:
+            rows.append((host.name, format_number(host.price_per_hour), ABSENT, ABSENT, ABSENT))
+            continue
+        of_money = [v / host.price_per_hour if v is not None else None for v in (best.rates[0], best.low, best.high)]
+        own = (best.rates[0], best.low, best.high)
+        rows.append(
+            (
+                host.name,
+                format_number(host.price_per_hour),
+                format_number(best.level),
+                rate_interval(*own),
+                rate_interval(*of_money),
+            )
+        )
+    headers = ("Host", f"{money} an hour", axis_name(hosts[0].run), words, f"{words} for one {money} an hour")
+    notes = ("at each host's level with the highest rate, among its levels with trials that count",)
+    return Table(title="Rate for the money", headers=headers, rows=tuple(rows), notes=notes, words=(0,))
+
+
+def _best(host: HostRun) -> SubjectPoint | None:
+    points = [p for curve in host.curves for p in curve.points if p.is_counted and p.rates[0] is not None]
+    return max(points, key=lambda p: p.rates[0] or 0.0, default=None)
+
+
+def _curve_rows(hosts: Sequence[HostRun]) -> list[tuple[object, ...]]:
+    first = hosts[0].run
+    headers = ("host", first.plan.sweep.axis, fitted_rate(first).words, "low", "high", "is_fitted")
+    points = [(curve.name, p) for host in hosts for curve in host.curves for p in curve.points]
+    return [headers, *((name, p.level, p.rates[0], p.low, p.high, p.is_counted) for name, p in points)]
+
+
+def _noted(table: Table) -> str:
+    return table_html(table) + listed(table.notes)
+
+
+def _trials(host: HostRun) -> str:
+    table = replace(trial_table(host.run), keys=())  # the names of rows would be those of other hosts too
+    return folded(f"{host.name}: {counted_verdicts(host.run.results)}", table_html(table, dense=True))
