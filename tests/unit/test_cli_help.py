@@ -140,7 +140,7 @@ def test_the_help_of_a_section_has_all_its_flags_alone(words):
 def test_the_help_of_a_section_that_is_not_there_lists_the_sections():
     done = CliRunner().invoke(app, ["sweep", "cpu", "--help", "laod"])
     assert isinstance(done.exception, UsageError)
-    assert "options, axis, disks, server, cpus, workload" in str(done.exception)
+    assert "options, several servers, axis, disks, server, cpus, workload" in str(done.exception)
     assert "did you mean load?" in str(done.exception)
 
 

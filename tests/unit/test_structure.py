@@ -139,6 +139,11 @@ ALLOWED = {
         "base.errors", "base.interrupts", "base.spawning", "base.units", "model", "machine.disks", "machine.host", "loadgen",
         "results.identity", "results.store", "plan.preparing", "measure.executing", "measure.trial", "agent",
     },
+    "fleet": {
+        "base.errors", "base.extras", "base.input_file", "base.interrupts", "base.registry", "base.spawning", "base.units", "model", "machine.host",
+        "machine.state", "experiment.axes", "experiment.setting", "sweep", "results.identity", "results.store", "plan",
+        "plan.preparing", "measure.executing", "verify", "hosts",
+    },
     "iotbenchmark": {
         "base.errors", "base.input_file", "base.interrupts", "model", "experiment.work", "loadgen", "server.runtimes",
         "server.targets", "results.sqlexport", "measure.trial",

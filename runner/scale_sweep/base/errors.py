@@ -11,8 +11,8 @@
 
 10 is kept for a sweep that ended with trials that failed or with none that counts, 11 for a comparison that is slower
 than allowed, 12 for a stored run that disagrees with its raw files, 13 for a comparison that does not show what its
-gate asks for and for a size that a run does not show, 130 for Ctrl-C (see cli). 6 is also for standard output that
-cannot be written.
+gate asks for and for a size that a run does not show, 20 and more for hosts whose runs failed, 130 for Ctrl-C (see
+cli). 6 is also for standard output that cannot be written.
 A message says what happened and where in the sequence; `remedy` says what to do, and `usual_remedy` where an error has
 no better one.
 This file refuses to know anything else.
@@ -22,6 +22,8 @@ EXIT_TRIALS_FAILED = 10
 EXIT_SLOWER = 11
 EXIT_DISAGREES = 12
 EXIT_NOT_SHOWN = 13
+EXIT_HOSTS_FAILED = 20  # and the number of hosts
+HOSTS_COUNTED_MAX = 79
 EXIT_INTERRUPTED = 130
 # Every code with its meaning, for docs/commands.md.
 EXIT_CODES = {
@@ -43,6 +45,8 @@ EXIT_CODES = {
     EXIT_DISAGREES: "`scale verify`: the run disagrees with its raw files",
     EXIT_NOT_SHOWN: "`scale ab` or `scale compare` with `--same-within` or `--prove-not-slower`: the gate's "
     "condition is not shown. `scale size`: no level, or no machine of the list, is shown to hold the need",
+    EXIT_HOSTS_FAILED: f"and the number of hosts, {HOSTS_COUNTED_MAX} at most: `scale sweep` with `--each-server` or "
+    "`--cluster`; on so many hosts the run did not end, or ended with another code than 0. 21 is one host",
     EXIT_INTERRUPTED: "interrupted; finished trials are saved",
 }
 

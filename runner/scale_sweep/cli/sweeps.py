@@ -15,6 +15,7 @@ from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageE
 from scale_sweep.base.units import counted, format_seconds
 from scale_sweep.cli import completion
 from scale_sweep.cli.arguments import NEW_RESULTS, RESULTS, RUN, confirm_format, from_flags
+from scale_sweep.cli.fleet_flags import FleetFlags
 from scale_sweep.cli.options import Flags, with_settings
 from scale_sweep.cli.sweep_help import SweepHelp
 from scale_sweep.sweep.axis import commands
@@ -93,7 +94,7 @@ class SweepRequest:
     ] = False
 
 
-def sweep(flags: Flags, request: SweepRequest) -> None:
+def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
     """Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."""
     from scale_sweep.cli import compose, console
     from scale_sweep.machine.host import read_host
@@ -101,6 +102,12 @@ def sweep(flags: Flags, request: SweepRequest) -> None:
 
     if request.machine is not None:
         raise UsageError("--machine: a sweep measures this machine", remedy="scale plan shows the plan for another one")
+    if fleet.is_wanted:
+        from scale_sweep.cli import fleets
+
+        fleets.sweep(flags, request, fleet)
+        return
+    fleet.refuse_alone()
     if request.hosts is not None:
         from scale_sweep.cli import on_hosts
 
@@ -168,11 +175,12 @@ def announce(prepared: Prepared, yes: bool, gate: GatePower | None = None) -> No
         console.say(gate_sentence(gate))
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)
-    _ask(prepared.plan.seconds_estimated, yes)
+    ask(prepared.plan.seconds_estimated, yes)
     _ask_format(prepared.plan.sweep, yes)
 
 
-def _ask(seconds: float, yes: bool) -> None:
+def ask(seconds: float, yes: bool) -> None:
+    """Confirms a long sweep. Raises UsageError if the answer is no."""
     if yes or seconds < ASK_ABOVE_S or not sys.stdin.isatty():
         return
     if not typer.confirm(f"This takes about {format_seconds(seconds)}. Start?", err=True):
@@ -216,8 +224,14 @@ def say_if_lost(stored: StoredRun) -> None:
 
 
 def end_if_failed(stored: StoredRun) -> None:
-    """Ends the process with its exit code if trials failed, or no trial of a database counts. Which trials the target
-    of an absent package would count is not known."""
+    """Ends the process with its exit code if the run failed."""
+    if has_failed(stored):
+        sys.exit(EXIT_TRIALS_FAILED)
+
+
+def has_failed(stored: StoredRun) -> bool:
+    """Whether trials failed, or no trial of a database counts. Which trials the target of an absent package would count
+    is not known."""
     from scale_sweep.model import VerdictKind
     from scale_sweep.server.targets import TARGETS, load_facts
 
@@ -226,8 +240,7 @@ def end_if_failed(stored: StoredRun) -> None:
     kinds = [r.verdict.kind for r in stored.results]
     targets = {trial.subject.target for trial in stored.plan.trials}
     is_of_database = any(load_facts(name).stores_rows for name in targets if name in TARGETS)
-    if any(kind in failed for kind in kinds) or (is_of_database and not any(kind.is_fitted for kind in kinds)):
-        sys.exit(EXIT_TRIALS_FAILED)
+    return any(kind in failed for kind in kinds) or (is_of_database and not any(kind.is_fitted for kind in kinds))
 
 
 def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int, execute: Execute | None = None) -> StoredRun:

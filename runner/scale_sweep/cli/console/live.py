@@ -7,7 +7,7 @@ the time left. Computes nothing itself: rates and progress come from `live`.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console, ConsoleDimensions, Group, RenderableType
 from rich.live import Live
@@ -52,12 +52,13 @@ class LiveView:
     """A context manager and a sink. state: the run's state before the first event."""
 
     def __init__(self, state: LiveState, console: Console = err) -> None:
-        self._state, self._console = state, console
+        self._console = console
+        self._lines = LinesView(state, self._keep, begins=not console.is_terminal)
         self._live = Live(
             console=console,
             refresh_per_second=REFRESH_PER_S,
             transient=True,
-            get_renderable=lambda: render(self._state, time.monotonic_ns(), self._console.size),
+            get_renderable=lambda: render(self._lines.state, time.monotonic_ns(), self._console.size),
         )
 
     def __enter__(self) -> LiveView:
@@ -70,23 +71,34 @@ class LiveView:
             self._live.stop()
 
     def __call__(self, event: Event) -> None:
-        running = self._state.running
-        self._state = take(self._state, event)
-        if isinstance(event, Noted):
-            self._keep(f"  {event.sentence}", "yellow")
-        elif isinstance(event, TrialFinished):
-            head = f"trial {running.position} of {self._state.total}: " if running else ""
-            self._keep(*finished_line(head, event.result, self._name_width()))
-        elif isinstance(event, TrialStarted) and not self._console.is_terminal:
-            left = format_seconds(progress(self._state, time.monotonic_ns()).remaining_s)
-            self._keep(f"trial {event.position} of {event.total}: {event.trial.trial_id} begins, about {left} left", "")
+        self._lines(event)
 
     def _keep(self, text: str, style: str) -> None:
         self._console.print(Text(text, style=style), soft_wrap=as_it_is(self._console, text))
 
+
+class LinesView:
+    """A sink that says each note and each finished trial in one line. state: the run's, after the last event. keep:
+    called with a line and its style. begins: a line for the begin of a trial too."""
+
+    def __init__(self, state: LiveState, keep: Callable[[str, str], None], *, begins: bool) -> None:
+        self.state, self._keep, self._begins = state, keep, begins
+
+    def __call__(self, event: Event) -> None:
+        running = self.state.running
+        self.state = take(self.state, event)
+        if isinstance(event, Noted):
+            self._keep(f"  {event.sentence}", "yellow")
+        elif isinstance(event, TrialFinished):
+            head = f"trial {running.position} of {self.state.total}: " if running else ""
+            self._keep(*finished_line(head, event.result, self._name_width()))
+        elif isinstance(event, TrialStarted) and self._begins:
+            left = format_seconds(progress(self.state, time.monotonic_ns()).remaining_s)
+            self._keep(f"trial {event.position} of {event.total}: {event.trial.trial_id} begins, about {left} left", "")
+
     def _name_width(self) -> int:
-        total = f"{self._state.total}"
-        return len(f"trial {total} of {total}: ") + max(len(t.trial_id) for t in self._state.plan.trials)
+        total = f"{self.state.total}"
+        return len(f"trial {total} of {total}: ") + max(len(t.trial_id) for t in self.state.plan.trials)
 
 
 def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """Announces a sweep to Prometheus: the sweep writes its address into the state directory, whether dashboards run or
 not.
 
-The file's name contains the sweep's PID and start time, so that the file of a killed sweep can be recognized.
+The file's name contains the PID and start time of the sweep's process, so that the file of a killed sweep can be
+recognized.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.machine.host.alive import alive, started_ticks
 from scale_sweep.watch.dashboards.state_directory import StateDirectory
 
-_NAME = re.compile(r"sweep-(\d+)-(\d+)\.json")
+_NAME = re.compile(r"sweep-(\d+)-(\d+)(?:-\w+)?\.json")
 # A label that begins with __ is for our own use: Prometheus drops it before it stores anything.
 RUN_LABEL = "__scale_run"
 
@@ -32,17 +33,19 @@ class RunningSweep:
 
 
 @contextlib.contextmanager
-def announced(state: StateDirectory, run: str, port: int) -> Iterator[None]:
+def announced(state: StateDirectory, run: str, port: int, host: str = "") -> Iterator[None]:
     """Inside the block, a Prometheus of this state directory reads the sweep's metrics. A state directory that cannot
     be written is ignored, because a sweep must not fail when nobody can watch it. Raises PreflightError for one that is
-    not this user's alone."""
+    not this user's alone. host: of a fleet; all its metrics get it as a label."""
     pid = os.getpid()
-    path = state.targets / f"sweep-{pid}-{started_ticks(pid)}.json"
+    own = run.rpartition("-")[2]  # of several runs of one process, each has a file
+    path = state.targets / f"sweep-{pid}-{started_ticks(pid)}-{own}.json"
+    labels = {RUN_LABEL: run, **({"host": host} if host else {})}
     partial = path.with_suffix(".partial")
     with contextlib.suppress(OSError, ProvisionError):
         state.check(makes=True)
         state.targets.mkdir(exist_ok=True)
-        partial.write_text(json.dumps([{"targets": [f"127.0.0.1:{port}"], "labels": {RUN_LABEL: run}}]))
+        partial.write_text(json.dumps([{"targets": [f"127.0.0.1:{port}"], "labels": labels}]))
         partial.chmod(0o644)  # readable for the user that Prometheus runs as, whatever the umask
         partial.replace(path)
     try:

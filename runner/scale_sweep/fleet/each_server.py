@@ -1,0 +1,174 @@
+"""The engine for the servers of an inventory: one run for each, in threads of this process, over OpenSSH.
+
+A load host belongs to one server at a time: servers that must share one are measured one after the other, unless the
+load hosts are shared. Refuses to trust a host with more than its own run.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
+from scale_sweep.base.interrupts import Stop, Stopped, current
+from scale_sweep.base.units import counted
+from scale_sweep.fleet.engine import Announced, FleetHost, FleetOrder, HereRun, Say
+from scale_sweep.fleet.pace import InStep, out_of_step
+from scale_sweep.hosts import setup
+from scale_sweep.hosts.inventory import Inventory, by_server, read_inventory
+from scale_sweep.hosts.link import AgentLink
+from scale_sweep.hosts.place import HostsPlace
+from scale_sweep.plan import plan_sentence
+from scale_sweep.plan.preparing import Prepared
+from scale_sweep.plan.preparing.on_hosts import prepare_on
+
+LOOK_S = 0.1
+
+
+@contextmanager
+def opened(address: str, say: Say) -> Iterator[InventoryFleet]:
+    """The servers of an inventory, with an agent on each host until the end of the block. Raises UsageError."""
+    inventory = read_inventory(Path(address))
+    say(f"reaching {counted(len(inventory.hosts), 'host')}")
+    with ExitStack() as stack:
+        links = stack.enter_context(setup.linked(inventory))
+        yield InventoryFleet(inventory, links, stack)
+
+
+class InventoryFleet:
+    """The servers of an inventory. stack: ends what is started for them."""
+
+    def __init__(self, inventory: Inventory, links: dict[str, AgentLink], stack: ExitStack) -> None:
+        self._inventory, self._links, self._stack = inventory, links, stack
+        self.hosts = tuple(
+            FleetHost(name=place.server, host=place.host, machine=place.machine) for place in self._places(shared=False)
+        )
+
+    def _places(self, *, shared: bool) -> Iterator[HostsPlace]:
+        for own in by_server(self._inventory, shared=shared):
+            yield HostsPlace(own, {host.name: self._links[host.name] for host in own.hosts}, self._stack)
+
+    def tasks(self, order: FleetOrder) -> Sequence[ServerTask]:
+        """A task for each server. Raises UsageError or PreflightError that names the server."""
+        if order.in_step and not order.share_load and len(self._inventory.load) < len(self.hosts):
+            raise UsageError(
+                f"--in-step: {len(self.hosts)} servers have {counted(len(self._inventory.load), 'load host')}, so they "
+                "are measured one after the other",
+                remedy="name more hosts in [load], or give --share-load",
+            )
+        places = list(self._places(shared=order.share_load))
+        prepared = [_prepared(place, order) for place in places]
+        in_step = InStep(len(places))
+        turns = {host.name: threading.Lock() for host in self._inventory.load}
+        made = []
+        for number, (place, plan) in enumerate(zip(places, prepared, strict=True)):
+            trial_s = plan.plan.seconds_estimated / max(1, len(plan.plan.trials))
+            before = in_step.before(number) if order.in_step else out_of_step(number, len(places), trial_s)
+            run = _Run(
+                place=place,
+                prepared=plan,
+                order=order,
+                before_trial=before,
+                ended=partial(in_step.leave, number),
+                turn=None if order.share_load else turns[place.load[0]],
+            )
+            made.append(ServerTask(run))
+        return made
+
+
+def _prepared(place: HostsPlace, order: FleetOrder) -> Prepared:
+    try:
+        return prepare_on(order.resolve(place.host), order.results, place, insecure=order.insecure_network)
+    except ScaleError as error:
+        raise type(error)(f"{place.server}: {error.message}", remedy=error.remedy) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """One server's run. turn: held while it measures, by one server of a load host at a time; None: not needed."""
+
+    place: HostsPlace
+    prepared: Prepared
+    order: FleetOrder
+    before_trial: Callable[[int], None]
+    ended: Callable[[], None]
+    turn: threading.Lock | None
+
+
+class ServerTask:
+    """The run of one server, in a thread."""
+
+    def __init__(self, run: _Run) -> None:
+        self._run, self._stop = run, Stop()
+        self._path: Path | None = None
+        self._error: ScaleError | None = None
+        self._thread: threading.Thread | None = None
+        plan = run.prepared.plan
+        choices = tuple(choice.sentence for choice in run.prepared.choices.values())
+        self.host = run.place.server
+        self.announced = Announced(
+            sentences=(*choices, plan_sentence(plan), f"load from {', '.join(run.place.load)}"),
+            findings=run.prepared.findings,
+            seconds=plan.seconds_estimated,
+        )
+
+    def start(self, say: Say) -> None:
+        """Begins the run in a thread."""
+        self._thread = threading.Thread(target=self._work, args=(say,), name=f"run {self.host}", daemon=True)
+        self._thread.start()
+
+    def has_ended(self) -> bool:
+        """Whether its thread has ended, or was never started."""
+        return self._thread is None or not self._thread.is_alive()
+
+    def stop(self) -> None:
+        """Requests the end of the thread's work."""
+        self._stop.request()
+
+    def finished_run(self) -> Path:
+        """The directory of the run. Raises the error that ended it."""
+        if self._path is None:
+            raise self._error or ProvisionError(f"{self.host}: the run was not started")
+        return self._path
+
+    def _work(self, say: Say) -> None:
+        run = self._run
+        try:
+            with self._stop.here(), _own_turn(run.turn, say):
+                here = HereRun(
+                    host=self.host,
+                    place=run.place,
+                    prepared=run.prepared,
+                    fleet=run.order.fleet,
+                    before_trial=run.before_trial,
+                    say=say,
+                )
+                self._path = run.order.campaign(here)
+        except Stopped:
+            self._error = ProvisionError("interrupted", remedy="scale resume RUN continues it")
+        except ScaleError as error:
+            self._error = error
+        except Exception as error:  # of one host's run: the others go on
+            self._error = ProvisionError(f"{type(error).__name__}: {error}")
+        finally:
+            run.ended()
+
+
+@contextmanager
+def _own_turn(turn: threading.Lock | None, say: Say) -> Iterator[None]:
+    """Waits until no other server uses the load hosts."""
+    if turn is None:
+        yield
+        return
+    if not turn.acquire(timeout=0):
+        say("waits for its load hosts, which another server uses")
+        while not turn.acquire(timeout=LOOK_S):
+            current().look()
+    try:
+        yield
+    finally:
+        turn.release()

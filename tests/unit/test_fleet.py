@@ -1,0 +1,240 @@
+"""A fleet of runs, whatever its engine: which hosts are refused, how runs end, how they keep in step, and what levels a
+host has. Tasks here are threads of this process."""
+
+import io
+import tarfile
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from scale_sweep.base.errors import ProvisionError, StoreError, UsageError
+from scale_sweep.fleet.archive import packed, unpacked
+from scale_sweep.fleet.cluster import refuse_open
+from scale_sweep.fleet.engine import ENGINES, FleetHost, FleetOrder, engine_of
+from scale_sweep.fleet.levels import without_missing
+from scale_sweep.fleet.on_worker import clean_environment
+from scale_sweep.fleet.pace import InStep
+from scale_sweep.fleet.run import refuse_few, run_all
+from scale_sweep.fleet.words import files_of, words_of
+from scale_sweep.hosts.inventory import HostEntry, Inventory, by_server
+from scale_sweep.machine.host import read_host
+from tests.offenders import assert_none
+from tests.unit import stored_runs
+from tests.unit.factories import make_sweep
+from tests.unit.test_structure import imports
+
+
+def host(name, machine):
+    return FleetHost(name=name, host=read_host(), machine=machine)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "words"),
+    [
+        ([], "no host"),
+        ([host("a", "1")], "only a"),
+        ([host("a", "1"), host("b", "1")], "a and b are the same machine"),
+        ([host("a", "1"), host("b", "2"), host("c", "1")], "a and c are the same machine"),
+    ],
+)
+def test_fewer_than_two_machines_are_refused(hosts, words):
+    with pytest.raises(UsageError, match=words):
+        refuse_few(hosts, "--hosts")
+
+
+def test_machines_that_are_not_known_are_not_taken_for_one():
+    refuse_few([host("a", ""), host("b", "")], "--hosts")
+
+
+class Task:
+    """A thread that ends when it is told to, or fails."""
+
+    def __init__(self, name, seconds=0.0, error=None):
+        self.host, self.announced = name, None
+        self._seconds, self._error, self._ended = seconds, error, threading.Event()
+        self.stops = 0
+
+    def start(self, say):
+        say("begins")
+        threading.Thread(target=lambda: (self._ended.wait(self._seconds), self._ended.set()), daemon=True).start()
+
+    def has_ended(self):
+        return self._ended.is_set()
+
+    def finished_run(self):
+        if self._error:
+            raise self._error
+        return Path(self.host)
+
+    def stop(self):
+        self.stops += 1
+        self._ended.set()
+
+
+def test_a_run_that_fails_ends_alone():
+    said = []
+    tasks = [Task("a"), Task("b", error=ProvisionError("lost")), Task("c")]
+    endings = run_all(tasks, lambda name, line: said.append((name, line)))
+    assert [ending.path for ending in endings] == [Path("a"), None, Path("c")]
+    assert endings[1].error.message == "lost"
+    assert said == [("a", "begins"), ("b", "begins"), ("c", "begins")]
+
+
+def test_a_task_that_cannot_be_started_stops_the_others():
+    class Broken(Task):
+        def start(self, say):
+            raise KeyboardInterrupt
+
+    tasks = [Task("a", seconds=60), Broken("b")]
+    with pytest.raises(KeyboardInterrupt):
+        run_all(tasks, lambda name, line: None)
+    assert [task.stops for task in tasks] == [1, 1]
+
+
+def test_runs_in_step_begin_a_block_together_and_do_not_wait_for_one_that_ended():
+    step, order = InStep(3), []
+    before = [step.before(number) for number in range(3)]
+
+    def run(number, blocks):
+        for block in range(blocks):
+            before[number](block)
+            order.append(block)
+        step.leave(number)
+
+    threads = [threading.Thread(target=run, args=(number, blocks)) for number, blocks in ((0, 3), (1, 3), (2, 1))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert order == sorted(order) and len(order) == 7
+
+
+def inventory(servers, load):
+    def entries(names):
+        return tuple(HostEntry(name=name, address="10.0.0.1") for name in names)
+
+    return Inventory(path=Path("hosts.ini"), servers=entries(servers), load=entries(load))
+
+
+@pytest.mark.parametrize(
+    ("servers", "load", "shared", "expected"),
+    [
+        ("ab", "xy", False, ["x", "y"]),
+        ("ab", "xyz", False, ["xz", "y"]),
+        ("abc", "xy", False, ["x", "y", "x"]),
+        ("abc", "xy", True, ["xy", "xy", "xy"]),
+    ],
+)
+def test_load_hosts_are_dealt_to_servers_in_turn(servers, load, shared, expected):
+    parts = by_server(inventory(servers, load), shared=shared)
+    assert ["".join(part.server.name for part in parts)] == [servers]
+    assert ["".join(entry.name for entry in part.load) for part in parts] == expected
+
+
+def two_cpus():
+    return replace(read_host(), allowed=(0, 1))
+
+
+def test_levels_that_a_host_lacks_are_left_out():
+    assert without_missing(make_sweep(cores="0.5,1,2,4,8"), two_cpus()).levels == (0.5, 1.0, 2.0)
+    with pytest.raises(UsageError, match="4 cores asked for"):
+        without_missing(make_sweep(cores="4,8"), two_cpus())
+
+
+def order(flags, what="cpu", **fields):
+    return FleetOrder(
+        what=what,
+        flags=flags,
+        results=Path("results"),
+        fleet={},
+        insecure_network=False,
+        in_step=False,
+        share_load=False,
+        resolve=lambda host: replace(make_sweep(cores="1..2"), order_seed=7),
+        campaign=lambda run: Path(),
+        **fields,
+    )
+
+
+def test_a_sweep_is_the_same_on_a_command_line(tmp_path):
+    words = words_of(order({"axis.cores": "1..8", "load.quick": "1", "tags": ["a=b", "c=d"]}), two_cpus())
+    assert words == ("cpu", "--cores=1,2", "--quick", "--tag=a=b", "--tag=c=d", "--order-seed=7")
+    file = tmp_path / "mine.toml"
+    file.write_text("[axis]\n")
+    assert files_of(order({}, str(file))) == {"mine.toml": "[axis]\n"}
+    assert words_of(order({}, str(file)), two_cpus())[0] == "mine.toml"
+
+
+def test_engines_are_found_by_the_scheme_of_an_address():
+    assert set(ENGINES.names()) >= {"", "tls", "tcp"}
+    assert engine_of("hosts.ini").__name__.endswith("each_server")
+    assert engine_of("tls://a:1").__name__.endswith("cluster")
+    with pytest.raises(UsageError, match="none of tls://"):
+        engine_of("slurm://a")
+
+
+@pytest.mark.parametrize("address", ["tcp://10.0.0.1:8786", "tcp://db.example:8786", "tcp://0.0.0.0:1", "tcp://:1"])
+def test_a_scheduler_without_tls_is_refused_beyond_loopback(address):
+    with pytest.raises(UsageError, match="without TLS a scheduler"):
+        refuse_open(address)
+    refuse_open("tls://10.0.0.1:8786")
+    refuse_open("tcp://127.0.0.1:8786")
+
+
+def test_a_sweep_on_a_host_gets_none_of_dask_s_variables():
+    dask = {"MALLOC_TRIM_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1", "DASK_PARENT": "x", "LD_PRELOAD": "x"}
+    assert clean_environment({**dask, "PATH": "/bin", "SCALE_LOADGEN": "x"}) == {"PATH": "/bin", "SCALE_LOADGEN": "x"}
+
+
+def test_a_run_arrives_whole_or_not_at_all(tmp_path):
+    sent = stored_runs.unpacked("varied", tmp_path / "sent")
+    content = packed(sent)
+    arrived = unpacked(content, tmp_path / "here", "db1")
+    assert {p.name for p in arrived.iterdir()} == {p.name for p in sent.iterdir()}
+    with pytest.raises(StoreError, match="exists already"):
+        unpacked(content, tmp_path / "here", "db1")
+    with pytest.raises(StoreError, match="did not arrive"):
+        unpacked(content[:-400], tmp_path / "cut", "db1")
+    (sent / "points.csv").write_text("changed")
+    with pytest.raises(StoreError, match="points.csv"):
+        unpacked(packed(sent), tmp_path / "changed", "db1")
+    assert list((tmp_path / "changed").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["../outside/file", "/outside/file", "run/../../file", "a", "b/../c/d"])
+def test_an_archive_that_is_no_run_writes_nothing_beside_it(tmp_path, name):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:gz") as archive:
+        info = tarfile.TarInfo(name)
+        info.size = 1
+        archive.addfile(info, io.BytesIO(b"x"))
+    with pytest.raises(StoreError):
+        unpacked(content.getvalue(), tmp_path / "results", "db1")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_an_archive_with_a_link_is_refused(tmp_path):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:gz") as archive:
+        info = tarfile.TarInfo("run/link")
+        info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(info)
+    with pytest.raises(StoreError, match="not the archive"):
+        unpacked(content.getvalue(), tmp_path, "db1")
+
+
+PACKAGE = Path(__file__).resolve().parents[2] / "runner/scale_sweep"
+ENGINES_OWN = ("each_server", "cluster", "on_worker", "leased")
+
+
+def test_no_code_outside_of_an_engine_imports_it_or_its_library():
+    outside = [path for path in PACKAGE.rglob("*.py") if path.parent.name != "fleet"]
+    assert_none(
+        f"{path}: {name}"
+        for path in outside
+        for name, _ in imports(path)
+        if name.split(".")[0] in ("dask", "distributed") or name.split(".")[2:3] in [[own] for own in ENGINES_OWN]
+        if name.startswith(("dask", "distributed", "scale_sweep.fleet."))
+    )
