@@ -1,0 +1,57 @@
+"""A finished run as bytes, from the host that measured it to this one. Every file is compared with its digest here.
+
+Refuses an archive with anything but plain files of one run, and to write over a run.
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tempfile
+from pathlib import Path, PurePosixPath
+
+from scale_sweep.base.errors import StoreError
+from scale_sweep.verify.digests import check_digests
+
+BYTES_MAX = 2**30  # of all files of a run
+
+
+def packed(run: Path) -> bytes:
+    """The files of a run, compressed."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w:gz", compresslevel=3) as archive:
+        archive.add(run, arcname=run.name)
+    return content.getvalue()
+
+
+def unpacked(content: bytes, results: Path, host: str) -> Path:
+    """Writes the run into the directory of runs, when all of it is right. Raises StoreError that names the host."""
+    results.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".arriving-", dir=results) as folder:
+        try:
+            with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
+                name = _name(archive, host)
+                archive.extractall(folder, filter="data")
+        except (tarfile.TarError, EOFError, OSError) as error:
+            raise StoreError(f"{host}: its run did not arrive: {error}") from None
+        arrived, run = Path(folder) / name, results / name
+        wrong = check_digests(arrived).disagreements if arrived.is_dir() else ()
+        if wrong or not arrived.is_dir():
+            why = f"{wrong[0].file} {wrong[0].sentence}" if wrong else "it has no folder"
+            raise StoreError(f"{host}: its run did not arrive whole: {why}")
+        if run.exists():
+            raise StoreError(f"{host}: {run} exists already")
+        arrived.rename(run)
+    return run
+
+
+def _name(archive: tarfile.TarFile, host: str) -> str:
+    """The only folder at the top. Raises StoreError."""
+    members = archive.getmembers()
+    tops = {PurePosixPath(member.name).parts[0] for member in members if PurePosixPath(member.name).parts}
+    plain = all(member.isreg() or member.isdir() for member in members)
+    if len(tops) != 1 or not plain or tops & {"/", "..", "."}:
+        raise StoreError(f"{host}: its answer is not the archive of a run")
+    if sum(member.size for member in members) > BYTES_MAX:
+        raise StoreError(f"{host}: its run has more than {BYTES_MAX:,} bytes")
+    return tops.pop()

@@ -1,0 +1,186 @@
+"""The work of a task on a host of a Dask cluster: it describes the host, plans a sweep there, or runs one.
+
+A sweep is a process of its own, in a session of its own, with a clean environment: Dask sets variables for its workers
+that a database would run with. A token, a file that is opened exclusively, refuses a second start of the same task.
+Every answer is bytes of JSON or an archive: the client does not unpickle what a host sends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from scale_sweep.base.errors import EXIT_TRIALS_FAILED
+from scale_sweep.base.spawning import run_within
+from scale_sweep.fleet.archive import packed
+from scale_sweep.machine.host import read_host
+from scale_sweep.machine.host.alive import machine_identity
+from scale_sweep.machine.state import folder
+from scale_sweep.results.identity import identity
+
+LEASE_S = 60.0
+BEAT_S = 5.0
+PLAN_S = 300.0
+TOKEN_AGE_S = 86_400.0
+KEPT = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "PYTHONPATH", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV")
+OURS = "SCALE_"
+WORDS_MAX = 4000  # characters of standard error that are kept
+_FOLDER = "fleet"
+
+Line = Callable[[str], None]
+Beat = Callable[[], int | None]
+
+
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a sweep started by hand would have: none of Dask's, and none for its workers' libraries."""
+    return {key: value for key, value in environment.items() if key in KEPT or key.startswith(OURS)}
+
+
+def described() -> bytes:
+    """The host and the tool there, and how Dask's worker is set."""
+    from dask import config  # type: ignore[import-not-found, unused-ignore]
+
+    memory = {key: config.get(f"distributed.worker.memory.{key}", False) for key in ("target", "pause", "terminate")}
+    document = {
+        "host": asdict(read_host()),
+        "machine": machine_identity(),
+        "identity": identity(),
+        "memory": memory,
+    }
+    return json.dumps(document).encode()
+
+
+def of_scheduler() -> bytes:
+    """How Dask's scheduler is set."""
+    from dask import config  # type: ignore[import-not-found, unused-ignore]
+
+    keys = ("distributed.scheduler.allowed-failures", "distributed.scheduler.work-stealing")
+    return json.dumps({key: config.get(key, None) for key in keys}).encode()
+
+
+def planned(words: Sequence[str], files: Mapping[str, str]) -> bytes:
+    """`scale plan` of a sweep on this host: its exit code, its document, and its last words."""
+    with _written(files) as there:
+        argv = [sys.executable, "-m", "scale_sweep", "plan", *words, "--json"]
+        try:
+            done = run_within(PLAN_S, argv, env=clean_environment(os.environ), cwd=there)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return json.dumps({"code": 4, "plan": "", "words": str(error)}).encode()
+    return json.dumps({"code": done.returncode, "plan": done.stdout, "words": done.stderr[-WORDS_MAX:]}).encode()
+
+
+def swept(token: str, words: Sequence[str], files: Mapping[str, str], delay_s: float) -> tuple[bytes, bytes]:
+    """Runs a sweep to its end. Returns JSON with its exit code and last words, and the archive of its run; b"" without
+    one. token: of the task."""
+    from distributed import Variable, get_worker
+
+    if not _claim(token):
+        return _ended(4, "this task was started here before: a second start is refused"), b""
+    worker = get_worker()  # type: ignore[no-untyped-call, unused-ignore]
+    lease = Variable(token, client=worker._get_client())  # type: ignore[no-untyped-call, unused-ignore]
+
+    def beat() -> int | None:
+        try:
+            return int(lease.get(timeout=BEAT_S))
+        except Exception:  # the scheduler or the client is gone, or busy: the lease runs on
+            return None
+
+    numbers = iter(range(sys.maxsize))
+
+    def line(text: str) -> None:
+        worker.log_event(token, {"number": next(numbers), "line": text})
+
+    with _written(files) as there:
+        return _run(words, there, line, beat, delay_s)
+
+
+def _run(words: Sequence[str], there: Path, line: Line, beat: Beat, delay_s: float) -> tuple[bytes, bytes]:
+    results = there / "results"
+    argv = [sys.executable, "-m", "scale_sweep.fleet.leased", f"{LEASE_S:g}", sys.executable, "-m", "scale_sweep"]
+    argv += ["sweep", *words, "--results", str(results), "--no-metrics", "-y"]
+    if not _waited(delay_s, beat):
+        return _ended(130, "stopped"), b""
+    process = subprocess.Popen(
+        argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        env=clean_environment(os.environ),
+        cwd=there,
+        start_new_session=True,
+    )
+    threading.Thread(target=_renew, args=(process, beat), name="lease", daemon=True).start()
+    last: list[str] = []
+    assert process.stderr is not None
+    for text in process.stderr:
+        last = [*last[-20:], text.rstrip()]
+        line(text.rstrip())
+    code = process.wait(timeout=LEASE_S)
+    runs = sorted(results.iterdir()) if results.is_dir() else []
+    is_whole = bool(runs) and code in (0, EXIT_TRIALS_FAILED)
+    return _ended(code, "\n".join(last)[-WORDS_MAX:]), packed(runs[0]) if is_whole else b""
+
+
+def _waited(delay_s: float, beat: Beat) -> bool:
+    """Waits before the start. Whether the task was not stopped meanwhile."""
+    deadline = time.monotonic() + delay_s
+    while (left := deadline - time.monotonic()) > 0:
+        time.sleep(min(left, BEAT_S))
+        if (beat() or 0) < 0:
+            return False
+    return True
+
+
+def _renew(process: subprocess.Popen[str], beat: Beat) -> None:
+    """Passes each renewal of the lease on. A negative number, which stops the task, ends the input."""
+    assert process.stdin is not None
+    before: int | None = None
+    with contextlib.suppress(OSError, ValueError):
+        while process.poll() is None:
+            now = beat()
+            if now is not None and now < 0:
+                process.stdin.close()
+                return
+            if now is not None and now != before:
+                before = now
+                process.stdin.write("\n")
+                process.stdin.flush()
+            time.sleep(BEAT_S)
+
+
+def _claim(token: str) -> bool:
+    """Makes the file of the token, and removes files that are older than a day. Whether it is new."""
+    tokens = folder(_FOLDER)
+    for old in tokens.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - old.stat().st_mtime > TOKEN_AGE_S:
+                old.unlink()
+    try:
+        os.close(os.open(tokens / f"{token}.started", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _written(files: Mapping[str, str]) -> Iterator[Path]:
+    """A folder of this user with the files of the sweep, until the end of the block."""
+    with tempfile.TemporaryDirectory(prefix="scale-fleet-") as made:
+        for name, text in files.items():
+            (Path(made) / Path(name).name).write_text(text, encoding="utf-8")
+        yield Path(made)
+
+
+def _ended(code: int, words: str) -> bytes:
+    return json.dumps({"code": code, "words": words}).encode()

@@ -1,0 +1,129 @@
+"""The same sweep on the hosts of a Dask cluster, for real: scheduler, two workers in namespaces, TLS (tools/dask)."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.integration.hosts_of_tools import ABLE, NETWORK, ROOT, argv, await_gone, down, environment, on, scale, up
+
+DASK = ROOT / "tools/dask"
+ADDRESS = f"tls://{NETWORK}.1:8786"
+SWEEP = ("sweep", "cpu", "--cores", "0.5,1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
+CONFIG = Path.home() / ".config/dask/scale-dask.yaml"
+SWEEPS = "|scale_sweep sweep|fleet.leased"
+
+pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(not ABLE, reason="namespaces need root, and hosts an sshd")]
+
+
+def cluster(word, *words):
+    """tools/dask, with the libraries of this Python: a host may not see the Python itself."""
+    done = subprocess.run([sys.executable, DASK, word, *map(str, words)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    path = tmp_path_factory.mktemp("cluster") / "hosts.ini"
+    up(path, "3", "--servers", "2")
+    cluster("up", path)
+    yield cluster("address")
+    cluster("down")
+    assert not CONFIG.exists()
+    down()
+
+
+def begun(address, results, *words):
+    """A fleet whose two hosts measure now."""
+    more = ("--duration", "30s", "--warmup", "2s", "--cluster", address, "--results", results)
+    started = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    process = subprocess.Popen(argv(*SWEEP, *more, *words), env=environment(), **started)
+    lines, deadline = [], time.monotonic() + 120
+    assert process.stdout is not None
+    while time.monotonic() < deadline and process.poll() is None:
+        lines.append(process.stdout.readline())
+        if {line.partition(":")[0] for line in lines if "begins" in line} == {"host1", "host2"}:
+            time.sleep(5)  # the servers are up
+            return process
+    process.kill()
+    raise AssertionError("".join(lines))
+
+
+def tokens(host):
+    return on(host, "ls /var/lib/scale/fleet 2>/dev/null | wc -l").strip()
+
+
+def test_a_fleet_of_two_runs_arrives_with_its_digests(address, tmp_path):
+    swept = scale(*SWEEP, "--quick", "--cluster", address, "--results", tmp_path, "--json")
+    assert swept.returncode in (0, 21, 22), swept.stderr
+    first, second = json.loads(swept.stdout)
+    assert (first["host"], second["host"]) == ("host1", "host2") and first["error"] is second["error"] is None
+    for one in (first, second):
+        manifest = json.loads((Path(one["path"]) / "manifest.json").read_text())
+        assert manifest["status"] == "complete" and manifest["host"]["hostname"] == one["host"]
+        verified = scale("verify", one["path"])
+        assert verified.returncode == 0, verified.stdout + verified.stderr
+    await_gone((1, 2), 30, SWEEPS)
+    assert on(1, "ls -d /tmp/scale-fleet-* 2>/dev/null") == ""
+
+
+def test_a_client_that_was_killed_leaves_nothing_after_its_lease(address, tmp_path):
+    process = begun(address, tmp_path)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=10)
+    await_gone((1, 2), 100, SWEEPS)
+
+
+def test_ctrl_c_ends_both_sweeps(address, tmp_path):
+    process = begun(address, tmp_path)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=90)
+    assert process.returncode == 130, output
+    await_gone((1, 2), 30, SWEEPS)
+
+
+def refused(words, **changes):
+    done = subprocess.run(
+        argv(*SWEEP, *words), capture_output=True, text=True, timeout=90, env={**environment(), **changes}
+    )
+    assert done.returncode == 2, done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 3, done.stderr
+    return done.stderr
+
+
+def test_without_a_certificate_there_is_no_connection(address, tmp_path):
+    stranger = {"HOME": str(tmp_path), "DASK_CONFIG": str(tmp_path)}
+    assert "no connection" in refused(("--cluster", address), **stranger)
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (("--cluster", ADDRESS.replace("tls", "tcp")), "without TLS"),
+        (("--cluster", ADDRESS.replace("8786", "1")), "no connection"),
+        (("--cluster", "10.87.0.1:8786"), "no address with a scheme"),
+        (("--cluster", ADDRESS, "--in-step"), "--in-step beside --cluster"),
+        (("--cluster", ADDRESS, "--cores", "64"), "host1: --cores: 64 cores"),
+    ],
+)
+def test_a_cluster_that_cannot_do_it_is_refused(address, words, names):
+    assert names in refused(words)
+
+
+def test_a_worker_that_was_killed_ends_its_own_run_and_no_trial_begins_again(address, tmp_path):
+    """The last test: the worker does not come back."""
+    before = [tokens(1), tokens(2)]
+    process = begun(address, tmp_path)
+    on(1, "kill -9 $(cat /root/.scale-dask/pid)")
+    output, _ = process.communicate(timeout=200)
+    assert process.returncode in (21, 22), output
+    (run,) = tmp_path.iterdir()
+    assert json.loads((run / "manifest.json").read_text())["host"]["hostname"] == "host2"
+    await_gone((1, 2), 60, SWEEPS)
+    assert [int(tokens(1)) - int(before[0]), int(tokens(2)) - int(before[1])] == [1, 1]
+    assert "only host2" in refused(("--cluster", address))
