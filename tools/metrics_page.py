@@ -28,6 +28,8 @@ the port is taken, `scale` uses a free port and prints it at the start. `--no-me
 - The series of the running trial end with the trial. Those of finished trials, and the curve, stay until the run ends.
 - After the last trial the port stays open until it has been read once more, for at most 2 seconds, so that a Prometheus
   that reads every second has the whole curve.
+- Prometheus adds the label `host` to the metrics of a fleet's runs ([hosts](hosts.md#several-servers)). `scale` gives
+  it the name with the address of each run.
 - A stored run has no labels `job` and `instance`; queries do not use them. Values of the running trial are written once
   per second, the others every 15 seconds. A block cannot contain the mark with which Prometheus ends a series, so an
   instant query sees the last values of a trial for the look-back time (5 minutes). Select the trial by its label.

@@ -1,5 +1,6 @@
 """The same sweep on the hosts of a Dask cluster, for real: scheduler, two workers in namespaces, TLS (tools/dask)."""
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -15,6 +16,7 @@ DASK = ROOT / "tools/dask"
 ADDRESS = f"tls://{NETWORK}.1:8786"
 SWEEP = ("sweep", "cpu", "--cores", "0.5,1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
 CONFIG = Path.home() / ".config/dask/scale-dask.yaml"
+FOLDERS = "ls -d /tmp/scale-fleet-* 2>/dev/null"
 SWEEPS = "|scale_sweep sweep|fleet.leased"
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(not ABLE, reason="namespaces need root, and hosts an sshd")]
@@ -69,7 +71,7 @@ def test_a_fleet_of_two_runs_arrives_with_its_digests(address, tmp_path):
         verified = scale("verify", one["path"])
         assert verified.returncode == 0, verified.stdout + verified.stderr
     await_gone((1, 2), 30, SWEEPS)
-    assert on(1, "ls -d /tmp/scale-fleet-* 2>/dev/null") == ""
+    assert on(1, FOLDERS) == on(2, FOLDERS) == ""
 
 
 def test_a_client_that_was_killed_leaves_nothing_after_its_lease(address, tmp_path):
@@ -77,6 +79,7 @@ def test_a_client_that_was_killed_leaves_nothing_after_its_lease(address, tmp_pa
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=10)
     await_gone((1, 2), 100, SWEEPS)
+    assert on(1, FOLDERS) == on(2, FOLDERS) == ""
 
 
 def test_ctrl_c_ends_both_sweeps(address, tmp_path):
@@ -115,6 +118,42 @@ def test_a_cluster_that_cannot_do_it_is_refused(address, words, names):
     assert names in refused(words)
 
 
+@contextlib.contextmanager
+def local(what, *words, **settings):
+    """A process of Dask on loopback, ready when its output has a line with `Scheduler at` or `Registered to`."""
+    variables = {f"DASK_DISTRIBUTED__{name}": value for name, value in settings.items()}
+    process = subprocess.Popen(
+        [sys.executable, "-m", f"distributed.cli.dask_{what}", "--host", "127.0.0.1", "--no-dashboard", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**environment(), **variables},
+    )
+    try:
+        assert process.stderr is not None
+        assert any("Scheduler at" in line or "Registered to" in line for line in process.stderr)
+        yield
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+def test_clusters_that_could_start_a_trial_twice_are_refused():
+    where = ("--cluster", "tcp://127.0.0.1:8797")
+    safe = {"SCHEDULER__ALLOWED_FAILURES": "0", "SCHEDULER__WORK_STEALING": "False"}
+    off = {f"WORKER__MEMORY__{name}": "False" for name in ("TARGET", "SPILL", "PAUSE", "TERMINATE")}
+    with local("scheduler", "--port", "8797"):
+        assert "has no workers" in refused(where)
+        with local("worker", where[1], "--no-nanny"):
+            assert "allowed-failures is 3" in refused(where)
+        with local("worker", where[1]):
+            assert "has a nanny" in refused(where)
+    with local("scheduler", "--port", "8797", **safe):
+        with local("worker", where[1], "--no-nanny"):
+            assert "memory manager" in refused(where)
+        with local("worker", where[1], "--no-nanny", **off), local("worker", where[1], "--no-nanny", **off):
+            assert "are one host" in (words := refused(where)) and "only " in words
+
+
 def test_a_worker_that_was_killed_ends_its_own_run_and_no_trial_begins_again(address, tmp_path):
     """The last test: the worker does not come back."""
     before = [tokens(1), tokens(2)]
@@ -125,5 +164,6 @@ def test_a_worker_that_was_killed_ends_its_own_run_and_no_trial_begins_again(add
     (run,) = tmp_path.iterdir()
     assert json.loads((run / "manifest.json").read_text())["host"]["hostname"] == "host2"
     await_gone((1, 2), 60, SWEEPS)
+    assert on(1, FOLDERS) == ""
     assert [int(tokens(1)) - int(before[0]), int(tokens(2)) - int(before[1])] == [1, 1]
     assert "only host2" in refused(("--cluster", address))

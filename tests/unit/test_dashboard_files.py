@@ -176,6 +176,15 @@ def test_a_sweep_is_announced_while_it_runs_and_known_as_dead_afterwards(tmp_pat
     assert not mine.exists()
 
 
+def test_the_runs_of_a_fleet_are_announced_together_each_with_its_host(tmp_path):
+    state = StateDirectory(path=tmp_path)
+    with announced(state, "20260102T030405Z-cpu-1a2b3c", 9464, "db1"), announced(state, "x-cpu-4d5e6f", 9465, "db2"):
+        assert sorted(s.address for s in running_sweeps(state)) == ["127.0.0.1:9464", "127.0.0.1:9465"]
+        labels = [json.loads(path.read_text())[0]["labels"] for path in state.targets.iterdir()]
+        assert sorted(one["host"] for one in labels) == ["db1", "db2"]
+        assert stale(state) == ()
+
+
 def test_the_room_keeps_its_password_from_others_and_from_the_next_start(tmp_path, monkeypatch):
     monkeypatch.setattr("scale_sweep.watch.dashboards.state_directory.closed_to_others", lambda folder: "")
     state = StateDirectory(path=tmp_path / "room")

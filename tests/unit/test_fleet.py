@@ -2,8 +2,12 @@
 host has. Tasks here are threads of this process."""
 
 import io
+import os
+import subprocess
+import sys
 import tarfile
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -238,3 +242,38 @@ def test_no_code_outside_of_an_engine_imports_it_or_its_library():
         if name.split(".")[0] in ("dask", "distributed") or name.split(".")[2:3] in [[own] for own in ENGINES_OWN]
         if name.startswith(("dask", "distributed", "scale_sweep.fleet."))
     )
+
+
+def leased(folder, limit, *words):
+    """A process with a lease, in a folder of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "scale_sweep.fleet.leased", limit, *words],
+        stdin=subprocess.PIPE,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+    )
+
+
+TRAPPED = "trap 'exit 130' TERM; touch trapped; while :; do sleep 0.1; done"
+
+
+@pytest.mark.parametrize("is_renewed", [False, True])
+def test_a_process_ends_with_its_lease_or_its_input_and_its_folder_is_removed(tmp_path, is_renewed):
+    folder = tmp_path / "sweep"
+    folder.mkdir()
+    process = leased(folder, "60" if is_renewed else "3", "sh", "-c", TRAPPED)
+    deadline = time.monotonic() + 20
+    while not (folder / "trapped").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    if is_renewed:
+        process.stdin.write(b"\n")
+        process.stdin.close()
+    assert process.wait(timeout=30) == 130
+    assert not folder.exists()
+
+
+def test_a_process_that_ends_by_itself_keeps_its_folder_and_its_code(tmp_path):
+    process = leased(tmp_path, "60", "sh", "-c", "exit 10")
+    assert process.wait(timeout=30) == 10
+    process.stdin.close()
+    assert tmp_path.exists()

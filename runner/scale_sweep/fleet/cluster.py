@@ -33,7 +33,7 @@ from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import from_plain
 
 FLAG = "--cluster"
-CONNECT_S = 15.0
+CONNECT_S = 10.0
 ANSWER_S = 60.0
 PLAN_S = on_worker.PLAN_S + 30.0
 STOPPED = -1

@@ -1,18 +1,21 @@
 """Runs `scale sweep` for a task of a cluster, and ends it when nobody holds its lease any more.
 
-`python -m scale_sweep.fleet.leased SECONDS WORD...`: a line on standard input renews the lease. When standard input
-ends, or no line comes for so long, the sweep gets SIGTERM: it removes its server and its data, and ends. So a sweep
-survives neither `kill -9` of the worker nor that of the client. Refuses to kill it before it had time for that.
+`python -m scale_sweep.fleet.leased SECONDS WORD...`, in a folder made for the sweep: a line on standard input renews
+the lease. When standard input ends, or no line comes for so long, the sweep gets SIGTERM: it removes its server and
+its data, and ends. So a sweep survives neither `kill -9` of the worker nor that of the client. The folder is removed
+too. Refuses to kill it before it had time for that.
 """
 
 from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 LOOK_S = 0.5
 END_S = 90.0  # a server's clean stop, and the removal of its data
@@ -44,13 +47,15 @@ def _held(process: subprocess.Popen[bytes], limit_s: float) -> bool:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> int:
-    """Asks the sweep to end, and kills it only after END_S."""
+    """Asks the sweep to end, kills it only after END_S, and removes its folder: nobody fetches the run any more."""
     process.send_signal(signal.SIGTERM)
     try:
         return process.wait(timeout=END_S)
     except subprocess.TimeoutExpired:
         process.kill()
         return -signal.SIGKILL
+    finally:
+        shutil.rmtree(Path.cwd(), ignore_errors=True)
 
 
 if __name__ == "__main__":

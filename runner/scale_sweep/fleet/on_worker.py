@@ -47,7 +47,7 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 def described() -> bytes:
     """The host and the tool there, and how Dask's worker is set."""
-    from dask import config  # type: ignore[import-not-found, unused-ignore]
+    from dask import config
 
     memory = {key: config.get(f"distributed.worker.memory.{key}", False) for key in ("target", "pause", "terminate")}
     document = {
@@ -61,7 +61,7 @@ def described() -> bytes:
 
 def of_scheduler() -> bytes:
     """How Dask's scheduler is set."""
-    from dask import config  # type: ignore[import-not-found, unused-ignore]
+    from dask import config
 
     keys = ("distributed.scheduler.allowed-failures", "distributed.scheduler.work-stealing")
     return json.dumps({key: config.get(key, None) for key in keys}).encode()
@@ -85,8 +85,8 @@ def swept(token: str, words: Sequence[str], files: Mapping[str, str], delay_s: f
 
     if not _claim(token):
         return _ended(4, "this task was started here before: a second start is refused"), b""
-    worker = get_worker()  # type: ignore[no-untyped-call, unused-ignore]
-    lease = Variable(token, client=worker._get_client())  # type: ignore[no-untyped-call, unused-ignore]
+    worker = get_worker()
+    lease = Variable(token, client=worker._get_client())
 
     def beat() -> int | None:
         try:

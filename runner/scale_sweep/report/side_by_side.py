@@ -16,12 +16,12 @@ from scale_sweep.report.figures import axis_name, fitted_rate
 from scale_sweep.report.headline import Headline, Tile, headline_html, valid_words
 from scale_sweep.report.load_hosts import is_shared, load_hosts
 from scale_sweep.report.markup import table_html
-from scale_sweep.report.run_facts import machine_facts
-from scale_sweep.report.section import Section, folded, listed, sections_html
+from scale_sweep.report.run_facts import Fact, machine_facts
+from scale_sweep.report.section import Section, folded, sections_html
 from scale_sweep.report.shell import shell
 from scale_sweep.report.subject_curves import overlaid_svg
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
-from scale_sweep.report.table import ABSENT, Table, rate, rate_interval
+from scale_sweep.report.table import ABSENT, Table, mean, rate, rate_interval
 from scale_sweep.report.trials import trial_table
 
 _TILES = 6  # hosts that have a tile
@@ -97,8 +97,8 @@ def side_by_side_html(hosts: Sequence[HostRun], money: str) -> str:
             title="All curves",
             body=figure_html("curves", drawn, caption, _curve_rows(hosts)) if drawn else "",
         ),
-        Section(name="ratios", title=f"Ratio to {first.name}", body=_noted(ratios)),
-        Section(name="money", title="Rate for the money", body=_noted(priced) if priced.rows else ""),
+        Section(name="ratios", title=f"Ratio to {first.name}", body=table_html(ratios)),
+        Section(name="money", title="Rate for the money", body=table_html(priced) if priced.rows else ""),
         Section(name="trials", title="Every trial of every server", body="".join(map(_trials, hosts))),
     )
     return shell(headline.title, headline_html(headline, results) + sections_html(sections))
@@ -108,14 +108,15 @@ def _tile(host: HostRun, base: str) -> Tile:
     overall = _overall(host)
     if overall is None or overall.ratio is None:
         return (ABSENT, f"{host.name} against {base}: no level counts in both")
-    return (change_words(overall.ratio, overall.low, overall.high), f"{host.name} against {base}, all levels")
+    levels = "all levels" if overall.level is None else f"level {format_number(overall.level)} alone"
+    return (change_words(overall.ratio, overall.low, overall.high), f"{host.name} against {base}, {levels}")
 
 
 def _overall(host: HostRun) -> PointRatio | None:
-    """All levels together, or the only one."""
+    """All levels together, or the only one with a ratio."""
     if host.comparison is None:
         return None
-    points = host.comparison.points
+    points = [point for point in host.comparison.points if point.ratio is not None]
     return host.comparison.overall or (points[0] if len(points) == 1 else None)
 
 
@@ -128,11 +129,11 @@ def cautions(hosts: Sequence[HostRun]) -> tuple[str, ...]:
             "each server has one run: a difference includes the spread between the sessions of a server, which is not "
             "known"
         ),
-        (
-            f"{counted(len(hosts) - 1, 'server')} {'is' if len(hosts) == 2 else 'are'} compared with one: among many "
-            "intervals of 95 %, some exclude the true ratio"
-        ),
     ]
+    if len(hosts) > 2:
+        sentences.append(
+            f"{len(hosts) - 1} servers are compared with one: among many intervals of 95 %, some exclude the true ratio"
+        )
     if shared:
         sentences.append(f"the load hosts were shared (--share-load): {', '.join(shared)} waited for each other's load")
     if len(known) < len(hosts) - 1:
@@ -142,12 +143,18 @@ def cautions(hosts: Sequence[HostRun]) -> tuple[str, ...]:
 
 def facts_table(hosts: Sequence[HostRun]) -> Table:
     """A row for each host; what no host knows has no column."""
-    facts = [dict((*machine_facts(host.run), *load_hosts(host.run))) for host in hosts]
+    facts = [dict((*machine_facts(host.run), *_clock(host.run), *load_hosts(host.run))) for host in hosts]
     labels = [label for label in dict.fromkeys(name for of in facts for name in of) if label not in _NOT_OF_A_HOST]
     rows = tuple(
         (host.name, *(of.get(label, ABSENT) for label in labels)) for host, of in zip(hosts, facts, strict=True)
     )
     return Table(title="Servers", headers=("Host", *labels), rows=rows, words=tuple(range(len(labels) + 1)))
+
+
+def _clock(run: StoredRun) -> tuple[Fact, ...]:
+    """The clock rate of the server's CPUs, the mean of the trials; none where the kernel does not count it."""
+    mhz = mean(result.measurement.server_cpu_mhz for result in run.results)
+    return (("Clock rate", f"{mhz / 1000:.2f} GHz"),) if mhz is not None else ()
 
 
 def ratio_table(hosts: Sequence[HostRun]) -> Table:
@@ -213,10 +220,6 @@ def _curve_rows(hosts: Sequence[HostRun]) -> list[tuple[object, ...]]:
     headers = ("host", first.plan.sweep.axis, fitted_rate(first).words, "low", "high", "is_fitted")
     points = [(curve.name, p) for host in hosts for curve in host.curves for p in curve.points]
     return [headers, *((name, p.level, p.rates[0], p.low, p.high, p.is_counted) for name, p in points)]
-
-
-def _noted(table: Table) -> str:
-    return table_html(table) + listed(table.notes)
 
 
 def _trials(host: HostRun) -> str:
