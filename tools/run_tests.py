@@ -53,6 +53,7 @@ QUICK_DATABASES = (
     "test_influxdb",
     "test_mariadb",
     "test_prometheus_target",
+    "test_running_servers",
     "test_sql_databases",
     "test_victoriametrics",
 )

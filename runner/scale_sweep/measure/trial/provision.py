@@ -19,7 +19,7 @@ from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.model import Placement, ServerOrder, Site, SiteRequest, Trial
 from scale_sweep.server.runtimes import Runtime, Server
 from scale_sweep.server.runtimes.local import remove_directories
-from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address, Session, Target
+from scale_sweep.server.targets import ENDPOINT_PASSWORD, ENDPOINT_USER, Address, Session, Target
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +102,7 @@ def provision(
         disks=site.disks,
         disk_placement=site.disk_placement,
         holds_data=files is not None,
+        user="" if is_ours else os.environ.get(ENDPOINT_USER, ""),
     )
     return Provisioned(server=server, address=address, order=server_order)
 

@@ -16,7 +16,7 @@ from scale_sweep.plan.preparing.choice import ServerChoice
 from scale_sweep.server.pinned import corrupt_servers
 from scale_sweep.server.runtimes.local import closed_to_others
 from scale_sweep.server.runtimes.server_user import NO_SETPRIV, remedy_of, server_user, why_stuck
-from scale_sweep.server.targets import ENDPOINT_PASSWORD, Address, Surroundings
+from scale_sweep.server.targets import ENDPOINT_PASSWORD, ENDPOINT_USER, Address, Surroundings
 
 
 def without_root(choice: ServerChoice, host: Host, data_dir: Path) -> Iterator[Finding]:
@@ -70,8 +70,8 @@ def endpoint(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding]
             remedy="start the server, or correct the address",
         )
         return
-    secret = os.environ.get(ENDPOINT_PASSWORD, "")
-    running = Address(host=host, port=int(port), secret=secret, home=choice.home, is_ours=False)
+    user, secret = os.environ.get(ENDPOINT_USER, ""), os.environ.get(ENDPOINT_PASSWORD, "")
+    running = Address(host=host, port=int(port), user=user, secret=secret, home=choice.home, is_ours=False)
     yield from choice.target.check_endpoint(running, trials)
 
 

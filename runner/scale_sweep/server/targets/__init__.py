@@ -14,11 +14,20 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
 from scale_sweep.server.targets.base import Session, Target
-from scale_sweep.server.targets.nouns import ENDPOINT_PASSWORD, Address, Counted, Installation, Part, Surroundings
+from scale_sweep.server.targets.nouns import (
+    ENDPOINT_PASSWORD,
+    ENDPOINT_USER,
+    Address,
+    Counted,
+    Installation,
+    Part,
+    Surroundings,
+)
 from scale_sweep.server.targets.target_facts import Facts, Knob, columns_of
 
 __all__ = [
     "ENDPOINT_PASSWORD",
+    "ENDPOINT_USER",
     "TARGETS",
     "Address",
     "Counted",

@@ -53,6 +53,11 @@ class Session(ABC):
     def version(self) -> str:
         """The version as the server reports it."""
 
+    def in_the_way(self) -> str:
+        """The object of a server that is not ours whose name the trial would use, and remove at its end, as a sentence;
+        "" if there is none."""
+        return ""
+
     def create_schema(self) -> None:
         """Creates the database and partitions for the trial. Its time is not measured."""
         return
@@ -180,8 +185,21 @@ class Target(ABC):
         return ()
 
     def check_endpoint(self, address: Address, trials: Sequence[Trial]) -> tuple[Finding, ...]:
-        """Whether a server that already runs accepts the login, and has capacity for each trial."""
-        return ()
+        """Whether a server that already runs answers, has nothing where a trial would make its own, and is reached by
+        each trial's method."""
+        if hidden := [trial.subject.method for trial in trials if trial.subject.method in self.facts.own_ports]:
+            sentence = f"--method {hidden[0]} has a separate port, which --endpoint does not name"
+            remedy = f"--method {self.facts.methods[0]}"
+            return (Finding(blocking=True, subject="--method", sentence=sentence, remedy=remedy),)
+        session = self.session(trials[0], address)
+        try:
+            reason = session.not_ready() or session.in_the_way()
+        except TargetError as error:
+            reason = error.message
+        finally:
+            session.close()
+        remedy = "correct the address, the user or the password, or remove the data of that name"
+        return (Finding(blocking=True, subject="--endpoint", sentence=reason, remedy=remedy),) if reason else ()
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
         """Folders and files outside its home that its server runs or loads, such as a Java runtime. `server` asks

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from scale_sweep.model import Counted as Counted
 
-ENDPOINT_PASSWORD = "SCALE_TARGET_PASSWORD"  # the environment variable with the password of a server that is not ours
+# The environment variables with the login of a server that is not ours. Without a user it is the target's own.
+ENDPOINT_USER, ENDPOINT_PASSWORD = "SCALE_TARGET_USER", "SCALE_TARGET_PASSWORD"
 
 # Names in the settings that a session reads back: where a request's rows are when it is acknowledged, and how they are
 # stored. Reports of several databases show them as conditions.

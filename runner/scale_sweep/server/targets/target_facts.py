@@ -71,10 +71,11 @@ class Facts:
     """The facts of one target.
 
     name: on the command line and in results. title: for people. implementation: "module:Class" of its Target, imported
-    when the target is used. methods: ways to write rows, the default first. unanswered: those of them that
-    have no answers, so that nothing is acknowledged. runs_from: what a runtime must provide to
-    run it, best first; `auto` tries them in this order. auto_rank: the lowest is tried first by `--target auto`; None:
-    only if the user names it. remark: a warning that is shown if the user names it; "": none.
+    when the target is used. methods: ways to write rows, the default first. unanswered: those of them that have no
+    answers, so that nothing is acknowledged. own_ports: those that a server takes on a port of their own. runs_from:
+    what a runtime must provide to run it, best first; `auto` tries them in this order. auto_rank: the lowest is tried
+    first by `--target auto`; None: only if the user names it. remark: a warning that is shown if the user names it; "":
+    none.
 
     knobs: the declared ones. any_knob: other settings of the server may be given by --knob. rows_per_core_s: an
     estimate of one core's rate, used only to estimate the duration of fixed work. overhead_s: an estimate of a trial's
@@ -133,6 +134,7 @@ class Facts:
     implementation: str
     methods: tuple[str, ...]
     unanswered: tuple[str, ...] = ()
+    own_ports: tuple[str, ...] = ()
     runs_from: tuple[ServerSource, ...] = (ServerSource.INSTALLATION,)
     auto_rank: int | None = None
     remark: str = ""

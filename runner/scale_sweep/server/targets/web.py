@@ -8,6 +8,7 @@ from __future__ import annotations
 import http.client
 import json
 import math
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ from urllib.parse import urlencode
 from scale_sweep.base.errors import TargetError
 
 WORDS_MAX = 300
+BASIC = "Basic"
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -79,6 +81,11 @@ class Web:
             message = " ".join(text.split())[:WORDS_MAX]
             raise TargetError(f"{self.who} refused {_short(path)}: HTTP status {answer.status}: {message}")
         return text
+
+
+def basic(user: str, password: str) -> str:
+    """The header Authorization of this login."""
+    return f"{BASIC} {b64encode(f'{user}:{password}'.encode()).decode()}"
 
 
 def metrics(text: str) -> Mapping[str, float]:

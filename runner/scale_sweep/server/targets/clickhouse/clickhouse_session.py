@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,12 +26,11 @@ from scale_sweep.server.targets.device_table import DEVICES, TABLE
 from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_FILES, ON_DISK
 from scale_sweep.server.targets.sql_sums import in_ns, of_device_table
-from scale_sweep.server.targets.web import Web
+from scale_sweep.server.targets.web import BASIC, Web, basic
 
 WITHIN_S = 3600.0
 USER, DATABASE = "scale", "scale"
 USER_OF_SERVER = "default"  # of a server that is not ours
-SCHEME = "Basic"
 SQL_TYPES = {
     "bool": "UInt8",
     "tinyint": "Int8",
@@ -65,7 +63,7 @@ class ClickhouseSession(Session):
         super().__init__(trial, address)
         self._settings = settings
         self._user = address.user or (USER if address.is_ours else USER_OF_SERVER)
-        login = f"{SCHEME} {b64encode(f'{self._user}:{address.secret}'.encode()).decode()}" if address.secret else ""
+        login = basic(self._user, address.secret) if address.secret else ""
         self._web = Web(who="ClickHouse", host=address.host, port=address.port, authorization=login)
         self._named = {} if address.secret else {"user": self._user}
         self._known: frozenset[str] = frozenset()  # settings of queries in this version, once it was asked
@@ -96,6 +94,10 @@ class ClickhouseSession(Session):
 
     def version(self) -> str:
         return str(self._of_server("SELECT version()")[0][0])
+
+    def in_the_way(self) -> str:
+        there = self._of_server(f"SELECT name FROM system.databases WHERE name = '{DATABASE}'")
+        return f"ClickHouse has a database {DATABASE}, which a trial would make and remove" if there else ""
 
     def create_schema(self) -> None:
         """One table, whose order keeps the rows of a device together. Raises TargetError if this version has no async
@@ -153,7 +155,7 @@ class ClickhouseSession(Session):
             "port": str(self._address.port),
             "user": self._user,
             "write_path": f"/?{urlencode({'database': DATABASE, **self._named, **settings, 'query': statement})}",
-            **({"auth_scheme": SCHEME} if self._address.secret else {}),
+            **({"auth_scheme": BASIC} if self._address.secret else {}),
         }
         return {**spec, **self._asking()} if self._trial.work.counts_requests else spec
 

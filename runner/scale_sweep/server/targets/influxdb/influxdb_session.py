@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scale_sweep.base.errors import TargetError
+from scale_sweep.model import Trial
+from scale_sweep.server.targets import Address
 from scale_sweep.server.targets.influxdb.influxql import DATABASE, InfluxqlSession, terms
 from scale_sweep.server.targets.influxdb.spelling import spelled
+from scale_sweep.server.targets.web import BASIC, basic
 
 _OF_THIS_TRIAL = ("dir", "bind-address", "path")
 _SECTIONS = {  # of SHOW DIAGNOSTICS, and what the items of each begin with in the configuration
@@ -27,6 +30,10 @@ class InfluxdbSession(InfluxqlSession):
 
     log_folder = "influxdb/wal"
 
+    def __init__(self, trial: Trial, address: Address, settings: Mapping[str, str]) -> None:
+        self._has_login = bool(address.secret) and not address.is_ours
+        super().__init__(trial, address, settings, basic(address.user, address.secret) if self._has_login else "")
+
     def not_ready(self) -> str:
         """The server's message while it starts."""
         self.asking = "ping"
@@ -42,6 +49,10 @@ class InfluxdbSession(InfluxqlSession):
             for one in self._run("SHOW DIAGNOSTICS")
         }
         return str(versions["build"]["Version"])
+
+    def in_the_way(self) -> str:
+        names = [row[0] for one in self._run("SHOW DATABASES") for row in one.get("values", ())]
+        return f"InfluxDB has a database {DATABASE}, which a trial would make and remove" if DATABASE in names else ""
 
     def create_schema(self) -> None:
         """Creates one database whose rows never expire, with the given shard duration."""
@@ -67,7 +78,8 @@ class InfluxdbSession(InfluxqlSession):
         return {**reported, "shard_duration": str(first["shardGroupDuration"]), **terms(delay)}
 
     def load_spec(self) -> Mapping[str, str]:
-        return self._load_spec(f"/write?db={DATABASE}&precision=ms")
+        spec = self._load_spec(f"/write?db={DATABASE}&precision=ms")
+        return {**spec, "user": self._address.user, "auth_scheme": BASIC} if self._has_login else spec
 
     def commit_cycles(self) -> int | None:
         """Snapshots of the cache that became files."""

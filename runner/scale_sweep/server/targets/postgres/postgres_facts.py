@@ -75,7 +75,7 @@ FACTS = Facts(
     iot_benchmark=("PostgreSQL",),
     takes=("user", "database"),
     own_columns=("time", "device_id"),
-    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
     auto_rank=20,
     knobs=(
         partitions_knob(_parts, "hash partitions"),

@@ -25,6 +25,8 @@ from scale_sweep.server.targets.postgres.sums import SUMS, sums_dialect, sums_st
 from scale_sweep.server.targets.sql_sums import in_ns
 
 USER, DATABASE = "scale", "postgres"  # of a server that is ours
+USER_OF_SERVER = "postgres"  # of one that is not
+OF_TABLES = ("partitions", "chunk_interval", "space_partitions", "compress")  # knobs that a running server takes
 SPACE = "space"  # the tablespace's directory on its disk
 SQL_TYPES = {
     "bool": "boolean",
@@ -58,6 +60,7 @@ class PostgresSession(Session):
     def __init__(self, trial: Trial, address: Address, libpq: str) -> None:
         super().__init__(trial, address)
         self._libpq = libpq
+        self._user = address.user or (USER if address.is_ours else USER_OF_SERVER)
         self._connection: psycopg.Connection | None = None
         self._watching: psycopg.Connection | None = None
 
@@ -74,7 +77,7 @@ class PostgresSession(Session):
         return psycopg.connect(
             host=self._address.host,
             port=self._address.port,
-            user=self._address.user or USER,
+            user=self._user,
             password=self._address.secret,
             dbname=self._address.database or DATABASE,
             autocommit=True,
@@ -94,6 +97,10 @@ class PostgresSession(Session):
 
     def version(self) -> str:
         return str(self._rows("SHOW server_version")[0][0])
+
+    def in_the_way(self) -> str:
+        there = [name for name in (TABLE, DEVICES) if self._rows(f"SELECT to_regclass('{name}')")[0][0] is not None]
+        return f"PostgreSQL has a table {there[0]}, which a trial would make and remove" if there else ""
 
     def create_schema(self) -> None:
         """Creates the measurement table and its hash partitions, with tsdbperf's two indexes.
@@ -138,8 +145,11 @@ class PostgresSession(Session):
         self._rows(f"CREATE TABLE {TABLE} (time timestamptz NOT NULL, device_id integer NOT NULL, {columns}){more}")
 
     def expected(self) -> Mapping[str, str]:
-        """The partitions, every setting of the trial's set, and every free knob."""
-        named = FACTS.set_of_settings(self._trial.settings) if self._address.is_ours else {}
+        """The partitions, every setting of the trial's set, and every free knob; of a server that is not ours, what its
+        tables have."""
+        if not self._address.is_ours:
+            return {name: value for name, value in self._trial.knobs.items() if name in OF_TABLES}
+        named = FACTS.set_of_settings(self._trial.settings)
         return dict(named) | {k: v for k, v in self._trial.knobs.items() if k != "connections"}
 
     def effective(self) -> Mapping[str, str]:
@@ -181,7 +191,7 @@ class PostgresSession(Session):
             "method": self._trial.subject.method,
             "host": self._address.host,
             "port": str(self._address.port),
-            "user": self._address.user or USER,
+            "user": self._user,
             "database": self._address.database or DATABASE,
             "table": TABLE,
             "library": self._libpq,

@@ -18,7 +18,7 @@ FACTS = Facts(
     methods=METHODS,
     iot_benchmark=("TimescaleDB",),
     takes=("user", "database"),
-    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
     knobs=(
         connections_knob(),
         Knob(name="chunk_interval", default="7d", help="time that a chunk spans"),

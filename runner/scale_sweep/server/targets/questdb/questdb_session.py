@@ -75,6 +75,10 @@ class QuestdbSession(Session):
         match = re.search(r"QuestDB (\d+(?:\.\d+)*)", build)
         return match.group(1) if match else build
 
+    def in_the_way(self) -> str:
+        there = self._rows(f"SELECT table_name FROM tables() WHERE table_name LIKE '{series.MEASUREMENT}_p%'")
+        return f"QuestDB has a table {there[0][0]}, which a trial would make and remove" if there else ""
+
     def create_schema(self) -> None:
         """Creates a table for each partition: device and tags as symbols, files by day; on disks in turn, each a volume
         with the table's files and its log."""
@@ -110,7 +114,10 @@ class QuestdbSession(Session):
             ACKNOWLEDGED: NOWHERE if self._trial.subject.method == series.TCP else answered,
             COMPRESSION: "columns, not compressed",
         }
-        return {**names, **jvm(self._address.data_dir), "partitions": str(tables), **terms}
+        return {**names, **self._jvm(), "partitions": str(tables), **terms}
+
+    def _jvm(self) -> Mapping[str, str]:
+        return jvm(self._address.data_dir) if self._address.data_dir else {}
 
     def parts(self) -> tuple[Part, ...]:
         """The folder of each table, a link to its volume."""

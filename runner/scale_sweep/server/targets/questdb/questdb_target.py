@@ -48,8 +48,10 @@ class QuestdbTarget(Target):
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
         """Every item of server.conf that affects performance, by its name with underscores, and the tables.
 
-        There are as many threads as cores of the level.
+        There are as many threads as cores of the level. On a server that is not ours: the tables.
         """
+        if not is_ours:
+            return {"partitions": trial.knobs["partitions"]}
         cores = str(max(1, math.ceil(trial.cores)))
         apply = trial.knobs.get("wal_apply_worker_count", cores)
         return {
@@ -118,7 +120,7 @@ class QuestdbTarget(Target):
         )
 
     def session(self, trial: Trial, address: Address) -> QuestdbSession:
-        return QuestdbSession(trial, address, self.settings(trial, is_ours=True))
+        return QuestdbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
 
 
 def _version(jar: Path) -> str:

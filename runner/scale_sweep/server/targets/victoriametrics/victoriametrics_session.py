@@ -24,6 +24,7 @@ DOORS = {  # the flag of each method that has a port of its own
 SAMPLES = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}  # where each of these methods posts
 _OF_THIS_TRIAL = ("httpListenAddr", "storageDataPath", *DOORS.values())
 _LOST = ("vm_rows_ignored_total", "vm_rows_invalid_total")  # a line that it cannot read is acknowledged too
+_OURS = f'{{__name__=~"{series.MEASUREMENT}_.+"}}'  # the selector of a trial's series
 _FLAG = re.compile(r'-([\w.]+)="(.*)"')
 
 
@@ -31,6 +32,7 @@ class VictoriametricsSession(PromqlSession):
     """Its own functions of MetricsQL count and add the samples."""
 
     who = "VictoriaMetrics"
+    _lost_before: Mapping[str, float] = {}  # by the server's own counters
 
     def not_ready(self) -> str:
         """The server's message while it starts."""
@@ -47,6 +49,29 @@ class VictoriametricsSession(PromqlSession):
         package = packaged("victoria-metrics", "victoria-metrics", self._address.home)
         reported = match and (match.group(2) or match.group(1)).removeprefix("v")
         return reported or (package.version if package else "")
+
+    def in_the_way(self) -> str:
+        there = self._series_there()
+        return f"VictoriaMetrics has a series {there[0]['__name__']}, which a trial would remove" if there else ""
+
+    def _series_there(self) -> list[dict[str, str]]:
+        """The labels of the trial's first series, of any time."""
+        self.asking = "/api/v1/series"
+        names = {"match[]": _OURS, "start": "1", "limit": "1"}
+        labels: list[dict[str, str]] = self._web.get_json(self.asking, self.left_s(WITHIN_S), **names)["data"]
+        return labels
+
+    def create_schema(self) -> None:
+        """Creates nothing. What a server that is not ours has lost before is not this trial's."""
+        self._lost_before = self._lost()
+
+    def _lost(self) -> dict[str, float]:
+        return {name: n for name, n in self._metrics().items() if name.startswith(_LOST) and n}
+
+    def drop_schema(self) -> None:
+        """Deletes the series. The server frees their space when it merges the next time."""
+        self.asking = "/api/v1/admin/tsdb/delete_series"
+        self._web.post(self.asking, self.left_s(WITHIN_S), **{"match[]": _OURS})
 
     def effective(self) -> Mapping[str, str]:
         """Every flag that was set, and the threads that Go uses."""
@@ -94,7 +119,7 @@ class VictoriametricsSession(PromqlSession):
         counted = series.counted(by_device, self._trial.work.data)
         unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
         gaps: tuple[str, ...] = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
-        lost = {name: n for name, n in self._metrics().items() if name.startswith(_LOST) and n}
+        lost = {name: n for name, n in self._lost().items() if n != self._lost_before.get(name)}
         gaps += (f"VictoriaMetrics acknowledged samples that it ignored: {lost}",) if lost else ()
         return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
 

@@ -48,7 +48,9 @@ class VictoriametricsTarget(Target):
         return packaged(PROGRAM, PROGRAM, home, _version(home_of(PROGRAM, home)[0]))
 
     def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
-        """Flags by their names, and the threads that Go may use."""
+        """Flags by their names, and the threads that Go may use. On a server that is not ours: none."""
+        if not is_ours:
+            return {}
         return {
             "gomaxprocs": str(max(1, math.ceil(trial.cores))),
             "retentionPeriod": "100y",

@@ -1,0 +1,81 @@
+"""A server that runs already, by the command as a user types it: its rows are counted, what the trial made is removed,
+and a server that has something under these names is refused before anything is sent.
+
+ClickHouse's has a file of its own (test_clickhouse_engine.py), InfluxDB 2's and TDengine's too.
+"""
+
+import csv
+import shutil
+from contextlib import contextmanager
+
+from tests.integration.by_hand import by_hand
+from tests.integration.cli import assert_measured, run
+from tests.integration.real_server import real_server, required
+from tests.loadgen.postgres_server import running_postgres
+
+SWEEP = ("sweep", "cpu", "--cores", "1", "--rows", "60k", "--warmup", "0s", "--replicates", "1", "--results", "r")
+MORE = ("--no-metrics", "-y", "--rows-per-request", "1000", "--step-ms", "1000", "--start-ms", "1760000000000")
+skipped = by_hand("takes long to start", only=("test_questdb_that_runs",))
+
+
+def swept(cwd, target, address, *more):
+    """Its rows that were acknowledged are counted."""
+    done = run(*SWEEP, "--target", target, "--endpoint", address, *MORE, *more, cwd=cwd)
+    assert_measured(done)
+    (row,) = csv.DictReader(next(cwd.glob("r/*/points.csv")).open())
+    assert (row["rows_acked"], row["rows_counted"]) == ("60000", "60000"), row["reasons"]
+    shutil.rmtree(cwd / "r")
+
+
+def refused(cwd, target, address, words, *more, user=""):
+    """One line, and no run."""
+    given = (*SWEEP, "--target", target, "--endpoint", address, *MORE, *more)
+    done = run(*given, cwd=cwd, SCALE_TARGET_USER=user)
+    assert done.returncode != 0 and words in done.stderr, done.stderr
+    assert not list(cwd.glob("r/*/points.csv"))
+
+
+@contextmanager
+def started(name, folder, **flags):
+    """The server, a session with it, and its address."""
+    folder.mkdir()
+    with real_server(required(name), folder, **flags) as server:
+        session = server.start()
+        yield server, session, f"127.0.0.1:{server.address.port}"
+
+
+def test_influxdb_that_runs(tmp_path):
+    with started("influxdb", tmp_path / "server") as (_, session, address):
+        swept(tmp_path, "influxdb", address)
+        assert session.in_the_way() == ""
+        session.create_schema()
+        refused(tmp_path, "influxdb", address, "InfluxDB has a database scale")
+        session.drop_schema()
+
+
+def test_victoriametrics_that_runs(tmp_path):
+    with started("victoriametrics", tmp_path / "server") as (server, session, address):
+        swept(tmp_path, "victoriametrics", address)
+        assert session.in_the_way() == ""
+        refused(tmp_path, "victoriametrics", address, "a separate port", "--method", "tcp")
+        server.load(session, rows=100)
+        session.flush()
+        refused(tmp_path, "victoriametrics", address, "VictoriaMetrics has a series measurement_")
+
+
+def test_questdb_that_runs(tmp_path):
+    with started("questdb", tmp_path / "server") as (_, session, address):
+        swept(tmp_path, "questdb", address)
+        assert session.in_the_way() == ""
+        session.create_schema()
+        refused(tmp_path, "questdb", address, "QuestDB has a table measurement_p")
+
+
+def test_postgres_that_runs(tmp_path):
+    with running_postgres(listen="127.0.0.1") as server:
+        address = f"127.0.0.1:{server.port}"
+        swept(tmp_path, "postgres", address, "--partitions", "2")
+        assert server.query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == [["0"]]
+        server.query("CREATE TABLE measurement (a int)")
+        refused(tmp_path, "postgres", address, "PostgreSQL has a table measurement")
+        refused(tmp_path, "postgres", address, "no_such_user", user="no_such_user")
