@@ -44,7 +44,7 @@ def test_a_server_in_two_places_or_none_is_refused_by_its_flags(asked, named):
     assert all(flag in refused.value.message for flag in named)
 
 
-@pytest.mark.parametrize("target", ["postgres", "null"])
+@pytest.mark.parametrize("target", ["prometheus", "null"])
 @pytest.mark.parametrize("runtime", ["auto", "endpoint"])
 def test_a_running_server_of_a_target_that_cannot_use_one_is_refused(target, runtime):
     asked = replace(make_sweep(), target=target, runtime=runtime, endpoint="127.0.0.1:5432")

@@ -243,7 +243,7 @@ def test_a_file_that_only_reads_neither_drops_nor_creates():
 def test_a_key_without_a_meaning_is_named():
     notes = job(GROUP_NUMBER="10", CSV_OUTPUT="true", DB_NAME="x", COMPRESSOR="").notes
     assert [note.split(" ")[0] for note in notes] == ["GROUP_NUMBER", "CSV_OUTPUT"]
-    other = read_job({"DB_SWITCH": "InfluxDB", "DB_NAME": "x", "USERNAME": "u"}).notes
+    other = read_job({"DB_SWITCH": "VictoriaMetrics", "DB_NAME": "x", "USERNAME": "u"}).notes
     assert [note.split(" ")[0] for note in other] == ["USERNAME", "DB_NAME"]
 
 

@@ -157,7 +157,9 @@ def test_kairosdb_has_two_datastores(monkeypatch, knobs, words):
 def test_kairosdb_on_cassandra_needs_one_on_this_machine(monkeypatch):
     monkeypatch.setattr("scale_sweep.server.targets.kairosdb.on_cassandra.find", lambda home: None)
     trial = trial_of("kairosdb")
-    (finding,) = load_target("kairosdb").check(replace(trial, knobs={**trial.knobs, "datastore": "cassandra"}), None)
+    (finding,) = load_target("kairosdb").check_installed(
+        "", replace(trial, knobs={**trial.knobs, "datastore": "cassandra"})
+    )
     assert finding.blocking and finding.remedy == "scale servers install cassandra"
 
 

@@ -63,7 +63,11 @@ class KairosdbTarget(Target):
                 sentence = f"{knob} belongs to another datastore: this trial has {store.name}"
                 remedy = f"leave out {knob}, or --knob datastore=NAME"
                 findings.append(Finding(blocking=True, subject="--knob", sentence=sentence, remedy=remedy))
-        return (*findings, *store.check())
+        return tuple(findings)
+
+    def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
+        """A finding for the server of the datastore, if this machine has none."""
+        return store_of(trial).check()
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
         """Its Java runtime, if that is the machine's, and the programs of its datastore."""
