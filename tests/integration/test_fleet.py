@@ -8,7 +8,7 @@ import pytest
 
 from tests.integration.hosts_of_tools import ABLE, argv, await_gone, down, environment, on, scale, up
 
-SWEEP = ("sweep", "cpu", "--cores", "0.5,1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
+SWEEP = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
 EACH = ("--quick", "--each-server")
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(not ABLE, reason="namespaces need root, and hosts an sshd")]
@@ -35,7 +35,7 @@ def trials_of(run):
 
 def test_two_servers_run_in_parallel_and_stand_on_one_page(hosts, tmp_path):
     results = tmp_path / "results"
-    swept = scale(*SWEEP, *EACH, "--hosts", hosts, "--results", results, "--json")
+    swept = scale(*SWEEP, *EACH, "--cores", "0.5,1", "--hosts", hosts, "--results", results, "--json")
     assert swept.returncode in (0, 21, 22), swept.stderr  # on a busy machine no trial may be VALID
     runs = runs_by_host(results)
     assert sorted(runs) == ["host1", "host2"]
@@ -58,7 +58,7 @@ def order_of(trial):
 
 
 def test_a_host_that_loses_its_agent_ends_no_other_run(hosts, tmp_path):
-    words = (*SWEEP, "--each-server", "--hosts", hosts, "--duration", "8s", "--warmup", "2s", "--results", tmp_path)
+    words = (*SWEEP, "--each-server", "--hosts", hosts, "--duration", "8s", "--warmup", "1s", "--results", tmp_path)
     process = subprocess.Popen(
         argv(*words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment()
     )
@@ -70,7 +70,7 @@ def test_a_host_that_loses_its_agent_ends_no_other_run(hosts, tmp_path):
     runs = runs_by_host(tmp_path)
     kinds = {name: [t["verdict"]["kind"] for t in trials_of(run)] for name, (run, _) in runs.items()}
     assert "ABORTED" in kinds["host1"] and "ABORTED" not in kinds["host2"]
-    assert runs["host2"][1]["status"] == "complete" and len(kinds["host2"]) == 2
+    assert runs["host2"][1]["status"] == "complete" and len(kinds["host2"]) == 1
 
 
 def await_measuring(process, results):

@@ -14,7 +14,7 @@ from tests.integration.hosts_of_tools import ABLE, NETWORK, ROOT, argv, await_go
 
 DASK = ROOT / "tools/dask"
 ADDRESS = f"tls://{NETWORK}.1:8786"
-SWEEP = ("sweep", "cpu", "--cores", "0.5,1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
+SWEEP = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
 CONFIG = Path.home() / ".config/dask/scale-dask.yaml"
 FOLDERS = "ls -d /tmp/scale-fleet-* 2>/dev/null"
 SWEEPS = "|scale_sweep sweep|fleet.leased"
@@ -40,17 +40,17 @@ def address(tmp_path_factory):
     down()
 
 
-def begun(address, results, *words):
-    """A fleet whose two hosts measure now."""
-    more = ("--duration", "30s", "--warmup", "2s", "--cluster", address, "--results", results)
+def begun(address, results, *words, hosts=("host1", "host2")):
+    """A fleet of which these hosts measure now. host2 begins half a trial later than host1."""
+    more = ("--duration", "15s", "--warmup", "1s", "--cluster", address, "--results", results)
     started = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     process = subprocess.Popen(argv(*SWEEP, *more, *words), env=environment(), **started)
     lines, deadline = [], time.monotonic() + 120
     assert process.stdout is not None
     while time.monotonic() < deadline and process.poll() is None:
         lines.append(process.stdout.readline())
-        if {line.partition(":")[0] for line in lines if "begins" in line} == {"host1", "host2"}:
-            time.sleep(5)  # the servers are up
+        if {line.partition(":")[0] for line in lines if "begins" in line} >= set(hosts):
+            time.sleep(3)  # the servers are up
             return process
     process.kill()
     raise AssertionError("".join(lines))
@@ -74,20 +74,21 @@ def test_a_fleet_of_two_runs_arrives_with_its_digests(address, tmp_path):
     assert on(1, FOLDERS) == on(2, FOLDERS) == ""
 
 
-def test_a_client_that_was_killed_leaves_nothing_after_its_lease(address, tmp_path):
-    process = begun(address, tmp_path)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=10)
-    await_gone((1, 2), 100, SWEEPS)
-    assert on(1, FOLDERS) == on(2, FOLDERS) == ""
-
-
 def test_ctrl_c_ends_both_sweeps(address, tmp_path):
     process = begun(address, tmp_path)
     process.send_signal(signal.SIGINT)
     output, _ = process.communicate(timeout=90)
     assert process.returncode == 130, output
     await_gone((1, 2), 30, SWEEPS)
+
+
+@pytest.fixture(scope="module")
+def abandoned(address, tmp_path_factory):
+    """A client was killed while host1 measured and host2 was to begin. The refusals use the minute of its lease."""
+    process = begun(address, tmp_path_factory.mktemp("abandoned"), "--duration", "60s", hosts=("host1",))
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=10)
+    return address
 
 
 def refused(words, **changes):
@@ -99,9 +100,9 @@ def refused(words, **changes):
     return done.stderr
 
 
-def test_without_a_certificate_there_is_no_connection(address, tmp_path):
+def test_without_a_certificate_there_is_no_connection(abandoned, tmp_path):
     stranger = {"HOME": str(tmp_path), "DASK_CONFIG": str(tmp_path)}
-    assert "no connection" in refused(("--cluster", address), **stranger)
+    assert "no connection" in refused(("--cluster", abandoned), **stranger)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_without_a_certificate_there_is_no_connection(address, tmp_path):
         (("--cluster", ADDRESS, "--cores", "64"), "host1: --cores: 64 cores"),
     ],
 )
-def test_a_cluster_that_cannot_do_it_is_refused(address, words, names):
+def test_a_cluster_that_cannot_do_it_is_refused(abandoned, words, names):
     assert names in refused(words)
 
 
@@ -137,7 +138,7 @@ def local(what, *words, **settings):
         process.communicate(timeout=30)
 
 
-def test_clusters_that_could_start_a_trial_twice_are_refused():
+def test_clusters_that_could_start_a_trial_twice_are_refused(abandoned):
     where = ("--cluster", "tcp://127.0.0.1:8797")
     safe = {"SCHEDULER__ALLOWED_FAILURES": "0", "SCHEDULER__WORK_STEALING": "False"}
     off = {f"WORKER__MEMORY__{name}": "False" for name in ("TARGET", "SPILL", "PAUSE", "TERMINATE")}
@@ -152,6 +153,11 @@ def test_clusters_that_could_start_a_trial_twice_are_refused():
             assert "memory manager" in refused(where)
         with local("worker", where[1], "--no-nanny", **off), local("worker", where[1], "--no-nanny", **off):
             assert "are one host" in (words := refused(where)) and "only " in words
+
+
+def test_sweeps_of_a_client_that_was_killed_end_with_their_lease(abandoned):
+    await_gone((1, 2), 100, SWEEPS)
+    assert on(1, FOLDERS) == on(2, FOLDERS) == ""
 
 
 def test_a_worker_that_was_killed_ends_its_own_run_and_no_trial_begins_again(address, tmp_path):

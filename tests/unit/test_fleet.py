@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import ProvisionError, StoreError, UsageError
+from scale_sweep.fleet import on_worker
 from scale_sweep.fleet.archive import packed, unpacked
 from scale_sweep.fleet.cluster import refuse_open
 from scale_sweep.fleet.engine import ENGINES, FleetHost, FleetOrder, engine_of
@@ -277,3 +278,14 @@ def test_a_process_that_ends_by_itself_keeps_its_folder_and_its_code(tmp_path):
     assert process.wait(timeout=30) == 10
     process.stdin.close()
     assert tmp_path.exists()
+
+
+def test_a_lease_ends_a_minute_after_its_last_renewal_and_at_once_when_it_is_stopped(monkeypatch):
+    numbers, now = iter([0, 1, None, 1, 2, -1]), [100.0]
+    monkeypatch.setattr(on_worker.time, "monotonic", lambda: now[0])
+    lease = on_worker.Lease(lambda: next(numbers))
+    assert [lease.look() for _ in range(4)] == [False, True, False, False] and not lease.is_over
+    now[0] += 60.1
+    assert lease.is_over
+    assert lease.look() and not lease.is_over
+    assert lease.look() and lease.is_over

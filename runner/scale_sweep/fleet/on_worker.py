@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from scale_sweep.base.errors import EXIT_TRIALS_FAILED
+from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED
 from scale_sweep.base.spawning import run_within
 from scale_sweep.fleet.archive import packed
 from scale_sweep.machine.host import read_host
@@ -37,7 +37,6 @@ WORDS_MAX = 4000  # characters of standard error that are kept
 _FOLDER = "fleet"
 
 Line = Callable[[str], None]
-Beat = Callable[[], int | None]
 
 
 def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -86,11 +85,11 @@ def swept(token: str, words: Sequence[str], files: Mapping[str, str], delay_s: f
     if not _claim(token):
         return _ended(4, "this task was started here before: a second start is refused"), b""
     worker = get_worker()
-    lease = Variable(token, client=worker._get_client())
+    variable = Variable(token, client=worker._get_client())
 
-    def beat() -> int | None:
+    def read() -> int | None:
         try:
-            return int(lease.get(timeout=BEAT_S))
+            return int(variable.get(timeout=BEAT_S))
         except Exception:  # the scheduler or the client is gone, or busy: the lease runs on
             return None
 
@@ -100,15 +99,36 @@ def swept(token: str, words: Sequence[str], files: Mapping[str, str], delay_s: f
         worker.log_event(token, {"number": next(numbers), "line": text})
 
     with _written(files) as there:
-        return _run(words, there, line, beat, delay_s)
+        return _run(words, there, line, Lease(read), delay_s)
 
 
-def _run(words: Sequence[str], there: Path, line: Line, beat: Beat, delay_s: float) -> tuple[bytes, bytes]:
+class Lease:
+    """The right to run, which the client renews. read: its number now; None if nobody answers. A negative number ends
+    it."""
+
+    def __init__(self, read: Callable[[], int | None]) -> None:
+        self._read, self._number, self._renewed = read, 0, time.monotonic()
+
+    def look(self) -> bool:
+        """Whether it was renewed since the last look."""
+        number = self._read()
+        if number is None or number == self._number:
+            return False
+        self._number, self._renewed = number, time.monotonic()
+        return True
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the task was stopped, or the last renewal is LEASE_S ago."""
+        return self._number < 0 or time.monotonic() - self._renewed > LEASE_S
+
+
+def _run(words: Sequence[str], there: Path, line: Line, lease: Lease, delay_s: float) -> tuple[bytes, bytes]:
     results = there / "results"
     argv = [sys.executable, "-m", "scale_sweep.fleet.leased", f"{LEASE_S:g}", sys.executable, "-m", "scale_sweep"]
     argv += ["sweep", *words, "--results", str(results), "--no-metrics", "-y"]
-    if not _waited(delay_s, beat):
-        return _ended(130, "stopped"), b""
+    if not _waited(delay_s, lease):
+        return _ended(EXIT_INTERRUPTED, "stopped"), b""
     process = subprocess.Popen(
         argv,
         stdin=subprocess.PIPE,
@@ -120,7 +140,7 @@ def _run(words: Sequence[str], there: Path, line: Line, beat: Beat, delay_s: flo
         cwd=there,
         start_new_session=True,
     )
-    threading.Thread(target=_renew, args=(process, beat), name="lease", daemon=True).start()
+    threading.Thread(target=_renew, args=(process, lease), name="lease", daemon=True).start()
     last: list[str] = []
     assert process.stderr is not None
     for text in process.stderr:
@@ -132,31 +152,25 @@ def _run(words: Sequence[str], there: Path, line: Line, beat: Beat, delay_s: flo
     return _ended(code, "\n".join(last)[-WORDS_MAX:]), packed(runs[0]) if is_whole else b""
 
 
-def _waited(delay_s: float, beat: Beat) -> bool:
-    """Waits before the start. Whether the task was not stopped meanwhile."""
+def _waited(delay_s: float, lease: Lease) -> bool:
+    """Waits before the start. Whether the lease still holds."""
     deadline = time.monotonic() + delay_s
-    while (left := deadline - time.monotonic()) > 0:
+    while (left := deadline - time.monotonic()) > 0 and not lease.is_over:
         time.sleep(min(left, BEAT_S))
-        if (beat() or 0) < 0:
-            return False
-    return True
+        lease.look()
+    return not lease.is_over
 
 
-def _renew(process: subprocess.Popen[str], beat: Beat) -> None:
-    """Passes each renewal of the lease on. A negative number, which stops the task, ends the input."""
+def _renew(process: subprocess.Popen[str], lease: Lease) -> None:
+    """Passes each renewal on. At the end of the lease the input ends."""
     assert process.stdin is not None
-    before: int | None = None
     with contextlib.suppress(OSError, ValueError):
-        while process.poll() is None:
-            now = beat()
-            if now is not None and now < 0:
-                process.stdin.close()
-                return
-            if now is not None and now != before:
-                before = now
+        while process.poll() is None and not lease.is_over:
+            if lease.look():
                 process.stdin.write("\n")
                 process.stdin.flush()
             time.sleep(BEAT_S)
+        process.stdin.close()
 
 
 def _claim(token: str) -> bool:
