@@ -228,3 +228,12 @@ def test_what_a_process_shares_in_its_own_memory_is_not_taken_for_ours():
             assert not Path(path).exists()
         finally:
             sharer.kill()
+
+
+def test_a_run_of_another_pid_namespace_is_left_alone_because_its_processes_cannot_be_seen(tmp_path):
+    save(of_dead_run(tmp_path / "data", pid_namespace=1))
+    assert ours() == []
+    save(of_dead_run(tmp_path / "data", pid_namespace=0))  # of an older version
+    assert len(ours()) == 1
+    save(of_dead_run(tmp_path / "data", pid_namespace=1, boot="another"))
+    assert len(ours()) == 1

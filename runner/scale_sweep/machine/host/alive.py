@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 from pathlib import Path
 
 import psutil
@@ -27,6 +28,20 @@ def started_utc(pid: int) -> datetime.datetime | None:
         return datetime.datetime.fromtimestamp(psutil.Process(pid).create_time(), datetime.UTC)
     except (psutil.Error, ValueError):
         return None
+
+
+def may_live(pid: int, started: int, namespace: int) -> bool:
+    """Whether that process lives, or may: one of another PID namespace cannot be seen from here. namespace: 0 if it was
+    not recorded."""
+    return namespace not in (0, pid_namespace()) or alive(pid, started)
+
+
+def pid_namespace() -> int:
+    """The inode of this process' PID namespace, in which its numbers of processes count; 0 if the kernel has none."""
+    try:
+        return os.stat("/proc/self/ns/pid").st_ino
+    except OSError:
+        return 0
 
 
 def boot_id() -> str:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.machine.host.alive import alive, boot_id, started_ticks
+from scale_sweep.machine.host.alive import boot_id, may_live, pid_namespace, started_ticks
 from scale_sweep.machine.state.places import folder_path, open_folder
 from scale_sweep.machine.state.trusted import named
 
@@ -44,7 +44,8 @@ class Record:
     """The things that one part of a run leaves. runner_*: the process that owns it; while that lives, nothing is left
     over.
 
-    boot: of the machine, because start times count from it. server_*: the process of the server. directories: the first
+    boot: of the machine, because start times count from it. pid_namespace: in which the numbers of processes count; 0
+    in records of older versions. server_*: the process of the server. directories: the first
     one is that of the data. is_mounted: it is the mount point of a tmpfs.
     """
 
@@ -53,6 +54,7 @@ class Record:
     boot: str
     runner_pid: int
     runner_started: int
+    pid_namespace: int = 0
     server_pid: int = 0
     server_started: int = 0
     cgroup_paths: tuple[str, ...] = ()
@@ -81,6 +83,7 @@ def record_of(name: str, paths: Sequence[str], kind: str = "server") -> Record:
         boot=boot_id(),
         runner_pid=pid,
         runner_started=started_ticks(pid),
+        pid_namespace=pid_namespace(),
         directories=tuple(directory_at(path) for path in paths),
     )
 
@@ -141,8 +144,8 @@ def read_records() -> Records:
 
 
 def is_running(record: Record) -> bool:
-    """Whether the process that owns it lives."""
-    return record.boot == boot_id() and alive(record.runner_pid, record.runner_started)
+    """Whether the process that owns it lives, or may."""
+    return record.boot == boot_id() and may_live(record.runner_pid, record.runner_started, record.pid_namespace)
 
 
 @contextlib.contextmanager
@@ -187,7 +190,7 @@ def _parsed(text: bytes) -> Record:
         record = Record(**{**raw, "cgroup_paths": tuple(raw["cgroup_paths"]), "directories": directories})
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ValueError("is not a record of this version") from None
-    numbers = (record.runner_pid, record.runner_started, record.server_pid, record.server_started)
+    numbers = (record.runner_pid, record.runner_started, record.pid_namespace, record.server_pid, record.server_started)
     texts = (record.name, record.kind, record.boot, *record.paths, *record.cgroup_paths)
     if not all(isinstance(n, int) for n in numbers) or not all(isinstance(t, str) for t in texts):
         raise ValueError("is not a record of this version")

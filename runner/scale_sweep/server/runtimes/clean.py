@@ -17,7 +17,7 @@ from pathlib import Path
 
 import psutil
 
-from scale_sweep.machine.host.alive import alive, boot_id
+from scale_sweep.machine.host.alive import boot_id, may_live
 from scale_sweep.machine.state import Record, folder_path, is_running, read_records, remove_folder, remove_recorded
 from scale_sweep.server.runtimes.cgroup import Group
 from scale_sweep.server.runtimes.docker_facts import client
@@ -74,10 +74,20 @@ def _containers() -> list[Leftover]:
         return []
     leftovers = []
     for container in engine.containers.list(all=True, filters={"label": LABEL}):
-        pid, _, started = container.labels.get(RUNNER_LABEL, "0:0").partition(":")
-        if not alive(int(pid), int(started or 0)):
+        if not may_live(*_owner_of(container.labels.get(RUNNER_LABEL, ""))):
             leftovers.append(Leftover(kind="container", name=container.name, container_id=container.id))
     return leftovers
+
+
+def owner_label(record: Record) -> str:
+    """The process that owns a container, as a label of it."""
+    return f"{record.runner_pid}:{record.runner_started}:{record.pid_namespace}"
+
+
+def _owner_of(label: str) -> tuple[int, int, int]:
+    """The number, start and PID namespace of a label's process; zeros for what it lacks."""
+    pid, started, namespace = (*(int(part or 0) for part in label.split(":")), 0, 0, 0)[:3]
+    return pid, started, namespace
 
 
 def remove(leftover: Leftover) -> str:

@@ -22,7 +22,7 @@ from scale_sweep.machine.host.alive import alive, started_ticks
 from scale_sweep.machine.state import record_of, save
 from scale_sweep.model import CORES, DISKS, MEMORY, Accounting, Resources, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
-from scale_sweep.server.runtimes.clean import LABEL, RUNNER_LABEL
+from scale_sweep.server.runtimes.clean import LABEL, RUNNER_LABEL, owner_label
 from scale_sweep.server.runtimes.docker_facts import can_pull, client, docker_facts, image_state
 from scale_sweep.server.runtimes.docker_files import copy_out as copy_out
 from scale_sweep.server.runtimes.docker_groups import accounting_of, killed_at_its_end, outside_root_blkio
@@ -133,7 +133,7 @@ class DockerServer:
         labels = {
             LABEL: self._order.run_id,
             "scale.trial": self._order.trial_id,
-            RUNNER_LABEL: f"{self._record.runner_pid}:{self._record.runner_started}",
+            RUNNER_LABEL: owner_label(self._record),
         }
         try:
             if image_state(self._spec.image) != "local":
