@@ -43,6 +43,13 @@ def test_taosd_is_told_the_cores_it_cannot_see_and_all_that_derives_from_them():
     assert config.database_options(trial(buffer="64")) == {"vgroups": "4", "buffer": "64"}
 
 
+def test_beyond_loopback_its_name_is_its_address_for_server_and_client():
+    spec = config.server_spec(trial(), replace(SITE, address="10.0.0.11", bind_address="10.0.0.11"), adapter=False)
+    assert "fqdn 10.0.0.11\nfirstEp 10.0.0.11:7030\n" in spec.files["/d/cfg/taos.cfg"]
+    assert "firstEp 10.0.0.11:7030\n" in spec.files["/d/client/taos.cfg"]
+    assert "fqdn localhost\nfirstEp localhost:7030\n" in config.taos_cfg(trial(), SITE)
+
+
 def test_the_adapter_is_started_only_for_the_methods_that_need_it():
     plain = config.server_spec(trial(), SITE, adapter=False)
     both = config.server_spec(trial(), SITE, adapter=True)
@@ -81,6 +88,14 @@ def test_more_threads_than_one_process_serves_are_split_evenly_and_start_togethe
     assert {p["workers_total"] for p in parts} == {"25"}
     assert len({p["start_at_ns"] for p in parts}) == 1
     assert split_spec({"threads": "25"}, 0, 0) == [{"threads": "25"}]
+
+
+@pytest.mark.parametrize(
+    ("threads", "hosts", "each"), [(4, 3, [1, 1, 2]), (2, 3, [1, 1]), (1, 2, [1]), (25, 2, [8, 8, 9])]
+)
+def test_every_load_host_gets_a_process_if_there_are_connections_for_it(threads, hosts, each):
+    parts = split_spec({"threads": str(threads)}, 10, 0, least=hosts)
+    assert sorted(int(part["threads"]) for part in parts) == each
     assert split_spec({"threads": "10"}, 10, 0) == [{"threads": "10"}]
 
 

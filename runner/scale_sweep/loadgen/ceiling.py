@@ -72,9 +72,7 @@ def measure_ceiling(program: str, key: CeilingKey, elsewhere: Elsewhere | None =
     """
     if key.means in (Means.NONE, Means.READS):
         return None
-    each = -(-int(dict(key.spec)["threads"]) // hosts) if hosts > 1 else 0
-    limit = min(filter(None, (each, key.threads_per_process)), default=0)
-    specs = split_spec(dict(key.spec), limit, time.monotonic_ns())
+    specs = split_spec(dict(key.spec), key.threads_per_process, time.monotonic_ns(), least=hosts)
     with LoadProcesses(program, specs, key.cpus, secret="", elsewhere=elsewhere) as load:
         for _ in load.lines(LIMIT_S):
             pass

@@ -18,13 +18,15 @@ def start_ns(now_ns: int, threads: int) -> int:
     return now_ns + START_DELAY_NS + threads * START_DELAY_THREAD_NS
 
 
-def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int) -> list[dict[str, str]]:
+def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int, least: int = 1) -> list[dict[str, str]]:
     """The specs of as many processes as the threads need, evenly. threads_per_process: 0 means one process for all.
+    least: so many processes, if there are as many threads.
 
     now_ns: CLOCK_MONOTONIC. The processes begin together a moment later, so that their windows are the same.
     """
     threads = int(spec["threads"])
-    count = -(-threads // threads_per_process) if threads_per_process else 1
+    needed = -(-threads // threads_per_process) if threads_per_process else 1
+    count = max(needed, min(least, threads))
     if count < 2:
         return [dict(spec)]
     start = str(start_ns(now_ns, threads))

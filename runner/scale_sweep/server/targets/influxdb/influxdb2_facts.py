@@ -56,5 +56,6 @@ FACTS = Facts(
     image_home="/usr",
     image_files={"/usr/bin/influxd": ("bin/influxd",)},
     home_variable="SCALE_INFLUXDB2_HOME",
+    beyond_loopback="password",
     to_install="docker pull influxdb:2.7.12, or give --home DIR of an installed influxd 2",
 )

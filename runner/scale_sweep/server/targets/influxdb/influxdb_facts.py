@@ -67,5 +67,6 @@ FACTS = Facts(
     image_home="/usr",
     image_files={"/usr/bin/influxd": ("bin/influxd",)},
     released={"1.6.7": "2020-12"},
+    beyond_loopback="open",
     to_install="apt-get install influxdb, or give --home DIR",
 )

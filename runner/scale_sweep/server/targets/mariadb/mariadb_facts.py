@@ -44,5 +44,6 @@ FACTS = Facts(
     keeps_data=True,
     at_rest="`FLUSH TABLES FOR EXPORT` has written every changed page",
     row_overhead_bytes=60,
+    beyond_loopback="password",
     to_install="apt-get install mariadb-server-core libmariadb3, or give --home DIR",
 )

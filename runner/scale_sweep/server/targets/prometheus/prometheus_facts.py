@@ -69,5 +69,6 @@ FACTS = Facts(
     image_home="/",
     image_files={"/bin/prometheus": ("bin/prometheus",)},
     released={"2.42": "2023-01"},
+    beyond_loopback="open",
     to_install="apt-get install prometheus, or give --home DIR",
 )

@@ -83,5 +83,6 @@ FACTS = Facts(
     image_files={"/app/questdb.jar": ("questdb.jar",)},
     image_tools=("libstdc++.so.6", "libgcc_s.so.1", "librt.so.1", "libpthread.so.0", "libdl.so.2", "libm.so.6"),
     released={"9.3.4": "2026-03"},
+    beyond_loopback="open",
     to_install="scale servers install questdb, or give --home DIR with questdb.jar",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scale_sweep.model import ServerSpec, Site, Trial
+from scale_sweep.model import LOOPBACK, ServerSpec, Site, Trial
 from scale_sweep.server.targets.tdengine import placement
 from scale_sweep.server.targets.tdengine.items import spelled
 from scale_sweep.server.targets.tdengine.tdengine_facts import ROLE_KNOBS
@@ -66,11 +66,16 @@ def config_items(trial: Trial) -> dict[str, str]:
     return {**items, **free}
 
 
+def name_of(site: Site) -> str:
+    """The name that taosd has for itself, and by which every client must find it."""
+    return "localhost" if site.address == LOOPBACK else site.address
+
+
 def taos_cfg(trial: Trial, site: Site) -> str:
     """The whole file. Telemetry, crash reports, monitoring and audit are off, so that nothing leaves the machine."""
     lines: Mapping[str, str] = {
-        "fqdn": "localhost",
-        "firstEp": f"localhost:{site.port}",
+        "fqdn": name_of(site),
+        "firstEp": f"{name_of(site)}:{site.port}",
         "serverPort": str(site.port),
         "logDir": f"{site.data_dir}/log",
         "tempDir": f"{site.data_dir}/tmp",
@@ -98,8 +103,8 @@ def _client_cfg(site: Site) -> str:
     """The configuration of libtaos: its own log directory, and no reports."""
     folder = client_folder(site.data_dir)
     return (
-        f"firstEp localhost:{site.port}\nlogDir {folder}\ntempDir {folder}\nminimalLogDirGB 0.1\nminimalTmpDirGB 0.1\n"
-        "monitor 0\ntelemetryReporting 0\ncrashReporting 0\n"
+        f"firstEp {name_of(site)}:{site.port}\nlogDir {folder}\ntempDir {folder}\n"
+        "minimalLogDirGB 0.1\nminimalTmpDirGB 0.1\nmonitor 0\ntelemetryReporting 0\ncrashReporting 0\n"
     )
 
 

@@ -108,6 +108,7 @@ FACTS = Facts(
     },
     image_extras=("/usr/bin/taosadapter",),
     home_variable="SCALE_TDENGINE_HOME",
+    beyond_loopback="password",
     to_install=f"docker pull tdengine/tdengine:{VERSION}, or install TDengine, "
     "or give --home DIR holding bin/ and lib/",
 )

@@ -73,6 +73,7 @@ FACTS = Facts(
     image_home="/",
     image_files={IN_IMAGE: ("bin/victoria-metrics",)},
     released={"1.79.5": "2022-11", "1.131.0": "2025-12"},
+    beyond_loopback="open",
     to_install="scale servers install victoriametrics (with Go 1.25.4), or apt-get install victoria-metrics (1.79.5 of "
     "2022), or give --home DIR",
 )
