@@ -17,7 +17,7 @@ from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.split import split_spec
 from scale_sweep.measure.executing.execute import server_facts
-from scale_sweep.measure.trial.loading import LOCAL, Loading
+from scale_sweep.measure.trial.loading import LOCAL, Loading, LoadSampling
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.measure.trial.stages import Aborted, Ended, LoadSeen, SchemaMade, Verified
@@ -189,7 +189,7 @@ def test_the_line_that_came_with_the_sample_that_ended_the_load_is_kept(tmp_path
     order = replace(trial_order(tmp_path), disk_free_min_bytes=2**62)
     address = Address(host="", port=0, secret="")
     reached = Reached(server=NoServer(), address=address, session=NullSession(order.trial, address))
-    loading = Loading(order, reached, TwoLines(), Stop(), LOCAL, by_thread=False)
+    loading = Loading(order, reached, TwoLines(), Stop(), LOCAL, LoadSampling())
     events = []
     with pytest.raises(LoadError, match="about to fill"):
         for event in loading.events():

@@ -45,6 +45,7 @@ from scale_sweep.model.fitted import (
     Shape,
     StoredRun,
 )
+from scale_sweep.model.host_samples import HostFigures, HostNetwork, HostSample
 from scale_sweep.model.knobs import DEFAULTS, LOADING, KnobColumn, KnobRole, Piece, Rule
 from scale_sweep.model.load import CLAIM_S, Load
 from scale_sweep.model.loads import FINISHED, Interval, Latency, LoadSummary, OperationSummary
@@ -164,6 +165,9 @@ __all__ = [
     "Finding",
     "FitBeside",
     "FitReport",
+    "HostFigures",
+    "HostNetwork",
+    "HostSample",
     "Interval",
     "IntervalSeen",
     "Latency",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from scale_sweep.model.bottleneck import Bottleneck
 from scale_sweep.model.disk_facts import DiskFigures
+from scale_sweep.model.host_samples import HostFigures
 from scale_sweep.model.planned import Trial
 from scale_sweep.model.questions import OperationFigures
 from scale_sweep.model.steps import Step
@@ -50,6 +51,7 @@ class Measurement:
     joules_per_million_rows: of all processors and their memory, for all programs, over the rows written; None if the
     kernel does not count energy. rows_sent: handed to the network by a method without answers; then rows, rows_per_s
     and durable_rows_per_s are of the rows that the database counted, and rows_acked and the response times are None.
+    hosts: by name, if the load is made elsewhere; points.csv has none.
     """
 
     rows: int | None = None
@@ -113,6 +115,7 @@ class Measurement:
     hot_thread_cores: float | None = None
     in_flight_percent: float | None = None
     disks: Mapping[str, DiskFigures] = field(default_factory=dict)
+    hosts: Mapping[str, HostFigures] = field(default_factory=dict)
     server_cpu_mhz: float | None = None
     generator_cpu_mhz: float | None = None
     cpu_mhz: Mapping[str, float] = field(default_factory=dict)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from scale_sweep.model.disk_facts import DiskSample
+from scale_sweep.model.host_samples import HostSample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,8 @@ class Sample:
     direction ("eth0 sent"), of those with hardware and a speed; network_bytes_per_s: each one's speed.
     cpu_counters_total: cycles, instructions and llc_misses of the server's CPUs; empty if not available. cpu_work: how
     fast the server's CPUs did the same work, several times since the sample before. energy_j_total: joules of all
-    processors and their memory since the trial's start, if the kernel counts them.
+    processors and their memory since the trial's start, if the kernel counts them. hosts: the newest sample of each
+    host by its name, if the load is made elsewhere.
     """
 
     monotonic_ns: int
@@ -74,6 +76,7 @@ class Sample:
     cpu_counters_total: Mapping[str, float] = field(default_factory=dict)
     cpu_work: tuple[CpuWork, ...] = ()
     energy_j_total: float | None = None
+    hosts: Mapping[str, HostSample] = field(default_factory=dict)
 
     @property
     def disk_written_bytes_total(self) -> int | None:

@@ -13,6 +13,7 @@ from typing import Any
 from scale_sweep.experiment.work import stores
 from scale_sweep.judge.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
 from scale_sweep.judge.figures.disk_figures import ceiling_mb_per_s, disk_figures, stalled_s
+from scale_sweep.judge.figures.hosts_use import HostSeries, host_figures
 from scale_sweep.judge.figures.operations import operation_figures
 from scale_sweep.judge.figures.rated import rated_intervals, requests_per_s, rows_per_s
 from scale_sweep.judge.figures.resource_use import in_flight, per
@@ -38,7 +39,6 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
     use = measure_window(facts.samples, s.window_start_ns, s.window_end_ns)
     whole, logical = _whole(facts), facts.logical_bytes_per_row
     per_row = whole.disk_bytes / s.rows_acked if whole and whole.disk_bytes is not None and s.rows_acked else None
-    generator_cores = (s.cpu_window_s or 0.0) / s.window_s  # counted by the load generator
     return Measurement(
         rows=s.rows_window if trial.work.writes else None,
         window_s=s.window_s,
@@ -49,8 +49,7 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         durable_rows_per_s=_durable(trial, facts, s),
         server_cpu_cores=use.server_cores,
         server_cpu_percent=_share(use.server_cores, trial.cores),
-        generator_cpu_cores=generator_cores,
-        generator_cpu_percent=_share(generator_cores, len(trial.placement.generator_cpus)),
+        **_generator(trial, facts, s),
         other_cpu_cores=use.other_cores,
         stolen_cpu_cores=use.stolen_cores,
         throttled_s=use.throttled_s,
@@ -86,6 +85,15 @@ def measurement(trial: Trial, facts: TrialFacts) -> Measurement:
         joules_per_million_rows=_per_million(use.energy_j, s.rows_window if trial.work.writes else None),
         **_reads(trial, facts, s),
     )
+
+
+def _generator(trial: Trial, facts: TrialFacts, summary: LoadSummary) -> dict[str, Any]:
+    """The CPU use of the load generator, as it counted it, and the hosts that it was on."""
+    cores = (summary.cpu_window_s or 0.0) / summary.window_s
+    series = HostSeries(facts.samples, facts.networks)
+    hosts = host_figures(series.uses(summary.window_start_ns, summary.window_end_ns))
+    cpus = len(trial.placement.generator_cpus) or sum(host.cpus for host in hosts.values())
+    return {"generator_cpu_cores": cores, "generator_cpu_percent": _share(cores, cpus), "hosts": hosts}
 
 
 def _per_million(energy_j: float | None, rows: int | None) -> float | None:

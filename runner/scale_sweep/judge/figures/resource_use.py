@@ -14,10 +14,11 @@ from scale_sweep.experiment.work import rate_of
 from scale_sweep.judge.figures.cpu_speed import WorkTotals
 from scale_sweep.judge.figures.disk_figures import own_ceilings
 from scale_sweep.judge.figures.disturbed import lateness, taken_cpus
+from scale_sweep.judge.figures.hosts_use import HostSeries, taken_on_hosts
 from scale_sweep.judge.figures.rated import RatedInterval, rate_per_s
 from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.judge.figures.window import WindowUse, measure_window
-from scale_sweep.judge.verdict import LoadHalf, ResourceUse, TrialResources
+from scale_sweep.judge.verdict import HostUse, LoadHalf, ResourceUse, TrialResources
 from scale_sweep.model import LoadSummary, Sample, Trial
 
 
@@ -36,6 +37,8 @@ def resources_of(trial: Trial, facts: TrialFacts) -> TrialResources:
         prepared_disks=trial.resources.disks,
         unit=rate_of(trial.work, durable=False).words,
         random_units=_units_of_request(trial) if trial.load.rate and trial.load.arrival == "poisson" else 0,
+        is_elsewhere=bool(facts.networks),
+        round_trips_ms={one.host: one.round_trip_ms for one in facts.networks if one.round_trip_ms is not None},
     )
 
 
@@ -56,8 +59,9 @@ def window_use(
     )
     stall = longest_stall(intervals)
     meanwhile = measure_window(facts.samples, stall.start_ns, stall.end_ns) if stall else None
+    hosts = HostSeries(facts.samples, facts.networks).uses(summary.window_start_ns, summary.window_end_ns)
     return replace(
-        whole,
+        _with_hosts(whole, hosts),
         backlog_per_s=backlog_growth(intervals),
         late=lateness(trial, summary),
         stalled_s=stall.seconds if stall else None,
@@ -66,6 +70,10 @@ def window_use(
         stalled_other_cores=_others(trial, meanwhile, meanwhile.generator_cores) if meanwhile else None,
         stalled_cpu_waiting_percent=meanwhile.psi_cpu_percent if meanwhile else None,
     )
+
+
+def _with_hosts(use: ResourceUse, hosts: tuple[HostUse, ...]) -> ResourceUse:
+    return replace(use, hosts=hosts, taken=(*use.taken, *taken_on_hosts(hosts)))
 
 
 def _least_cores(samples: Sequence[Sample], stall: Stall) -> float | None:
@@ -115,7 +123,11 @@ def second_uses(
     """The use between each two samples inside the window. intervals: those inside it."""
     inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
     threads = in_flight(summary), workers_busy(summary)
-    return [_second(trial, old, new, intervals, *threads) for old, new in zip(inside, inside[1:], strict=False)]
+    hosts = HostSeries(facts.samples, facts.networks)
+    return [
+        _with_hosts(_second(trial, old, new, intervals, *threads), hosts.uses(old.monotonic_ns, new.monotonic_ns))
+        for old, new in zip(inside, inside[1:], strict=False)
+    ]
 
 
 def _second(

@@ -16,6 +16,7 @@ from scale_sweep.model import (
     AnswersChecked,
     Counted,
     DiskCeiling,
+    HostNetwork,
     Interval,
     LoadSummary,
     Preloaded,
@@ -58,7 +59,8 @@ class TrialFacts:
     data_bytes: the size of the server's files on their disks after the flush. preloaded: the data present before the
     load; None: nothing. row_bytes: the size of one preloaded row without overhead. answers: the operations whose
     answers were checked. summed: the stored rows beside those that were sent; None: not compared. step_rates, steps: of
-    a search, after the closed loop that `summary` and `intervals` are of.
+    a search, after the closed loop that `summary` and `intervals` are of. networks: of the hosts, if the load is made
+    elsewhere.
     """
 
     load_start_ns: int | None = None
@@ -88,6 +90,7 @@ class TrialFacts:
     summed: RowsSummed | None = None
     step_rates: tuple[float, ...] = ()
     steps: tuple[StepSeen, ...] = ()
+    networks: tuple[HostNetwork, ...] = ()
 
     @property
     def of_all_loads(self) -> LoadSummary | None:

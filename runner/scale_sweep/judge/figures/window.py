@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 from scale_sweep.model import Sample
 
@@ -70,7 +71,7 @@ def measure_window(samples: Sequence[Sample], start_ns: int, end_ns: int) -> Win
     seconds = (end_ns - start_ns) / 1e9
 
     def grown(counter: Counter) -> float | None:
-        first, last = _at(samples, counter, start_ns), _at(samples, counter, end_ns)
+        first, last = counter_at(samples, counter, start_ns), counter_at(samples, counter, end_ns)
         return last - first if first is not None and last is not None and seconds > 0 else None
 
     def rate(counter: Counter, scale: float = 1.0) -> float | None:
@@ -199,7 +200,19 @@ def _waits(inside: Sequence[Sample]) -> Mapping[str, float]:
     return {name: count / total for name, count in grown.items()} if total > 0 else {}
 
 
-def _at(samples: Sequence[Sample], counter: Counter, when_ns: int) -> float | None:
+class Timed(Protocol):
+    """A sample."""
+
+    @property
+    def monotonic_ns(self) -> int: ...
+
+
+AnySample = TypeVar("AnySample", bound=Timed)
+
+
+def counter_at(
+    samples: Sequence[AnySample], counter: Callable[[AnySample], float | None], when_ns: int
+) -> float | None:
     """The counter's value at a time between two samples. Just outside them it is the nearest sample's value."""
     known = [(s.monotonic_ns, v) for s in samples if (v := counter(s)) is not None]
     if not known or when_ns < known[0][0] - EDGE_NS or when_ns > known[-1][0] + EDGE_NS:

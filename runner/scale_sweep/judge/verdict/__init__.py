@@ -9,6 +9,7 @@ from scale_sweep.judge.verdict.bottleneck import attribute, bottleneck_of
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import (
     Evidence,
+    HostUse,
     Integrity,
     Lateness,
     LoadHalf,
@@ -48,6 +49,7 @@ __all__ = [
     "LEVEL_PERCENT",
     "STALLED_SHARE",
     "Evidence",
+    "HostUse",
     "TrialResources",
     "Integrity",
     "Lateness",

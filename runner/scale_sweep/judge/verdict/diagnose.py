@@ -16,7 +16,7 @@ from scale_sweep.judge.verdict.occupied import contradiction
 from scale_sweep.judge.verdict.rules import unmet
 from scale_sweep.judge.verdict.rules.disks import uses
 from scale_sweep.judge.verdict.steady import Steadiness, troubles
-from scale_sweep.judge.verdict.thresholds import BUSIEST_NAMED, DISK_BEYOND_PERCENT
+from scale_sweep.judge.verdict.thresholds import BUSIEST_NAMED, DISK_BEYOND_PERCENT, ROUND_TRIP
 from scale_sweep.model import Bottleneck, Measurement, Verdict, VerdictKind, is_buffered
 
 
@@ -113,12 +113,26 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
         sentences.append("the window is too short to show whether the rate was steady")
     if m.stalled_percent:
         sentences.append(f"the rate was under a tenth of its median for {m.stalled_percent:.0f} % of the window")
+    if far := _far(evidence):
+        sentences.append(far)
     of_all = m.server_cpu_cores or 0.0
     if m.busiest_thread and m.busiest_thread_cores is not None and m.busiest_thread_cores < BUSIEST_NAMED * of_all:
         sentences.append(f"the server's busiest threads were {m.busiest_thread}: {m.busiest_thread_cores:.2f} cores")
     if m.missed_ticks:
         sentences.append(f"the sampler missed {counted(m.missed_ticks, 'sample')}")
     return tuple(sentences)
+
+
+def _far(evidence: Evidence) -> str:
+    """That the network is a large part of the response times; "" if it is not."""
+    p50, trips = evidence.measurement.response_ms_p50, evidence.resources.round_trips_ms
+    host = max(trips, key=lambda name: trips[name], default="")
+    if not host or not p50 or trips[host] <= ROUND_TRIP * p50:
+        return ""
+    return (
+        f"a round trip between {host} and the server takes {trips[host]:.3g} ms, {100 * trips[host] / p50:.0f} % of "
+        "the response time at p50"
+    )
 
 
 def diagnose(evidence: Evidence, axis: AxisFacts) -> Verdict:

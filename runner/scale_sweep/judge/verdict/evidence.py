@@ -17,8 +17,9 @@ class TrialResources:
     """The resources of server and load generator. quota: the server's cores are CPU time, not whole CPUs. threads: of
     the load generator, each with at most one request in flight. shared_cpus: those that both may use. prepared_disks:
     the number of disks prepared for the server's data; 0 if it is on an ordinary disk. unit: of rates, rows/s or
-    requests/s, here and in ResourceUse. Rates are None if none was measured, or none was
-    offered (closed loop). random_units: units of a request that comes at a random time; 0 if none does."""
+    requests/s, here and in ResourceUse. Rates are None if none was measured, or none was offered (closed loop).
+    random_units: units of a request that comes at a random time; 0 if none does. is_elsewhere: the load is made on
+    other hosts. round_trips_ms: of the network between each of them and the server."""
 
     cores: float
     quota: bool
@@ -31,6 +32,8 @@ class TrialResources:
     prepared_disks: int = 0
     unit: str = "rows/s"
     random_units: int = 0
+    is_elsewhere: bool = False
+    round_trips_ms: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def counts_rows(self) -> bool:
@@ -75,6 +78,44 @@ class TakenCpus:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HostUse:
+    """A host of a load that is made elsewhere, or the server's host then. None: not read.
+
+    cpus: that the load generator may use there, 0 on a host that makes no load. load_cores, other_cores, stolen_cores:
+    of these CPUs, by the load generator, by other programs, by the hypervisor. sent_per_s, received_per_s: bytes
+    towards and from the server's host; *_most_per_s: what a stream reached. resent: share of its TCP segments that it
+    sent again.
+    """
+
+    name: str
+    cpus: int
+    load_cores: float | None = None
+    other_cores: float | None = None
+    stolen_cores: float | None = None
+    sent_per_s: float | None = None
+    received_per_s: float | None = None
+    sent_most_per_s: float | None = None
+    received_most_per_s: float | None = None
+    resent: float | None = None
+
+    @property
+    def network(self) -> Mapping[str, float]:
+        """The share of what a stream reached, "sent" and "received"."""
+        pairs = (
+            ("sent", self.sent_per_s, self.sent_most_per_s),
+            ("received", self.received_per_s, self.received_most_per_s),
+        )
+        return {way: used / most for way, used, most in pairs if used is not None and most}
+
+    @property
+    def busy(self) -> float | None:
+        """The share of the load generator's CPUs that something had."""
+        if not self.cpus or self.load_cores is None or self.other_cores is None:
+            return None
+        return (self.load_cores + self.other_cores + (self.stolen_cores or 0.0)) / self.cpus
+
+
+@dataclass(frozen=True, kw_only=True)
 class Lateness:
     """The load generator's own part of the response times at a percentile. of_ms: the response time there, or its limit
     by the objective."""
@@ -106,7 +147,8 @@ class ResourceUse:
     taken: what others had of the CPUs of server and load generator; empty if the kernel does not report each CPU's
     time. late: the load generator's lateness in an open loop; empty for a second.
     load_disks: the disks from the first request to the end of flush and sync, in the order of the axis; None for a
-    second of the window, whose own figures count instead.
+    second of the window, whose own figures count instead. hosts: those of the load and the server's; empty if the load
+    is made on the server's machine.
     """
 
     seconds: float = 1.0
@@ -139,6 +181,7 @@ class ResourceUse:
     taken: tuple[TakenCpus, ...] = ()
     late: tuple[Lateness, ...] = ()
     load_disks: Mapping[str, DiskFigures] | None = None
+    hosts: tuple[HostUse, ...] = ()
 
     @property
     def taken_cores(self) -> float:

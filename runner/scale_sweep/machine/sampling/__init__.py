@@ -3,7 +3,8 @@
 Refuses to guess: a counter that cannot be read is None. The sampler's own cost is measured and stored with every trial.
 """
 
+from scale_sweep.machine.sampling.host_reader import HostReader
 from scale_sweep.machine.sampling.lock_waits import lock_waits
 from scale_sweep.machine.sampling.sampler import Sampler
 
-__all__ = ["Sampler", "lock_waits"]
+__all__ = ["HostReader", "Sampler", "lock_waits"]

@@ -12,18 +12,21 @@ from scale_sweep.model import Accounting, SubjectSample
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 NOTHING = SubjectSample(cpu_s_total=None, throttled_s_total=None, memory_bytes=None)
+ELSEWHERE = SubjectSample(cpu_s_total=0.0, throttled_s_total=None, memory_bytes=0)
 
 Reader = Callable[[], SubjectSample]
 
 
 def subject_reader(accounting: Accounting | None, proc: Path = Path("/proc")) -> Reader:
-    """Returns a function that reads the subject's counters."""
+    """Returns a function that reads the subject's counters. One without processes runs on another host."""
     if accounting is None:
         return lambda: NOTHING
     if accounting.kind == "cgroup1":
         return lambda: _cgroup1(accounting)
     if accounting.kind == "cgroup2":
         return lambda: _cgroup2(accounting)
+    if not accounting.root_pids:
+        return lambda: ELSEWHERE
     return ProcessTree(accounting.root_pids, proc).read
 
 

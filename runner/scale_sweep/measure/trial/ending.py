@@ -22,6 +22,7 @@ def facts_at_first(order: TrialOrder) -> TrialFacts:
         disk_ceilings=order.disk_ceilings,
         logical_bytes_per_row=logical_bytes(order.trial.work),
         row_bytes=row_logical_bytes(order.trial.work),
+        networks=order.networks,
     )
 
 

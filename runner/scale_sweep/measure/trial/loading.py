@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 import queue
 import time
-from collections.abc import Generator, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from scale_sweep.base.errors import LoadError, ScaleError
 from scale_sweep.base.interrupts import Stop, deferred
@@ -29,6 +29,7 @@ from scale_sweep.measure.trial.waiting import answer_within, ask, flush_s
 from scale_sweep.model import (
     Accounting,
     Event,
+    HostSample,
     Interval,
     IntervalSeen,
     Noted,
@@ -63,25 +64,36 @@ class Clock:
 
 
 LOCAL = Clock()
+HostSamples = Callable[[], Mapping[str, HostSample]]
+
+
+def no_hosts() -> Mapping[str, HostSample]:
+    """The samples of other hosts, if the load is made here."""
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadSampling:
+    """Samples besides the counters of server and machine.
+
+    by_thread: the CPU time of the server's threads. waits: the database's own report of what its connections wait for.
+    hosts: the newest sample of each other host.
+    """
+
+    by_thread: bool = False
+    waits: bool = False
+    hosts: HostSamples = no_hosts
 
 
 class Loading:
     """One load of one server. Iterate `events` to its end or failure; `loaded` then has everything that was seen."""
 
     def __init__(
-        self,
-        order: TrialOrder,
-        reached: Reached,
-        load: LoadHandle,
-        stop: Stop,
-        clock: Clock,
-        *,
-        by_thread: bool,
-        waits: bool = False,
+        self, order: TrialOrder, reached: Reached, load: LoadHandle, stop: Stop, clock: Clock, sampling: LoadSampling
     ) -> None:
         self._order, self._trial_id, self._load = order, order.trial.trial_id, load
         self._reached, self._server, self._session = reached, reached.server, reached.session
-        self._stop, self._clock, self._by_thread, self._waits = stop, clock, by_thread, waits
+        self._stop, self._clock, self._sampling = stop, clock, sampling
         self._sampler: Sampler | None = None
         self._taken: queue.SimpleQueue[Sample] = queue.SimpleQueue()
         self._samples: list[Sample] = []
@@ -141,11 +153,11 @@ class Loading:
             hz=self._order.sample_hz,
             network_bits_per_s=self._order.network_bits_per_s,
             on_sample=self._taken.put,
-            pids=self._server.pids if self._by_thread else None,
+            pids=self._server.pids if self._sampling.by_thread else None,
             cpus=_cpus(self._order.trial),
             server_cpus=self._order.trial.placement.server_cpus,
             worked_cpus=_worked_cpus(self._order.trial),
-            waits=self._session.wait_events if self._waits else self._lock_waits,
+            waits=self._session.wait_events if self._sampling.waits else self._lock_waits,
         )
         try:
             with self._sampler:
@@ -254,7 +266,7 @@ class Loading:
         """Every sample taken meanwhile; returns them."""
         new = []
         while not self._taken.empty():
-            new.append(self._taken.get_nowait())
+            new.append(replace(self._taken.get_nowait(), hosts=dict(self._sampling.hosts())))
             self._samples.append(new[-1])
             yield SampleTaken(trial_id=self._trial_id, sample=new[-1])
         return new

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import LOOPBACK, DataDisk, DiskCeiling, Trial
+from scale_sweep.model import LOOPBACK, DataDisk, DiskCeiling, HostNetwork, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class TrialOrder:
     its own ceiling; None if it was not measured. sample_hz: samples for each second. network_bits_per_s: the speed of
     interfaces by name, if the kernel does not know it. data: the rows that are present before the load, if they are
     loaded once for several trials; the first trial that does not find them loads them. address: of the server's
-    machine, on which the load reaches it.
+    machine, on which the load reaches it. networks: of the hosts, if the load is made elsewhere.
     """
 
     run_id: str
@@ -53,6 +53,7 @@ class TrialOrder:
     network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
     data: DataSet | None = None
     address: str = LOOPBACK
+    networks: tuple[HostNetwork, ...] = ()
 
     @property
     def is_on_disks(self) -> bool:

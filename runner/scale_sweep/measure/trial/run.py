@@ -22,7 +22,7 @@ from scale_sweep.measure.trial.answers import checked_before, checked_within
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement
 from scale_sweep.measure.trial.effective import mismatches
 from scale_sweep.measure.trial.ending import ended, facts_at_first
-from scale_sweep.measure.trial.loading import LOCAL, Clock, Loading
+from scale_sweep.measure.trial.loading import LOCAL, Clock, HostSamples, Loading, LoadSampling, no_hosts
 from scale_sweep.measure.trial.loads import LoadMaker, load_of, trace_folder, traced
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.preload import (
@@ -72,25 +72,30 @@ SIZE_S = 10.0  # seconds to add up the sizes of the server's files
 
 
 def run_trial(
-    order: TrialOrder, stop: Stop, clock: Clock = LOCAL, make_load: LoadMaker = load_of
+    order: TrialOrder,
+    stop: Stop,
+    clock: Clock = LOCAL,
+    make_load: LoadMaker = load_of,
+    hosts: HostSamples = no_hosts,
 ) -> Generator[Event, None, None]:
     """Events of the trial, TrialFinished last. Raises only errors that end the run (Stopped, defects).
 
-    make_load: makes the measured load; rows before it are always loaded from this machine.
+    make_load: makes the measured load; rows before it are always loaded from this machine. hosts: the newest sample of
+    each host by its name.
 
     It may run in any thread of any process. When the iterator is exhausted or closed, the trial is over and its server
     gone.
     """
     with stop.here():
-        yield from _RunningTrial(order, stop, clock, make_load).events()
+        yield from _RunningTrial(order, stop, clock, make_load, hosts).events()
 
 
 class _RunningTrial:
     """The state that the stages of one trial share. Each stage adds a frozen part to its facts."""
 
-    def __init__(self, order: TrialOrder, stop: Stop, clock: Clock, make_load: LoadMaker) -> None:
+    def __init__(self, order: TrialOrder, stop: Stop, clock: Clock, make_load: LoadMaker, hosts: HostSamples) -> None:
         self._order, self._trial, self._stop, self._clock = order, order.trial, stop, clock
-        self._make_load = make_load
+        self._make_load, self._hosts = make_load, hosts
         self._target = load_target(order.trial.subject.target)
         self._runtime = load_runtime(order.trial.subject.runtime)
         self._server_facts: Mapping[str, str] = {}
@@ -230,8 +235,8 @@ class _RunningTrial:
 
     def _loading(self, reached: Reached, order: TrialOrder, load: LoadHandle) -> Loading:
         facts = self._target.facts
-        watched = {"by_thread": facts.thread_names, "waits": facts.wait_events}
-        return Loading(order, reached, load, self._stop, self._clock, **watched)
+        sampling = LoadSampling(by_thread=facts.thread_names, waits=facts.wait_events, hosts=self._hosts)
+        return Loading(order, reached, load, self._stop, self._clock, sampling)
 
     def _search(self, reached: Reached, spec: Mapping[str, str]) -> Iterator[Event]:
         """The loads of a search for the trial's objective."""

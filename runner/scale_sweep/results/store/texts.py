@@ -23,7 +23,7 @@ from scale_sweep.model import (
 )
 from scale_sweep.sweep.vary import label
 
-_BY_NAME = ("disks", "cpu_mhz", "operations", "steps")  # figures of each of them; trial.json has them all
+_BY_NAME = ("disks", "hosts", "cpu_mhz", "operations", "steps")  # figures of each of them; trial.json has them all
 _MEASURED = tuple(name for name in Measurement.__dataclass_fields__ if name not in _BY_NAME)
 DISKS_MAX = 8  # only the first disks have columns; trial.json has them all
 COLUMNS_BEFORE_KNOBS = (

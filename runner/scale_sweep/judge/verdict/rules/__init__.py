@@ -8,6 +8,13 @@ it.
 from __future__ import annotations
 
 from scale_sweep.judge.verdict.rules.disks import disk, disk_waits, disk_words, disks_full, disks_unread, uneven_disks
+from scale_sweep.judge.verdict.rules.hosts import (
+    host_generator_cpu,
+    host_generator_spent,
+    host_hypervisor,
+    host_network,
+    host_other_processes,
+)
 from scale_sweep.judge.verdict.rules.load import (
     busy_workers,
     generator_ceiling,
@@ -57,6 +64,7 @@ RULES: tuple[BottleneckRule, ...] = (
     BottleneckRule(names=BottleneckKind.GENERATOR_CEILING, precedence=Precedence.OVERRULES, explain=generator_ceiling),
     # A load generator without idle time was never faster than the server, even if the server is as busy.
     BottleneckRule(names=BottleneckKind.GENERATOR_CPU, precedence=Precedence.OVERRULES, explain=generator_spent),
+    BottleneckRule(names=BottleneckKind.GENERATOR_CPU, precedence=Precedence.OVERRULES, explain=host_generator_spent),
     # With a foreign quota the server has fewer cores than the level says, even if they look full.
     BottleneckRule(names=BottleneckKind.THROTTLING, precedence=Precedence.OVERRULES, explain=foreign_quota),
     # The response times of an open loop are the server's only if nobody else took part in them.
@@ -88,6 +96,11 @@ RULES: tuple[BottleneckRule, ...] = (
     BottleneckRule(names=BottleneckKind.STALL, precedence=Precedence.EXPLAINS, explain=stall),
     # Busy components, outside the server first: a full load generator makes its connections and threads look idle.
     BottleneckRule(names=BottleneckKind.GENERATOR_CPU, precedence=Precedence.EXPLAINS, explain=generator_cpu),
+    BottleneckRule(names=BottleneckKind.GENERATOR_CPU, precedence=Precedence.EXPLAINS, explain=host_generator_cpu),
+    # A measured network that is full explains the rate by itself; other programs may only have been there too.
+    BottleneckRule(names=BottleneckKind.NETWORK, precedence=Precedence.EXPLAINS, explain=host_network),
+    BottleneckRule(names=BottleneckKind.HYPERVISOR, precedence=Precedence.EXPLAINS, explain=host_hypervisor),
+    BottleneckRule(names=BottleneckKind.OTHER_PROCESSES, precedence=Precedence.EXPLAINS, explain=host_other_processes),
     BottleneckRule(names=BottleneckKind.SHARED_CPU, precedence=Precedence.EXPLAINS, explain=shared_cpu),
     BottleneckRule(names=BottleneckKind.HYPERVISOR, precedence=Precedence.EXPLAINS, explain=hypervisor),
     BottleneckRule(names=BottleneckKind.OTHER_PROCESSES, precedence=Precedence.EXPLAINS, explain=other_processes),

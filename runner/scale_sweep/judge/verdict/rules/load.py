@@ -23,7 +23,10 @@ from scale_sweep.judge.verdict.thresholds import (
 )
 from scale_sweep.model import BottleneckKind
 
-_MORE_CPUS = "add a CPU for the load generator (--generator-cpus)"
+
+def more_cpus(resources: TrialResources) -> str:
+    """Where the load generator gets more CPUs."""
+    return "add a load host" if resources.is_elsewhere else "add a CPU for the load generator (--generator-cpus)"
 
 
 def generator_ceiling(use: ResourceUse, resources: TrialResources) -> Explanation | None:
@@ -32,11 +35,12 @@ def generator_ceiling(use: ResourceUse, resources: TrialResources) -> Explanatio
     if not ceiling or use.rate_per_s is None or use.rate_per_s <= CEILING * ceiling:
         return None
     unit = resources.unit
-    sentence = f"the load generator alone reaches {format_rate(ceiling)} {unit} with these {_counted(unit)}"
+    where = f" on {' and '.join(resources.round_trips_ms)}" if resources.is_elsewhere else ""
+    sentence = f"the load generator alone reaches {format_rate(ceiling)} {unit} with these {_counted(unit)}{where}"
     return Explanation(
         kind=BottleneckKind.GENERATOR_CEILING,
         sentence=sentence,
-        remedy="give the load generator more CPUs (--generator-cpus) and connections (--connections)",
+        remedy=f"{more_cpus(resources)}, and give it more --connections",
         reason=f"{sentence}; {format_rate(use.rate_per_s)} is too near to that",
     )
 
@@ -61,7 +65,7 @@ def generator_spent(use: ResourceUse, resources: TrialResources) -> Explanation 
     return Explanation(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
-        remedy=_MORE_CPUS + _or_method(resources),
+        remedy=more_cpus(resources) + _or_method(resources),
         link=" while ",
     )
 
@@ -90,7 +94,7 @@ def generator_cpu(use: ResourceUse, resources: TrialResources) -> Explanation | 
     return Explanation(
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"the load generator's CPUs were {100 * share:.0f} % busy",
-        remedy=_MORE_CPUS + _or_method(resources),
+        remedy=more_cpus(resources) + _or_method(resources),
         link=" while ",
     )
 
@@ -104,7 +108,7 @@ def busy_workers(use: ResourceUse, resources: TrialResources) -> Explanation | N
         kind=BottleneckKind.GENERATOR_CPU,
         sentence=f"the load generator's {threads} worked themselves {100 * use.workers_busy:.0f} % of the time, client "
         "library included",
-        remedy="more --connections on more CPUs (--generator-cpus)" + _or_method(resources),
+        remedy=f"{more_cpus(resources)}, and give it more --connections" + _or_method(resources),
         link=" while ",
     )
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from scale_sweep.base.units import counted
 from scale_sweep.judge.verdict.evidence import Lateness, ResourceUse, TakenCpus, TrialResources
-from scale_sweep.judge.verdict.rules.load import generator_cpu, is_met
+from scale_sweep.judge.verdict.rules.hosts import host_generator_cpu
+from scale_sweep.judge.verdict.rules.load import generator_cpu, is_met, more_cpus
 from scale_sweep.judge.verdict.rules.machine import STOP_THEM
 from scale_sweep.judge.verdict.rules.rule import Explanation
 from scale_sweep.judge.verdict.thresholds import LATE_LEAST_MS, LATE_SHARE, TAKEN_SHARE
@@ -56,7 +57,7 @@ def _delayed(kind: BottleneckKind, sentence: str, remedy: str) -> Explanation:
 
 def busy_generator(use: ResourceUse, resources: TrialResources) -> Explanation | None:
     """The load generator's CPUs had so little idle time that requests waited for one."""
-    busy = generator_cpu(use, resources) if is_met(use, resources) else None
+    busy = (generator_cpu(use, resources) or host_generator_cpu(use, resources)) if is_met(use, resources) else None
     return _delayed(busy.kind, busy.sentence, busy.remedy) if busy is not None else None
 
 
@@ -69,7 +70,7 @@ def sent_late(use: ResourceUse, resources: TrialResources) -> Explanation | None
         f"the load generator itself delayed requests by {late.late_ms:.3g} ms at {late.percentile}, "
         f"acceptable are {acceptable_ms(late):.3g} ms"
     )
-    remedy = "leave the load generator's CPUs to it alone, or give it more of them (--generator-cpus)"
+    remedy = f"leave the load generator's CPUs to it alone, or {more_cpus(resources)}"
     return _delayed(BottleneckKind.GENERATOR_LATE, sentence, remedy)
 
 

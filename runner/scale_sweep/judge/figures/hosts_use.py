@@ -1,0 +1,95 @@
+"""The use of the hosts of a load over some time, from their samples and from what streams reached before. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
+
+from scale_sweep.judge.figures.window import counter_at
+from scale_sweep.judge.verdict import HostUse, TakenCpus
+from scale_sweep.model import HostFigures, HostNetwork, HostSample, Sample
+
+
+class HostSeries:
+    """The samples of every host. networks: what streams reached before the first trial."""
+
+    def __init__(self, samples: Sequence[Sample], networks: Sequence[HostNetwork]) -> None:
+        self._series, self._networks = _by_host(samples), {one.host: one for one in networks}
+
+    def uses(self, start_ns: int, end_ns: int) -> tuple[HostUse, ...]:
+        """The use of each host from start_ns to end_ns (monotonic); empty if the load is not made elsewhere."""
+        return tuple(
+            _use(name, _around(series, start_ns, end_ns), self._networks.get(name), start_ns, end_ns)
+            for name, series in self._series.items()
+        )
+
+
+def _around(series: Sequence[HostSample], start_ns: int, end_ns: int) -> Sequence[HostSample]:
+    """The samples inside, and the next one on both sides."""
+    first = bisect_left(series, start_ns, key=lambda sample: sample.monotonic_ns)
+    last = bisect_right(series, end_ns, key=lambda sample: sample.monotonic_ns)
+    return series[max(0, first - 1) : last + 1]
+
+
+def _by_host(samples: Sequence[Sample]) -> Mapping[str, list[HostSample]]:
+    """Every sample of each host once, in their order: the newest one may be the same at two ticks."""
+    series: dict[str, list[HostSample]] = {}
+    for sample in samples:
+        for name, one in sample.hosts.items():
+            before = series.setdefault(name, [])
+            if not before or one.monotonic_ns > before[-1].monotonic_ns:
+                before.append(one)
+    return series
+
+
+def _use(name: str, series: Sequence[HostSample], network: HostNetwork | None, start_ns: int, end_ns: int) -> HostUse:
+    seconds = (end_ns - start_ns) / 1e9
+
+    def rate(counter: Callable[[HostSample], float | None]) -> float | None:
+        first, last = counter_at(series, counter, start_ns), counter_at(series, counter, end_ns)
+        return (last - first) / seconds if first is not None and last is not None and seconds > 0 else None
+
+    load, busy = rate(lambda s: s.load_cpu_s_total), rate(lambda s: s.busy_cpu_s_total)
+    sent, again = rate(lambda s: s.segments_total), rate(lambda s: s.segments_again_total)
+    return HostUse(
+        name=name,
+        cpus=series[-1].cpus,
+        load_cores=load,
+        other_cores=max(0.0, busy - load) if busy is not None and load is not None else None,
+        stolen_cores=rate(lambda s: s.stolen_cpu_s_total),
+        sent_per_s=rate(lambda s: s.sent_bytes_total),
+        received_per_s=rate(lambda s: s.received_bytes_total),
+        sent_most_per_s=network.sent_bytes_per_s if network else None,
+        received_most_per_s=network.received_bytes_per_s if network else None,
+        resent=again / (sent + again) if sent is not None and again is not None and sent + again > 0 else None,
+    )
+
+
+def taken_on_hosts(uses: Sequence[HostUse]) -> tuple[TakenCpus, ...]:
+    """The cores that others took from the load generator's CPUs of each host."""
+    return tuple(
+        TakenCpus(whose=f"{use.name}'s", cpus=use.cpus, others=use.other_cores, stolen=use.stolen_cores or 0.0)
+        for use in uses
+        if use.cpus and use.other_cores is not None
+    )
+
+
+def host_figures(uses: Sequence[HostUse]) -> Mapping[str, HostFigures]:
+    """The figures of each host by its name."""
+    return {
+        use.name: HostFigures(
+            cpus=use.cpus,
+            load_cpu_cores=use.load_cores if use.cpus else None,
+            other_cpu_cores=use.other_cores if use.cpus else None,
+            stolen_cpu_cores=use.stolen_cores if use.cpus else None,
+            sent_mb_per_s=_mega(use.sent_per_s),
+            received_mb_per_s=_mega(use.received_per_s),
+            network_percent=max((100 * share for share in use.network.values()), default=None),
+            resent_percent=100 * use.resent if use.resent is not None else None,
+        )
+        for use in uses
+    }
+
+
+def _mega(per_s: float | None) -> float | None:
+    return per_s / 1e6 if per_s is not None else None
