@@ -132,8 +132,8 @@ ALLOWED = {
         "judge.figures", "judge.method", "judge.verdict",
     },
     "agent": {
-        "base.errors", "base.interrupts", "base.spawning", "model", "machine.host", "machine.state", "loadgen",
-        "server.runtimes", "server.targets", "results.store", "plan.preparing", "measure.trial",
+        "base.errors", "base.interrupts", "base.spawning", "model", "machine.host", "machine.sampling", "machine.state",
+        "loadgen", "server.runtimes", "server.targets", "results.store", "plan.preparing", "measure.trial",
     },
     "hosts": {
         "base.errors", "base.interrupts", "base.spawning", "base.units", "model", "machine.disks", "machine.host", "loadgen",

@@ -18,8 +18,10 @@ from typing import IO, Any
 from scale_sweep.agent.talk import Talk
 from scale_sweep.base.spawning import spawn
 from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.folders import written
 from scale_sweep.loadgen.process import HURRY_S, STOP_S
 from scale_sweep.loadgen.spec import spec_text
+from scale_sweep.machine.state import scratch
 
 ERRORS_MAX = 4000  # characters of standard error that are kept
 _ALLOWED = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGKILL)
@@ -31,7 +33,11 @@ def load(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
     cpus = tuple(int(cpu) for cpu in line["cpus"]) or tuple(sorted(os.sched_getaffinity(0)))
     environment = {key: value for key, value in os.environ.items() if not key.startswith("TAOS_")}
     environment["SCALE_PASSWORD"] = str(line["secret"])
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+    with (
+        scratch("load") as folder,
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors,
+    ):
+        spec = written(spec, dict(line["folders"]), folder)
         with tempfile.TemporaryFile("w+", encoding="utf-8") as spec_file:
             spec_file.write(spec_text(_own(spec)))
             spec_file.seek(0)
@@ -65,8 +71,8 @@ def _own(spec: Mapping[str, str]) -> dict[str, str]:
 def _signalled(process: subprocess.Popen[str], heard: Mapping[str, Any]) -> None:
     if process.poll() is not None:
         return
-    if "closed" in heard:
-        process.terminate()
+    if "closed" in heard:  # nobody reads what it would still do, and its server may be out of reach
+        process.kill()
     elif int(heard.get("signal") or 0) in _ALLOWED:
         process.send_signal(int(heard["signal"]))
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.agent import checks, loads, trials
+from scale_sweep.agent import checks, loads, streams, trials, watch
 from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, parsed, plain_error
 from scale_sweep.agent.talk import Talk
 from scale_sweep.base.interrupts import Stopped
@@ -26,7 +26,13 @@ END_S = 90.0  # a server's clean stop, and the removal of its data
 DIGEST_FILE = "digest"
 Request = Callable[[Talk, Mapping[str, Any]], Any]
 
-REQUESTS: Mapping[str, Request] = {**checks.REQUESTS, **loads.REQUESTS, **trials.REQUESTS}
+REQUESTS: Mapping[str, Request] = {
+    **checks.REQUESTS,
+    **loads.REQUESTS,
+    **streams.REQUESTS,
+    **trials.REQUESTS,
+    **watch.REQUESTS,
+}
 
 
 def main() -> None:

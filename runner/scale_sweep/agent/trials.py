@@ -17,6 +17,7 @@ from typing import IO, Any
 from scale_sweep.agent.talk import Talk
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.folders import folders_of
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.remote import RemoteProcess
@@ -27,7 +28,7 @@ from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.preload import remove
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import Plan
+from scale_sweep.model import HostSample, Plan
 from scale_sweep.plan.preparing import choose, default_data_dir, preflight
 from scale_sweep.plan.preparing.choice import ServerChoice
 from scale_sweep.results.store.codec import from_plain
@@ -102,18 +103,22 @@ def trial(talk: Talk, line: Mapping[str, Any]) -> None:
     order = replace(from_plain(line["order"], TrialOrder, _CONTROLLER), program=loadgen_path())
     loads = _AskedLoads(talk, [str(name) for name in line["load_hosts"]], int(line["clock_error_ns"]))
     make_ready(Path(order.data_dir))
-    with closing(run_trial(order, talk.stop, make_load=loads.make)) as events:
+    with closing(run_trial(order, talk.stop, make_load=loads.make, hosts=lambda: loads.samples)) as events:
         for event in events:
             talk.put(event=plain_event(event))
 
 
 class _AskedLoads:
-    """Asks the controller for the processes of a load. error_ns: the greatest difference between all clocks."""
+    """Asks the controller for the processes of a load.
+
+    error_ns: the greatest difference between all clocks. samples: the newest of each host.
+    """
 
     def __init__(self, talk: Talk, hosts: Sequence[str], error_ns: int) -> None:
         self._talk, self._hosts, self.error_ns = talk, hosts, error_ns
         self._numbers = itertools.count(1)
         self._processes: dict[int, RemoteProcess] = {}
+        self.samples: dict[str, HostSample] = {}
         talk.on_line = self._hear
 
     def make(
@@ -125,9 +130,7 @@ class _AskedLoads:
         now_ns = time.monotonic_ns()
         specs: list[dict[str, str]] = []
         for group in group_specs(spec, order.trial.work):
-            each = max(1, -(-int(group["threads"]) // len(self._hosts)))
-            limit = min(each, threads_per_process) if threads_per_process else each
-            specs += split_spec(group, limit, now_ns)
+            specs += split_spec(group, threads_per_process, now_ns, least=len(self._hosts))
         return LoadProcesses("", begun_together(specs, now_ns), (), reached.address.secret, elsewhere=self)
 
     def start(self, index: int, spec: Mapping[str, str], secret: str, errors: IO[str]) -> RemoteProcess:
@@ -136,13 +139,16 @@ class _AskedLoads:
         process = RemoteProcess(lambda what: self._talk.put(load=number, signal=what), errors)
         self._processes[number] = process
         host = self._hosts[index % len(self._hosts)]
-        self._talk.put(load=number, host=host, spec=dict(spec), secret=secret)
+        self._talk.put(load=number, host=host, spec=dict(spec), secret=secret, folders=folders_of(spec))
         return process
 
     def _hear(self, line: Mapping[str, Any]) -> None:
         if "closed" in line:
             for process in list(self._processes.values()):
                 process.lose(str(line["closed"]))
+            return
+        if "sample" in line:
+            self.samples[str(line["host"])] = from_plain(line["sample"], HostSample, _CONTROLLER)
             return
         number = int(line.get("load") or 0)
         if number in self._processes:

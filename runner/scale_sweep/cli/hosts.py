@@ -44,20 +44,20 @@ def prepare(hosts: HOSTS, as_json: JSON = False) -> None:
 
 
 def check(hosts: HOSTS, as_json: JSON = False) -> None:
-    """Show every host's CPUs, databases and clock, and the rate of the network to the server's host."""
+    """Show every host's CPUs, databases and clock, and the network's rates to and from the server's host."""
     from scale_sweep.cli import console
     from scale_sweep.hosts import setup
     from scale_sweep.hosts.check import check as checked
     from scale_sweep.hosts.inventory import read_inventory
 
     inventory = read_inventory(hosts)
-    console.say("measuring clocks and network, two seconds for each load host")
+    console.say("measuring clocks and network, two seconds for each load host, then two for all")
     with setup.linked(inventory) as links:
         facts = checked(inventory, links)
     if as_json:
         console.show_json([asdict(one) for one in facts])
         return
-    headings = ["host", "part", "CPUs", "memory", "databases", "clock", "round trip", "network"]
+    headings = ["host", "part", "CPUs", "memory", "databases", "clock", "round trip", "network out", "in"]
     console.show_table("", headings, [_row(one) for one in facts])
     console.show_line(f"next: scale sweep cpu --quick --cores 1..all --hosts {hosts}")
 
@@ -72,9 +72,14 @@ def _row(one: HostFacts) -> list[str]:
         f"{one.host.memory_bytes / 1e9:.1f} GB",
         databases if one.role == "server" else "",
         clock,
-        f"{one.clock.round_trip_ns / 1e6:.2f} ms",
-        f"{one.to_server * 8 / 1e6:,.0f} Mbit/s" if one.to_server else "",
+        f"{one.network.round_trip_ms:.2f} ms" if one.network.round_trip_ms is not None else "",
+        _mbit(one.network.sent_bytes_per_s),
+        _mbit(one.network.received_bytes_per_s),
     ]
+
+
+def _mbit(bytes_per_s: float | None) -> str:
+    return f"{bytes_per_s * 8 / 1e6:,.0f} Mbit/s" if bytes_per_s is not None else ""
 
 
 def clean(hosts: HOSTS, as_json: JSON = False) -> None:

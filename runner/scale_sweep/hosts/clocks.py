@@ -13,6 +13,7 @@ from scale_sweep.hosts.link import AgentLink
 
 ROUND_TRIPS = 50
 ANSWER_S = 15.0
+MOVED_NS = 5_000_000  # of a clock during a trial, besides the error of its measurement
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,22 @@ class HostClock:
     offset_ns: int
     error_ns: int
     round_trip_ns: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClockSeen:
+    """The clock of a host before and after a trial."""
+
+    trial_id: str
+    host: str
+    before: HostClock
+    after: HostClock
+
+    @property
+    def moved_ns(self) -> int:
+        """By how much it moved, beyond the errors of both measurements."""
+        moved = abs(self.after.offset_ns - self.before.offset_ns)
+        return max(0, moved - self.before.error_ns - self.after.error_ns)
 
 
 def measure_clock(link: AgentLink) -> HostClock:

@@ -203,5 +203,5 @@ def _refuse_both(path: Path, servers: Sequence[HostEntry], load: Sequence[HostEn
         if host in servers:
             raise UsageError(
                 f"--hosts {path}: {host.name} is in [{SERVER}] and in [{LOAD}]",
-                remedy="to use one machine, leave out --hosts: server and load generator then get separate CPUs",
+                remedy="give the machine two names with scale_cpus that do not overlap, or leave out --hosts",
             )

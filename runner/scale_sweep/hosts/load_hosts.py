@@ -1,30 +1,42 @@
-"""The load hosts of a sweep: starts processes of the load generator there, and converts the times of their lines."""
+"""The hosts of a sweep: starts the load generator, samples the host, and converts the times of all lines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import IO, Any
 
 from scale_sweep.hosts.clocks import HostClock
 from scale_sweep.hosts.link import AgentLink, Asked, Line
 from scale_sweep.loadgen.clocks import shifted_line, shifted_spec
+from scale_sweep.loadgen.folders import Folders
 from scale_sweep.loadgen.remote import RemoteProcess
+from scale_sweep.model import HostSample
+from scale_sweep.results.store.codec import from_plain
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessOrder:
+    """One process of the load generator. folders: files of the folders that the spec names. offset_ns: the clock of who
+    wrote the spec and reads the lines, minus this machine's."""
+
+    spec: Mapping[str, str]
+    secret: str = ""
+    folders: Folders = field(default_factory=dict)
+    offset_ns: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class LoadHost:
-    """A load host and its clock."""
+    """A host and its clock."""
 
     link: AgentLink
     clock: HostClock
 
-    def start(
-        self, spec: Mapping[str, str], secret: str, reader_offset_ns: int, on_line: Callable[[Mapping[str, Any]], None]
-    ) -> Asked:
-        """Starts one process. reader_offset_ns: the clock of who wrote the spec and reads the lines, minus this
-        machine's. on_line: gets {"text"}, then {"code", "errors"}, or {"lost"}."""
-        by_ns = reader_offset_ns - self.clock.offset_ns
+    def start(self, order: ProcessOrder, on_line: Callable[[Mapping[str, Any]], None]) -> Asked:
+        """Starts one process. on_line: gets {"text"}, then {"code", "errors"}, or {"lost"}."""
+        by_ns = order.offset_ns - self.clock.offset_ns
 
         def take(line: Line) -> None:
             if "text" in line:
@@ -35,8 +47,23 @@ class LoadHost:
             elif "error" in line:
                 on_line({"lost": f"{self.link.host.name}: {line['error'].get('message')}"})
 
-        own = shifted_spec(spec, -by_ns)
-        return self.link.ask("load", on_line=take, spec=own, secret=secret, cpus=list(self.link.host.cpus))
+        words = {"secret": order.secret, "folders": order.folders, "cpus": list(self.link.host.cpus)}
+        return self.link.ask("load", on_line=take, spec=shifted_spec(order.spec, -by_ns), **words)
+
+    def watch(
+        self, server: str, reader_offset_ns: int, on_sample: Callable[[Mapping[str, Any]], None], *, makes_load: bool
+    ) -> Asked:
+        """Samples the host once a second until the request is stopped. server: the address of the server's host.
+        on_sample: gets each as a value, on the clock of its reader."""
+        by_ns, source = reader_offset_ns - self.clock.offset_ns, Path(f"host:{self.link.host.name}")
+
+        def take(line: Line) -> None:
+            if "event" in line:
+                sample = from_plain(line["event"], HostSample, source)
+                on_sample(asdict(replace(sample, monotonic_ns=sample.monotonic_ns + by_ns)))
+
+        cpus = list(self.link.host.cpus)
+        return self.link.ask("watch", on_line=take, server=server, cpus=cpus, makes_load=makes_load)
 
 
 class OfController:
@@ -50,5 +77,6 @@ class OfController:
         """Starts one process, on the hosts in turn."""
         request: list[Asked] = []
         process = RemoteProcess(lambda number: request[0].tell(signal=number), errors)
-        request.append(self._hosts[index % len(self._hosts)].start(spec, secret, 0, process.hear))
+        host = self._hosts[index % len(self._hosts)]
+        request.append(host.start(ProcessOrder(spec=spec, secret=secret), process.hear))
         return process

@@ -10,47 +10,32 @@ import contextlib
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from scale_sweep.agent.trials import choice_of, plain_choice
 from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
 from scale_sweep.base.interrupts import Stop, deferred
-from scale_sweep.hosts.clocks import HostClock, measure_clock
+from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock, measure_clock
 from scale_sweep.hosts.inventory import Inventory
-from scale_sweep.hosts.link import END_S, AgentLink, Asked, Line
+from scale_sweep.hosts.link import END_S, AgentLink, Asked
 from scale_sweep.hosts.load_hosts import LoadHost, OfController
+from scale_sweep.hosts.network import networks
+from scale_sweep.hosts.trial_loads import TrialLoads
 from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
 from scale_sweep.machine.host import Host
 from scale_sweep.measure.executing.run_setup import PreparedDisks, Say
 from scale_sweep.measure.trial.ending import lost_trial
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.model import DataDisk, Event, Finding, Noted, Plan
+from scale_sweep.model import DataDisk, Event, Finding, HostNetwork, Noted, Plan, TrialFinished
 from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.events import event_of
 
 TRIAL_S = 48 * 3600.0  # every wait of a trial has its own deadline; this one ends a host that forgot them
 AGAIN_S = 60.0
-MOVED_NS = 5_000_000  # of a clock during a trial, besides the error of its measurement
 _WORDS = ("target", "runtime", "version", "image", "home", "endpoint")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ClockSeen:
-    """The clock of a host before and after a trial."""
-
-    trial_id: str
-    host: str
-    before: HostClock
-    after: HostClock
-
-    @property
-    def moved_ns(self) -> int:
-        """By how much it moved, beyond the errors of both measurements."""
-        moved = abs(self.after.offset_ns - self.before.offset_ns)
-        return max(0, moved - self.before.error_ns - self.after.error_ns)
 
 
 class HostsPlace:
@@ -61,6 +46,7 @@ class HostsPlace:
         self.address = inventory.server.address
         self._clocks = {name: measure_clock(link) for name, link in links.items()}
         self._seen: list[ClockSeen] = []
+        self._networks: tuple[HostNetwork, ...] = ()
         facts: Mapping[str, Any] = self._server.ask("facts").answer()
         host = from_plain(facts["host"], Host, self._source)
         allowed = tuple(cpu for cpu in host.allowed if cpu in inventory.server.cpus) or host.allowed
@@ -89,9 +75,10 @@ class HostsPlace:
         }
 
     def manifest(self) -> Mapping[str, Any]:
-        """The hosts and their clocks so far."""
+        """The hosts, their network, and their clocks so far."""
         clocks = [{**asdict(seen), "moved_ns": seen.moved_ns} for seen in self._seen]
-        return {"hosts": {**self.described, "clocks": clocks}}
+        network = [asdict(one) for one in self._networks]
+        return {"hosts": {**self.described, "network": network, "clocks": clocks}}
 
     def now_ns(self) -> int:
         """The clock of the server's host: every time of a trial is on it."""
@@ -130,10 +117,12 @@ class HostsPlace:
 
     @contextlib.contextmanager
     def disks(self, plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[PreparedDisks]:
-        """The disk that holds the data, on the server's host."""
+        """The disk that holds the data, on the server's host; the network is measured."""
         for name, link in self._links.items():
             for words in link.ask("clean").answer():
                 say(f"{name}: removed {words}, which a run had left")
+        say("measuring the network, two seconds for each load host, then two for all")
+        self._networks = networks(self._inventory, self._links)
         disk = self._server.ask("place", data_dir=str(data_dir)).answer()["disk"]
         yield PreparedDisks(disks=(from_plain(disk, DataDisk, self._source),) if disk else ())
 
@@ -146,7 +135,7 @@ class HostsPlace:
         """Runs one trial. Raises ProvisionError if a host is gone and does not come back."""
         self._reach_again()
         before = self._measured_clocks()
-        events = self._trial(order)
+        events = self._trial(replace(order, networks=self._networks))
         try:
             yield from self._with_clocks(events, order, before)
         except ProvisionError as error:
@@ -156,8 +145,6 @@ class HostsPlace:
         self, events: Iterator[Event], order: TrialOrder, before: Mapping[str, HostClock]
     ) -> Iterator[Event]:
         """The events; before the last one the clocks are measured again."""
-        from scale_sweep.model import TrialFinished
-
         for event in events:
             if isinstance(event, TrialFinished):
                 after = self._measured_clocks()
@@ -193,7 +180,7 @@ class HostsPlace:
     def _trial(self, order: TrialOrder) -> Iterator[Event]:
         """The events of a trial as they arrive."""
         hosts = self._load_hosts()
-        loads = _Loads(
+        loads = TrialLoads(
             self._server, {host.link.host.name: host for host in hosts}, self._clocks[self._server.host.name]
         )
         words: dict[str, Any] = {
@@ -203,14 +190,28 @@ class HostsPlace:
         }
         request = self._server.ask("trial", on_line=loads.take, **words)
         loads.request = request
+        watches = [self._watch(name, request) for name in self._links]
         try:
             for line in request.events(TRIAL_S):
                 if "event" in line:
                     yield event_of(line["event"], order.trial, self._source)
         finally:
+            for watch in watches:
+                watch.stop()
             self._end(request, loads)
 
-    def _end(self, request: Asked, loads: _Loads) -> None:
+    def _watch(self, name: str, trial: Asked) -> Asked:
+        """Passes the samples of a host to the trial."""
+        host = LoadHost(link=self._links[name], clock=self._clocks[name])
+        makes_load = any(one.name == name for one in self._inventory.load)
+        offset_ns = self._clocks[self._server.host.name].offset_ns
+
+        def passed(sample: Mapping[str, Any]) -> None:
+            trial.tell(host=name, sample=sample)
+
+        return host.watch(self.address, offset_ns, passed, makes_load=makes_load)
+
+    def _end(self, request: Asked, loads: TrialLoads) -> None:
         """Waits until the server's host has removed what the trial made; then no load runs any more."""
         with deferred() as hurry:
             if not loads.is_over:
@@ -219,48 +220,3 @@ class HostsPlace:
                 while not loads.is_over and not self._server.broken and time.monotonic() < deadline and not hurry():
                     time.sleep(0.05)
             loads.stop()
-
-
-class _Loads:
-    """Passes the processes of a trial's load on: requests from the server's host to the load hosts, lines back.
-
-    take: called in the reader's thread of the server's host. Everything else goes into the queue of the request.
-    """
-
-    def __init__(self, server: AgentLink, hosts: Mapping[str, LoadHost], clock: HostClock) -> None:
-        self._server, self._hosts, self._clock = server, hosts, clock
-        self._loads: dict[int, Asked] = {}
-        self.request: Asked | None = None
-        self.is_over = False
-
-    def take(self, line: Line) -> None:
-        """A line of the server's host."""
-        number = line.get("load")
-        if isinstance(number, int):
-            self._pass(number, line)
-            return
-        self.is_over = self.is_over or "answer" in line or "error" in line
-        while self.request is None:  # the request was sent a moment ago
-            time.sleep(0.001)
-        self.request.lines.put(line)
-
-    def _pass(self, number: int, line: Line) -> None:
-        if "signal" in line:
-            if number in self._loads:
-                self._loads[number].tell(signal=int(line["signal"]))
-            return
-        host = self._hosts.get(str(line.get("host")))
-        if host is None:
-            return
-
-        def back(heard: Mapping[str, Any]) -> None:
-            if self.request is not None:
-                self.request.tell(load=number, **heard)
-
-        spec = {str(key): str(value) for key, value in dict(line["spec"]).items()}
-        self._loads[number] = host.start(spec, str(line["secret"]), self._clock.offset_ns, back)
-
-    def stop(self) -> None:
-        """Ends every process of the load that may still run."""
-        for load in self._loads.values():
-            load.stop()

@@ -5,8 +5,9 @@ A host is asked first what Python it has; then it gets the files for that. Refus
 
 from __future__ import annotations
 
+import itertools
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -24,24 +25,41 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A host as it answers: what files it needs, and its home directory. entry: with an absolute home for the files."""
+    """A host as it answers: what files it needs, and its home directory. entry: with an absolute home for the files.
+    machine: a text that two names of one machine share."""
 
     entry: HostEntry
     kind: Kind
+    machine: str
 
 
 def ask_all(inventory: Inventory) -> tuple[Found, ...]:
     """Every host, asked at the same time. Raises UsageError with the line of the first that does not answer."""
     with ThreadPoolExecutor(max_workers=len(inventory.hosts)) as pool:
-        return tuple(pool.map(_answer_of, inventory.hosts))
+        answers = tuple(pool.map(_answer_of, inventory.hosts))
+    refuse_shared(answers)
+    return answers
+
+
+def refuse_shared(answers: Sequence[Found]) -> None:
+    """Raises UsageError for two names of one machine, unless each has separate CPUs."""
+    for one, other in itertools.combinations(answers, 2):
+        cpus, others = set(one.entry.cpus), set(other.entry.cpus)
+        if one.machine == other.machine and not (cpus and others and cpus.isdisjoint(others)):
+            raise UsageError(
+                f"--hosts: {one.entry.name} and {other.entry.name} are one machine",
+                remedy="give both scale_cpus that do not overlap, or leave out one of them",
+            )
 
 
 def _answer_of(host: HostEntry) -> Found:
     asks = (
-        "import os, platform; print(*platform.python_version_tuple()[:2], platform.machine(), os.path.expanduser('~'))"
+        "import os, platform; print(*platform.python_version_tuple()[:2], platform.machine(), "
+        "open('/proc/sys/kernel/random/boot_id').read().strip(), os.stat('/proc/self/ns/net').st_ino, "
+        "os.path.expanduser('~'))"
     )
-    words = run_line(host, f'{host.python} -c "{asks}"').split(maxsplit=3)
-    if len(words) != 4 or not (words[0].isdigit() and words[1].isdigit()):
+    words = run_line(host, f'{host.python} -c "{asks}"').split(maxsplit=5)
+    if len(words) != 6 or not (words[0].isdigit() and words[1].isdigit()):
         raise UsageError(
             f"--hosts: {host.name}: {host.python} did not print its version", remedy="does the shell print words?"
         )
@@ -51,9 +69,14 @@ def _answer_of(host: HostEntry) -> Found:
             f"--hosts: {host.name}: Python {version[0]}.{version[1]}; 3.11 is the oldest that can",
             remedy="name a later one: ansible_python_interpreter=PATH",
         )
-    home = host.home if host.home.startswith("/") else f"{words[3].strip()}/{host.home}"
+    home = host.home if host.home.startswith("/") else f"{words[5].strip()}/{host.home}"
     kind = Kind(python=f"{version[0]}.{version[1]}", machine=words[2])
-    return Found(entry=replace(host, home=home), kind=kind)
+    return Found(entry=replace(host, home=home), kind=kind, machine=f"{words[3]}:{words[4]}")
+
+
+def each_place(answers: Sequence[Found]) -> tuple[Found, ...]:
+    """Each place of files once: two names of one machine may share it."""
+    return tuple({(one.machine, one.entry.home): one for one in reversed(answers)}.values())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +102,11 @@ def prepare(inventory: Inventory, say: Say) -> tuple[PreparedHost, ...]:
                 one.entry,
                 HostFiles(home=one.entry.home, digest=packages[one.kind].digest, archive=archives.get(one.kind, "")),
             )
-            for one in answers
+            for one in each_place(answers)
         }
         changes = run_playbook(files, "present")
     return tuple(
-        PreparedHost(entry=one.entry, digest=packages[one.kind].digest, changes=changes[one.entry.name])
+        PreparedHost(entry=one.entry, digest=packages[one.kind].digest, changes=changes.get(one.entry.name, 0))
         for one in answers
     )
 
@@ -115,7 +138,7 @@ def clean(inventory: Inventory, say: Say) -> dict[str, int]:
     for one in answers:
         for words in _clean_leftovers(one):
             say(f"{one.entry.name}: removed {words}")
-    files = {one.entry.name: (one.entry, HostFiles(home=one.entry.home)) for one in answers}
+    files = {one.entry.name: (one.entry, HostFiles(home=one.entry.home)) for one in each_place(answers)}
     return run_playbook(files, "absent")
 
 

@@ -1,0 +1,150 @@
+"""Hosts of their own in a verdict: rates from their samples, and which host a bottleneck names."""
+
+from dataclasses import replace
+
+import pytest
+
+from scale_sweep.base.errors import UsageError
+from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock
+from scale_sweep.hosts.inventory import HostEntry
+from scale_sweep.hosts.package import Kind
+from scale_sweep.hosts.setup import Found, each_place, refuse_shared
+from scale_sweep.judge.figures.hosts_use import HostSeries, host_figures, taken_on_hosts
+from scale_sweep.judge.verdict import Evidence, HostUse, bottleneck_of, diagnose
+from scale_sweep.judge.verdict.bottleneck import judge_standing
+from scale_sweep.machine.sampling.host_reader import HostReader, interface_towards, tcp_segments
+from scale_sweep.model import BottleneckKind, HostNetwork, HostSample, Measurement, Sample, VerdictKind
+from tests.unit.test_attribution import CORES, GIVEN, IDLE
+
+ELSEWHERE = replace(GIVEN, generator_cpus=0, is_elsewhere=True, round_trips_ms={"near": 0.1, "far": 0.4})
+SERVER = HostUse(name="db1", cpus=0, received_per_s=1e6, received_most_per_s=1e8, sent_per_s=1e5, sent_most_per_s=1e8)
+LOAD = HostUse(
+    name="load1", cpus=4, load_cores=0.5, other_cores=0.1, sent_per_s=1e6, sent_most_per_s=1e8, received_per_s=1e4,
+    received_most_per_s=1e8,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("on_load", "on_server", "kind", "words"),
+    [
+        ({}, {}, BottleneckKind.UNKNOWN, "no measured quantity"),
+        ({"sent_per_s": 0.9e8}, {}, BottleneckKind.NETWORK, "load1 was full: it sent 90 %"),
+        ({"sent_per_s": 0.9e8, "resent": 0.034}, {}, BottleneckKind.NETWORK, "sent 3.4 % of its segments again"),
+        ({"received_per_s": 1.02e8}, {}, BottleneckKind.NETWORK, "load1 was full: it received 102 %"),
+        ({}, {"received_per_s": 0.95e8}, BottleneckKind.NETWORK, "db1 was full: it received 95 %"),
+        ({"sent_most_per_s": None}, {}, BottleneckKind.UNKNOWN, ""),
+        ({"load_cores": 3.6}, {}, BottleneckKind.GENERATOR_CPU, "CPUs of load1 were 90 % busy"),
+        ({"load_cores": 1.0, "other_cores": 2.9}, {}, BottleneckKind.OTHER_PROCESSES, "other processes on load1"),
+        ({"load_cores": 1.0, "stolen_cores": 2.9}, {}, BottleneckKind.HYPERVISOR, "load1's cores"),
+        ({"load_cores": 1.0, "other_cores": 2.0}, {}, BottleneckKind.UNKNOWN, ""),  # one CPU of it was idle
+    ],
+)
+def test_a_host_is_named_by_what_it_lacked(on_load, on_server, kind, words):
+    hosts = (replace(SERVER, **on_server), replace(LOAD, **on_load))
+    found = bottleneck_of(replace(IDLE, generator_cores=0.5, hosts=hosts), ELSEWHERE, CORES)
+    assert found.kind is kind
+    assert words in found.sentence
+    assert "--generator-cpus" not in found.remedy
+
+
+def test_a_load_host_without_idle_time_makes_the_number_generator_bound_and_asks_for_another_host():
+    use = replace(IDLE, server_cores=3.9, hosts=(SERVER, replace(LOAD, load_cores=3.95)))
+    kind, reasons = judge_standing(use, ELSEWHERE, CORES)
+    assert kind is VerdictKind.GENERATOR_BOUND and "load1" in reasons[0]
+    assert "another load host" in bottleneck_of(use, ELSEWHERE, CORES).remedy
+
+
+def test_a_neighbour_of_a_load_host_delays_an_open_loop():
+    use = replace(IDLE, rate_per_s=1e6, hosts=(LOAD,), taken=taken_on_hosts((replace(LOAD, other_cores=0.5),)))
+    found = bottleneck_of(use, replace(ELSEWHERE, offered_per_s=1e6), CORES)
+    assert found.kind is BottleneckKind.OTHER_PROCESSES and "load1's 4 CPUs" in found.sentence
+
+
+@pytest.mark.parametrize(("p50", "is_told"), [(1.9, True), (2.1, False), (None, False)])
+def test_a_round_trip_above_a_fifth_of_the_median_response_time_is_told(p50, is_told):
+    figures = Measurement(rows=10**6, requests_per_s=1e3, response_ms_p50=p50)
+    given = Evidence(resources=ELSEWHERE, measurement=figures, window=IDLE)
+    told = [reason for reason in diagnose(given, CORES).reasons if "round trip" in reason]
+    assert bool(told) is is_told
+    assert all("far" in reason and "0.4 ms" in reason for reason in told)
+
+
+def tick(second, **hosts):
+    nothing = {"server": None, "generator": None, "memory_available_bytes": None}
+    return Sample(
+        monotonic_ns=second * 10**9, psi_some_s_total={}, thread_cpu_s_total={}, **nothing, hosts=hosts
+    )  # fmt: skip
+
+
+def seen(second, rate=1.0):
+    return HostSample(
+        monotonic_ns=round(second * 1e9),
+        cpus=2,
+        load_cpu_s_total=0.5 * rate * second,
+        busy_cpu_s_total=1.25 * rate * second,
+        stolen_cpu_s_total=0.0,
+        sent_bytes_total=1e6 * second,
+        received_bytes_total=1e3 * second,
+        segments_total=99.0 * second,
+        segments_again_total=1.0 * second,
+    )
+
+
+def test_rates_of_a_host_come_from_its_own_times_though_its_samples_are_late_or_the_same_twice():
+    late = [tick(at, load1=seen(at - 0.7)) for at in range(1, 9)]
+    late[4] = tick(5, load1=seen(3.3))
+    network = HostNetwork(host="load1", sent_bytes_per_s=2e6, received_bytes_per_s=1e6, round_trip_ms=0.1)
+    series = HostSeries(late, (network,))
+    for start, end in ((2, 7), (3, 4), (1, 7)):
+        (use,) = series.uses(start * 10**9, end * 10**9)
+        assert use.load_cores == pytest.approx(0.5)
+        assert use.other_cores == pytest.approx(0.75)
+        assert use.network == pytest.approx({"sent": 0.5, "received": 0.001})
+        assert use.resent == pytest.approx(0.01)
+    figures = host_figures([use])["load1"]
+    assert figures.network_percent == pytest.approx(50.0) and figures.resent_percent == pytest.approx(1.0)
+
+
+def test_a_host_that_fell_silent_has_no_rates():
+    silent = [tick(at, load1=seen(min(at, 2))) for at in range(1, 9)]
+    (use,) = HostSeries(silent, ()).uses(4 * 10**9, 7 * 10**9)
+    assert (use.load_cores, use.other_cores, use.network, use.resent) == (None, None, {}, None)
+
+
+def test_without_hosts_there_is_nothing_to_judge():
+    assert HostSeries([tick(1), tick(2)], ()).uses(10**9, 2 * 10**9) == ()
+
+
+def test_a_reader_sees_this_machine():
+    assert interface_towards("127.0.0.1") == "lo" and interface_towards("203.0.113.1") != "lo"
+    assert tcp_segments()["OutSegs"] >= 0
+    first, second = (reader.read() for reader in [HostReader("127.0.0.1", [0])] * 2)
+    assert first.cpus == 1 and first.busy_cpu_s_total > 0 and first.load_cpu_s_total > 0
+    assert second.monotonic_ns > first.monotonic_ns and second.sent_bytes_total >= first.sent_bytes_total
+
+
+@pytest.mark.parametrize(("moved_ms", "counts"), [(0, False), (4, False), (6, True), (-6, True)])
+def test_a_clock_counts_as_moved_beyond_the_errors_of_both_measurements(moved_ms, counts):
+    before = HostClock(offset_ns=100 * 10**9, error_ns=300_000, round_trip_ns=600_000)
+    after = replace(before, offset_ns=before.offset_ns + moved_ms * 10**6)
+    moved_ns = ClockSeen(trial_id="t", host="load1", before=before, after=after).moved_ns
+    assert (moved_ns > MOVED_NS) is counts
+
+
+def named(name, cpus, machine="boot:1", home="/root/.scale-host"):
+    entry = HostEntry(name=name, address="10.0.0.1", cpus=cpus, home=home)
+    return Found(entry=entry, kind=Kind(python="3.11", machine="x86_64"), machine=machine)
+
+
+@pytest.mark.parametrize(("one", "other"), [((), ()), ((0, 1), ()), ((0, 1), (1, 2))])
+def test_two_names_of_one_machine_need_cpus_of_their_own(one, other):
+    with pytest.raises(UsageError, match="db1 and load0 are one machine"):
+        refuse_shared([named("db1", one), named("load0", other)])
+    refuse_shared([named("db1", one), named("load0", other, machine="boot:2")])
+
+
+def test_files_go_once_to_a_machine_with_two_names():
+    both = [named("db1", (0, 1)), named("load0", (2, 3))]
+    refuse_shared(both)
+    assert [one.entry.name for one in each_place(both)] == ["db1"]
+    assert len(each_place([both[0], named("load0", (2,), home="/srv/scale")])) == 2
