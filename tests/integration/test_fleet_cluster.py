@@ -100,8 +100,13 @@ def refused(words, **changes):
     return done.stderr
 
 
-def test_without_a_certificate_there_is_no_connection(abandoned, tmp_path):
+def test_without_a_certificate_of_the_cluster_there_is_no_connection(abandoned, tmp_path):
     stranger = {"HOME": str(tmp_path), "DASK_CONFIG": str(tmp_path)}
+    assert "names no certificates" in refused(("--cluster", abandoned), **stranger)
+    new = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=stranger")
+    subprocess.run([*new, "-keyout", tmp_path / "key", "-out", tmp_path / "cert"], check=True, capture_output=True)
+    for name, part in {"CA_FILE": "cert", "CLIENT__CERT": "cert", "CLIENT__KEY": "key"}.items():
+        stranger[f"DASK_DISTRIBUTED__COMM__TLS__{name}"] = str(tmp_path / part)
     assert "no connection" in refused(("--cluster", abandoned), **stranger)
 
 

@@ -73,14 +73,18 @@ def _connected(address: str) -> Iterator[Any]:
     from distributed import Client
     from distributed.security import Security
 
-    is_tls = address.startswith("tls://")
+    security = Security(require_encryption=True) if address.startswith("tls://") else None
+    if security is not None and security.get_connection_args("client").get("ssl_context") is None:
+        raise UsageError(
+            f"{FLAG} {address}: Dask's configuration names no certificates (distributed.comm.tls)", remedy=_REMEDY
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of versions, which are compared here
             client = Client(
                 address,
                 timeout=CONNECT_S,
-                security=Security(require_encryption=True) if is_tls else None,
+                security=security,
                 set_as_default=False,
                 serializers=_SENDS,
                 deserializers=_TAKES,
