@@ -15,7 +15,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -188,30 +187,15 @@ class ClusterFleet:
         host, worker, files = self.hosts[number], self._workers[number], files_of(order)
         words = words_of(order, host.host)
         answer = json.loads(self._answer(self._submitted(worker, on_worker.planned, words, files), PLAN_S))
-        plan = _plan_of(answer, host.name)
+        announced = _announced(answer, host.name)
         token = f"{order.fleet['id']}-{number}"
-        delay_s = plan.seconds / max(1, plan.trials) * number / len(self.hosts)
+        delay_s = announced.trial_s * number / len(self.hosts)
         start = partial(self._submitted, worker, on_worker.swept, token, words, files, delay_s)
-        return ClusterTask(self._client, token, start, plan.announced(host.name), order.results)
+        return ClusterTask(self._client, token, start, order.results, host=host.name, announced=announced)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _HostPlan:
-    """A plan that a host made."""
-
-    sentences: tuple[str, ...]
-    findings: tuple[Finding, ...]
-    seconds: float
-    trials: int
-
-    def announced(self, host: str) -> tuple[str, Announced]:
-        """The name of the host, and what its run will do."""
-        announced = Announced(sentences=self.sentences, findings=self.findings, seconds=self.seconds)
-        return host, announced
-
-
-def _plan_of(answer: Mapping[str, Any], host: str) -> _HostPlan:
-    """The plan of an answer. Raises UsageError or PreflightError with the host's own first line."""
+def _announced(answer: Mapping[str, Any], host: str) -> Announced:
+    """The plan that a host made. Raises UsageError or PreflightError with the host's own first line."""
     if answer["code"] != 0:
         lines = [line.strip() for line in str(answer["words"]).splitlines() if line.strip()]
         line = next(
@@ -225,7 +209,7 @@ def _plan_of(answer: Mapping[str, Any], host: str) -> _HostPlan:
     plan = from_plain(document["plan"], Plan, Path(host))
     findings = tuple(from_plain(one, Finding, Path(host)) for one in document["findings"])
     sentences = (str(document["choice"]), plan_sentence(plan))
-    return _HostPlan(sentences=sentences, findings=findings, seconds=plan.seconds_estimated, trials=len(plan.trials))
+    return Announced(sentences=sentences, findings=findings, seconds=plan.seconds_estimated, trials=len(plan.trials))
 
 
 class ClusterTask:
@@ -233,9 +217,9 @@ class ClusterTask:
     and of its lines."""
 
     def __init__(
-        self, client: Any, token: str, start: Callable[[], Any], announced: tuple[str, Announced], results: Path
+        self, client: Any, token: str, start: Callable[[], Any], results: Path, *, host: str, announced: Announced
     ) -> None:
-        self.host, self.announced = announced
+        self.host, self.announced = host, announced
         self._client, self._token, self._start, self._results = client, token, start, results
         self._future: Any = None
         self._is_stopped = threading.Event()

@@ -114,6 +114,7 @@ class ServerTask:
             sentences=(*choices, plan_sentence(plan), f"load from {', '.join(run.place.load)}"),
             findings=run.prepared.findings,
             seconds=plan.seconds_estimated,
+            trials=len(plan.trials),
         )
 
     def start(self, say: Say) -> None:

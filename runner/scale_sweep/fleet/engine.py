@@ -64,11 +64,17 @@ class FleetOrder:
 
 @dataclass(frozen=True, kw_only=True)
 class Announced:
-    """The plan of a run, before it starts. sentences: for people. seconds: estimated."""
+    """The plan of a run, before it starts. sentences: for people. seconds: estimated. trials: their number."""
 
     sentences: tuple[str, ...]
     findings: tuple[Finding, ...]
     seconds: float
+    trials: int
+
+    @property
+    def trial_s(self) -> float:
+        """The estimated mean length of a trial."""
+        return self.seconds / max(1, self.trials)
 
 
 class Task(Protocol):
