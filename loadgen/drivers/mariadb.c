@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_CONNECT_TIMEOUT = 0, OPTION_CHARSET = 7, OPTION_LOCAL_INFILE = 8 };
+enum {
+    OPTION_CONNECT_TIMEOUT = 0,
+    OPTION_CHARSET = 7,
+    OPTION_LOCAL_INFILE = 8,
+    OPTION_NONBLOCK = 6000
+};
 
 static enum outcome load_library(struct driver *d, struct fault *fault)
 {
@@ -67,7 +72,12 @@ static enum outcome maria_connect(struct driver *driver, uint32_t worker,
     m->options(c->mysql, OPTION_CONNECT_TIMEOUT, &timeout);
     m->options(c->mysql, OPTION_CHARSET, "utf8mb4");
     m->options(c->mysql, OPTION_LOCAL_INFILE, &on);
+    m->options(c->mysql, OPTION_NONBLOCK, NULL);
     maria_take_infile(c);
+    if (driver->setup->is_sending_stubbed) {
+        *connection = c;
+        return OUTCOME_OK;
+    }
     if (m->connect(c->mysql, spec->host, spec->user, driver->setup->password, spec->database,
                    (unsigned)spec->port, spec->socket_dir, 0)) {
         *connection = c;
@@ -110,7 +120,9 @@ static uint64_t row_bytes(const struct driver *driver)
 #define FORM(method) (&(const enum maria_method){method})
 
 static const struct driver_method methods[] = {
-    {"load-data", 0, FORM(METHOD_LOAD_DATA)}, {"insert", 0, FORM(METHOD_INSERT)}, {NULL, 0, NULL}};
+    {"load-data", FEATURE_DEADLINE | FEATURE_SEPARABLE, FORM(METHOD_LOAD_DATA)},
+    {"insert", FEATURE_DEADLINE, FORM(METHOD_INSERT)},
+    {NULL, 0, NULL}};
 
 static const char *const options[] = {NULL};
 

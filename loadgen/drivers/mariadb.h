@@ -47,6 +47,10 @@ enum { /* types of values */
        MARIA_STRING = 254
 };
 
+/* Goes on with a call on an object, MYSQL or MYSQL_STMT, after these events; returns the events
+ * that it waits for, 0 when it has ended with *code. */
+typedef int maria_continue(int *code, void *object, int ready);
+
 struct libmariadb {
     void *handle;
     char path[512];
@@ -58,7 +62,12 @@ struct libmariadb {
     unsigned (*error_number)(MYSQL *);
     const char *(*error)(MYSQL *);
     const char *(*state)(MYSQL *);
-    int (*query)(MYSQL *, const char *, unsigned long);
+    int (*socket)(const MYSQL *);
+    int (*query_start)(int *code, MYSQL *, const char *, unsigned long);
+    int (*prepare_start)(int *code, MYSQL_STMT *, const char *, unsigned long);
+    int (*execute_start)(int *code, MYSQL_STMT *);
+    int (*fetch_start)(int *code, MYSQL_STMT *);
+    maria_continue *query_go_on, *prepare_go_on, *execute_go_on, *fetch_go_on;
     unsigned long long (*affected)(MYSQL *);
     unsigned (*warnings)(MYSQL *);
     struct maria_field *(*fields)(MYSQL_RES *);
@@ -68,15 +77,12 @@ struct libmariadb {
                        int (*)(void *, char *, unsigned), void (*)(void *),
                        int (*)(void *, char *, unsigned), void *);
     MYSQL_STMT *(*stmt_init)(MYSQL *);
-    int (*stmt_prepare)(MYSQL_STMT *, const char *, unsigned long);
     char (*stmt_set)(MYSQL_STMT *, int attribute, const void *);
     char (*stmt_bind)(MYSQL_STMT *, struct maria_bind *);
-    int (*stmt_execute)(MYSQL_STMT *);
     unsigned long long (*stmt_affected)(MYSQL_STMT *);
     unsigned (*stmt_columns)(MYSQL_STMT *);
     MYSQL_RES *(*stmt_result)(MYSQL_STMT *);
     char (*stmt_bind_result)(MYSQL_STMT *, struct maria_bind *);
-    int (*stmt_fetch)(MYSQL_STMT *);
     int (*stmt_fetch_column)(MYSQL_STMT *, struct maria_bind *, unsigned column, unsigned long);
     char (*stmt_free)(MYSQL_STMT *);
     char (*stmt_close)(MYSQL_STMT *);
@@ -110,6 +116,8 @@ struct maria_arrays { /* parameters of a bulk statement, made by the first reque
 struct connection {
     struct driver *driver;
     MYSQL *mysql;
+    uint64_t deadline_ns; /* of the current request; 0: none */
+    bool is_late;         /* it has passed: the connection is shut down */
     MYSQL_STMT *insert;
     struct maria_arrays arrays;
     const struct batch *batch; /* rows of the LOAD DATA that runs */
@@ -124,7 +132,17 @@ struct connection {
 enum outcome maria_load_library(struct libmariadb *library, const char *wanted,
                                 struct fault *fault);
 
-/* Makes a fault of the last error of the connection, or of a statement. */
+/* The calls that wait for the server, within the deadline of the last maria_begin. They return as
+ * those of libmariadb do. */
+void maria_begin(struct connection *c, uint64_t deadline_ns);
+int maria_query(struct connection *c, const char *text, unsigned long length);
+int maria_stmt_prepare(struct connection *c, MYSQL_STMT *stmt, const char *text,
+                       unsigned long length);
+int maria_stmt_execute(struct connection *c, MYSQL_STMT *stmt);
+int maria_stmt_fetch(struct connection *c, MYSQL_STMT *stmt);
+
+/* Makes a fault of the last error of the connection, or of a statement; of its deadline, if that
+ * has passed. */
 enum outcome maria_fault(struct connection *c, struct fault *fault);
 enum outcome maria_stmt_fault(struct connection *c, MYSQL_STMT *stmt, struct fault *fault);
 

@@ -152,7 +152,7 @@ enum outcome maria_prepare(struct connection *c, uint32_t operation, const char 
         free(statement);
         return fault_spec(fault, why);
     }
-    const int refused = m->stmt_prepare(a->stmt, statement, strlen(statement));
+    const int refused = maria_stmt_prepare(c, a->stmt, statement, strlen(statement));
     free(statement);
     if (refused)
         return maria_stmt_fault(c, a->stmt, fault);
@@ -201,7 +201,7 @@ static enum outcome take_rows(struct connection *c, struct maria_answer *a, stru
         return OUTCOME_OK;
     if (m->stmt_bind_result(a->stmt, a->results))
         return maria_stmt_fault(c, a->stmt, fault);
-    while ((came = m->stmt_fetch(a->stmt)) == 0)
+    while ((came = maria_stmt_fetch(c, a->stmt)) == 0)
         take_row(a, answer);
     const enum outcome outcome = came == NO_DATA ? OUTCOME_OK : maria_stmt_fault(c, a->stmt, fault);
     if (came == TRUNCATED)
@@ -215,7 +215,7 @@ enum outcome maria_ask(struct connection *c, uint32_t operation, const struct pa
 {
     const struct libmariadb *m = &c->driver->library;
     struct maria_answer *a = c->asks[operation];
-    (void)deadline_ns;
+    maria_begin(c, deadline_ns);
     for (uint32_t i = 0; i < a->count; i++) {
         if (parameters[i].is_table)
             a->numbers[i] = parameters[i].table + 1ll;
@@ -224,7 +224,7 @@ enum outcome maria_ask(struct connection *c, uint32_t operation, const struct pa
         else
             memcpy(&a->numbers[i], parameters[i].value, sizeof a->numbers[i]);
     }
-    if ((a->count && m->stmt_bind(a->stmt, a->binds)) || m->stmt_execute(a->stmt))
+    if ((a->count && m->stmt_bind(a->stmt, a->binds)) || maria_stmt_execute(c, a->stmt))
         return maria_stmt_fault(c, a->stmt, fault);
     answer->is_handed = answer->sink != NULL;
     return take_rows(c, a, answer, fault);
@@ -241,17 +241,17 @@ enum outcome maria_sql(struct connection *c, const char *statement, const struct
         return fault_no_memory(fault);
     }
     enum outcome outcome = OUTCOME_OK;
-    if (m->stmt_prepare(a->stmt, statement, strlen(statement))) {
+    if (maria_stmt_prepare(c, a->stmt, statement, strlen(statement))) {
         const bool is_plain = m->stmt_error_number(a->stmt) == NOT_PREPARED;
         outcome = maria_stmt_fault(c, a->stmt, fault);
         if (is_plain)
-            outcome = m->query(c->mysql, statement, strlen(statement)) ? maria_fault(c, fault)
-                                                                       : OUTCOME_OK;
+            outcome =
+                maria_query(c, statement, strlen(statement)) ? maria_fault(c, fault) : OUTCOME_OK;
         free_answer(m, a);
         return outcome;
     }
     outcome = bind_results(c, a, sink, fault);
-    if (outcome == OUTCOME_OK && m->stmt_execute(a->stmt))
+    if (outcome == OUTCOME_OK && maria_stmt_execute(c, a->stmt))
         outcome = maria_stmt_fault(c, a->stmt, fault);
     else if (outcome == OUTCOME_OK && a->columns == 0)
         sink->affected(sink->context, m->stmt_affected(a->stmt));

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 from dataclasses import replace
 
 import pytest
@@ -74,7 +75,7 @@ def test_a_copy_of_its_files_answers_rightly(target, folder):
     copies_answer_rightly("mariadb", folder, 30_000, {})
 
 
-def test_rows_survive_a_kill(target, tmp_path):
+def test_rows_survive_a_kill_and_a_server_that_stands_still_is_waited_for_a_while(target, tmp_path):
     """With the vendor's setting, by which a request is on disk when it is acknowledged."""
     with real_server(target, tmp_path, "made-for-this-test", target__settings="defaults") as server:
         root = ("--user=root",) if os.geteuid() == 0 else ()
@@ -83,17 +84,23 @@ def test_rows_survive_a_kill(target, tmp_path):
         server.spec = replace(server.spec, argv=(*server.spec.argv, *root))
         session = server.start()
         session.create_schema()
-        assert server.load(session, rows=100_000, request_timeout_s=0).returncode == 0
+        assert server.load(session, rows=100_000).returncode == 0
         assert (session.count().rows, session.count().gaps) == (100_000, ())
         server.end(signal.SIGKILL)
         session = server.start()
         assert (session.count().rows, session.count().gaps) == (100_000, ())
         at = server.trial.work.data.start_ms + 86_400_000
-        assert server.load(session, rows=1, tables=1, threads=1, start_ms=at, request_timeout_s=0).returncode == 0
+        assert server.load(session, rows=1, tables=1, threads=1, start_ms=at).returncode == 0
         session.flush()
         assert "are missing in" in session.count().gaps[0]
-        server.end()
         assert target.suspicious(server.log()) == ()
+        threading.Timer(1.0, server.process.send_signal, (signal.SIGSTOP,)).start()
+        late = server.load(session, rows=100_000_000, request_timeout_s=1)
+        summary = json.loads(late.stdout.splitlines()[-1])
+        assert summary["rows_unanswered"] > 0 and '"code":"deadline"' in late.stdout.replace(" ", ""), late.stdout[
+            -600:
+        ]
+        server.end(signal.SIGKILL)
 
 
 def test_the_secret_is_in_no_result(target, folder, monkeypatch):

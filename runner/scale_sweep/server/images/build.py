@@ -17,6 +17,7 @@ from scale_sweep.server.images.root_files import (
     LIBRARIES,
     RELEASE,
     SHELL,
+    ZONE,
     is_of_system,
     needed_libraries,
     system_files,
@@ -99,7 +100,7 @@ def _files(target: Target, home: Path) -> Mapping[str, Path]:
             inside |= tree(there, path) if path.endswith("/") else {path: there}
     if facts.image_java:
         inside |= tree(Path(target.java_runtime(str(home))), f"{facts.image_java}/", JAVA_ALONE)
-    of_system = [path for path in (SHELL, RELEASE) if path.is_file()]
+    of_system = [path for path in (SHELL, RELEASE, ZONE) if path.is_file()]
     tools = system_files(facts.image_tools)
     folders = tuple(dict.fromkeys(path.parent for path in inside.values()))
     own = {path.resolve() for path in inside.values()}

@@ -23,6 +23,7 @@ SHELL = Path("/bin/sh")
 RELEASE = Path(
     "/etc/os-release"
 )  # of the system whose libraries the image has; some servers refuse to start without it
+ZONE = Path("/usr/share/zoneinfo/UTC")  # the time zone that every server is given
 LIBRARIES = "/usr/lib"  # of the image, where every program finds libraries that were elsewhere on this machine
 # What a Java runtime of a development kit has besides what a server needs.
 JAVA_ALONE = frozenset({"jmods", "include", "man", "legal", "demo", "src.zip", "lib/src.zip"})
