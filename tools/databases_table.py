@@ -39,7 +39,7 @@ def _cells(facts: Facts, tried: Mapping[str, str]) -> tuple[str, ...]:
         _container(facts, tried["container"]),
         "yes" if ServerSource.ENDPOINT in facts.runs_from else "no",
         "rows and sums" if facts.sums else "number of rows",
-        f"{tried['version']}, {tried['date']}",
+        ", ".join(filter(None, (tried["version"], tried["date"]))),
     )
 
 

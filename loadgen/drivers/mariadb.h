@@ -116,7 +116,7 @@ struct maria_arrays { /* parameters of a bulk statement, made by the first reque
 struct connection {
     struct driver *driver;
     MYSQL *mysql;
-    uint64_t deadline_ns; /* of the current request; 0: none */
+    uint64_t deadline_ns; /* deadline of the current request; 0: none */
     bool is_late;         /* it has passed: the connection is shut down */
     MYSQL_STMT *insert;
     struct maria_arrays arrays;

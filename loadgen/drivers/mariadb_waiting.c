@@ -7,7 +7,7 @@
 #include "../deadline.h"
 #include "mariadb.h"
 
-enum { WAIT_READ = 1, WAIT_WRITE = 2, WAIT_EXCEPT = 4 }; /* of libmariadb */
+enum { WAIT_READ = 1, WAIT_WRITE = 2, WAIT_EXCEPT = 4 }; /* events, as libmariadb has them */
 
 static int events_of(int wanted)
 {

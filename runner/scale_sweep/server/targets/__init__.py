@@ -51,6 +51,7 @@ TARGETS = Registry(
         "null": "scale_sweep.server.targets.null:FACTS",
         "influxdb": "scale_sweep.server.targets.influxdb.influxdb_facts:FACTS",
         "influxdb2": "scale_sweep.server.targets.influxdb.influxdb2_facts:FACTS",
+        "influxdb3": "scale_sweep.server.targets.influxdb.influxdb3_facts:FACTS",
         "victoriametrics": "scale_sweep.server.targets.victoriametrics.victoriametrics_facts:FACTS",
         "prometheus": "scale_sweep.server.targets.prometheus.prometheus_facts:FACTS",
         "questdb": "scale_sweep.server.targets.questdb.questdb_facts:FACTS",
