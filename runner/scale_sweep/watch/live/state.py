@@ -11,26 +11,17 @@ from dataclasses import dataclass, field, replace
 
 from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
 from scale_sweep.model import (
-    CeilingsMeasured,
     DiskCeiling,
     DiskSample,
     Event,
     Interval,
-    IntervalSeen,
-    Noted,
-    PhaseEntered,
     Plan,
-    PlanGrew,
     Sample,
-    SampleTaken,
     Step,
-    StepBegan,
-    StepEnded,
     Trial,
-    TrialFinished,
     TrialResult,
-    TrialStarted,
     Work,
+    events,
 )
 
 POOLS_MAX = 48
@@ -120,7 +111,7 @@ class LiveState:
 
 def take(state: LiveState, event: Event) -> LiveState:
     """The state after the event. An event of a trial that does not run changes nothing."""
-    if isinstance(event, TrialStarted):
+    if isinstance(event, events.TrialStarted):
         running = Running(
             trial=event.trial,
             position=event.position,
@@ -131,15 +122,15 @@ def take(state: LiveState, event: Event) -> LiveState:
         if not state.began_ns:
             state = replace(state, began_ns=event.monotonic_ns, began_unix_s=event.unix_s, before=len(state.results))
         return replace(state, running=running, total=event.total)
-    if isinstance(event, PlanGrew):
+    if isinstance(event, events.PlanGrew):
         return replace(state, plan=event.plan)
-    if isinstance(event, CeilingsMeasured):
+    if isinstance(event, events.CeilingsMeasured):
         return replace(state, ceilings=event.rows_per_s, disk_ceilings=event.disks)
-    if isinstance(event, TrialFinished):
+    if isinstance(event, events.TrialFinished):
         return _finished(state, event.result)
     if state.running is None or event.trial_id != state.running.trial.trial_id:
         return state
-    if isinstance(event, Noted):
+    if isinstance(event, events.Noted):
         return replace(state, notes=(*state.notes, event.sentence)[-_NOTES_KEPT:])
     return replace(state, running=_running(state.running, event))
 
@@ -164,16 +155,16 @@ def _finished(state: LiveState, result: TrialResult) -> LiveState:
 
 
 def _running(running: Running, event: Event) -> Running:
-    if isinstance(event, PhaseEntered):
+    if isinstance(event, events.PhaseEntered):
         load_ns = event.monotonic_ns if event.phase in ("warmup", "measure") else None
         return replace(running, phase=event.phase, phase_ns=event.monotonic_ns, load_ns=running.load_ns or load_ns)
-    if isinstance(event, IntervalSeen):
+    if isinstance(event, events.IntervalSeen):
         return _with_interval(running, event.interval)
-    if isinstance(event, SampleTaken):
+    if isinstance(event, events.SampleTaken):
         return _with_sample(running, event.sample)
-    if isinstance(event, StepBegan):
+    if isinstance(event, events.StepBegan):
         return replace(running, offered=event.rate, rows_before=running.rows, interval=None, rated=None)
-    if isinstance(event, StepEnded):
+    if isinstance(event, events.StepEnded):
         return replace(running, steps=(*running.steps, event.step))
     return running
 
