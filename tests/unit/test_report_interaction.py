@@ -13,6 +13,7 @@ from tests.contract.chromium import Tab, opened_tab
 from tests.unit.synthetic_run import mixed_run, on_shared_cpus, synthetic_run
 from tests.unit.test_report_browser import browser
 
+EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "postgres-cores.html"  # of two levels
 LOADED = "document.readyState === 'complete' && document.documentElement.classList.contains('live')"
 POINT = "[...document.querySelectorAll('.wide svg.plot .m[data-trial]')]"
 
@@ -79,8 +80,10 @@ def test_pictures_are_saved_as_data_and_as_drawings(tab: Tab, tmp_path: Path) ->
     assert "<style" in drawing and drawing.count("<title>cores-") == 6 and "data-tip" not in drawing
 
 
-def test_paper_has_what_is_folded_on_at_most_four_pages(tab: Tab, tmp_path: Path) -> None:
-    shown(tab, tmp_path / "report.html", html(on_shared_cpus(synthetic_run((1, 2), 3))))
+@pytest.mark.parametrize("made", ["now", "published"])
+def test_paper_has_what_is_folded_on_at_most_four_pages(tab: Tab, tmp_path: Path, made: str) -> None:
+    published = EXAMPLE.read_text(encoding="utf-8") if made == "published" else ""
+    shown(tab, tmp_path / "report.html", published or html(on_shared_cpus(synthetic_run((1, 2), 7))))
     printed = base64.b64decode(tab.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69)["data"])
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 4
     tab.call("Emulation.setEmulatedMedia", media="print")
@@ -92,6 +95,13 @@ def test_paper_has_what_is_folded_on_at_most_four_pages(tab: Tab, tmp_path: Path
         tab.call("Emulation.setEmulatedMedia", media="")
     assert end < 1031, "the curve is on the first page"
     assert models > 50, "the models are open"
+
+
+def test_a_page_does_not_break_the_flag_of_a_command(tab: Tab, tmp_path: Path) -> None:
+    shown(tab, tmp_path / "report.html", EXAMPLE.read_text(encoding="utf-8"), 390)
+    flags = "[...document.querySelectorAll('.cautions .flag')]"
+    assert "--quick" in tab.value(f"{flags}.map(flag => flag.textContent)")
+    assert set(tab.value(f"{flags}.map(flag => flag.getClientRects().length)")) == {1}
 
 
 def test_nothing_of_a_page_is_wider_than_a_phone(tab: Tab, tmp_path: Path) -> None:

@@ -33,7 +33,9 @@ def ab_sections(run: StoredRun) -> tuple[Section, ...]:
     comparison = compare_variants(run)
     points = block_points(run)[0]
     picture = _picture(comparison, points)
-    drawn = figure_html("blocks", picture, _CAPTION, _rows(comparison, points), width=760) if picture else ""
+    narrow = _picture(comparison, points, 400, 280)
+    rows = _rows(comparison, points)
+    drawn = figure_html("blocks", picture, _CAPTION, rows, narrow=narrow, width=760) if picture else ""
     differ = table_html(differing_table(comparison)) if comparison.differing else f"<p>{_NOTHING}</p>"
     return (
         Section(name="ab", title="B against A", body=drawn + table_html(ratio_table(comparison))),

@@ -25,22 +25,22 @@ from scale_sweep.report.disk_tables import ceiling_points
 from scale_sweep.report.figures import axis_facts, cores_given, fit_of
 from scale_sweep.report.style import PLOT_STYLE
 from scale_sweep.report.svg import (
+    PAST_LAST,
     Frame,
     area,
-    axes,
     clipped,
     drawing,
     legend,
     line,
     marker,
-    rate_scale,
+    rate_axes,
     swatch,
     upright,
-    x_levels,
 )
 from scale_sweep.report.table import fixed, known, short
 from scale_sweep.report.trials import key_of
 
+_STEPS = 120  # of a drawn curve
 _BAR_BESIDE = 26.0  # the bar of an interval stands left of the marks of the trials
 _BAR_TALLER = 1.5  # of its mean; a longer bar is cut
 _IDEAL_TALLER = 2.2  # the ideal line may make the plot this much taller than the data; beyond that it is cut
@@ -56,12 +56,11 @@ def curve_svg(run: StoredRun, width: int = 940, height: int = 410) -> str:
     items = _legend_items(run, drawn, fit, model)
     keys, keys_height = legend(items, width, 8, 14)
     frame = _frame(run, fit, drawn, width, height, keys_height)
-    unit, unit_name = rate_scale(frame.y_max, run.plan.sweep.work.rate_words)
-    unit_name += " to the end of flush and sync" if fit.rate == "durable_rows_per_s" else ""
-    levels = sorted({r.trial.level for r in run.on_curve})
+    remark = " to the end of flush and sync" if fit.rate == "durable_rows_per_s" else ""
+    levels = [r.trial.level for r in run.on_curve]
     inner = [
         keys,
-        axes(frame, x_levels(levels, width - 80), axis_facts(run).label, unit_name, unit),
+        rate_axes(frame, levels, axis_facts(run).label, run.plan.sweep.work.rate_words, remark),
         clipped(frame, _lines(frame, fit, model) + line(frame, ceiling_points(run), "limit")),
         _limits(frame, fit),
         *_marks(frame, drawn, fit),
@@ -92,18 +91,8 @@ def _frame(run: StoredRun, fit: FitReport, drawn: Sequence[TrialResult], width: 
     means = (min(p.mean_high or p.rate_mean, _BAR_TALLER * p.rate_mean) for p in fit.points)
     top = max([*rates, *means, *(y for _, y in ceiling_points(run))])
     ideal = fit.points[0].rate_mean / fit.points[0].level * last if fit.points else top
-    return Frame(
-        width=width,
-        height=height + above,
-        left=54,
-        right=18,
-        top=above + 36,
-        bottom=44,
-        x_min=0.0,
-        x_max=_x_max(run),
-        y_min=0.0,
-        y_max=1.06 * max(top, min(ideal, _IDEAL_TALLER * top)) or 1.0,
-    )
+    y_max = 1.06 * max(top, min(ideal, _IDEAL_TALLER * top)) or 1.0
+    return Frame.over_levels((width, height), above, last, y_max)
 
 
 def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
@@ -116,14 +105,17 @@ def _lines(frame: Frame, fit: FitReport, model: ModelFit | None) -> str:
         first, last = drawn_range(fit, frame.x_max)
         if band := _band(fit, model, frame.x_max):
             parts.append(area(frame, [(n, low) for n, low, _ in band], [(n, high) for n, _, high in band], "band"))
-        steps = [first + (last - first) * i / 120 for i in range(0 if first else 1, 121)]
-        css = "fit" if fit.chosen else "fit unsure"
-        parts.append(line(frame, [(n, model_rate(model, n)) for n in steps], css))
+        parts.append(model_line(frame, model, (first, last), "fit" if fit.chosen else "fit unsure"))
     if fit.beside is not None and fit.beside.model is not None:
-        beside, (first, last) = fit.beside.model, drawn_range(fit, frame.x_max)
-        steps = [first + (last - first) * i / 120 for i in range(0 if first else 1, 121)]
-        parts.append(line(frame, [(n, model_rate(beside, n)) for n in steps], "fit doubted"))
+        parts.append(model_line(frame, fit.beside.model, drawn_range(fit, frame.x_max), "fit doubted"))
     return "".join(parts)
+
+
+def model_line(frame: Frame, model: ModelFit, levels: tuple[float, float], css: str) -> str:
+    """The curve of a model between two levels. A model has no rate at 0, so the curve begins beside it."""
+    first, last = levels
+    steps = [first + (last - first) * i / _STEPS for i in range(0 if first else 1, _STEPS + 1)]
+    return line(frame, [(n, model_rate(model, n)) for n in steps], css)
 
 
 def _has_band(run: StoredRun) -> bool:
@@ -140,7 +132,7 @@ def _band(fit: FitReport, model: ModelFit, x_max: float) -> list[tuple[float, fl
 
 
 def _x_max(run: StoredRun) -> float:
-    return 1.06 * max(r.trial.level for r in run.on_curve)
+    return PAST_LAST * max(r.trial.level for r in run.on_curve)
 
 
 def _with_rate(run: StoredRun, fit: FitReport) -> list[TrialResult]:

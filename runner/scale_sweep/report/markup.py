@@ -11,6 +11,7 @@ import re
 
 from scale_sweep.base.visible import visible
 from scale_sweep.model import VerdictKind
+from scale_sweep.model.marks import SHORT
 from scale_sweep.report.table import Table
 
 _SPECIAL = re.compile(r"([\\`*\[\]|#~]|(?<!\w)_|_(?!\w))")  # an underscore inside a word is not markup
@@ -43,6 +44,7 @@ VERDICT_MEANINGS = {
 }
 SHORT_MEANING = "in this window, which is too short to claim the long-run rate"
 
+_FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 _VERDICT = re.compile(rf"\b(?:{'|'.join(VERDICT_MEANINGS)})\b")
 _MARKED = re.compile(r"([\d.,]+)( [a-z][a-z, ]+)")  # 127,900 quick, buffered rate
 _CSS = {"VALID": "ok", "SOFTWARE_BOTTLENECK": "own"}  # of the verdicts that count; every other verdict is bad
@@ -55,8 +57,10 @@ def meaning_of(words: str) -> str:
 
 
 def broken(words: str) -> str:
-    """The escaped text, with permission to break the names of verdicts in it at their underscores."""
-    return _VERDICT.sub(lambda name: name[0].replace("_", "_<wbr>"), escape(words))
+    """The escaped text, with permission to break the names of verdicts in it at their underscores, and not elsewhere
+    behind them."""
+    marked = escape(words).replace(f" ({SHORT})", f" ({SHORT})".replace(" ", "&nbsp;"))
+    return _VERDICT.sub(lambda name: name[0].replace("_", "_<wbr>"), marked)
 
 
 def _cell(words: str) -> str:
@@ -74,6 +78,11 @@ def code_html(words: str) -> str:
     if len(parts) % 2 == 0:
         return escape(words)
     return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
+
+
+def sentence_html(words: str) -> str:
+    """The escaped text; a flag of a command in it is code, which no line breaks."""
+    return _FLAG.sub(lambda flag: f'<code class="flag">{flag[0]}</code>', escape(words))
 
 
 def css_of(kind: VerdictKind) -> str:
@@ -94,8 +103,8 @@ def table_html(table: Table, *, dense: bool = False) -> str:
         body.append(f'<tr{key} class="has-why">{cells}</tr>' if why else f"<tr{key}>{cells}</tr>")
         if why:
             css = "why" if not _CSS.keys().isdisjoint(row) else "why bad"
-            body.append(f'<tr><td class="{css}" colspan="{len(row)}"><span>{escape(why)}</span></td></tr>')
-    notes = "".join(f'<p class="note">{escape(note)}</p>' for note in table.notes)
+            body.append(f'<tr><td class="{css}" colspan="{len(row)}"><span>{sentence_html(why)}</span></td></tr>')
+    notes = "".join(f'<p class="note">{sentence_html(note)}</p>' for note in table.notes)
     css = ' class="dense"' if dense else ""
     name = escape(table.title)
     rows = f"<caption>{name}</caption><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"

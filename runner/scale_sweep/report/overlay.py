@@ -8,19 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scale_sweep.analysis.compare.words import smallest_words
-from scale_sweep.analysis.fit import model_rate
 from scale_sweep.base.units import EXPLAINED, format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import StoredRun, TrialResult, VerdictKind
 from scale_sweep.model.compared import Comparison, PointRatio
 from scale_sweep.report.comparison_headline import tiles_of_comparison, title_of_comparison
+from scale_sweep.report.curve import model_line
 from scale_sweep.report.figure import figure_html
 from scale_sweep.report.figures import fit_of
 from scale_sweep.report.headline import Headline, headline_html, valid_words
 from scale_sweep.report.markup import escape, table_html
 from scale_sweep.report.section import Section, sections_html
 from scale_sweep.report.shell import shell
-from scale_sweep.report.svg import Frame, axes, clipped, drawing, legend, line, marker, rate_scale, swatch, x_levels
+from scale_sweep.report.svg import Frame, axes, clipped, drawing, legend, line, marker, rate_axes, swatch, x_levels
 from scale_sweep.report.table import ABSENT, Table, rate
 
 Sides = Sequence[tuple[str, Sequence[StoredRun]]]
@@ -179,21 +179,9 @@ def _curves(comparison: Comparison, sides: Sides, width: int = 940, height: int 
     ]
     keys, above = legend(items, width, 8, 14)
     last, top = max(n for n, _, _ in everything), max(v for _, v, _ in everything)
-    frame = Frame(
-        width=width,
-        height=height + above,
-        left=54,
-        right=18,
-        top=above + 36,
-        bottom=44,
-        x_min=0.0,
-        x_max=1.06 * last,
-        y_min=0.0,
-        y_max=1.08 * top,
-    )
-    unit, unit_name = rate_scale(frame.y_max, comparison.rate)
-    levels = sorted({n for n, _, _ in everything})
-    parts = [keys, axes(frame, x_levels(levels, width - 80), load_axis(comparison.axis).label, unit_name, unit)]
+    frame = Frame.over_levels((width, height), above, last, 1.08 * top)
+    levels = [n for n, _, _ in everything]
+    parts = [keys, rate_axes(frame, levels, load_axis(comparison.axis).label, comparison.rate)]
     parts += [clipped(frame, _fit_line(frame, run, css)) for css, runs in sides for run in runs]
     for css, shift in (("run-a", -7), ("run-b", 7)):
         parts += [
@@ -209,8 +197,7 @@ def _fit_line(frame: Frame, run: StoredRun, css: str) -> str:
     if model is None:
         means = [(p.level, p.rate_mean) for p in fit.points]
         return line(frame, means, f"{css} curve-line")
-    steps = [frame.x_max * i / 100 for i in range(101)]
-    return line(frame, [(n, model_rate(model, n) if n else 0.0) for n in steps], f"{css} curve-line")
+    return model_line(frame, model, (0.0, frame.x_max), f"{css} curve-line")
 
 
 def _mark(x: float, y: float, css: str, title: str) -> str:

@@ -18,18 +18,8 @@ def speedup_svg(run: StoredRun, both: ReferenceComparison, width: int = 520, hei
     items = [(swatch(css) + _dot(8, 0, css), css) for css in ("published", "ours")] + [(swatch("ideal"), "ideal")]
     keys, above = legend(items, width, 8, 14)
     last = max(n for n, _ in everything)
-    frame = Frame(
-        width=width,
-        height=height + above,
-        left=54,
-        right=16,
-        top=above + 34,
-        bottom=44,
-        x_min=0.0,
-        x_max=1.06 * last,
-        y_min=0.0,
-        y_max=1.06 * max(last / base, *(v for _, v in everything)),
-    )
+    y_max = 1.06 * max(last / base, *(v for _, v in everything))
+    frame = Frame.over_levels((width, height), above, last, y_max)
     parts = [
         keys,
         axes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scale_sweep.report.markup import escape
+from scale_sweep.report.markup import escape, sentence_html
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ def folded(summary: str, body: str) -> str:
 
 def listed(lines: Sequence[str]) -> str:
     """A list of sentences; "" without any."""
-    return "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in lines) + "</ul>" if lines else ""
+    return "<ul>" + "".join(f"<li>{sentence_html(line)}</li>" for line in lines) + "</ul>" if lines else ""
 
 
 def _link(section: Section, within: str) -> str:

@@ -26,19 +26,7 @@ from scale_sweep.report.sizing import (
     settled_words,
     wanted_words,
 )
-from scale_sweep.report.svg import (
-    Frame,
-    axes,
-    clipped,
-    drawing,
-    legend,
-    line,
-    marker,
-    rate_scale,
-    swatch,
-    text,
-    x_levels,
-)
+from scale_sweep.report.svg import Frame, clipped, drawing, legend, line, marker, rate_axes, swatch, text
 from scale_sweep.report.table import short
 
 _STEPS = 80
@@ -84,28 +72,16 @@ def per_unit_svg(one: LevelNeed, run: StoredRun, width: int = 760, height: int =
     keys, above = legend([*kinds, (swatch("fit"), "fit"), (swatch("limit"), "needed")], width, 8, 14)
     top = max((c.high or c.rate or 0.0) / c.level for c in seen)
     most = 1.6 * max((c.rate or 0.0) / c.level for c in seen)
-    frame = Frame(
-        width=width,
-        height=height + above,
-        left=58,
-        right=18,
-        top=above + 36,
-        bottom=44,
-        x_min=0.0,
-        x_max=1.06 * seen[-1].level,
-        y_min=0.0,
-        y_max=1.08 * min(top, most) or 1.0,
-    )
-    unit, name = rate_scale(frame.y_max, f"{one.rate_words} per {one.unit}")
+    frame = Frame.over_levels((width, height), above, seen[-1].level, 1.08 * min(top, most) or 1.0)
+    label = f"{one.rate_words} per {one.unit}"
     inner = [
         keys,
-        axes(frame, x_levels([c.level for c in seen], width - 80), one.axis, name, unit),
+        rate_axes(frame, [c.level for c in seen], one.axis, label),
         clipped(frame, _curve(frame, one, run) + "".join(_interval(frame, c) for c in seen)),
         *(_mark(frame, one, c) for c in seen),
         _answer_line(frame, one),
     ]
-    label = f"{one.rate_words} per {one.unit} over {one.axis}"
-    return drawing(width, frame.height, label, "".join(inner))
+    return drawing(width, frame.height, f"{label} over {one.axis}", "".join(inner))
 
 
 def _curve(frame: Frame, one: LevelNeed, run: StoredRun) -> str:

@@ -122,6 +122,7 @@ td.why.bad{color:var(--orange)}
 dl{display:grid;grid-template-columns:235px 1fr;gap:4px 16px;margin:10px 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 code,pre{font:13px/1.45 ui-monospace,"SF Mono",Consolas,"DejaVu Sans Mono",monospace}
+.flag{white-space:nowrap}
 pre{background:var(--raised);border-radius:8px;padding:10px 14px;white-space:pre-wrap;overflow-wrap:anywhere}
 details{margin:10px 0}summary{cursor:pointer;color:var(--soft)}
 @media screen and (max-width:760px){
@@ -129,7 +130,7 @@ details{margin:10px 0}summary{cursor:pointer;color:var(--soft)}
  .wide{display:none}.narrow{display:block}.pair{grid-template-columns:1fr}
  .trial{grid-template-columns:1fr 1fr;margin:12px 0}.trial .name{grid-column:1/-1}
  .tiles{grid-template-columns:repeat(2,minmax(0,1fr))}.tile{padding:8px 10px}.tile b{font-size:17px}
- td.w{white-space:nowrap}td.bad{white-space:normal}
+ td.w{white-space:nowrap}td.bad{white-space:normal}thead th{min-width:6em}thead th:first-child{min-width:0}
  dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:8px}
 }
 @media print{
@@ -138,9 +139,11 @@ details{margin:10px 0}summary{cursor:pointer;color:var(--soft)}
  h1{font-size:21px}h2{font-size:15px;margin:16px 0 6px;padding-top:8px;break-after:avoid}h3{font-size:13px;
  margin:12px 0 4px;break-after:avoid}
  .question,.answer{font-size:14px;margin:6px 0}.note,.eyebrow,figcaption{font-size:10.5px}p{max-width:none}
+ .note{margin:3px 0}ul{margin:6px 0}
  .tiles{grid-template-columns:repeat(5,1fr);gap:6px;margin:8px 0}.tile{padding:5px 8px;border:1px solid var(--rule)}
  .tile b{font-size:15px}.tile span{font-size:10.5px}
- .cautions{border:1px solid var(--warn-edge);margin:8px 0;padding:5px 12px}.cautions ul{columns:2;font-size:10.5px}
+ .cautions{border:1px solid var(--warn-edge);margin:8px 0;padding:5px 12px}
+ .cautions ul{columns:2;column-gap:26px;font-size:10.5px}
  figure,.trial,tr,.tile,li{break-inside:avoid}figure{margin:8px 0}tr.has-why{break-after:avoid}
  table,.dense,td.why{font-size:10.5px}th{font-size:10px}th,td,.dense th,.dense td,.dense tbody th{padding:2px 5px}
  .scroll{overflow:visible;background:none;margin:5px 0}

@@ -13,7 +13,7 @@ from scale_sweep.experiment.work import stores
 from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.report.figures import axis_facts, shown_rates
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
-from scale_sweep.report.svg import Frame, LogFrame, axes, drawing, legend, line, marker, rate_scale, swatch, x_levels
+from scale_sweep.report.svg import Frame, LogFrame, drawing, legend, line, marker, rate_axes, swatch
 
 SHAPES = (
     VerdictKind.VALID,
@@ -24,32 +24,36 @@ SHAPES = (
     VerdictKind.SOFTWARE_BOTTLENECK,
     VerdictKind.THROTTLED,
 )  # for their forms alone: a circle, a square, a triangle, ...
+_PANEL_LEAST = 300  # pixels of a panel's width, so that its axes can be read
 _MOST = 10.0  # between rates that a linear axis can show together
 
 
 Named = Sequence[tuple[str, SubjectCurve]]
 
 
-def curves_svg(run: StoredRun) -> str:
-    """Panels beside each other under one legend; "" where no database has the fitted rate."""
-    return overlaid_svg(run, [(_named(run, curve), curve) for curve in curves(run)])
+def curves_svg(run: StoredRun, width: int = 940, height: int = 380) -> str:
+    """The curves of all databases of the run; "" if none has the fitted rate."""
+    return overlaid_svg(run, [(_named(run, curve), curve) for curve in curves(run)], width, height)
 
 
 def overlaid_svg(run: StoredRun, named: Named, width: int = 940, height: int = 380) -> str:
-    """The curves under their names; "" if none has the fitted rate. run: whose axis and rates are shown."""
+    """Panels under one legend, beside each other if the width has room, else one below the other; "" if no curve has
+    the fitted rate. run: whose axis and rates are shown. height: of a panel."""
     kept = [(words, curve) for words, curve in named if any(p.rates[0] for p in curve.points)]
     if not kept:
         return ""
     drawn_curves = [curve for _, curve in kept]
     keys, above = legend([(_key(i), words) for i, (words, _) in enumerate(kept)], width, 8, 14)
     panels = [shown.words for shown in shown_rates(run)]
-    each = width // len(panels)
+    beside = len(panels) if width >= _PANEL_LEAST * len(panels) else 1
+    each = width // beside
     parts = [keys]
     for index, words in enumerate(panels):
         drawn = _panel(run, drawn_curves, (each, height), words, index)
-        parts.append(f'<g transform="translate({index * each},{above})">{drawn}</g>')
+        row, column = divmod(index, beside)
+        parts.append(f'<g transform="translate({column * each},{above + row * height})">{drawn}</g>')
     label = f"{', '.join(panels)} of {', '.join(c.name for c in drawn_curves)} over {run.plan.sweep.axis}"
-    return drawing(width, height + above, label, "".join(parts))
+    return drawing(width, above + height * (len(panels) // beside), label, "".join(parts))
 
 
 def _named(run: StoredRun, curve: SubjectCurve) -> str:
@@ -61,28 +65,9 @@ def _panel(run: StoredRun, drawn_curves: Sequence[SubjectCurve], size: tuple[int
     tops = [v for c in drawn_curves for p in c.points for v in (p.rates[at], None if at else p.high) if v]
     lowest = [v for c in drawn_curves for p in c.points for v in (p.rates[at], None if at else p.low) if v]
     is_log = _MOST * min(lowest, default=1.0) < max(tops, default=1.0)
-    frame = (LogFrame if is_log else Frame)(
-        width=size[0],
-        height=size[1],
-        left=54,
-        right=18,
-        top=36,
-        bottom=44,
-        x_min=0.0,
-        x_max=1.06 * levels[-1],
-        y_min=min(lowest) / 1.2 if is_log else 0.0,
-        y_max=1.06 * max(tops, default=1.0),
-    )
-    unit, unit_name = rate_scale(frame.y_max, words)
-    parts = [
-        axes(
-            frame,
-            x_levels(levels, size[0] - 80),
-            axis_facts(run).label,
-            unit_name + (", logarithmic" if is_log else ""),
-            unit,
-        )
-    ]
+    kind, y_min = (LogFrame, min(lowest) / 1.2) if is_log else (Frame, 0.0)
+    frame = kind.over_levels(size, 0, levels[-1], 1.06 * max(tops, default=1.0), y_min)
+    parts = [rate_axes(frame, levels, axis_facts(run).label, words, ", logarithmic" if is_log else "")]
     for index, curve in enumerate(drawn_curves):
         points = [(p, value) for p in curve.points if (value := p.rates[at]) is not None]
         parts += [line(frame, piece, _line_css(index)) for piece in _counted_pieces(points)]

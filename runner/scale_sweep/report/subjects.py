@@ -51,13 +51,13 @@ def figure_html(run: StoredRun) -> str:
     """The curves of all with their terms; "" of one curve."""
     if len(curves(run)) < 2:
         return ""
-    drawn = curves_svg(run)
+    drawn, narrow = curves_svg(run), curves_svg(run, 400, 320)
     terms = " Beside each name: the place of the rows of a request when it is acknowledged."
     caption = (
         "Means of the trials that count, with their 95 % intervals if a level has several trials; hollow: no trial "
         f"counts.{terms if stores(run.plan.sweep.work) else ''}"
     )
-    return picture_html("curves", drawn, caption, curves_rows(run)) if drawn else ""
+    return picture_html("curves", drawn, caption, curves_rows(run), narrow=narrow) if drawn else ""
 
 
 def first_words(run: StoredRun) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from scale_sweep.model import VerdictKind
 from scale_sweep.report.markup import escape
 
 Points = Sequence[tuple[float, float]]
+PAST_LAST = 1.06  # where an axis of levels ends, in parts of the last level
 _LETTER, _CAPITAL = 6.9, 8.7  # widths at 12 px, rather too large
 
 # VALID trials are filled. Every other verdict is hollow with its own shape, so that nothing is shown by colour alone.
@@ -77,6 +78,23 @@ class Frame:
             x_max=x_max,
             y_min=-reach,
             y_max=reach,
+        )
+
+    @classmethod
+    def over_levels(cls, size: tuple[int, int], above: int, last: float, y_max: float, y_min: float = 0.0) -> Frame:
+        """For a rate over the levels of an axis, from 0 to beyond the last one. size: width and height in pixels, to
+        which the height of a legend above the plot is added."""
+        return cls(
+            width=size[0],
+            height=size[1] + above,
+            left=54,
+            right=18,
+            top=above + 36,
+            bottom=44,
+            x_min=0.0,
+            x_max=PAST_LAST * last,
+            y_min=y_min,
+            y_max=y_max,
         )
 
     def x(self, value: float) -> float:
@@ -187,6 +205,12 @@ def axes(frame: Frame, x_ticks: Sequence[float], x_name: str, y_name: str, y_uni
     parts.append(text(right, bottom + 37, x_name, "dim", "end"))
     parts.append(text(6, frame.top - 12, y_name, "dim"))
     return "".join(parts)
+
+
+def rate_axes(frame: Frame, levels: Sequence[float], x_name: str, words: str, remark: str = "") -> str:
+    """The axes of a rate over levels. words: the unit of the rate, like rows/s. remark: behind it."""
+    unit, unit_name = rate_scale(frame.y_max, words)
+    return axes(frame, x_levels(levels, frame.width - 80), x_name, unit_name + remark, unit)
 
 
 def legend(items: Sequence[tuple[str, str]], width: int, x: float, y: float) -> tuple[str, int]:
