@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from tests.integration.leftovers import assert_nothing_left
-from tools.walkthrough.__main__ import compared, walk
+from tools.walkthrough.__main__ import compared, failed, walk
 
 pytestmark = pytest.mark.alone
 
 
 def test_readme_and_tutorial_show_what_the_commands_print(tmp_path: Path):
-    assert compared(walk(tmp_path)) == []
+    outputs = walk(tmp_path)
+    assert compared(outputs) == []
+    assert failed(tmp_path, outputs) == []
     assert_nothing_left(tmp_path)

@@ -13,30 +13,12 @@ import typer
 
 from scale_sweep.cli.commands import COMMANDS, load_command
 from tests.offenders import assert_none
+from tools.walkthrough.pages import BLOCK, INLINE, command_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(p for p in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")) if p.name != "CHANGELOG.md")
-BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#:\s]*)(?:#([^)\s]+))?\)")
-INLINE = re.compile(r"`(?:\.venv/bin/)?(scale [^`]+)`")
-SHELL = {"", "sh", "shell", "bash", "console", "text"}
 UNFINISHED = {"MissingParameter", "BadOptionUsage"}
-ENDS_AT = re.compile(r"\s#\s|[|>&]|;\s")  # a comment, a pipe, a redirection, the next command
-
-
-def lines_of(page: str) -> list[str]:
-    """Command lines of a page, without prompts and variables: of its shell blocks, continued lines joined, and inline."""
-    found = []
-    for kind, block in BLOCK.findall(page):
-        if kind in SHELL:
-            for line in re.sub(r"\\\n\s*", " ", block).splitlines():
-                bare = re.sub(r"^\s*[$#]\s+", "", line).strip()
-                bare = re.sub(r"^(?:sudo |[A-Z_]+=\S+ |\.venv/bin/)*", "", bare)
-                if bare.startswith("scale ") and "..." not in bare and "<" not in bare:
-                    found.append(ENDS_AT.split(bare, maxsplit=1)[0].strip())
-    written = [" ".join(line.split()) for line in INLINE.findall(BLOCK.sub("", page))]
-    inline = [line if "|" in line else ENDS_AT.split(line, maxsplit=1)[0].strip() for line in written]
-    return found + [line for line in inline if not any(mark in line for mark in ("...", "<", "|"))]
 
 
 def mentioned(page: str) -> set[str]:
@@ -71,7 +53,7 @@ COMMAND_LINES = sorted(
         (path.name, line)
         for path in PAGES
         if path.name != "architecture.md"
-        for line in lines_of(path.read_text(encoding="utf-8"))
+        for line in command_lines(path.read_text(encoding="utf-8"))
     }
 )
 

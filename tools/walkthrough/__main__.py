@@ -1,4 +1,5 @@
-"""Runs the commands of the tutorial whose output is shown, in order, in an empty folder, and compares.
+"""Runs the commands of the tutorial whose output is shown, in order, in an empty folder, and compares. Then runs the
+commands of README and of the page of commands that only read a stored run, and shows those that fail.
 
     python -m tools.walkthrough            compare; ends with 1 and lists the lines that differ
     python -m tools.walkthrough --write    write the new outputs into the tutorial, and the table into README
@@ -16,19 +17,22 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tools.walkthrough.forms import differences
-from tools.walkthrough.pages import README, TUTORIAL, steps_of, with_outputs
+from tools.walkthrough.pages import COMMANDS, README, TUTORIAL, steps_of, with_outputs
+from tools.walkthrough.unshown import codes_of, unshown
 
 LIMIT_S = 300
+ENDED = (0, 10)  # exit codes of a sweep that ran to its end
 COLUMNS = "118"  # of the terminal; a page has 120
 SCALE = Path(sys.executable).parent / "scale"
 EXCERPT = re.compile(r"^```text\n(How does the write rate grow.*?)^```$", re.M | re.S)
 
 
-def output_of(command: str, folder: Path) -> str:
-    """Both streams of a command, as a terminal shows them. Raises RuntimeError unless it ends with 0 or 10."""
+def output_of(command: str, folder: Path, codes: Sequence[int] = ENDED) -> str:
+    """Both streams of a command, as a terminal shows them. Raises RuntimeError unless it ends with one of the codes."""
     words = shlex.split(command)[1:]
     done = subprocess.run(
         [str(SCALE), *words],
@@ -40,7 +44,7 @@ def output_of(command: str, folder: Path) -> str:
         timeout=LIMIT_S,
         check=False,
     )
-    if done.returncode not in (0, 10):
+    if done.returncode not in codes:
         raise RuntimeError(f"{command} ended with {done.returncode}:\n{done.stdout}")
     return "\n".join(line.rstrip() for line in done.stdout.splitlines()) + "\n"
 
@@ -48,6 +52,17 @@ def output_of(command: str, folder: Path) -> str:
 def walk(folder: Path) -> dict[str, str]:
     """The output of each step of the tutorial."""
     return {step.command: output_of(step.command, folder) for step in steps_of(TUTORIAL.read_text(encoding="utf-8"))}
+
+
+def failed(folder: Path, outputs: dict[str, str]) -> list[str]:
+    """What the commands without a shown output printed that did not end as they should. folder: of the walk."""
+    found = []
+    for command in unshown((page.read_text(encoding="utf-8") for page in (README, TUTORIAL, COMMANDS)), outputs):
+        try:
+            output_of(command, folder, codes_of(command))
+        except RuntimeError as error:
+            found.append(str(error))
+    return found
 
 
 def compared(outputs: dict[str, str]) -> list[str]:
@@ -69,10 +84,11 @@ def main() -> int:
     writes = parser.parse_args().write
     with tempfile.TemporaryDirectory(prefix="scale-walk-", dir="/var/tmp") as folder:
         outputs = walk(Path(folder))
+        wrong = failed(Path(folder), outputs)
     if writes:
         TUTORIAL.write_text(with_outputs(TUTORIAL.read_text(encoding="utf-8"), outputs), encoding="utf-8")
         return 0
-    found = compared(outputs)
+    found = [*compared(outputs), *wrong]
     print("\n".join(found) or "the pages show what the commands print")
     return int(bool(found))
 
