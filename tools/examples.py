@@ -1,12 +1,15 @@
 """Makes the pictures and example reports of README and docs from stored runs.
 
     python tools/examples.py curve RUN              docs/images/first-curve.svg, on an opaque background
-    python tools/examples.py search RUN TRIAL       docs/images/search.svg, on an opaque background
+    python tools/examples.py databases RUN          docs/images/databases.svg, the curves of several databases
+    python tools/examples.py reads RUN              docs/images/reads.svg, the response times of each operation
+    python tools/examples.py search RUN TRIAL       docs/images/search.svg, the search of one trial
     python tools/examples.py report RUN NAME        docs/examples/NAME.html, at most 600 kB
     python tools/examples.py recording LOG          docs/images/sweep.svg, a terminal that shows the output of a sweep
 
-RUN is the directory of a run. LOG is a file with the output of `scale sweep`. The recording shows each line after a
-part of its time, so that the whole takes 16 s, and then begins again. Changes no run. Refuses a report that is larger.
+RUN is the directory of a run; its pictures and its report are made again by this version of the code. LOG is a file
+with the output of `scale sweep`. The recording shows each line after a part of its time, so that the whole takes 16 s,
+and then begins again. Changes no run. Refuses a report that is larger.
 """
 
 from __future__ import annotations
@@ -20,8 +23,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "runner"))
 import scale_sweep  # noqa: E402
+from scale_sweep.report.documents import documents  # noqa: E402
+from scale_sweep.report.operation_times import times_svg  # noqa: E402
 from scale_sweep.report.search_figure import search_svg  # noqa: E402
 from scale_sweep.report.style import PLOT_STYLE  # noqa: E402
+from scale_sweep.report.subject_curves import curves_svg  # noqa: E402
 from scale_sweep.results.store.reader import read_run  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
@@ -37,8 +43,17 @@ GREEN, GREY, WHITE = "#7ee787", "#8b949e", "#e6edf3"
 
 def curve(run: Path) -> Path:
     """The path of the picture."""
-    path = IMAGES / "first-curve.svg"
-    return _opaque(scale_sweep.load(str(run)).curve.svg.decode(), path)
+    return _opaque(scale_sweep.load(str(run)).curve.svg.decode(), IMAGES / "first-curve.svg")
+
+
+def databases(run: Path) -> Path:
+    """The path of the picture. Raises ValueError for a run without a rate."""
+    return _opaque(_styled(curves_svg(read_run(run))), IMAGES / "databases.svg")
+
+
+def reads(run: Path) -> Path:
+    """The path of the picture. Raises ValueError for a load that only writes."""
+    return _opaque(_styled(times_svg(read_run(run))), IMAGES / "reads.svg")
 
 
 def search(run: Path, trial: str) -> Path:
@@ -49,8 +64,13 @@ def search(run: Path, trial: str) -> Path:
     if objective is None or result is None:
         raise ValueError(f"{trial} of {run} is not the trial of a search")
     svg = search_svg(stored, objective, result, WIDTH_OF_SEARCH, HEIGHT_OF_SEARCH)
-    head, _, rest = svg.partition(">")
-    return _opaque(f"{head}><style>{PLOT_STYLE}</style>{rest}", IMAGES / "search.svg")
+    return _opaque(_styled(svg), IMAGES / "search.svg")
+
+
+def _styled(svg: str) -> str:
+    """The drawing of a page with the style that the page gives it; "" stays empty."""
+    head, mark, rest = svg.partition(">")
+    return f"{head}><style>{PLOT_STYLE}</style>{rest}" if mark else ""
 
 
 def _opaque(svg: str, path: Path) -> Path:
@@ -65,7 +85,7 @@ def _opaque(svg: str, path: Path) -> Path:
 
 def report(run: Path, name: str) -> Path:
     """The path of the report. Raises ValueError for one that is too large for the docs."""
-    text = (run / "report.html").read_bytes()
+    text = documents(read_run(run)).pages["report.html"].encode()
     if len(text) > MOST_BYTES:
         raise ValueError(f"the report of {run} has {len(text):,} bytes; an example has at most {MOST_BYTES:,}")
     EXAMPLES.mkdir(exist_ok=True)
@@ -123,7 +143,8 @@ def _line(number: int, line: str, appears_s: float) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("curve").add_argument("run", type=Path)
+    for picture in (curve, databases, reads):
+        commands.add_parser(picture.__name__).add_argument("run", type=Path)
     example = commands.add_parser("report")
     example.add_argument("run", type=Path)
     example.add_argument("name")
@@ -132,7 +153,8 @@ def main() -> None:
     searched.add_argument("trial")
     commands.add_parser("recording").add_argument("log", type=Path)
     words = vars(parser.parse_args())
-    print({"curve": curve, "search": search, "report": report, "recording": recording}[words.pop("command")](**words))
+    makers = (curve, databases, reads, search, report, recording)
+    print({maker.__name__: maker for maker in makers}[words.pop("command")](**words))
 
 
 if __name__ == "__main__":

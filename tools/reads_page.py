@@ -382,14 +382,16 @@ answer, which only a database gives.
 
 ## The report
 ```sh
-scale sweep sweeps/iot-queries.toml --target tdengine,postgres --runtime process --cores 0.5,1 --replicates 2 \\
-  --warmup 5s --connections-check off --drift-check off
+scale sweep iot-queries --quick --cores 0.5,1 --target postgres --data-dir ram --replicates 3 --connections-check off
 ```
 
-![Seven operations on half a core and one core: requests/s, response times, p99 by operation](images/reads.png)
+![Response times of seven operations on half a core and one core: p50 and p99](images/reads.svg)
 
-This is PostgreSQL's part of a run of 22 November 2026: seven operations in turn, a million rows, four connections, two
-virtual CPUs without other programs. It took nine minutes. All answers that were compared are correct.
+This is a run of 26 November 2026: seven operations in turn, a million rows, four connections, two virtual CPUs. It took
+two minutes, and all answers that were compared are correct ([the whole report](examples/postgres-reads.html)).
+
+A longer run of 22 November 2026 (`--target tdengine,postgres --replicates 2 --warmup 5s`, nine minutes, no other
+programs) had the same operations:
 
 | database | cores | requests/s | verdicts | CPU-us per request: server, load generator |
 |---|---|---|---|---|
