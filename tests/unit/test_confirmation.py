@@ -6,10 +6,14 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.analysis.confirmation import confirmations, sentences, with_confirmations
+from scale_sweep.capacity import PROBES
 from scale_sweep.experiment.axes import load_axis
+from scale_sweep.loadgen.split import start_ns
 from scale_sweep.model import BottleneckKind, KnobRole, VerdictKind
 from scale_sweep.plan import bound_sentence, planner_of
 from scale_sweep.plan.confirming import confirming_of
+from scale_sweep.plan.summary import seconds
+from scale_sweep.server.targets import load_facts
 from scale_sweep.verify.run import verify_run
 from tests.unit.searched_run import LIMIT_MS, MOST, SHARE, Queue, searched_plan, searched_results, searched_run
 
@@ -58,6 +62,17 @@ def test_the_plan_counts_their_number_and_time():
     assert words.startswith("at most 10 trials, about") and "confirm the capacity of each level" in words
     bound = planner_of(PLAN).bound()
     assert bound.seconds >= PLAN.seconds_estimated + 6 * 15
+
+
+def test_the_plan_counts_the_time_in_which_the_processes_of_a_step_connect():
+    trial = PLAN.trials[0]
+    one = replace(load_facts(trial.subject.target), threads_per_process=0)
+    several = replace(one, threads_per_process=10)
+    each_s = start_ns(0, trial.load.connections) / 1e9
+    assert each_s > 4
+    more_s = seconds(PLAN.sweep, trial, several) - seconds(PLAN.sweep, trial, one)
+    assert more_s == pytest.approx(PROBES * each_s)
+    assert seconds(PLAN.sweep, trial, replace(one, threads_per_process=64)) == seconds(PLAN.sweep, trial, one)
     without = replace(PLAN, sweep=replace(PLAN.sweep, confirms=False))
     assert bound_sentence(without, planner_of(without).bound()) == ""
 

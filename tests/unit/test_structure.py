@@ -109,8 +109,9 @@ ALLOWED = {
     },
     "plan": {
         "base.errors", "base.nearest", "base.units", "model", "capacity", "machine.host", "experiment.axes",
-        "experiment.setting", "experiment.work", "server.targets", "sweep", "analysis.compare", "analysis.confidence",
-        "analysis.confirmation", "analysis.connections_check", "analysis.fit", "analysis.noise", "analysis.observations",
+        "experiment.setting", "experiment.work", "loadgen", "server.targets", "sweep", "analysis.compare",
+        "analysis.confidence", "analysis.confirmation", "analysis.connections_check", "analysis.fit", "analysis.noise",
+        "analysis.observations",
     },
     "plan.preparing": {
         "base.errors", "base.extras", "base.same_value", "base.units", "model", "machine.disks", "machine.host",

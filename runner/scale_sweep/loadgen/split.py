@@ -18,6 +18,12 @@ def start_ns(now_ns: int, threads: int) -> int:
     return now_ns + START_DELAY_NS + threads * START_DELAY_THREAD_NS
 
 
+def seconds_to_begin(threads: int, threads_per_process: int) -> float:
+    """The time from the start of several processes until they begin together, in seconds; 0.0 for one process.
+    threads_per_process: as for `split_spec`."""
+    return start_ns(0, threads) / 1e9 if 0 < threads_per_process < threads else 0.0
+
+
 def split_spec(spec: Mapping[str, str], threads_per_process: int, now_ns: int, least: int = 1) -> list[dict[str, str]]:
     """The specs of as many processes as the threads need, evenly. threads_per_process: 0 means one process for all.
     least: so many processes, if there are as many threads.

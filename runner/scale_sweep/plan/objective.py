@@ -74,6 +74,7 @@ def connections_for(sweep: Sweep, facts: Facts, resources: ResourceRange) -> Map
     return {knob.name: rule for knob in facts.knobs if knob.role is KnobRole.CONNECTIONS}
 
 
-def search_seconds(load: Load) -> float:
-    """The time of the loads of a search besides the warm-up of the closed loop, in seconds, an estimate."""
-    return OPENING_S + PROBES * (WARMUP_S + (load.duration_s or 0.0) + BETWEEN_S)
+def search_seconds(load: Load, begin_s: float) -> float:
+    """The time of the loads of a search besides the warm-up of the closed loop, in seconds, an estimate. begin_s: from
+    the start of a step's processes until they begin together, in seconds."""
+    return OPENING_S + PROBES * (begin_s + WARMUP_S + (load.duration_s or 0.0) + BETWEEN_S)

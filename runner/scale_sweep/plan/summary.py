@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.base.units import counted, format_levels, format_rate, format_seconds
 from scale_sweep.experiment.axes import axis_of, load_axis
+from scale_sweep.loadgen.split import seconds_to_begin
 from scale_sweep.model import Load, Plan, Sweep, Trial
 from scale_sweep.plan.data_sets import data_key
 from scale_sweep.plan.objective import search_seconds
@@ -32,7 +33,8 @@ def seconds(sweep: Sweep, trial: Trial, facts: Facts) -> float:
     work = fixed if fixed is not None else (trial.load.rows or 0) / (facts.rows_per_core_s * trial.cores)
     before = 0.0 if data_key(trial) else preload_seconds(trial, facts)
     window = max(work, axis_of(sweep.axis).work_seconds(sweep, trial))
-    window = search_seconds(trial.load) if trial.load.searches else window
+    if trial.load.searches:
+        window = search_seconds(trial.load, seconds_to_begin(trial.load.connections, facts.threads_per_process))
     return facts.overhead_s + before + warmup_seconds(trial.load) + window
 
 
