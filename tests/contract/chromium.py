@@ -105,7 +105,7 @@ def opened_tab() -> Iterator[Tab]:
 def _address(profile: Path) -> str:
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
-        with contextlib.suppress(OSError, ValueError, StopIteration):
+        with contextlib.suppress(OSError, ValueError, IndexError, StopIteration):  # the file may still be empty
             port = int((profile / "DevToolsActivePort").read_text().splitlines()[0])
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/json", timeout=5) as answer:
                 pages = json.load(answer)
