@@ -310,11 +310,8 @@ def test_a_wrong_inventory_is_refused_before_anything_starts(prepared, tmp_path,
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (("--target", "cassandra"), "cassandra"),
         (("--target", "prometheus"), "--insecure-network"),
-        (("--endpoint", "127.0.0.1:1"), "--endpoint"),
         (("--cores", "64"), "64"),
-        (("--data-dir", "ram"), "--data-dir ram"),
     ],
 )
 def test_what_the_hosts_cannot_do_is_refused_by_its_flag(pairs, tmp_path, words, names):

@@ -1,5 +1,6 @@
 """Hosts of their own in a verdict: rates from their samples, and which host a bottleneck names."""
 
+import contextlib
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,9 @@ from scale_sweep.judge.verdict import Evidence, HostUse, bottleneck_of, diagnose
 from scale_sweep.judge.verdict.bottleneck import judge_standing
 from scale_sweep.machine.sampling.host_reader import HostReader, interface_towards, tcp_segments
 from scale_sweep.model import BottleneckKind, HostNetwork, HostSample, Measurement, Sample, VerdictKind
+from scale_sweep.plan.preparing.on_hosts import refuse_elsewhere, refuse_unprotected
+from scale_sweep.server.targets import load_facts
+from tests.unit.factories import make_sweep
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 
 ELSEWHERE = replace(GIVEN, generator_cpus=0, is_elsewhere=True, round_trips_ms={"near": 0.1, "far": 0.4})
@@ -129,6 +133,37 @@ def test_a_clock_counts_as_moved_beyond_the_errors_of_both_measurements(moved_ms
     after = replace(before, offset_ns=before.offset_ns + moved_ms * 10**6)
     moved_ns = ClockSeen(trial_id="t", host="load1", before=before, after=after).moved_ns
     assert (moved_ns > MOVED_NS) is counts
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"endpoint": "127.0.0.1:1"}, "--endpoint"),
+        ({"data_dir": "ram"}, "--data-dir ram"),
+        ({"generator_cpus": (0,)}, "scale_cpus"),
+    ],
+)
+def test_what_is_measured_on_one_machine_only_is_refused_by_its_flag(more, words):
+    sweep = replace(make_sweep(), endpoint="", data_dir="", generator_cpus=())
+    refuse_elsewhere(sweep)
+    with pytest.raises(UsageError, match=words):
+        refuse_elsewhere(replace(sweep, **more))
+
+
+@pytest.mark.parametrize(
+    ("target", "insecure", "words"),
+    [
+        ("cassandra", True, "not started beyond loopback"),
+        ("prometheus", False, "needs no password"),
+        ("questdb", False, "needs no password"),
+        ("prometheus", True, ""),
+        ("mariadb", False, ""),
+        ("tdengine", False, ""),
+    ],
+)
+def test_a_server_leaves_loopback_only_with_a_password_or_by_wish(target, insecure, words):
+    with pytest.raises(UsageError, match=words) if words else contextlib.nullcontext():
+        refuse_unprotected(load_facts(target), insecure=insecure)
 
 
 def named(name, cpus, machine="boot:1", home="/root/.scale-host"):
