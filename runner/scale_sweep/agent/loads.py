@@ -53,6 +53,8 @@ def load(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
                 start_new_session=True,
             )
         talk.on_line = lambda heard: _signalled(process, heard)
+        if talk.stop.requested():  # before there was a process to end
+            process.kill()
         try:
             assert process.stdout is not None
             for text in process.stdout:
