@@ -32,7 +32,7 @@ _SQL = Dialect(
     },
     time="time",
     column="`{0}`",
-    bucket="time - time % {0}",
+    bucket="intDiv(time, {0}) * {0}",  # the type of a remainder may be too small for it
     tag="toString({0})",
 )
 
