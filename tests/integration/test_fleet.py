@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tests.integration.hosts_of_tools import ABLE, argv, await_gone, down, environment, on, scale, up
+from tests.integration.hosts_of_tools import ABLE, LIGHT, argv, await_gone, down, environment, on, scale, up
 
 SWEEP = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
 EACH = ("--quick", "--each-server")
@@ -58,7 +58,7 @@ def order_of(trial):
 
 
 def test_a_host_that_loses_its_agent_ends_no_other_run(hosts, tmp_path):
-    words = (*SWEEP, "--each-server", "--hosts", hosts, "--duration", "8s", "--warmup", "1s", "--results", tmp_path)
+    words = (*SWEEP, *LIGHT, "--duration", "8s", "--each-server", "--hosts", hosts, "--results", tmp_path)
     process = subprocess.Popen(
         argv(*words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment()
     )

@@ -10,7 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.hosts_of_tools import ABLE, NETWORK, ROOT, argv, await_gone, down, environment, on, scale, up
+from tests.integration.hosts_of_tools import (
+    ABLE,
+    LIGHT,
+    NETWORK,
+    ROOT,
+    argv,
+    await_gone,
+    down,
+    environment,
+    on,
+    scale,
+    up,
+)
 
 DASK = ROOT / "tools/dask"
 ADDRESS = f"tls://{NETWORK}.1:8786"
@@ -42,7 +54,7 @@ def address(tmp_path_factory):
 
 def begun(address, results, *words, hosts=("host1", "host2")):
     """A fleet of which these hosts measure now. host2 begins half a trial later than host1."""
-    more = ("--duration", "15s", "--warmup", "1s", "--cluster", address, "--results", results)
+    more = (*LIGHT, "--duration", "15s", "--cluster", address, "--results", results)
     started = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     process = subprocess.Popen(argv(*SWEEP, *more, *words), env=environment(), **started)
     lines, deadline = [], time.monotonic() + 120
@@ -61,7 +73,7 @@ def tokens(host):
 
 
 def test_a_fleet_of_two_runs_arrives_with_its_digests(address, tmp_path):
-    swept = scale(*SWEEP, "--quick", "--cluster", address, "--results", tmp_path, "--json")
+    swept = scale(*SWEEP, *LIGHT, "--duration", "5s", "--cluster", address, "--results", tmp_path, "--json")
     assert swept.returncode in (0, 21, 22), swept.stderr
     first, second = json.loads(swept.stdout)
     assert (first["host"], second["host"]) == ("host1", "host2") and first["error"] is second["error"] is None
@@ -125,9 +137,10 @@ def test_a_cluster_that_cannot_do_it_is_refused(abandoned, words, names):
 
 
 @contextlib.contextmanager
-def local(what, *words, **settings):
+def local(what, folder, *words, **settings):
     """A process of Dask on loopback, ready when its output has a line with `Scheduler at` or `Registered to`."""
     variables = {f"DASK_DISTRIBUTED__{name}": value for name, value in settings.items()}
+    variables |= {"DASK_CONFIG": str(folder), "HOME": str(folder)}  # without the certificates
     process = subprocess.Popen(
         [sys.executable, "-m", f"distributed.cli.dask_{what}", "--host", "127.0.0.1", "--no-dashboard", *words],
         stderr=subprocess.PIPE,
@@ -143,21 +156,24 @@ def local(what, *words, **settings):
         process.communicate(timeout=30)
 
 
-def test_clusters_that_could_start_a_trial_twice_are_refused(abandoned):
+def test_clusters_that_could_start_a_trial_twice_are_refused(abandoned, tmp_path):
     where = ("--cluster", "tcp://127.0.0.1:8797")
     safe = {"SCHEDULER__ALLOWED_FAILURES": "0", "SCHEDULER__WORK_STEALING": "False"}
     off = {f"WORKER__MEMORY__{name}": "False" for name in ("TARGET", "SPILL", "PAUSE", "TERMINATE")}
-    with local("scheduler", "--port", "8797"):
-        assert "has no workers" in refused(where)
-        with local("worker", where[1], "--no-nanny"):
-            assert "allowed-failures is 3" in refused(where)
-        with local("worker", where[1]):
-            assert "has a nanny" in refused(where)
-    with local("scheduler", "--port", "8797", **safe):
-        with local("worker", where[1], "--no-nanny"):
-            assert "memory manager" in refused(where)
-        with local("worker", where[1], "--no-nanny", **off), local("worker", where[1], "--no-nanny", **off):
-            assert "are one host" in (words := refused(where)) and "only " in words
+    plain = {"DASK_CONFIG": str(tmp_path), "HOME": str(tmp_path)}
+    worker = ("worker", tmp_path, where[1])
+    assert "requires encryption" in refused(where)
+    with local("scheduler", tmp_path, "--port", "8797"):
+        assert "has no workers" in refused(where, **plain)
+        with local(*worker, "--no-nanny"):
+            assert "allowed-failures is 3" in refused(where, **plain)
+        with local(*worker):
+            assert "has a nanny" in refused(where, **plain)
+    with local("scheduler", tmp_path, "--port", "8797", **safe):
+        with local(*worker, "--no-nanny"):
+            assert "memory manager" in refused(where, **plain)
+        with local(*worker, "--no-nanny", **off), local(*worker, "--no-nanny", **off):
+            assert "are one host" in (words := refused(where, **plain)) and "only " in words
 
 
 def test_sweeps_of_a_client_that_was_killed_end_with_their_lease(abandoned):

@@ -69,10 +69,13 @@ def refuse_open(address: str) -> None:
 
 @contextmanager
 def _connected(address: str) -> Iterator[Any]:
+    from dask import config
     from distributed import Client
     from distributed.security import Security
 
     security = Security(require_encryption=True) if address.startswith("tls://") else None
+    if security is None and config.get("distributed.comm.require-encryption", None):
+        raise UsageError(f"{FLAG} {address}: Dask's configuration requires encryption", remedy="use tls://HOST:8786")
     if security is not None and security.get_connection_args("client").get("ssl_context") is None:
         raise UsageError(
             f"{FLAG} {address}: Dask's configuration names no certificates (distributed.comm.tls)", remedy=_REMEDY

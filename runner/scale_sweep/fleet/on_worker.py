@@ -28,7 +28,8 @@ from scale_sweep.machine.state import folder
 from scale_sweep.results.identity import identity
 
 LEASE_S = 60.0
-BEAT_S = 5.0
+BEAT_S = 5.0  # between renewals
+LOOK_S = 2.0
 PLAN_S = 300.0
 TOKEN_AGE_S = 86_400.0
 KEPT = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "PYTHONPATH", "TMPDIR", "TZ", "USER", "VIRTUAL_ENV")
@@ -156,7 +157,7 @@ def _waited(delay_s: float, lease: Lease) -> bool:
     """Waits before the start. Whether the lease still holds."""
     deadline = time.monotonic() + delay_s
     while (left := deadline - time.monotonic()) > 0 and not lease.is_over:
-        time.sleep(min(left, BEAT_S))
+        time.sleep(min(left, LOOK_S))
         lease.look()
     return not lease.is_over
 
@@ -169,7 +170,7 @@ def _renew(process: subprocess.Popen[str], lease: Lease) -> None:
             if lease.look():
                 process.stdin.write("\n")
                 process.stdin.flush()
-            time.sleep(BEAT_S)
+            time.sleep(LOOK_S)
         process.stdin.close()
 
 
