@@ -22,8 +22,8 @@ def swept(cwd, target, address, *more):
     """Its rows that were acknowledged are counted."""
     done = run(*SWEEP, "--target", target, "--endpoint", address, *MORE, *more, cwd=cwd)
     assert_measured(done)
-    (row,) = csv.DictReader(next(cwd.glob("r/*/points.csv")).open())
-    assert (row["rows_acked"], row["rows_counted"]) == ("60000", "60000"), row["reasons"]
+    rows = list(csv.DictReader(next(cwd.glob("r/*/points.csv")).open()))
+    assert {(row["rows_acked"], row["rows_counted"]) for row in rows} == {("60000", "60000")}, rows
     shutil.rmtree(cwd / "r")
 
 
