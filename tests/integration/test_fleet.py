@@ -95,7 +95,7 @@ def await_measuring(process, results):
         (
             lambda text: text.replace("host2 ansible_host=10.87.0.12", "host2 ansible_host=10.87.0.11"),
             EACH,
-            "same machine",
+            "host1 and host2 are one machine",
         ),
         (lambda text: text, (*EACH, "--cluster", "tls://10.87.0.1:1"), "--cluster beside --hosts"),
         (lambda text: text, ("--in-step",), "--in-step: the sweep has one server"),

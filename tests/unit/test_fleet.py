@@ -40,8 +40,8 @@ def host(name, machine):
     [
         ([], "no host"),
         ([host("a", "1")], "only a"),
-        ([host("a", "1"), host("b", "1")], "a and b are the same machine"),
-        ([host("a", "1"), host("b", "2"), host("c", "1")], "a and c are the same machine"),
+        ([host("a", "1"), host("b", "1")], "a and b are one machine"),
+        ([host("a", "1"), host("b", "2"), host("c", "1")], "a and c are one machine"),
     ],
 )
 def test_fewer_than_two_machines_are_refused(hosts, words):

@@ -35,7 +35,7 @@ def refuse_few(hosts: Sequence[FleetHost], flag: str) -> None:
     for host in hosts:
         if host.machine and host.machine in seen:
             raise UsageError(
-                f"{flag}: {seen[host.machine]} and {host.name} are the same machine",
+                f"{flag}: {seen[host.machine]} and {host.name} are one machine",
                 remedy="two servers of one machine would disturb each other; name it once",
             )
         seen[host.machine] = host.name
