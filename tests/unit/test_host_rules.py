@@ -51,6 +51,12 @@ def test_a_host_is_named_by_what_it_lacked(on_load, on_server, kind, words):
     assert "--generator-cpus" not in found.remedy
 
 
+def test_a_full_network_explains_a_pause_of_the_rate():
+    paused = replace(IDLE, seconds=6.0, stalled_s=2.0, stalled_cores=0.0, hosts=(replace(LOAD, sent_per_s=1e8),))
+    assert bottleneck_of(paused, ELSEWHERE, CORES).kind is BottleneckKind.NETWORK
+    assert bottleneck_of(replace(paused, hosts=(LOAD,)), ELSEWHERE, CORES).kind is BottleneckKind.STALL
+
+
 def test_a_load_host_without_idle_time_makes_the_number_generator_bound_and_asks_for_another_host():
     use = replace(IDLE, server_cores=3.9, hosts=(SERVER, replace(LOAD, load_cores=3.95)))
     kind, reasons = judge_standing(use, ELSEWHERE, CORES)

@@ -90,6 +90,8 @@ RULES: tuple[BottleneckRule, ...] = (
     BottleneckRule(
         names=BottleneckKind.UNREAD, precedence=Precedence.USED_UP, explain=disks_unread, only_on=BottleneckKind.DISK
     ),
+    # A measured network that is full explains the rate, and pauses in it; other programs may only have been there too.
+    BottleneckRule(names=BottleneckKind.NETWORK, precedence=Precedence.EXPLAINS, explain=host_network),
     # A server that gets no CPU stalls too: where others took it and programs waited for it, that is the cause.
     BottleneckRule(names=BottleneckKind.OTHER_PROCESSES, precedence=Precedence.EXPLAINS, explain=crowded_out),
     # In a stall all connections wait, no thread is hot, and other programs find the CPUs idle.
@@ -97,8 +99,6 @@ RULES: tuple[BottleneckRule, ...] = (
     # Busy components, outside the server first: a full load generator makes its connections and threads look idle.
     BottleneckRule(names=BottleneckKind.GENERATOR_CPU, precedence=Precedence.EXPLAINS, explain=generator_cpu),
     BottleneckRule(names=BottleneckKind.GENERATOR_CPU, precedence=Precedence.EXPLAINS, explain=host_generator_cpu),
-    # A measured network that is full explains the rate by itself; other programs may only have been there too.
-    BottleneckRule(names=BottleneckKind.NETWORK, precedence=Precedence.EXPLAINS, explain=host_network),
     BottleneckRule(names=BottleneckKind.HYPERVISOR, precedence=Precedence.EXPLAINS, explain=host_hypervisor),
     BottleneckRule(names=BottleneckKind.OTHER_PROCESSES, precedence=Precedence.EXPLAINS, explain=host_other_processes),
     BottleneckRule(names=BottleneckKind.SHARED_CPU, precedence=Precedence.EXPLAINS, explain=shared_cpu),
