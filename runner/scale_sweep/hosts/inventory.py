@@ -163,7 +163,7 @@ def _entry(path: Path, name: str, has: Mapping[str, Any]) -> HostEntry:
     odd = sorted(key for key in has if key.startswith("scale_") and key not in _OURS)
     if odd:
         raise UsageError(f"--hosts {path}: {name}: {odd[0]} is no variable of scale", remedy=f"use {', '.join(_OURS)}")
-    cpus = str(has.get("scale_cpus") or "")
+    cpus = str(has.get("scale_cpus", ""))  # a single 0 is a number for Ansible
     try:
         numbers = parse_cpus(cpus) if cpus else ()
     except ValueError as error:
