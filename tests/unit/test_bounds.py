@@ -62,6 +62,7 @@ OPENS = {
 # What waits by design, each with what bounds it.
 BOUNDED_OTHERWISE = {
     ("spawning.py", "get"),  # the starter's own thread, which waits for work and holds nobody up
+    ("network.py", "ThreadPoolExecutor"),  # of hosts: each task reads the lines of an agent, for STREAM_S
     ("setup.py", "ThreadPoolExecutor"),  # of hosts: each task is run_line, which ends after READY_S
     ("remote.py", "get"),  # the link to a host ends every request LEASE_S after its last line
 }
