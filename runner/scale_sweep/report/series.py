@@ -142,7 +142,7 @@ class SharedParts:
         if part in self._names:
             return f'<use href="#{self._names[part]}"/>'
         self._names[part] = name
-        return f'<g id="{name}">{part}</g>'
+        return f'<g id="{name}" class="plot">{part}</g>'  # the class again: rules for `.plot .t` end at a reference
 
 
 def panel_svg(
