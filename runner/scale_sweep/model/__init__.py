@@ -5,7 +5,14 @@ Data only: no I/O, no clock, the standard library alone. Units end the names (`_
 """
 
 from scale_sweep.model.bottleneck import Bottleneck, BottleneckKind
-from scale_sweep.model.cpu_seconds import CPU_BOUND, NEW_PAGES, is_taken, rate_alone_per_s, rate_per_cpu_s
+from scale_sweep.model.cpu_seconds import (
+    CPU_BOUND,
+    NEW_PAGES,
+    is_taken,
+    rate_alone_per_s,
+    rate_per_cpu_s,
+    taken_cores,
+)
 from scale_sweep.model.declared import (
     COLUMN_TYPES,
     Operation,
@@ -251,6 +258,7 @@ __all__ = [
     "is_taken",
     "rate_alone_per_s",
     "rate_per_cpu_s",
+    "taken_cores",
     "counted_verdicts",
     "verdict_words",
 ]

@@ -42,17 +42,28 @@ def rate_alone_per_s(result: TrialResult) -> float | None:
     """The rate if the server had had the CPU time that others took from it: rate_per_cpu_s times the cores that it
     would then have used. None where rate_per_cpu_s is None.
 
-    What others took counts up to what the server lacked of its cores. Where the load generator shares the server's
-    CPUs, it would have had its part of that time, as it has of the CPU time that both used.
+    Where the load generator shares the server's CPUs, it would have had its part of that time, as it has of the CPU
+    time that both used.
     """
-    per_cpu_s, used = rate_per_cpu_s(result), result.measurement.server_cpu_cores
-    if per_cpu_s is None or used is None:
+    per_cpu_s, used, taken = rate_per_cpu_s(result), result.measurement.server_cpu_cores, taken_cores(result)
+    if per_cpu_s is None or used is None or taken is None:
         return None
+    return per_cpu_s * (used + taken * used / (used + _shared_cores(result)))
+
+
+def taken_cores(result: TrialResult) -> float | None:
+    """The cores that other programs and the hypervisor took from the server, at most what it lacked of its cores. None
+    if the server's CPU time was not read."""
     m = result.measurement
-    shared = (m.generator_cpu_cores or 0.0) if result.trial.placement.shared else 0.0
-    lacked = max(0.0, result.trial.cores - used - shared)
-    taken = min(lacked, (m.other_cpu_cores or 0.0) + (m.stolen_cpu_cores or 0.0))
-    return per_cpu_s * (used + taken * used / (used + shared))
+    if m.server_cpu_cores is None:
+        return None
+    lacked = max(0.0, result.trial.cores - m.server_cpu_cores - _shared_cores(result))
+    return min(lacked, (m.other_cpu_cores or 0.0) + (m.stolen_cpu_cores or 0.0))
+
+
+def _shared_cores(result: TrialResult) -> float:
+    """The cores that the load generator used, if it shares the server's CPUs."""
+    return (result.measurement.generator_cpu_cores or 0.0) if result.trial.placement.shared else 0.0
 
 
 def is_taken(result: TrialResult) -> bool:

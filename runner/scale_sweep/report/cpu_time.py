@@ -1,7 +1,7 @@
 """The server's CPUs in the report: the rate for each CPU-second, and whether the CPUs of all trials were equally fast.
 
-The rate for each CPU-second gives a table, and an estimate of the speedup where others took the CPUs. Pure. Refuses the
-estimate where the run has a speedup of its own: a measured number is better than one with an assumption.
+The rate for each CPU-second gives a table with an estimate of the speedup. Pure. Refuses an estimate in the sentence of
+the run, which a reader would take for a measured number: if others took the CPUs of all trials, the sentence says so.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scale_sweep.analysis.noise import without_drift
 from scale_sweep.analysis.noise.equal_speed import SpeedCorrection, speed_correction
 from scale_sweep.analysis.observations import cpu_observations
 from scale_sweep.base.units import format_number, format_rate, with_interval
-from scale_sweep.experiment.axes import AxisFacts, load_axis
+from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import (
     BottleneckKind,
     CpuPoint,
@@ -25,6 +25,7 @@ from scale_sweep.model import (
     is_taken,
     rate_alone_per_s,
     rate_per_cpu_s,
+    taken_cores,
 )
 from scale_sweep.report.table import ABSENT, Table, mean, rate
 
@@ -45,30 +46,29 @@ def heading_of(rate_words: str) -> str:
 
 
 def with_cpu_points(fit: FitReport, run: StoredRun) -> FitReport:
-    """The fit with the curve of the rate for each CPU-second; with its speedup in the sentence, where others took the
-    CPUs of so many trials that the run has no speedup from its first to its last level."""
+    """The fit with the curve of the rate for each CPU-second; with another sentence if others took the CPUs of all
+    trials."""
     axis = load_axis(run.plan.sweep.axis)
     if axis.standings[BottleneckKind.SERVER_CPU].standing is not Standing.SWEPT:
         return fit
     per_cpu_s, alone = (
         without_drift(cpu_observations(run.results, rate)) for rate in (rate_per_cpu_s, rate_alone_per_s)
     )
-    points = cpu_points(per_cpu_s, alone)
-    estimate = _estimate(fit, points, run, axis)
-    return replace(fit, per_cpu=points, sentence=f"{fit.sentence} {estimate}" if estimate else fit.sentence)
+    return replace(fit, per_cpu=cpu_points(per_cpu_s, alone), sentence=_taken_words(run.on_curve) or fit.sentence)
 
 
-def _estimate(fit: FitReport, points: Sequence[CpuPoint], run: StoredRun, axis: AxisFacts) -> str:
-    levels = sorted({r.trial.level for r in run.on_curve})
-    measured = {p.level for p in fit.points}
-    lost = [level for level in {*levels[:1], *levels[-1:]} if level not in measured]
-    taken = {r.trial.level for r in run.on_curve if is_taken(r)}
-    if len(levels) < 2 or not lost or not taken.issuperset(lost):
+def _taken_words(trials: Sequence[TrialResult]) -> str:
+    """The sentence of a run that has no valid trial because of others; "" for any other run."""
+    if not trials or not all(is_taken(r) and not r.verdict.kind.is_fitted for r in trials):
         return ""
-    if not points or (points[0].level, points[-1].level) != (levels[0], levels[-1]):
-        return ""
-    span = f"{format_number(levels[0])} → {axis.count(format_number(levels[-1]))}"
-    return f"Estimated per CPU-second: {span}: speedup {speedup_words(points[-1])}, {ASSUMPTION}."
+    percent = sorted(100 * (taken_cores(r) or 0.0) / r.trial.cores for r in trials)
+    least, most = f"{percent[0]:.0f}", f"{percent[-1]:.0f}"
+    span = most if least == most else f"{least} to {most}"
+    by_programs = any(
+        r.verdict.bottleneck is not None and r.verdict.bottleneck.kind is BottleneckKind.OTHER_PROCESSES for r in trials
+    )
+    who, remedy = ("other programs", "Stop them") if by_programs else ("the hypervisor", "Wait until it is quiet")
+    return f"No VALID trial: {who} took {span} % of the server's cores. No speedup was measured. {remedy}, and sweep again."
 
 
 def speedup_words(point: CpuPoint) -> str:
@@ -84,7 +84,10 @@ def cpu_table(fit: FitReport, run: StoredRun) -> Table:
         (format_number(p.level), str(p.n), rate(p.rate_per_cpu_s), speedup_words(p) if p is not fit.per_cpu[0] else "1")
         for p in fit.per_cpu
     )
-    note = f"with trials whose CPUs others took in part; the speedup is an estimate: it holds {ASSUMPTION}"
+    note = (
+        f"with trials whose CPUs others took in part; the speedup is an estimate: it holds {ASSUMPTION}. In "
+        "parentheses: 95 % interval"
+    )
     headers = (load_axis(run.plan.sweep.axis).title, "Trials", heading_of(run.plan.sweep.work.rate_words), "Speedup")
     return Table(title="Per CPU-second", headers=headers, rows=rows, notes=(note,) if rows else ())
 

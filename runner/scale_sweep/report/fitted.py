@@ -16,11 +16,7 @@ FORMULA = (
 
 def interval_words(fit: FitReport, trials: str = "valid trials") -> str:
     """A sentence on the parentheses of a document, and whether the rates have some. trials: measurements of a level."""
-    if (
-        any(p.mean_low is not None for p in fit.points)
-        or not fit.points
-        and any(p.low is not None for p in fit.per_cpu)
-    ):
+    if any(p.mean_low is not None for p in fit.points):
         return f"{EXPLAINED}."
     return f"{EXPLAINED}. Rates and speedups have no interval: no level has two {trials}." if fit.points else ""
 
