@@ -72,7 +72,11 @@ def _taken(result: TrialResult) -> float:
 
 
 def _others(results: Sequence[TrialResult], unit: str) -> str:
-    return _moving("other processes used", _means(results, lambda r: r.measurement.other_cpu_cores), unit)
+    return _moving(
+        "other processes used, on all CPUs of the machine,",
+        _means(results, lambda r: r.measurement.other_cpu_cores),
+        unit,
+    )
 
 
 def _stolen(results: Sequence[TrialResult], unit: str) -> str:
@@ -83,7 +87,7 @@ def _moving(who: str, cores: Mapping[float, float], unit: str) -> str:
     if not cores or max(cores.values()) - min(cores.values()) < OTHERS_SHARE:
         return ""
     by_level = _listed(cores, ".2f")
-    return f"{who} CPU that moves with the {unit}: {by_level} CPU cores"
+    return f"{who} CPU time that moves with the {unit}: {by_level} CPU cores"
 
 
 def _clock(results: Sequence[TrialResult], unit: str) -> str:
