@@ -33,7 +33,9 @@ VERDICT_MEANINGS = {
     "SOFTWARE_BOTTLENECK": "the server does not use its resources, for a reason inside it; the rate is the server's",
     "UNSTEADY": "the rate drifted or varied too much inside the window",
     "GENERATOR_BOUND": "the load generator was the bottleneck, or too near to it",
-    "RESOURCE_NOT_SATURATED": "the server left cores idle: another resource was the bottleneck",
+    "RESOURCE_NOT_SATURATED": (
+        "the server used too little of its cores: another resource limited it, or other programs took the CPU time"
+    ),
     "OFFERED_NOT_MET": "the offered rate was not reached",
     "THROTTLED": "a CPU quota limited the server",
     "ERRORS": "requests failed, or the server did not have the planned settings",
