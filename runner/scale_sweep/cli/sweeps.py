@@ -157,7 +157,8 @@ def resume(
     _ask_format(stored.plan.sweep, yes)
     start_dashboards(with_dashboards, metrics_port, no_metrics)
     writer = compose.reopen_run(stored, held)
-    console.say(f"{missing} of {counted(len(stored.plan.trials), 'trial')} to go, in {writer.path}")
+    more = "; --quick may add replicates" if stored.plan.sweep.origin.get("method.replicates") == "time" else ""
+    console.say(f"{missing} of {counted(len(stored.plan.trials), 'trial')} to go, in {writer.path}{more}")
     run_and_show(prepared, writer, as_json, 0 if no_metrics else metrics_port)
 
 
