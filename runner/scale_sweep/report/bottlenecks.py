@@ -6,6 +6,7 @@ from collections import Counter
 
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.model import BottleneckKind, StoredRun, TrialResult, VerdictKind
+from scale_sweep.report.alike import alike
 from scale_sweep.report.figures import axis_name, levels_of
 from scale_sweep.report.table import ABSENT, Table
 
@@ -50,7 +51,8 @@ SHOWN_SHARE = 10.0  # percent of the seconds
 
 
 def bottlenecks_table(run: StoredRun) -> Table:
-    """One row for each level: the bottleneck of most trials, the shares of its seconds, and what to change."""
+    """One row for each level: the bottleneck of most trials, the shares of its seconds, the least and the greatest
+    figures of these trials, and what to change."""
     rows = tuple(_row(run, level) for level in levels_of(run))
     headers = (axis_name(run), "Bottleneck", "Second by second", "Figures", "To move it")
     return Table(title="Bottlenecks", headers=headers, rows=rows, words=(1, 2, 3, 4))
@@ -70,9 +72,10 @@ def _row(run: StoredRun, level: float) -> tuple[str, ...]:
     if not kinds:
         return format_number(level), ABSENT, ABSENT, ABSENT, ABSENT
     kind, count = kinds.most_common(1)[0]
-    first = next(r.verdict.bottleneck for r in trials if r.verdict.bottleneck and r.verdict.bottleneck.kind is kind)
+    found = [r.verdict.bottleneck for r in trials if r.verdict.bottleneck and r.verdict.bottleneck.kind is kind]
+    _, figures = alike(one.sentence for one in found)[0]
     name = NAMES[kind] + (f" ({count} of {counted(len(trials), 'trial')})" if count < len(trials) else "")
-    return format_number(level), name, _shares(trials), first.sentence, first.remedy or ABSENT
+    return format_number(level), name, _shares(trials), figures, found[0].remedy or ABSENT
 
 
 def _shares(trials: list[TrialResult]) -> str:
