@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from scale_sweep.base.units import counted, format_number, part_of
 from scale_sweep.judge.verdict import Transient, transient
+from scale_sweep.judge.verdict.thresholds import BATCH_S, BATCHES_MIN
 from scale_sweep.model import StoredRun, TrialResult, verdict_words
 from scale_sweep.report.figures import axis_facts, by_run_order
 from scale_sweep.report.markup import broken, css_of, escape, table_html
@@ -63,6 +64,7 @@ NOTE = (
     "began, relative to no discarded second. It is smallest at the end of the warm-up (the dot). The dashed line is "
     "the begin of the window. In the last half it is not defined."
 )
+_MSER = "MSER-5 finds the end of a warm-up: the second from which on the mean rate has about the smallest error"
 _TOP = 1.2
 _PER_ROW = 4
 
@@ -81,21 +83,33 @@ def warmup_panels(run: StoredRun) -> list[tuple[str, str]]:
 
 
 def warmup_words(run: StoredRun) -> list[str]:
-    """The number of trials for which the warm-up was long enough, and the names of the others."""
+    """The answer with the number of its trials, and the names of the others. Empty if no trial can show it."""
     endings = [(r, one) for r in by_run_order(run) if (one := _transient(run, r)) is not None]
     if not endings:
         return []
     late = [(r, t, begin_s) for r, (t, begin_s) in endings if t.is_long_enough and t.seconds > begin_s + 1]
     unknown = [r.trial.trial_id for r, (t, _) in endings if not t.is_long_enough]
-    good = len(endings) - len(late) - len(unknown)
-    sentences = [f"the warm-up had ended when the window began, by MSER-5: {part_of(good, len(endings), 'trial')}"]
+    sentences = [*_answer(len(late), len(endings) - len(unknown)), _MSER]
     sentences += [
         f"{r.trial.trial_id}: the warm-up ended {t.seconds} s into the load, the window began at {begin_s:.0f} s"
         for r, t, begin_s in late
     ]
     if unknown:
         sentences.append(f"not known, since the rate never settled or the series is too short: {', '.join(unknown)}")
+    judged = {r.trial.trial_id for r, _ in endings}
+    short = [r.trial.trial_id for r in by_run_order(run) if r.trial.trial_id not in judged]
+    if short:
+        sentences.append(f"not known, since fewer than {BATCHES_MIN * BATCH_S} s were recorded: {', '.join(short)}")
     return sentences
+
+
+def _answer(late: int, known: int) -> list[str]:
+    """Whether the warm-ups had ended. late: trials whose had not, of the known ones."""
+    if not known:
+        return []
+    if late:
+        return [f"No, in {part_of(late, known, 'trial')} that can show it: the window began before the warm-up ended"]
+    return [f"Yes, in {part_of(known, known, 'trial')} that can show it: the warm-up had ended when the window began"]
 
 
 def _transient(run: StoredRun, result: TrialResult) -> tuple[Transient, float] | None:
@@ -107,7 +121,7 @@ def _transient(run: StoredRun, result: TrialResult) -> tuple[Transient, float] |
     rates = [(t, v) for t, values in series if known(v := values.get(result.trial.work.rate_column)) and v is not None]
     rates = [(t, v) for t, v in rates if t <= window[1] + 0.5]
     ending = transient([v for _, v in rates]) if rates else None
-    return (ending, window[0] - (rates[0][0] - 1)) if ending is not None else None
+    return (ending, max(0.0, window[0] - (rates[0][0] - 1))) if ending is not None else None
 
 
 def _panel(result: TrialResult, ending: Transient, begin_s: float) -> str:
