@@ -81,7 +81,9 @@ def rate_of_trial(result: TrialResult, name: str) -> float | None:
 
 
 def drawn_model(fit: FitReport) -> ModelFit | None:
-    """The chosen model, or the line through the origin if none can be chosen."""
+    """The chosen model, or the line through the origin if none can be chosen; None for one level, which has no line."""
+    if len(fit.points) < 2:
+        return None
     return next((m for m in fit.models if m.model == (fit.chosen or "linear")), None)
 
 
@@ -249,7 +251,9 @@ def caption(run: StoredRun) -> str:
     others = len(run.results) - len(run.on_curve)
     absent = _undrawn(run)
     sentences = (
-        "The trials of the curve, side by side, beside the interval of their mean. Hollow marks do not count.",
+        "The trials of the curve, side by side, beside the interval of their mean. Hollow marks do not count."
+        if any(r.verdict.kind.is_fitted for r in run.on_curve)
+        else "The trials, side by side. None of them counts, so there is no mean and no fit.",
         "The band is 95 % for the curve, over the models that the points support." if _has_band(run) else "",
         f"Drift checks, ablation trials, connections checks and confirming trials ({others}) are only in the table of "
         "trials."

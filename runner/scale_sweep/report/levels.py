@@ -73,7 +73,7 @@ def _scaled(run: StoredRun, level: float, common: Sequence[str]) -> tuple[str, s
 def _notes(run: StoredRun, common: Sequence[str]) -> tuple[str, ...]:
     states = [at_level(run, level) for level in levels_of(run)]
     notes = [
-        _NOTE,
+        _NOTE if any(is_valid for _, is_valid in states) else "",
         f"every rate: {', '.join(common)}" if common else "",
         _MARKED if not all(is_valid for _, is_valid in states) else "",
         _OWN if any(_is_own(trials) for trials, _ in states) else "",

@@ -57,7 +57,7 @@ def markdown(run: StoredRun, reference: Reference | None = None) -> str:
         *_soaks(run),
         *_published(run, reference),
         _section("Bottlenecks", _bottleneck(run)) if any(r.verdict.bottleneck for r in run.results) else "",
-        _section("To make the others count", _bullets(remedies(run))) if remedies(run) else "",
+        _section("To make the rejected trials count", _bullets(remedies(run))) if remedies(run) else "",
         *_disks(run),
         _section("Every trial and its verdict", table_markdown(_with_reasons(trial_table(run)))),
         _section("Was the warm-up long enough?", _bullets(warmup_words(run))),

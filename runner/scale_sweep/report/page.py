@@ -141,7 +141,7 @@ def _bottleneck(run: StoredRun) -> str:
 
 def _others(run: StoredRun) -> str:
     advice = listed(remedies(run))
-    return f"<h3>To make the others count</h3>{advice}" if advice else ""
+    return f"<h3>To make the rejected trials count</h3>{advice}" if advice else ""
 
 
 def _per_cpu(run: StoredRun) -> str:

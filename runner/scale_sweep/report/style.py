@@ -72,6 +72,7 @@ p{margin:6px 0;max-width:78ch}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:14px 0}
 .tile{background:var(--raised);border-radius:8px;padding:9px 13px}
 .tile b{display:block;font-size:18px;line-height:1.25;font-variant-numeric:tabular-nums}
+.tile:only-child{max-width:240px}
 .tile span{color:var(--soft);font-size:13px}
 .chips{display:flex;flex-wrap:wrap;gap:6px;margin:10px 0}
 .chip{border:1px solid currentColor;border-radius:99px;padding:0 10px;font-size:13px;white-space:nowrap}
