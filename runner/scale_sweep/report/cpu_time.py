@@ -68,7 +68,8 @@ def _taken_words(trials: Sequence[TrialResult]) -> str:
         r.verdict.bottleneck is not None and r.verdict.bottleneck.kind is BottleneckKind.OTHER_PROCESSES for r in trials
     )
     who, remedy = ("other programs", "Stop them") if by_programs else ("the hypervisor", "Wait until it is quiet")
-    return f"No VALID trial: {who} took {span} % of the server's cores. No speedup was measured. {remedy}, and sweep again."
+    taken = f"{who} took {span} % of the server's cores"
+    return f"No VALID trial: {taken}. No speedup was measured. {remedy}, and sweep again."
 
 
 def speedup_words(point: CpuPoint) -> str:
