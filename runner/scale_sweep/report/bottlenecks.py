@@ -72,10 +72,10 @@ def _row(run: StoredRun, level: float) -> tuple[str, ...]:
     if not kinds:
         return format_number(level), ABSENT, ABSENT, ABSENT, ABSENT
     kind, count = kinds.most_common(1)[0]
-    found = [r.verdict.bottleneck for r in trials if r.verdict.bottleneck and r.verdict.bottleneck.kind is kind]
-    _, figures = alike(one.sentence for one in found)[0]
+    of_kind = [r.verdict.bottleneck for r in trials if r.verdict.bottleneck and r.verdict.bottleneck.kind is kind]
+    _, figures = alike(one.sentence for one in of_kind)[0]
     name = NAMES[kind] + (f" ({count} of {counted(len(trials), 'trial')})" if count < len(trials) else "")
-    return format_number(level), name, _shares(trials), figures, found[0].remedy or ABSENT
+    return format_number(level), name, _shares(trials), figures, of_kind[0].remedy or ABSENT
 
 
 def _shares(trials: list[TrialResult]) -> str:

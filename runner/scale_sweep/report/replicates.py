@@ -1,16 +1,17 @@
-"""Words on what one window cannot show: whether replicates agree, and where the noise comes from. Pure.
+"""Words on replicates: how many ran, whether they agree, and where the noise comes from. Pure.
 
 Refuses to name a level whose replicates differ by less than matters (scale_sweep/analysis/noise/agreement.py).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from scale_sweep.analysis.noise.parts import PLACES
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.experiment.axes import AxisFacts
-from scale_sweep.model import Agreement, LevelAgreement, NoiseParts, PartName, TrialResult
+from scale_sweep.model import Agreement, LevelAgreement, NoiseParts, PartName, StoredRun, TrialResult
 from scale_sweep.report.table import Table
 from scale_sweep.sweep.vary import slug
 
@@ -114,3 +115,15 @@ def _notes(parts: NoiseParts | None) -> tuple[str, ...]:
     if not any(part.name == "session" for part in parts.parts):
         note += "; one run does not show how sessions differ"
     return (note,)
+
+
+def replicates_words(run: StoredRun) -> str:
+    """ "5 of each level (3 planned, 2 added because there was time)": those of the trials that ran."""
+    sweep = run.plan.sweep
+    ran = sorted(Counter(r.trial.point_id for r in run.on_curve).values())
+    if not ran or ran[-1] <= sweep.replicates:
+        return f"{sweep.replicates} of each level"
+    span = f"{ran[0]}" if ran[0] == ran[-1] else f"{ran[0]} to {ran[-1]}"
+    why = "for narrow intervals" if sweep.until_ci_percent is not None else "because there was time"
+    added = f"{ran[-1] - sweep.replicates}" if ran[0] == ran[-1] else "others"
+    return f"{span} of each level ({sweep.replicates} planned, {added} added {why})"

@@ -8,7 +8,6 @@ default: the manifest has those of the targets, as the run was begun.
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
 
@@ -18,6 +17,7 @@ from scale_sweep.experiment.axes import axis_of
 from scale_sweep.model import DEFAULTS, KnobRole, Operation, StoredRun, Sweep, TrialResult
 from scale_sweep.report.disk_tables import limit_words
 from scale_sweep.report.old_servers import old_servers
+from scale_sweep.report.replicates import replicates_words
 from scale_sweep.report.table import Table, fixed, known, mean, unseen_words
 
 Fact = tuple[str, str]
@@ -137,7 +137,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
                 f"values: {sweep.work.data.values}"
             ),
         ),
-        ("Replicates", f"{_replicates(run)}, interleaved, in an order of seed {sweep.seed_of_order}"),
+        ("Replicates", f"{replicates_words(run)}, interleaved, in an order of seed {sweep.seed_of_order}"),
         ("Not visible", unseen_words(run)),
         ("Ceiling of the load generator", _ceiling(run)),
         ("Stored rows", _compared(run)),
@@ -155,18 +155,6 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
         ("Tags", " ".join(f"{k}={v}" for k, v in sweep.tags.items())),
     ]
     return tuple((label, value) for label, value in facts if value)
-
-
-def _replicates(run: StoredRun) -> str:
-    """ "5 of each level (3 planned, 2 added because there was time)": those of the trials that ran."""
-    sweep = run.plan.sweep
-    ran = sorted(Counter(r.trial.point_id for r in run.on_curve).values())
-    if not ran or ran[-1] <= sweep.replicates:
-        return f"{sweep.replicates} of each level"
-    span = f"{ran[0]}" if ran[0] == ran[-1] else f"{ran[0]} to {ran[-1]}"
-    why = "for narrow intervals" if sweep.until_ci_percent is not None else "because there was time"
-    added = f"{ran[-1] - sweep.replicates}" if ran[0] == ran[-1] else "others"
-    return f"{span} of each level ({sweep.replicates} planned, {added} added {why})"
 
 
 def _warmups(run: StoredRun) -> str:
