@@ -8,7 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from scale_sweep.cli import app
-from scale_sweep.results.store.reader import read_plan
+from scale_sweep.model import VerdictKind
+from scale_sweep.results.store.reader import read_plan, read_run
 from tests.unit.stored_runs import NAMES, unpacked
 
 
@@ -31,6 +32,8 @@ def test_show_names_the_report_only_where_there_is_one(tmp_path):
     shown = said("show", killed).replace("\n", "")
     assert "report.html" not in shown
     assert f"scale report {killed}" in shown
+    assert "interrupted after 1 of " in shown and f"scale resume {killed}" in shown
+    assert "resume" not in said("show", whole)
     assert json.loads(said("show", whole, "--json"))["report"] == f"{whole}/report.html"
     assert json.loads(said("show", killed, "--json"))["report"] is None
 
@@ -48,6 +51,7 @@ def test_list_counts_the_same_trials_in_both_numbers(name, tmp_path):
     finished = planned if name != "killed" else 1
     (row,) = json.loads(said("list", "--results", tmp_path, "--json"))
     assert row["trials"] == f"{finished} of {planned}"
+    assert row["valid"] == str(sum(r.verdict.kind is VerdictKind.VALID for r in read_run(path).results))
     assert f"{finished} of {planned}" in said("list", "--results", tmp_path)
 
 

@@ -33,14 +33,15 @@ def register(app: typer.Typer) -> None:
 def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None:
     """List the stored runs, oldest first."""
     from scale_sweep.cli import console
+    from scale_sweep.model import VerdictKind
     from scale_sweep.results.store.held import status_of
-    from scale_sweep.results.store.reader import read_manifest, run_paths, trial_counts
+    from scale_sweep.results.store.reader import read_manifest, read_verdicts, run_paths
 
     rows = []
     for path in run_paths(results):
         try:
             manifest = read_manifest(path)
-            finished, planned = trial_counts(path)
+            verdicts, planned = read_verdicts(path)
         except StoreError as error:
             console.show_error(error)
             continue
@@ -50,14 +51,16 @@ def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None
                 path.name,
                 str(sweep.get("target", "")),
                 str(sweep.get("runtime", "")),
-                f"{finished} of {planned}",
+                f"{len(verdicts)} of {planned}",
+                f"{verdicts.count(VerdictKind.VALID)}",
                 status_of(path, manifest),
             ]
         )
+    columns = ["run", "target", "runtime", "trials", "valid", "status"]
     if as_json:
-        console.show_json([dict(zip(("run", "target", "runtime", "trials", "status"), r, strict=True)) for r in rows])
+        console.show_json([dict(zip(columns, r, strict=True)) for r in rows])
     elif rows:
-        console.show_table("", ["run", "target", "runtime", "trials", "status"], rows)
+        console.show_table("", columns, rows)
     else:
         console.say(f"no runs in {results}; make one with: scale sweep cpu --cores 1..2")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 from scale_sweep.analysis.compare import compare_variants
 from scale_sweep.analysis.connections_check import sentences
-from scale_sweep.base.units import format_cpus, format_levels, format_number
+from scale_sweep.base.units import counted, format_cpus, format_levels, format_number
 from scale_sweep.cli import console
 from scale_sweep.cli.compared import show_comparison
 from scale_sweep.cli.compose import Prepared
@@ -205,11 +206,15 @@ def run_document(stored: StoredRun) -> dict[str, Any]:
 
 def show_run(stored: StoredRun) -> None:
     """Shows the table, the fit in one sentence, the verdicts and the report; for `scale ab` also the comparison. A
-    run without a finished trial gets one sentence."""
+    run without a finished trial gets one sentence, and an interrupted run the command that continues it."""
     if stored.results:
         _show_results(stored)
     else:
         console.show_line("no trial is finished")
+    if status_of(Path(stored.path), stored.manifest) == "interrupted":
+        done = f"{len(stored.results)} of {counted(len(stored.plan.trials), 'trial')}"
+        again = f"scale resume {shlex.quote(stored.path)}"
+        console.show_line(f"interrupted after {done}; continue it with: {again}", "yellow")
     console.show_line(report_line(Path(stored.path)))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from scale_sweep.analysis.later_trials import with_later_trials
 from scale_sweep.base.errors import StoreError, UsageError
-from scale_sweep.model import FOLDED, FitReport, Plan, Sample, StoredRun, Trial, TrialResult
+from scale_sweep.model import FOLDED, FitReport, Plan, Sample, StoredRun, Trial, TrialResult, VerdictKind
 from scale_sweep.results.store.codec import document_of, from_json, from_plain
 from scale_sweep.results.store.stored import FIT, MANIFEST, PLAN, TRIAL, is_there, read_text
 
@@ -84,10 +84,11 @@ def _refuse_odd(trial: Trial, file: Path) -> None:
         raise StoreError(f"{file}: the level of {trial.trial_id} is {trial.level:g}; a level is above 0")
 
 
-def trial_counts(path: Path) -> tuple[int, int]:
-    """The finished and the planned trials of a run, of every role. Raises StoreError as read_plan does."""
-    planned = read_plan(path).trials
-    return sum(is_there(path, done_of(trial)) for trial in planned), len(planned)
+def read_verdicts(path: Path) -> tuple[list[VerdictKind], int]:
+    """The verdicts of the finished trials of a run, of every role, and the number of the planned trials. Raises
+    StoreError."""
+    plan = read_plan(path)
+    return [r.verdict.kind for r in with_later_trials(plan, read_results(path, plan))], len(plan.trials)
 
 
 def folder_of(trial: Trial) -> str:
