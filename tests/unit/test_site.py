@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from scale_sweep.cli import app
+from scale_sweep.model import VerdictKind
 from scale_sweep.report.site import curves_of, index_html, site
 from scale_sweep.results.store.reader import read_run
 from tests.unit.stored_runs import unpacked
@@ -59,6 +60,16 @@ def test_a_curve_has_the_figures_of_its_run(results):
     assert curve.answer.startswith("0.5 → 1 cores: ")
     for rate, low, high in zip(curve.rates, curve.lows, curve.highs, strict=True):
         assert low is None or low <= rate <= high
+
+
+def test_a_run_without_a_fitted_trial_says_so(results):
+    run = read_run(next(results.glob("*-cpu-*")))
+    bad = [replace(r, verdict=replace(r.verdict, kind=VerdictKind.UNSTEADY)) for r in run.results]
+    (curve,) = curves_of(replace(run, results=tuple(bad), fit=None))
+    index = index_html([curve], "One")
+    assert "0 curves of 1 run, 1 database; 1 row without a fitted trial" in index
+    assert curve.answer == "no fitted trial"
+    assert f"{curve.title}, 0.5,1 cores, {curve.created}</a>" in index
 
 
 def test_no_text_of_a_run_becomes_markup(results):

@@ -54,7 +54,7 @@
       add(svg, "line", { x1: L, x2: W - R, y1: y(value), y2: y(value), class: value ? "grid" : "zero" });
       add(svg, "text", { x: L - 7, y: y(value) + 4, "text-anchor": "end", class: "t dim" }, shown(value));
     }
-    for (const level of new Set(drawn.flatMap(curve => curve.levels)))
+    for (const level of new Set([0, ...drawn.flatMap(curve => curve.levels)]))
       add(svg, "text", { x: x(level), y: H - B + 19, "text-anchor": "middle", class: "t dim" }, String(level));
     add(svg, "text", { x: W - R, y: H - B + 38, "text-anchor": "end", class: "t dim" }, drawn[0].axis);
     const upright = asSpeedup ? "speedup against the curve's first level" : drawn[0].unit;
@@ -98,7 +98,7 @@
   const drawn = new Set();
   boxes.forEach(box => {
     const curve = curves[+box.dataset.curve], isNew = !drawn.has(curve.database) && drawn.size < MOST;
-    box.disabled = false;
+    box.disabled = !curve.levels.length;  // without a fitted trial there is nothing to draw
     box.checked = !!first && curve.kind === first.kind && curve.levels.length > 1 && isNew;
     if (box.checked) drawn.add(curve.database);
     box.addEventListener("change", draw);

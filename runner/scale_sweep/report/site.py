@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from scale_sweep.base.units import format_number, format_rate
+from scale_sweep.base.units import counted, format_levels, format_number, format_rate
 from scale_sweep.base.visible import visible
 from scale_sweep.model import FitReport, StoredRun
 from scale_sweep.report import run_facts
@@ -30,10 +30,12 @@ _PLAIN = re.compile(r"[A-Za-z0-9][\w.+-]*")
 @dataclass(frozen=True, kw_only=True)
 class SiteCurve:
     """One curve of the index. levels: the fitted ones, ascending, each with its mean rate and the 95 % interval of it
-    (None where there is none). kind: curves of one kind can be drawn together: the axis and the unit of the rate."""
+    (None where there is none). planned: the levels of the sweep, in words. kind: curves of one kind can be drawn
+    together: the axis and the unit of the rate."""
 
     page: str
     title: str
+    planned: str
     database: str
     version: str
     machine: str
@@ -80,6 +82,7 @@ def _curve(run: StoredRun, curve: SubjectCurve, several: bool) -> SiteCurve:
     return SiteCurve(
         page=f"{folder_of(run)}/report.html",
         title=sweep.name,
+        planned=f"{format_levels(sweep.levels)} {axis.name}",
         database=visible(database),
         version=visible(version),
         machine=visible(facts.get("CPU", "")) or "not known",
@@ -97,9 +100,9 @@ def _curve(run: StoredRun, curve: SubjectCurve, several: bool) -> SiteCurve:
 
 
 def _answer(points: Sequence[SubjectPoint], fit: FitReport | None, units: str) -> str:
-    """ "1 → 2 cores: 1.84 (1.51 to 2.27) ×"."""
+    """ "1 → 2 cores: 1.84 (1.51 to 2.27) ×"; without a speedup, the reason."""
     if len(points) < 2:
-        return ABSENT
+        return "one fitted level" if points else "no fitted trial"
     span = f"{format_number(points[0].level)} → {format_number(points[-1].level)} {units}"
     last = next((p for p in fit.points if p.level == points[-1].level), None) if fit else None
     if last is not None and last.speedup and last.speedup_low and last.speedup_high:
@@ -111,7 +114,7 @@ def index_html(listed: Sequence[SiteCurve], title: str) -> str:
     """The index: filters, the picture, and a row for each curve, the newest first."""
     ordered = sorted(listed, key=lambda curve: (curve.created, curve.title), reverse=True)
     rows = "".join(_row(number, curve) for number, curve in enumerate(ordered))
-    heads = ("draw", "run", "database", "machine", "speedup", "best rate", "fitted trials", "started", "curve")
+    heads = ("draw", "run", "database", "machine", "speedup", "best rate", "fitted trials", "curve")
     head = "".join(f'<th scope="col" class="w">{name}</th>' for name in heads)
     data = json.dumps([asdict(curve) for curve in ordered], ensure_ascii=True).replace("<", "\\u003c")
     style, script = part("site.css"), part("site.js")
@@ -129,22 +132,23 @@ def index_html(listed: Sequence[SiteCurve], title: str) -> str:
 
 
 def _count(listed: Sequence[SiteCurve]) -> str:
-    runs = len({curve.page for curve in listed})
-    databases = len({curve.database for curve in listed})
-    return (
-        f"{len(listed)} {'curve' if len(listed) == 1 else 'curves'} of {runs} {'run' if runs == 1 else 'runs'}, "
-        f"{databases} {'database' if databases == 1 else 'databases'}"
-    )
+    """ "2 curves of 3 runs, 1 database; 1 row without a fitted trial"."""
+    runs, databases = ({getattr(curve, name) for curve in listed} for name in ("page", "database"))
+    without = sum(not curve.levels for curve in listed)
+    many = counted(len(listed) - without, "curve"), counted(len(runs), "run"), counted(len(databases), "database")
+    rest = f"; {counted(without, 'row')} without a fitted trial" if without else ""
+    return f"{many[0]} of {many[1]}, {many[2]}{rest}"
 
 
 def _row(number: int, curve: SiteCurve) -> str:
     best = f"{format_rate(max(curve.rates))} {curve.unit}" if curve.rates else ABSENT
     named = f"{curve.database} {curve.version}".strip()
-    cells = (named, curve.machine, curve.answer, best, curve.fitted, curve.created)
-    link = f'<th scope="row"><a href="{escape(curve.page)}">{escape(curve.title)}</a></th>'
-    box = f'<td><input type="checkbox" data-curve="{number}" aria-label="draw {escape(curve.title)}" disabled></td>'
+    cells = (named, curve.machine, curve.answer, best, curve.fitted)
+    name = escape(f"{curve.title}, {curve.planned}, {curve.created}")
+    link = f'<th scope="row" class="w"><a href="{escape(curve.page)}">{name}</a></th>'
+    box = f'<td class="w"><input type="checkbox" data-curve="{number}" aria-label="draw {name}" disabled></td>'
     rest = "".join(f'<td class="w">{escape(cell)}</td>' for cell in cells)
-    return f"<tr>{box}{link}{rest}<td>{_small(curve)}</td></tr>"
+    return f'<tr>{box}{link}{rest}<td class="w">{_small(curve)}</td></tr>'
 
 
 def _small(curve: SiteCurve) -> str:
