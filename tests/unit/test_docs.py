@@ -25,6 +25,13 @@ def test_the_table_of_the_databases_is_that_of_the_facts():
     assert DOCS["databases.md"] == databases_table.written(DOCS["databases.md"]), "run: python tools/databases_table.py"
 
 
+def test_the_readme_has_each_target_with_its_runtimes_in_the_order_in_which_they_are_tried():
+    table = README.partition("## Targets and runtimes")[2].partition("\n## ")[0]
+    stated = dict(re.findall(r"^\| `(\w+)`[^|]* \| ([^|]*) \|", table, re.MULTILINE))
+    words = {"installation": "`process`", "image": "`docker`", "endpoint": "`endpoint`"}
+    assert stated == {facts.name: ", ".join(words[source] for source in facts.runs_from) for facts in all_facts()}
+
+
 def test_the_settings_page_is_the_settings_table():
     assert DOCS["settings.md"] == page(), "run: python tools/settings_page.py > docs/settings.md"
 
