@@ -12,7 +12,7 @@ import pytest
 from scale_sweep.machine.host.alive import alive, started_ticks
 from scale_sweep.machine.state import SERVER_VARIABLE, folder, read_records, record_of, save
 from scale_sweep.model import SiteRequest
-from scale_sweep.server.runtimes.clean import find_ignored, find_leftovers, remove
+from scale_sweep.server.runtimes.clean import find_caches, find_ignored, find_leftovers, remove
 from scale_sweep.server.runtimes.local import fresh_directories
 from scale_sweep.server.runtimes.own_memory import WAYS
 from scale_sweep.server.runtimes.segments import remove_segments, remove_shared, shared_by
@@ -37,6 +37,7 @@ def test_a_living_run_leaves_nothing_over(tmp_path):
     save(record_of("trial", [str(tmp_path / "data")]))
     (folder("clients") / "x").mkdir()
     assert ours() == []
+    assert find_caches() == ()
 
 
 def test_the_server_of_a_dead_run_is_stopped_and_its_data_removed(tmp_path):
@@ -124,14 +125,14 @@ def wanted(folder, disk):
     return SiteRequest(run_id="run-1", trial_id="t1", data_dir=str(folder), home="", disks=(str(disk),))
 
 
-def test_caches_go_when_no_run_lives_and_a_broken_record_is_named_and_ignored():
+def test_caches_are_removed_only_if_wanted_and_no_run_lives_and_a_broken_record_is_named_and_ignored():
     programs = folder("programs")
     (programs / "x").mkdir()
     bad = folder("records") / "bad.json"
     bad.write_text("{not json")
-    found = ours()
-    assert [x.kind for x in found] == ["cache"]
-    remove(found[0])
+    assert ours() == []
+    (cache,) = find_caches()
+    remove(cache)
     assert not any(programs.iterdir())
     assert [one for one in find_ignored() if one.startswith(str(bad))] == [f"{bad}: is not a record of this version"]
     assert bad.exists()

@@ -57,7 +57,7 @@ def clean(talk: Talk, line: Mapping[str, Any]) -> list[str]:
     removed = []
     with _cleaning:
         for leftover in find_leftovers():
-            if leftover.kind != "cache" and not remove(leftover):
+            if not remove(leftover):
                 removed.append(f"{leftover.kind} {leftover.name}")
     return removed
 

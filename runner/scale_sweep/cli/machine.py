@@ -59,20 +59,24 @@ def clean(
         list[Path] | None,
         typer.Option("--data-dir", help="Only leftovers of sweeps with this data directory; repeatable."),
     ] = None,
+    caches: Annotated[
+        bool,
+        typer.Option("--caches", help="Copies of programs and client libraries too; the next sweep makes them again."),
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
     as_json: JSON = False,
 ) -> None:
     """Remove containers, processes, data directories, cgroups and disks that a crash or a power cut left."""
     from scale_sweep.base.errors import ProvisionError
     from scale_sweep.cli import console
-    from scale_sweep.server.runtimes.clean import find_ignored, find_leftovers, remove
+    from scale_sweep.server.runtimes.clean import find_caches, find_ignored, find_leftovers, remove
 
     folders = data_dir or []
     for path in folders:
         require_directory(path, "--data-dir")
     for ignored in find_ignored():
         console.say(f"ignored {ignored}")
-    leftovers = find_leftovers(folders)
+    leftovers = (*find_leftovers(folders), *(find_caches() if caches else ()))
     removed: list[dict[str, Any]] = []
     left = []
     for leftover in leftovers:

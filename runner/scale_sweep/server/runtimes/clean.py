@@ -42,15 +42,22 @@ class Leftover:
 
 
 def find_leftovers(folders: Sequence[Path] = ()) -> tuple[Leftover, ...]:
-    """Everything of this user whose run has ended. folders: only what lies there; empty: everything. Memory comes after
-    the servers that wrote there."""
+    """Everything of this user whose run has ended, without caches. folders: only what lies there; empty: everything.
+    Memory comes after the servers that wrote there."""
     records = read_records().records
     dead = [record for record in records if not is_running(record) and _lies_in(record, folders)]
     dead.sort(key=lambda record: record.is_mounted)
     processes = [Leftover(kind=record.kind, name=record.name, record=record) for record in dead]
     containers = [c for c in _containers() if not folders or any(c.name == f"scale-{r.name}" for r in dead)]
-    caches = [] if folders or any(map(is_running, records)) else _caches()
-    return (*processes, *containers, *caches)
+    return (*processes, *containers)
+
+
+def find_caches() -> tuple[Leftover, ...]:
+    """Copies of programs and client libraries, which every run can make again; none while a run lives."""
+    if any(map(is_running, read_records().records)):
+        return ()
+    paths = [folder_path(name) for name in CACHES]
+    return tuple(Leftover(kind="cache", name=str(path)) for path in paths if path.is_dir() and any(path.iterdir()))
 
 
 def find_ignored() -> tuple[str, ...]:
@@ -60,12 +67,6 @@ def find_ignored() -> tuple[str, ...]:
 
 def _lies_in(record: Record, folders: Sequence[Path]) -> bool:
     return not folders or any(Path(p).is_relative_to(folder.absolute()) for p in record.paths for folder in folders)
-
-
-def _caches() -> list[Leftover]:
-    """Copies of programs and client libraries, which every run can make again. Only if no run lives."""
-    paths = [folder_path(name) for name in CACHES]
-    return [Leftover(kind="cache", name=str(path)) for path in paths if path.is_dir() and any(path.iterdir())]
 
 
 def _containers() -> list[Leftover]:
