@@ -85,4 +85,4 @@ def test_a_holder_that_was_killed_is_said_and_stops_no_run():
     with memory_of_run(WANTED, (min(os.sched_getaffinity(0)),), said.append) as before_trial:
         os.kill(holders()[0].pid, signal.SIGKILL)
         before_trial(make_trial())
-    assert said[1:] == ["only 0.0 GB of memory are held: pages beyond that are dear"]
+    assert said[1:] == ["only 0.0 GB of memory are held: pages beyond that cost more CPU time"]

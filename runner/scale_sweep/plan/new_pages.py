@@ -58,11 +58,11 @@ def _may_hold(pages: NewPages) -> int:
     return min(int((pages.cheap_bytes or 0) + bought), int(_HOLD_SHARE * pages.available_bytes))
 
 
-def held_sentence(held: int, pages: NewPages) -> str:
+def held_sentence(held: int) -> str:
     """A sentence about memory that is held because pages are dear."""
     return (
-        f"scale holds {held / 1e9:.1f} GB of memory and frees it as the server writes, because {pages.sentence}: "
-        "the rates do not contain the cost of dear pages"
+        f"scale holds {held / 1e9:.1f} GB of memory and frees it as the server writes: the rates do not contain the "
+        "higher cost of new memory pages"
     )
 
 
@@ -110,6 +110,6 @@ def with_equal_rows(sweep: Sweep, rows: int) -> Sweep:
     return replace(sweep, load=load, origin={**sweep.origin, "load.rows": "host"})
 
 
-def equal_rows_sentence(rows: int, pages: NewPages) -> str:
+def equal_rows_sentence(rows: int) -> str:
     """The reason why all levels write the same rows."""
-    return f"all levels write {rows / 1e6:g} M rows, because {pages.sentence}"
+    return f"all levels write {rows / 1e6:g} M rows, so that none needs memory pages that cost more CPU time"

@@ -188,7 +188,7 @@ def memory_of_run(wanted_bytes: int, cpus: Sequence[int], say: Say) -> Iterator[
 
         def before_trial(trial: Trial) -> None:
             if (bytes_held := held.take()) < _ENOUGH * wanted_bytes:
-                say(f"only {bytes_held / 1e9:.1f} GB of memory are held: pages beyond that are dear")
+                say(f"only {bytes_held / 1e9:.1f} GB of memory are held: pages beyond that cost more CPU time")
 
         yield before_trial
 

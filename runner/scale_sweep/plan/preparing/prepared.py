@@ -128,14 +128,14 @@ def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[ChosenArm
     rows = rows_in_cheap_pages(plan, pages, estimate * speed_now() / ESTIMATES_SPEED)
     if rows is not None:
         plan = planned([replace(arm, sweep=with_equal_rows(arm.sweep, rows)) for arm in arms], host)
-        plan = replace(plan, notes=(*plan.notes, equal_rows_sentence(rows, pages)))
+        plan = replace(plan, notes=(*plan.notes, equal_rows_sentence(rows)))
     return with_held_memory(plan, pages)
 
 
 def with_held_memory(plan: Plan, pages: NewPages | None) -> Plan:
     """The plan, which says if memory is held for the server."""
     held = held_bytes(plan, pages)
-    return replace(plan, notes=(*plan.notes, held_sentence(held, pages))) if held and pages else plan
+    return replace(plan, notes=(*plan.notes, held_sentence(held))) if held else plan
 
 
 def with_enough_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:
