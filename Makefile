@@ -15,7 +15,7 @@ help:  ## Show the goals
 sweep: setup  ## Set up, then sweep CPU cores on the best target this machine offers
 	@echo "scale sweep cpu --quick --cores $(CORES) $(DATA) $(ARGS)"
 	@$(VENV)/bin/scale sweep cpu --quick --cores $(CORES) $(DATA) $(ARGS) || { code=$$?; [ $$code -ne 10 ] || \
-		echo "The sweep ended and wrote its report. No trial counts, or one failed: the lines above say why (code 10)."; \
+		echo "The sweep ended and wrote its report. None of its trials is VALID, or one failed: the lines above say why (code 10)."; \
 		exit $$code; }
 
 test: $(VENV)/.ready-test  ## Set up, then run the tests of the code: unit and load generator, under 5 minutes

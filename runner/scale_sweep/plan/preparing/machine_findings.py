@@ -17,7 +17,8 @@ from scale_sweep.model import Finding, NewPages, Trial
 from scale_sweep.server.runtimes.stacks import profile_obstacle
 
 FREE_BYTES_MIN = 2 * 10**9
-LOAD_BUSY_SHARE = 0.3
+LOAD_BUSY_SHARE = 0.3  # of a CPU: other programs slow some trials
+LOAD_TOO_BUSY_SHARE = 0.5  # and here nearly all
 OPEN_FILES_MIN = 256  # of a server, a load generator or this program, besides connections
 
 
@@ -178,15 +179,18 @@ def dear_pages(pages: NewPages | None, held_bytes: int) -> list[Finding]:
 
 
 def idle(host: Host) -> list[Finding]:
-    """A finding if other programs use the CPUs now."""
+    """A finding if other programs use the CPUs now, or did within the last minute."""
     busy = os.getloadavg()[0] / max(1, len(host.allowed))
     if busy <= LOAD_BUSY_SHARE:
         return []
+    effect, remedy = "the figures will be lower and noisier", "stop them, or raise --replicates"
+    if busy > LOAD_TOO_BUSY_SHARE:
+        effect, remedy = "while they run, probably no trial is VALID", "stop them, or wait until they end"
     return [
         Finding(
             blocking=False,
             subject="machine",
-            sentence=f"other programs run: load average is {busy:.1f} per CPU; the figures will be lower and noisier",
-            remedy="stop them, or raise --replicates",
+            sentence=f"other programs run: load average is {busy:.1f} per CPU; {effect}",
+            remedy=remedy,
         )
     ]
