@@ -188,10 +188,8 @@ def test_the_fit_says_what_was_corrected():
     assert "The rates of the fit are those at" in sentence
     assert re.search(r"the rate rose by [\d.]+ \([\d.]+ to [\d.]+\) % when", sentence)
     (other,) = speed_cautions(run_of(lambda level: 0.0))
-    assert (
-        other.startswith("the speed of the CPUs changed: in the windows of the trials they did the same work 1.8")
-        and "The rates" not in other
-    )
+    assert re.match(r"the speed of the CPUs changed: they were up to \d+ % faster in some trials .* \(1\.8", other)
+    assert "The rates" not in other
     assert speed_cautions(synthetic_run()) == ()
 
 

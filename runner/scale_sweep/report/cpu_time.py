@@ -99,7 +99,7 @@ def cpu_rate_cell(trials: Sequence[TrialResult]) -> str:
     return format_rate(rate_per_cpu) if rate_per_cpu is not None else ABSENT
 
 
-_CAUSE = "Other machines that share the cores cause it, and steal time does not show it"
+_CAUSE = "Probably other virtual machines share them; steal time does not show this"
 APART = 1.15  # of the same CPUs at rest; two measurements on a quiet machine differ by 1.05
 
 
@@ -123,7 +123,8 @@ def _corrected(correction: SpeedCorrection) -> str:
 
 
 def _span(slowest: float, fastest: float) -> str:
+    faster = f"up to {100 * (fastest / slowest - 1):.0f} % faster" if slowest else "faster"
     return (
-        f"in the windows of the trials they did the same work {slowest:.2f} to {fastest:.2f} times in a millisecond of "
-        "CPU time"
+        f"they were {faster} in some trials than in others ({slowest:.2f} to {fastest:.2f} times the same work in a "
+        "millisecond of CPU time)"
     )

@@ -97,8 +97,10 @@ def trend_sentence(trend: Trend, points: int) -> str:
         smallest = percent_words(trend.smallest_percent)
         return f"no drift was found: {change}; a drift under {smallest} cannot be detected (80 % power)"
     count = replicates_for_drift(trend, points, SOUGHT_PERCENT)
-    enough = f"{counted(count, 'replicate')} would do" if count is not None else "the machine is too noisy for a sweep"
-    return f"too noisy to decide whether the rate drifted by {SOUGHT_PERCENT:g} %: {change}; {enough}"
+    enough = "the machine is too noisy for a sweep"
+    if count is not None:
+        enough = f"{counted(count, 'replicate')} would be enough"
+    return f"too noisy to see a drift of {SOUGHT_PERCENT:g} %: {change}; {enough}"
 
 
 def is_within(ratio: Ratio, percent: float) -> bool:
@@ -118,9 +120,7 @@ def _check(drift: Drift) -> list[str]:
         return [f"{words}: the machine drifted while the run went on, so differences between levels are in doubt"]
     if is_within(drift.ratio, SOUGHT_PERCENT):
         return [f"{words}: no drift was found"]
-    return [
-        f"{words}: too noisy to decide whether the machine drifted by {SOUGHT_PERCENT:g} %; more replicates show it"
-    ]
+    return [f"{words}: too noisy to see a drift of {SOUGHT_PERCENT:g} %; more replicates show it"]
 
 
 def _ablation(split: AblationSplit) -> str:

@@ -118,7 +118,7 @@ def quick_words(run: StoredRun) -> tuple[str, ...]:
         return ()
     words = (
         f"quick: windows under {CLAIM_S:g} s in {part_of(quick, len(measured), 'trial')}; a drifting rate looks steady "
-        "in them. Measure numbers that carry a claim without --quick and without a short --duration"
+        f"in them. To publish a number, measure again without --quick and with --duration {CLAIM_S:g}s or more"
     )
     return (words,)
 
