@@ -60,7 +60,8 @@ class _Cores(Axis):
             _cores,
             "",
             "Cores of the server: 1..12, 1..12:2, 1..64:x2, 1,2,4,8, 0.5,1,1.5 or 1..all; `all` are the CPUs of this "
-            "machine beside those of the load generator. In a sweep of another axis: one number.",
+            "machine without those that the load generator keeps. With one or two physical cores it keeps none, and "
+            "shares them. In a sweep of another axis: one number.",
             "LEVELS",
         ),
     )
