@@ -99,7 +99,7 @@ def test_mistakes_name_what_is_wrong(results, tmp_path):
     for words, message in (
         ((results, "--out", full), "has files that do not belong to a site"),
         ((empty, "--out", tmp_path / "a"), "no runs in"),
-        ((tmp_path / "nowhere", "--out", tmp_path / "b"), "is not a folder"),
+        ((tmp_path / "nowhere", "--out", tmp_path / "b"), "does not exist"),
         ((results, results, "--out", tmp_path / "c"), "several folders have a run"),
     ):
         done = run_site(*words)

@@ -67,7 +67,7 @@ class UsageError(ScaleError):
     """A flag, key or file is wrong; nothing was started."""
 
     exit_code = 2
-    usual_remedy = "scale COMMAND --help explains every flag; docs/settings.md, every key"
+    usual_remedy = "the command with --help explains every flag; scale init shows the keys of a sweep file"
 
 
 class CannotAsk(UsageError):

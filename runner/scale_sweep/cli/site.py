@@ -52,6 +52,7 @@ def site(
         count += 1
     console.say(f"{count} pages of {len(paths)} {'run' if len(paths) == 1 else 'runs'}")
     console.show_line(str(out / INDEX))
+    console.say(f"open it in a browser; to publish it, copy the folder {out} to any web server")
 
 
 def _runs_of(folder: Path) -> list[Path]:
@@ -60,7 +61,7 @@ def _runs_of(folder: Path) -> list[Path]:
     from scale_sweep.results.store.stored import MANIFEST, is_there
 
     if not folder.is_dir():
-        raise UsageError(f"RESULTS: {folder} is not a folder")
+        raise UsageError(f"RESULTS: {folder} {'is not a folder' if folder.exists() else 'does not exist'}")
     return [folder] if is_there(folder, MANIFEST) else run_paths(folder)
 
 

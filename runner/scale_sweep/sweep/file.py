@@ -30,7 +30,7 @@ def read_sweep_file(path: Path) -> dict[str, str | list[str]]:
     texts: dict[str, str | list[str]] = {}
     mistakes = [m for key, value in document.items() for m in _take(texts, key, value)]
     if mistakes:
-        raise UsageError(f"sweep file {path}:\n  " + "\n  ".join(mistakes), remedy="see docs/settings.md for every key")
+        raise UsageError(f"sweep file {path}:\n  " + "\n  ".join(mistakes), remedy="scale schema prints every key")
     return texts
 
 
