@@ -166,7 +166,7 @@ ALLOWED = {
         "base.units", "model", "experiment.axes", "experiment.work", "sweep", "judge.figures",
         "analysis.later_trials", "analysis.fit", "analysis.noise", "analysis.observations",
     },
-    "cli.console": {"base.errors", "base.units", "base.visible", "model", "watch.live"},
+    "cli.console": {"base.errors", "base.units", "base.visible", "model", "plan", "watch.live"},
     "cli.doctor": {
         "base.ages", "base.errors", "base.units", "machine.host", "loadgen", "server.pinned", "server.runtimes", "server.targets",
     },

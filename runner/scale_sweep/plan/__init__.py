@@ -13,7 +13,7 @@ from scale_sweep.plan.extra_trials import WithConnectionsCheck
 from scale_sweep.plan.make import PlannedArm, make_plan, plan_arms
 from scale_sweep.plan.planner import Block, Bound, FixedPlan, Planner, with_block
 from scale_sweep.plan.power import GatePower, gate_power_of, gate_sentence, power_of, power_sentence
-from scale_sweep.plan.replicates import UntilInterval, WithinTime, is_by_time
+from scale_sweep.plan.replicates import UntilInterval, WithinTime, is_by_time, may_grow
 from scale_sweep.plan.resources import with_constants
 from scale_sweep.plan.summary import bound_sentence, plan_sentence, rate_sentence
 
@@ -29,6 +29,7 @@ __all__ = [
     "gate_sentence",
     "left_out",
     "make_plan",
+    "may_grow",
     "plan_arms",
     "plan_sentence",
     "planner_of",

@@ -86,6 +86,11 @@ def is_by_time(sweep: Sweep) -> bool:
     return sweep.origin.get("method.replicates") == BY_TIME
 
 
+def may_grow(plan: Plan) -> bool:
+    """True if time that is left at the end of the plan is used for one more replicate of each point."""
+    return is_by_time(plan.sweep) and max(trial.replicate for trial in plan.trials) < MOST
+
+
 class WithinTime:
     """The planned blocks; then one more of all points while the run stays within QUICK_RUN_S, MOST at most. The time is
     that of the trials that are done."""

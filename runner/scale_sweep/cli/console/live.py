@@ -29,6 +29,7 @@ from scale_sweep.model import (
     rate_per_cpu_s,
     verdict_words,
 )
+from scale_sweep.plan import may_grow
 from scale_sweep.watch.live import UNDER_LOAD, WATCHED, LiveState, Running, ceiling_of, progress, rates, take
 
 REFRESH_PER_S = 2.0
@@ -94,7 +95,9 @@ class LinesView:
             self._keep(*finished_line(head, event.result, self._name_width()))
         elif isinstance(event, TrialStarted) and self._begins:
             left = format_seconds(progress(self.state, time.monotonic_ns()).remaining_s)
-            self._keep(f"trial {event.position} of {event.total}: {event.trial.trial_id} begins, about {left} left", "")
+            more = "; more trials if the time allows" if may_grow(self.state.plan) else ""
+            head = f"trial {event.position} of {event.total}: {event.trial.trial_id}"
+            self._keep(f"{head} begins, about {left} left{more}", "")
 
     def _name_width(self) -> int:
         total = f"{self.state.total}"
