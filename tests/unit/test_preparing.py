@@ -52,7 +52,7 @@ def test_what_a_runtime_needs_follows_from_what_it_can():
         "endpoint": ServerSource.ENDPOINT,
     }
     assert runtimes_of(load_facts("tdengine")) == ("docker", "process", "endpoint")
-    assert runtimes_of(load_facts("postgres")) == ("process", "docker")
+    assert runtimes_of(load_facts("postgres")) == ("process", "docker", "endpoint")
     assert runtimes_of(load_facts("null")) == ("process",)
 
 
