@@ -107,6 +107,8 @@ def test_a_finished_trial_says_what_its_window_could_not_see():
     planned = trials(1.0)
     done = replace(result, trial=planned[0])
     assert shown(planned, planned[-1], ended=(done,))["cores-1-rest"].startswith("1 M quick VALID")
+    both = tuple(replace(result, trial=trial) for trial in planned[:2])
+    assert shown(planned, planned[-1], ended=both)["cores-1-rest"].startswith("1 M VALID")  # the words are below, once
 
 
 def test_the_operations_of_a_mix_leave_the_view_in_the_window():

@@ -56,7 +56,7 @@ from scale_sweep.model.host_samples import HostFigures, HostNetwork, HostSample
 from scale_sweep.model.knobs import DEFAULTS, LOADING, KnobColumn, KnobRole, Piece, Rule
 from scale_sweep.model.load import CLAIM_S, Load
 from scale_sweep.model.loads import FINISHED, Interval, Latency, LoadSummary, OperationSummary
-from scale_sweep.model.marks import counted_verdicts, is_buffered, is_quick, marks, verdict_words
+from scale_sweep.model.marks import common_marks, counted_verdicts, is_buffered, is_quick, marks, verdict_words
 from scale_sweep.model.measured import Measurement, TrialResult, Verdict, VerdictKind
 from scale_sweep.model.new_pages import NewPages
 from scale_sweep.model.noise import (
@@ -259,6 +259,7 @@ __all__ = [
     "rate_alone_per_s",
     "rate_per_cpu_s",
     "taken_cores",
+    "common_marks",
     "counted_verdicts",
     "verdict_words",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from scale_sweep.model.measured import TrialResult
 
@@ -34,6 +34,12 @@ def marks(result: TrialResult) -> tuple[str, ...]:
         UNACKNOWLEDGED: result.measurement.rows_sent is not None,
     }
     return tuple(word for word, applies in words.items() if applies)
+
+
+def common_marks(results: Sequence[TrialResult]) -> tuple[str, ...]:
+    """The words of every number of these trials, if there are several: a table says them once."""
+    measured = [marks(result) for result in results if result.measurement.window_s]
+    return tuple(word for word in measured[0] if all(word in each for each in measured)) if len(measured) > 1 else ()
 
 
 def verdict_words(result: TrialResult) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from scale_sweep.analysis.fit import speedup_words
 from scale_sweep.base.units import format_number
-from scale_sweep.model import Measurement, StoredRun, TrialResult, VerdictKind
+from scale_sweep.model import Measurement, StoredRun, TrialResult, VerdictKind, common_marks
 from scale_sweep.report.disk_range import disk_words, range_notes
 from scale_sweep.report.figures import (
     MARK,
@@ -24,7 +24,7 @@ from scale_sweep.report.figures import (
     measured_words,
     shown_rates,
 )
-from scale_sweep.report.table import ABSENT, Table, common_marks, fixed, marked, mean, rate, short
+from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, rate, short
 
 _DISK = "Disk MB/s"
 _NOTE = "means over the fitted trials; speedup and efficiency: relative to the first level"

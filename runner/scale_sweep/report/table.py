@@ -98,12 +98,6 @@ def marked(number: str, results: Sequence[TrialResult], elsewhere: Sequence[str]
     return f"{number} {words}" if words and number != ABSENT else number
 
 
-def common_marks(results: Sequence[TrialResult]) -> tuple[str, ...]:
-    """The words of every number of these trials, if there are several: a table says them once."""
-    measured = [marks(result) for result in results if result.measurement.window_s]
-    return tuple(word for word in measured[0] if all(word in each for each in measured)) if len(measured) > 1 else ()
-
-
 def verdict_counts(run: StoredRun) -> list[tuple[VerdictKind, int]]:
     """The number of trials for each verdict, VALID first."""
     counts = Counter(r.verdict.kind for r in run.results)

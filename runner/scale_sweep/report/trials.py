@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from scale_sweep.base.units import format_number
-from scale_sweep.model import Agreement, StoredRun, TrialResult, verdict_words
+from scale_sweep.model import Agreement, StoredRun, TrialResult, common_marks, verdict_words
 from scale_sweep.report.columns import disk_mb_per_s
 from scale_sweep.report.cpu_time import cpu_rate_cell, heading_of
 from scale_sweep.report.figures import agreement_in, axis_facts, by_run_order, cores_given
 from scale_sweep.report.once import Remark, once, shared_remarks
 from scale_sweep.report.replicates import reasons_of
-from scale_sweep.report.table import Table, common_marks, fixed, marked, rate, short
+from scale_sweep.report.table import Table, fixed, marked, rate, short
 
 
 def trial_table(run: StoredRun) -> Table:

@@ -25,6 +25,7 @@ from scale_sweep.model import (
     TrialResult,
     TrialStarted,
     VerdictKind,
+    common_marks,
     marks,
     rate_per_cpu_s,
     verdict_words,
@@ -34,9 +35,9 @@ from scale_sweep.watch.live import UNDER_LOAD, WATCHED, LiveState, Running, ceil
 
 REFRESH_PER_S = 2.0
 PLAN_ROWS = 14
-# Lines of the view besides the plan, the operations of a mix and the disks: the heading, "points more", the running
-# trial, the cursor.
-OTHER_LINES = 8
+# Lines of the view besides the plan, the operations of a mix and the disks: the heading, "points more", the words of
+# every rate, the running trial, the cursor.
+OTHER_LINES = 9
 BAR_MIN, BAR_MAX, GAP = 5, 30, 2
 _STYLES = {
     VerdictKind.VALID: "green",
@@ -146,20 +147,22 @@ def _head(state: LiveState, now_ns: int, width: int) -> RenderableType:
 
 
 def _plan(state: LiveState, rows_max: int) -> RenderableType:
-    """A row for each point with its replicates' results or states; the drift check last, as it is measured."""
+    """A row for each point with its replicates' results or states; the drift check last, as it is measured. The words
+    that every rate has are once below the rows."""
+    common = common_marks(state.results)
     done = {r.trial.trial_id: r for r in state.results}
     running = state.running.trial if state.running else None
     rows: dict[str, list[Text]] = {}
     for trial in sorted(state.plan.trials, key=lambda t: (t.level, t.point_id, t.role == "drift_check", t.replicate)):
         is_running = running is not None and trial.trial_id == running.trial_id
-        rows.setdefault(trial.point_id, []).append(_cell(trial, done.get(trial.trial_id), is_running))
+        rows.setdefault(trial.point_id, []).append(_cell(trial, done.get(trial.trial_id), is_running, common))
     table = Table.grid(padding=(0, 2))
     shown = _window(list(rows.items()), running.point_id if running else "", rows_max)
     for name, cells in shown:
         table.add_row(Text(name, style="dim"), *cells)
     if len(shown) < len(rows):
         table.add_row(Text(f"and {counted(len(rows) - len(shown), 'point')} more", style="dim"))
-    return table
+    return Group(table, Text(f"every rate: {', '.join(common)}", style="dim")) if common else table
 
 
 def _window(rows: Sequence[tuple[str, list[Text]]], point_id: str, rows_max: int) -> Sequence[tuple[str, list[Text]]]:
@@ -169,18 +172,18 @@ def _window(rows: Sequence[tuple[str, list[Text]]], point_id: str, rows_max: int
     return rows[first : first + rows_max]
 
 
-def _cell(trial: Trial, result: TrialResult | None, is_running: bool) -> Text:
+def _cell(trial: Trial, result: TrialResult | None, is_running: bool, common: Sequence[str]) -> Text:
     mark = "drift check " if trial.role == "drift_check" else ""
     if result is None:
         return Text(f"{mark}running", style="bold") if is_running else Text(f"{mark}·", style="dim")
     kind = result.verdict.kind
-    number = f"{format_rate(result.achieved_per_s)}{_beside(result)}"
-    return Text(f"{mark}{number} {verdict_words(result)}", style=_STYLES.get(kind, "yellow"))
+    number = f"{format_rate(result.achieved_per_s)}{_beside(result, common)}"
+    return Text(f"{mark}{number} {kind.value}", style=_STYLES.get(kind, "yellow"), overflow="fold")
 
 
-def _beside(result: TrialResult) -> str:
-    """The words beside a number, with a space before them."""
-    words = ", ".join(marks(result))
+def _beside(result: TrialResult, elsewhere: Sequence[str] = ()) -> str:
+    """The words beside a number, with a space before them. elsewhere: words that are once below all numbers."""
+    words = ", ".join(word for word in marks(result) if word not in elsewhere)
     return f" {words}" if words else ""
 
 
