@@ -8,7 +8,9 @@ from scale_sweep.model import FitReport, Observation, VerdictKind
 from scale_sweep.report.anydata import fit_document
 from scale_sweep.report.curve import curve_svg, drawn_range
 from scale_sweep.report.documents import documents
+from scale_sweep.report.figures import fit_of
 from scale_sweep.report.fitted import asked_table, rejected_table
+from scale_sweep.report.heading import title_of
 from scale_sweep.results.store.codec import from_json, to_json
 from tests.unit.factories import make_result, make_sweep
 from tests.unit.synthetic_run import synthetic_run
@@ -75,9 +77,8 @@ def doubtful():
 def test_a_level_that_lost_a_third_is_doubted_and_the_fit_with_it_is_beside(tmp_path):
     fit = fit_curve(doubtful(), Terms())
     assert fit.verdict == "linear"
-    assert (
-        "in doubt: at 8 cores a third of the trials or more were rejected, and with them the verdict is" in fit.sentence
-    )
+    assert "In doubt: at 8 cores only 1 of 3 trials is valid. The valid trials give a speedup of 8.00 (" in fit.sentence
+    assert ") at 8 cores; all 24 trials give " in fit.sentence and "With all of them the verdict is" in fit.sentence
     assert any("8 cores: 2 of 3 trials were rejected" in c for c in fit.cautions)
     assert fit.beside is not None and fit.beside.levels == (8.0,)
     assert fit.beside.verdict != "linear"
@@ -93,13 +94,23 @@ def test_a_level_that_lost_a_third_is_doubted_and_the_fit_with_it_is_beside(tmp_
 
 def test_a_doubted_level_alone_is_named_without_another_fit():
     fit = fit_curve([seen(1, 1e6), seen(1, 5e5, "UNSTEADY")], Terms())
-    assert fit.sentence.endswith("in doubt: at 1 core a third of the trials or more were rejected.")
+    assert fit.sentence.endswith(" In doubt: at 1 core only 1 of 2 trials is valid.")
+
+
+def test_a_speedup_in_doubt_is_not_in_the_heading():
+    lost = [make_result(2.0, 5e5, r, VerdictKind.UNSTEADY) for r in (4, 5)]
+    run = synthetic_run((1, 2), sweep=make_sweep(cores="1..2"))
+    assert title_of(run, fit_of(run)).endswith(" 1 → 2 cores, 1.96×")
+    run = replace(run, results=(*run.results, *lost), fit=None)
+    assert title_of(run, fit_of(run)).endswith(" 1 → 2 cores, in doubt")
+    words = " ".join(documents(run).pages.values())
+    assert "speedup 1 → 2, in doubt" in words and "all 8 trials give" in words
 
 
 def test_a_level_that_lost_less_than_a_third_is_not_doubted():
     good = [seen(n, 1e6 * n * w) for n in range(1, 8) for w in (0.99, 1.0, 1.005, 1.01)]
     fit = fit_curve([*good, seen(4, 2e6, "UNSTEADY")], Terms())
-    assert fit.beside is None and "in doubt" not in fit.sentence
+    assert fit.beside is None and "doubt" not in fit.sentence
     assert fit.cautions[0].startswith("1 of 29 trials is not fitted")
 
 

@@ -167,13 +167,15 @@ class KnownBreak:
 
 @dataclass(frozen=True, kw_only=True)
 class FitBeside:
-    """The fit with the rejected trials of doubted levels. It is shown beside the fit, never instead of it."""
+    """The fit with the rejected trials of doubted levels. It is shown beside the fit, never instead of it. points: of
+    all these trials; empty in runs of older versions."""
 
     levels: tuple[float, ...]
     chosen: str | None
     verdict: Shape
     sentence: str
     model: ModelFit | None = None
+    points: tuple[PointSummary, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,6 +221,12 @@ class FitReport:
     per_cpu: tuple[CpuPoint, ...] = ()
     breaks: tuple[KnownBreak, ...] = ()
     noise_parts: NoiseParts | None = None
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether the first or the last level is in doubt, so that the speedup between them is too."""
+        ends = {p.level for p in (*self.points[:1], *self.points[-1:])}
+        return any(r.is_doubted and r.level in ends for r in self.rejected)
 
     @property
     def ends_before(self) -> float | None:

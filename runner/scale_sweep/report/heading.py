@@ -9,12 +9,16 @@ from scale_sweep.report.run_facts import created, server_name
 
 
 def title_of(run: StoredRun, fit: FitReport) -> str:
-    """The result as a heading: "postgres 16.14: 1 → 2 cores, 1.80×". Without a speedup, the name of the sweep."""
+    """The result as a heading: "postgres 16.14: 1 → 2 cores, 1.80×". Without a speedup, the name of the sweep.
+
+    A speedup in doubt is not in the heading.
+    """
     last = fit.points[-1] if len(fit.points) > 1 else None
     if last is None or not last.speedup:
         return f"{run.plan.sweep.name}: {server_name(run)}"
-    levels = f"{format_number(fit.points[0].level)} → {format_number(last.level)}"
-    return f"{server_name(run)}: {levels} {axis_of(run.plan.sweep.axis).facts.name}, {last.speedup:.2f}×"
+    end = axis_of(run.plan.sweep.axis).facts.count(format_number(last.level))
+    speedup = "in doubt" if fit.is_doubted else f"{last.speedup:.2f}×"
+    return f"{server_name(run)}: {format_number(fit.points[0].level)} → {end}, {speedup}"
 
 
 def eyebrow_of(run: StoredRun) -> str:

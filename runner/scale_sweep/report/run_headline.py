@@ -47,7 +47,8 @@ def _rate_tiles(run: StoredRun, fit: FitReport) -> list[Tile]:
     tiles.append(_rate_tile(run, last, f"{unit} at {axis_facts(run).count(format_number(last.level))}"))
     if last is not first:
         span = f"{format_number(first.level)} → {format_number(last.level)}"
-        tiles.append((speedup_words(last), f"speedup {span}"))
+        doubt = ", in doubt" if fit.is_doubted else ""
+        tiles.append((speedup_words(last), f"speedup {span}{doubt}"))
         tiles.append((f"{efficiency_words(last)} %", f"efficiency at {format_number(last.level)}"))
     return [*tiles, *_written_tile(run, last.level)]
 

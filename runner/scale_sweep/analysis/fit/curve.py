@@ -14,13 +14,14 @@ from scale_sweep.analysis.fit.breaks import best_knot
 from scale_sweep.analysis.fit.candidates import Candidate, document, fit_model
 from scale_sweep.analysis.fit.cautions import all_cautions, superlinear_levels
 from scale_sweep.analysis.fit.choice import ModelChoice, choose
+from scale_sweep.analysis.fit.doubts import with_rejected
 from scale_sweep.analysis.fit.local import may_miss, wider_curves
 from scale_sweep.analysis.fit.models import COUNTS, MODELS, WITH_BREAK, Floats, ModelName, rate_at
 from scale_sweep.analysis.fit.next_level import with_next_level
 from scale_sweep.analysis.fit.outliers import outliers
 from scale_sweep.analysis.fit.rows import Rows, make_rows
 from scale_sweep.analysis.fit.summaries import Noise, Usable, pooled_noise, summaries, usable
-from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence, with_them
+from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence
 from scale_sweep.model import (
     Confound,
     Estimate,
@@ -135,7 +136,7 @@ def _report(
         peak=peak,
         knee=knee,
         maximum=maximum,
-        beside=with_them(beside),
+        beside=with_rejected(beside, fitted.points, fitted.choice.model, terms),
         outliers=outliers(fitted.rows, terms),
         breaks=breaks,
     )
@@ -251,12 +252,13 @@ def _beside(data: Usable, terms: Terms, rate: str, breaks: tuple[KnownBreak, ...
         return None
     levels, rates = np.array(sorted([*zip(data.levels, data.rates, strict=True), *data.doubted]), dtype=float).T
     all_of_them = Usable(levels=levels, rates=rates, left_out={})
-    fit = _report(all_of_them, terms, rate, (), FitQuestions(), breaks, _SAMPLES_BESIDE)
+    fit = _report(all_of_them, replace(terms, row="trial"), rate, (), FitQuestions(), breaks, _SAMPLES_BESIDE)
     return FitBeside(
         levels=tuple(sorted({level for level, _ in data.doubted})),
         chosen=fit.chosen,
         verdict=fit.verdict,
         sentence=fit.sentence,
+        points=fit.points,
         model=next((replace(m, band=()) for m in fit.models if m.model == fit.chosen), None),
     )
 

@@ -14,7 +14,7 @@ from scale_sweep.analysis.fit.choice import ModelChoice
 from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, ModelName
 from scale_sweep.analysis.fit.summaries import Noise, Usable
 from scale_sweep.base.units import counted, format_number, with_interval
-from scale_sweep.model import Confound, Estimate, FitBeside, KnownBreak, PointSummary, RejectedLevel
+from scale_sweep.model import Confound, Estimate, KnownBreak, PointSummary, RejectedLevel
 
 _ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # a smaller interval does not justify more digits
 _WORDLESS = 1e15  # beyond this, digits mean nothing
@@ -59,7 +59,7 @@ class Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class FitFindings:
-    """Everything that the sentence depends on."""
+    """Everything that the sentence depends on. beside: sentences on the fit with the rejected trials."""
 
     terms: Terms
     data: Usable
@@ -112,11 +112,11 @@ def sentence(f: FitFindings) -> str:
     if len(f.points) > 1 and moved:
         verb = "moves" if len(moved) == 1 else "move"
         words += f"; but {' and '.join(moved)} {verb} along the axis, so this is not the {f.terms.axis}' effect alone"
-    return f"{words}{_ends(f)}."
+    return f"{words}{_ends(f)}.{_doubts(f)}"
 
 
 def _ends(f: FitFindings) -> str:
-    """That the curve ends before measured levels, or includes levels that lost many trials."""
+    """That the curve ends before measured levels."""
     words = ""
     beyond = [r for r in f.data.lost if r.level > f.points[-1].level]
     if beyond:
@@ -125,21 +125,17 @@ def _ends(f: FitFindings) -> str:
         at = f" at {format_number(most.level)}" if len(beyond) > 1 else ""
         rates = f"; measured: {rejected_words(most, f.terms)}{at}"
         words += f"; the curve ends there: every trial at {f.terms.named(where)} was rejected{rates}"
-    doubted = [r.level for r in f.data.rejected if r.is_doubted]
-    if doubted:
-        beside = f", and {f.beside}" if f.beside and len(f.points) > 1 else ""
-        where = f.terms.named(level_words(doubted))
-        words += f"; in doubt: at {where} a third of the trials or more were rejected{beside}"
     return words
 
 
-def with_them(beside: FitBeside | None) -> str:
-    """The result with the rejected trials of doubted levels: "with them the fit is Knee, contended"."""
-    if beside is None:
+def _doubts(f: FitFindings) -> str:
+    """That levels lost many trials, and the result with them."""
+    doubted = [r for r in f.data.rejected if r.is_doubted]
+    if not doubted:
         return ""
-    if beside.chosen is None:
-        return f"with them no model is chosen ({beside.verdict})"
-    return f"with them the verdict is {beside.verdict}, and {NAMES[beside.chosen]} fits best"
+    where, kept = f.terms.named(level_words([r.level for r in doubted])), sum(r.kept for r in doubted)
+    trials = counted(kept + sum(r.rejected for r in doubted), "trial")
+    return f" In doubt: at {where} only {kept} of {trials} {'is' if kept == 1 else 'are'} valid.{f.beside}"
 
 
 def level_words(levels: Sequence[float]) -> str:
