@@ -107,14 +107,22 @@ def verdict_counts(run: StoredRun) -> list[tuple[VerdictKind, int]]:
 def quick_words(run: StoredRun) -> tuple[str, ...]:
     """A caution if trials of a run are quick; empty if none is, or if nobody asked for a steady rate."""
     measured = [r for r in run.results if r.measurement.window_s]
-    quick = sum(is_quick(r) for r in measured)
+    quick = [r for r in measured if is_quick(r)]
     if not quick:
         return ()
     words = (
-        f"quick: windows under {CLAIM_S:g} s in {part_of(quick, len(measured), 'trial')}; a drifting rate looks steady "
+        f"quick: {_windows(quick)} in {part_of(len(quick), len(measured), 'trial')}; a drifting rate looks steady "
         f"in them. To publish a number, measure again without --quick and with --duration {CLAIM_S:g}s or more"
     )
     return (words,)
+
+
+def _windows(quick: Sequence[TrialResult]) -> str:
+    """The lengths of these windows: "windows of 4 to 7 s, without warm-up (under 40 s)"."""
+    lengths = sorted(r.measurement.window_s or 0.0 for r in quick)
+    ends = list(dict.fromkeys(f"{s:.0f}" if s >= 1 else short(s) for s in (lengths[0], lengths[-1])))
+    warm = "" if any(r.trial.load.warmup_s for r in quick) else ", without warm-up"
+    return f"windows of {' to '.join(ends)} s{warm} (under {CLAIM_S:g} s)"
 
 
 def unseen_words(run: StoredRun) -> str:
