@@ -15,7 +15,16 @@ from scale_sweep.model import StoredRun, TrialResult, verdict_words
 from scale_sweep.report.figures import axis_facts, by_run_order
 from scale_sweep.report.markup import broken, css_of, escape, table_html
 from scale_sweep.report.rows_and_answers import trial_checks_table
-from scale_sweep.report.series import HEIGHT, WIDTH, label_of, panel_frame, trial_panels, window_of
+from scale_sweep.report.series import (
+    HEIGHT,
+    WIDTH,
+    label_of,
+    measured_metrics,
+    metrics_of,
+    panel_frame,
+    trial_panels,
+    window_of,
+)
 from scale_sweep.report.svg import drawing, line, text, ticks
 from scale_sweep.report.table import known, ordinal
 from scale_sweep.report.trials import key_of
@@ -31,7 +40,9 @@ _SHOWN = 12  # trials that a page shows at once; the levels of more are folded
 
 def trials_html(run: StoredRun) -> str:
     """The part of the page, level by level; "" if nothing was recorded second by second, and no answer compared."""
-    parts = [f'<p class="note">{_NOTE}</p>']
+    absent = [m.title for m in metrics_of(run.plan.sweep.work) if m not in measured_metrics(run)]
+    unseen = escape(f" Not measured in any trial: {'; '.join(absent)}.") if absent else ""
+    parts = [f'<p class="note">{_NOTE}{unseen}</p>']
     is_open = " open" if len(run.results) <= _SHOWN else ""
     for level, rows in trial_panels(run):
         name = f"{axis_facts(run).count(format_number(level))}: {counted(len(rows), 'trial')}"

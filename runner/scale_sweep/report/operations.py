@@ -6,6 +6,8 @@ weights, so they are one curve.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.asked import asked_operations_table
@@ -100,13 +102,15 @@ def cautions_of_answers(run: StoredRun) -> tuple[str, ...]:
 
 
 def answers_words(run: StoredRun) -> str:
-    """The share of empty answers, in a sentence; "" if there were none."""
-    total = sum(o.empty or 0 for r in run.on_curve for o in r.measurement.operations.values())
-    requests = sum(
-        o.requests or 0 for r in run.on_curve for o in r.measurement.operations.values() if o.empty is not None
-    )
-    answers = counted(requests, "answer")
-    return f"{total:,} of {answers} held no row: a query that finds nothing is fast." if total else ""
+    """The share of empty answers of each operation that has some, in a sentence; "" if there were none."""
+    empty, answers = Counter[str](), Counter[str]()
+    for r in run.on_curve:
+        for name, one in r.measurement.operations.items():
+            if one.empty is not None:
+                empty[name] += one.empty
+                answers[name] += one.requests or 0
+    some = [f"{empty[name]:,} of {counted(answers[name], 'answer')} of {name}" for name in answers if empty[name]]
+    return f"{', '.join(some)} held no row: a query that finds nothing is fast." if some else ""
 
 
 def _empty(trials: list[TrialResult], name: str) -> str:

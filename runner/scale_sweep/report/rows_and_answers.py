@@ -52,7 +52,7 @@ def _size(result: TrialResult) -> str:
         return ""
     rest = result.effective.get(AT_REST, "")
     raw = f" for {short(m.preload_raw_bytes_per_row)} bytes of values" if m.preload_raw_bytes_per_row else ""
-    ratio = f" (compression ratio {short(m.preload_compression)})" if m.preload_compression else ""
+    ratio = f" ({short(1 / m.preload_compression)} × their size)" if m.preload_compression else ""
     log = f", and {short(m.preload_log_gb)} GB of log" if m.preload_log_gb is not None else ""
     size = f": {short(m.preload_gb)} GB on disk, {short(m.preload_bytes_per_row)} bytes a row{raw}{ratio}"
     return f"{size}{log}, when the server was at rest" + (f" ({rest})" if rest else "")

@@ -52,6 +52,11 @@ def metrics_of(work: Work) -> tuple[PanelMetric, ...]:
     return (PanelMetric(name=work.rate_column, title="rate", css="s-rate", unit=work.rate_words), *_USES)
 
 
+def measured_metrics(run: StoredRun) -> tuple[PanelMetric, ...]:
+    """The panels that any trial of the run has a value for."""
+    return tuple(m for m in metrics_of(run.plan.sweep.work) if any(pick(s, m.name) for s in run.timeseries.values()))
+
+
 def pick(series: Series, name: str, most: int = _POINTS_MAX) -> list[tuple[float, float]]:
     """The measured points of one metric, in time order, thinned to about `most` of them."""
     points = [(t, v) for t, values in series if known(v := values.get(name)) and v is not None and known(t)]
@@ -219,7 +224,7 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
     levels: dict[float, list[TrialResult]] = {}
     for r in by_run_order(run):
         levels.setdefault(r.trial.level, []).append(r)
-    by_level, shared = [], SharedParts()
+    by_level, shared, metrics = [], SharedParts(), measured_metrics(run)
     for level, results in levels.items():
         scale = scale_of(run, results)
         rows = []
@@ -228,7 +233,7 @@ def trial_panels(run: StoredRun) -> list[tuple[float, list[tuple[TrialResult, li
             window = window_of(r)
             panels = [
                 panel_svg(series, m, scale, window, _limit_of(r, m), shared, f"panel-{r.trial.order}-{number}")
-                for number, m in enumerate(metrics_of(run.plan.sweep.work) if series else ())
+                for number, m in enumerate(metrics if series else ())
             ]
             rows.append((r, panels))
         by_level.append((level, rows))

@@ -118,7 +118,7 @@ td.w,td .after{white-space:normal}td.bad{white-space:normal;min-width:9em}
 td.why{text-align:left;white-space:normal;color:var(--soft);font-size:12.5px;padding-top:0}
 td.why.bad{color:var(--orange)}
 .why span{display:inline-block;position:sticky;left:0;max-width:min(100ch,calc(100vw - 40px))}
-.trial{display:grid;grid-template-columns:122px repeat(5,1fr);gap:8px;align-items:center;margin:4px 0}
+.trial{display:grid;grid-template-columns:142px repeat(5,1fr);gap:8px;align-items:center;margin:4px 0}
 .trial .name{font-size:13px;line-height:1.35;overflow-wrap:anywhere}
 dl{display:grid;grid-template-columns:235px 1fr;gap:4px 16px;margin:10px 0}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}

@@ -205,15 +205,19 @@ def _noise(f: FitFindings) -> list[str]:
     where = f"in {f.terms.whole}"
     if smallest >= DIFFERENCE_MAX_PERCENT:
         return [f"too noisy to detect a difference between two levels {where}; {_enough(f.points, f.noise)}"]
-    seen = f"can detect only differences of {percent_words(smallest)} or more between two levels {where} (80 % power)"
-    return [f"{seen}; {_enough(f.points, f.noise)}" if smallest > SOUGHT_PERCENT else seen]
+    least, sought = percent_words(smallest), percent_words(SOUGHT_PERCENT)
+    seen = (
+        f"differences under {least} between two levels may stay hidden {where} (one of {least} is found in 80 % of such "
+        "runs)"
+    )
+    return [f"{seen}; {_enough(f.points, f.noise)}" if smallest > SOUGHT_PERCENT and least != sought else seen]
 
 
 def _enough(points: Sequence[PointSummary], noise: Noise) -> str:
     """How many replicates would show the differences that sweeps look for."""
     count = replicates_for(SOUGHT_PERCENT, len(points), noise.std)
     many = counted(count, "replicate") if count is not None else f"more than {counted(REPEATS_MAX, 'replicate')}"
-    return f"{many} would show {SOUGHT_PERCENT:g} %"
+    return f"with {many} the limit is {percent_words(SOUGHT_PERCENT)}"
 
 
 def misfit(f: FitFindings) -> bool:

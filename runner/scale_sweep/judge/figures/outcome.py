@@ -105,7 +105,7 @@ def _passed_over(facts: TrialFacts, unit: str) -> str:
     return (
         f"the first {passed.seconds:.1f} s after the warm-up were discarded ({format_rate(passed.rate)} "
         f"{unit}{still}): with them the rate {moved_words(passed.drift_percent)}; "
-        f"the {s.window_s:.1f} s after them were steady"
+        f"the window is the {s.window_s:.1f} s after them"
     )
 
 

@@ -117,7 +117,8 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
         sentences.append(far)
     of_all = m.server_cpu_cores or 0.0
     if m.busiest_thread and m.busiest_thread_cores is not None and m.busiest_thread_cores < BUSIEST_NAMED * of_all:
-        sentences.append(f"the server's busiest threads were {m.busiest_thread}: {m.busiest_thread_cores:.2f} cores")
+        used = f"{m.busiest_thread_cores:.2f} cores together"
+        sentences.append(f"of the server's threads, those named {m.busiest_thread} were busiest: {used}")
     if m.missed_ticks:
         sentences.append(f"the sampler missed {counted(m.missed_ticks, 'sample')}")
     return tuple(sentences)
