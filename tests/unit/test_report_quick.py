@@ -10,6 +10,7 @@ from scale_sweep.report.figures import fit_again, measured_rate
 from scale_sweep.report.noise import noise_sentences
 from scale_sweep.report.page import html
 from scale_sweep.report.run_facts import method_facts
+from scale_sweep.report.table import quick_words
 from tests.unit.synthetic_run import synthetic_run
 
 
@@ -43,6 +44,21 @@ def test_the_report_says_how_long_the_warm_ups_took():
     assert dict(method_facts(two_trials(begins_s=(-6, -6))))["Warm-up"] == "took 7 s at 1 core"
     assert "took 10 s (7 to 12 s) at 1 core" in html(two_trials())
     assert "Warm-up" not in dict(method_facts(two_trials(least_s=None)))
+
+
+def test_the_caution_on_short_windows_has_their_lengths():
+    run, windows = two_trials(), (4.2, 7.1)
+    made = [
+        replace(
+            r,
+            trial=replace(r.trial, load=replace(r.trial.load, warmup_s=0.0)),
+            measurement=replace(r.measurement, window_s=window),
+        )
+        for r, window in zip(run.results, windows, strict=True)
+    ]
+    (said,) = quick_words(replace(run, results=tuple(made)))
+    assert said.startswith("quick: windows of 4 to 7 s, without warm-up (under 40 s) in all 2 trials; ")
+    assert quick_words(run)[0].startswith("quick: windows of 10 s (under 40 s) in all 2 trials; ")
 
 
 def test_dear_pages_in_one_trial_of_a_level_are_named():

@@ -207,8 +207,8 @@ def _noise(f: FitFindings) -> list[str]:
         return [f"too noisy to detect a difference between two levels {where}; {_enough(f.points, f.noise)}"]
     least, sought = percent_words(smallest), percent_words(SOUGHT_PERCENT)
     seen = (
-        f"differences under {least} between two levels may stay hidden {where} (one of {least} is found in 80 % of such "
-        "runs)"
+        f"differences under {least} between two levels may stay hidden {where} (one of {least} is found in 80 % of "
+        "such runs)"
     )
     return [f"{seen}; {_enough(f.points, f.noise)}" if smallest > SOUGHT_PERCENT and least != sought else seen]
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from scale_sweep.analysis.fit.models import NAMES, ModelName
 from scale_sweep.analysis.fit.words import Terms, speedup_words
+from scale_sweep.base.units import counted
 from scale_sweep.model import FitBeside, PointSummary
 
 
@@ -21,9 +22,9 @@ def with_rejected(
         return ""
     level = beside.levels[-1] if beside.levels[-1] != points[0].level else points[-1].level
     alone, together = (next(p for p in some if p.level == level) for some in (points, beside.points))
-    trials = sum(p.n for p in beside.points)
+    trials = counted(sum(p.n for p in beside.points), "trial")
     return (
-        f" The valid trials give a speedup of {speedup_words(alone)} at {terms.count(level)}; all {trials} trials give "
+        f" The valid trials give a speedup of {speedup_words(alone)} at {terms.count(level)}; all {trials} give "
         f"{speedup_words(together)}{_model(beside, chosen)}."
     )
 
