@@ -94,7 +94,7 @@ and uses less than a quarter of a core, and counts the rows. Every table gets th
 times of these rows; with `--read-recent 1h` only those of the newest hour. Writes of a mix follow after them.
 
 The report and `points.csv` have the rows and the growth of the server's files in bytes, without its write-ahead log.
-They also have the bytes of a row on disk, those of its values alone, and the compression ratio of the two. A server is
+They also have the bytes of a row on disk, those of its values alone, and the ratio of the two. A server is
 at rest when:
 
 AT_REST
