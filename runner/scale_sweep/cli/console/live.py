@@ -96,7 +96,8 @@ class LinesView:
             self._keep(*finished_line(head, event.result, self._name_width()))
         elif isinstance(event, TrialStarted) and self._begins:
             left = format_seconds(progress(self.state, time.monotonic_ns()).remaining_s)
-            more = "; more trials if the time allows" if may_grow(self.state.plan) else ""
+            is_last = event.position == event.total
+            more = "; more trials if the time allows" if is_last and may_grow(self.state.plan) else ""
             head = f"trial {event.position} of {event.total}: {event.trial.trial_id}"
             self._keep(f"{head} begins, about {left} left{more}", "")
 
