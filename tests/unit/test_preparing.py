@@ -9,7 +9,7 @@ from scale_sweep.experiment.axes import Axis, load_axis
 from scale_sweep.model import ServerSource
 from scale_sweep.plan.preparing import choose
 from scale_sweep.plan.preparing.choice import chosen_arms, refuse_unable, runtimes_of, subject_key
-from scale_sweep.plan.preparing.prepared import with_order_seed
+from scale_sweep.plan.preparing.prepared import prepare, with_order_seed
 from scale_sweep.plan.preparing.server_findings import client, without_root
 from scale_sweep.server.runtimes import RUNTIMES, load_runtime
 from scale_sweep.server.runtimes.capabilities import Capabilities
@@ -54,6 +54,12 @@ def test_what_a_runtime_needs_follows_from_what_it_can():
     assert runtimes_of(load_facts("tdengine")) == ("docker", "process", "endpoint")
     assert runtimes_of(load_facts("postgres")) == ("process", "docker", "endpoint")
     assert runtimes_of(load_facts("null")) == ("process",)
+
+
+def test_too_many_cores_are_refused_before_a_server_is_searched(tmp_path):
+    sweep = resolve_sweep("cpu", {"axis.cores": "100000", "target.name": "tdengine", "target.runtime": "docker"})
+    with pytest.raises(UsageError, match="100,000 cores asked for"):
+        prepare(sweep, tmp_path)
 
 
 def test_each_arm_gets_the_server_that_it_asks_for_and_each_server_is_looked_for_once():

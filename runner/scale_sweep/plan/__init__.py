@@ -14,7 +14,7 @@ from scale_sweep.plan.make import PlannedArm, make_plan, plan_arms
 from scale_sweep.plan.planner import Block, Bound, FixedPlan, Planner, with_block
 from scale_sweep.plan.power import GatePower, gate_power_of, gate_sentence, power_of, power_sentence
 from scale_sweep.plan.replicates import UntilInterval, WithinTime, is_by_time, may_grow
-from scale_sweep.plan.resources import with_constants
+from scale_sweep.plan.resources import refuse_ungranted, with_constants
 from scale_sweep.plan.summary import bound_sentence, plan_sentence, rate_sentence
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "power_of",
     "power_sentence",
     "rate_sentence",
+    "refuse_ungranted",
     "with_block",
     "with_constants",
 ]

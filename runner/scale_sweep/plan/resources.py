@@ -34,6 +34,13 @@ def amounts_by_level(sweep: Sweep) -> AmountsByLevel:
     return {level: {**constant, **swept.amounts(level)} for level in sweep.levels}
 
 
+def refuse_ungranted(sweep: Sweep, host: Host) -> None:
+    """Raises UsageError for levels that this machine cannot give, before a server is searched for them."""
+    granted = list(amounts_by_level(with_constants(sweep, host)).values())
+    for axis in all_axes():
+        axis.check(sweep, host, granted)
+
+
 def resource_range(granted: AmountsByLevel, machine_bytes: int | None = None) -> ResourceRange:
     """Everything that the levels grant. Defaults of knobs are derived from it.
 

@@ -18,7 +18,7 @@ from scale_sweep.machine.host.new_pages import measure_new_pages
 from scale_sweep.machine.host.ram import RamDirectory, is_ram, ram_directory, with_size
 from scale_sweep.machine.state import folder_path
 from scale_sweep.model import Finding, NewPages, NoiseParts, Plan, ServerSource, StoredRun, Subject, Sweep
-from scale_sweep.plan import PlannedArm, complete, left_out, make_plan, plan_arms, with_constants
+from scale_sweep.plan import PlannedArm, complete, left_out, make_plan, plan_arms, refuse_ungranted, with_constants
 from scale_sweep.plan.complete import Requested, more_tables_sentence, with_enough_tables, with_equal_connections
 from scale_sweep.plan.new_pages import (
     ENOUGH_BYTES,
@@ -102,6 +102,7 @@ def _prepared(sweep: Sweep, results: Path, find: Find) -> Prepared:
     sweep = with_order_seed(sweep)
     sweep = replace(sweep, data_dir=with_size(sweep.data_dir))
     read_reference(sweep.reference)
+    refuse_ungranted(sweep, host)
     arms = chosen_arms(sweep, find)
     for arm in arms:
         refuse_unable(arm.sweep, arm.choice)
