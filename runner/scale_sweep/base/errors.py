@@ -27,7 +27,8 @@ HOSTS_COUNTED_MAX = 79
 EXIT_INTERRUPTED = 130
 # Every code with its meaning, for docs/commands.md.
 EXIT_CODES = {
-    0: "done; `scale plan`: the sweep would begin, once the servers that the plan assumes are installed",
+    0: "done, also if a level has no VALID trial and another level has one: the report names the level; `scale plan`: "
+    "the sweep would begin, once the servers that the plan assumes are installed",
     2: "a flag, key or file is wrong; nothing was started. Also: `scale ab` has no VALID trials of both variants to "
     "compare; it or `scale compare` cannot compare the runs, or not judge them by a gate (`--fail-if-slower`, "
     "`--same-within`, `--prove-not-slower`)",
