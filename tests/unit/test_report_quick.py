@@ -61,6 +61,12 @@ def test_the_caution_on_short_windows_has_their_lengths():
     assert quick_words(run)[0].startswith("quick: windows of 10 s (under 40 s) in all 2 trials; ")
 
 
+def test_the_load_is_a_sentence_and_the_warm_up_has_its_end():
+    load = dict(method_facts(two_trials()))["Load"]
+    assert "each sends after its answer (closed loop). Window " in load
+    assert load.endswith(", after a warm-up of 5 to 30 s that ends when the rate is steady")
+
+
 def test_dear_pages_in_one_trial_of_a_level_are_named():
     (said,) = pages_between_trials(two_trials())
     assert said == (

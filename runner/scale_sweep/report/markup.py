@@ -29,7 +29,7 @@ def safe(text: str) -> str:
 
 
 VERDICT_MEANINGS = {
-    "VALID": "the rate is the server's",
+    "VALID": "the rate is the server's in this trial; replicates can differ more: see the interval of the level",
     "SOFTWARE_BOTTLENECK": "the server does not use its resources, for a reason inside it; the rate is the server's",
     "UNSTEADY": "the rate drifted or varied too much inside the window",
     "GENERATOR_BOUND": "the load generator was the bottleneck, or too near to it",
@@ -44,7 +44,7 @@ VERDICT_MEANINGS = {
     "WRONG_ANSWER": "a query had a wrong answer",
     "ABORTED": "the trial did not run to its end",
 }
-SHORT_MEANING = "in this window, which is too short to claim the long-run rate"
+SHORT_MEANING = "the window is too short to claim the long-run rate"
 
 _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 _VERDICT = re.compile(rf"\b(?:{'|'.join(VERDICT_MEANINGS)})\b")
@@ -55,7 +55,7 @@ _CSS = {"VALID": "ok", "SOFTWARE_BOTTLENECK": "own"}  # of the verdicts that cou
 def meaning_of(words: str) -> str:
     """The meaning of a verdict as `verdict_words` shows it."""
     kind, is_short, _ = words.partition(" (")
-    return f"{VERDICT_MEANINGS[kind]}, {SHORT_MEANING}" if is_short else VERDICT_MEANINGS[kind]
+    return f"{VERDICT_MEANINGS[kind]}; {SHORT_MEANING}" if is_short else VERDICT_MEANINGS[kind]
 
 
 def broken(words: str) -> str:

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from scale_sweep.base.same_value import is_same_value
-from scale_sweep.base.units import counted, format_cpus, format_number, format_rate, format_seconds
+from scale_sweep.base.units import counted, format_cpus, format_number, format_seconds
 from scale_sweep.experiment.axes import axis_of
-from scale_sweep.model import DEFAULTS, KnobRole, Operation, StoredRun, Sweep, TrialResult
+from scale_sweep.model import DEFAULTS, KnobRole, StoredRun, Sweep, TrialResult
 from scale_sweep.report.disk_tables import limit_words
+from scale_sweep.report.load_words import ceiling_words, load_words
 from scale_sweep.report.old_servers import old_servers
 from scale_sweep.report.replicates import replicates_words
 from scale_sweep.report.table import Table, fixed, known, mean, unseen_words
@@ -104,30 +105,11 @@ def _cap(value: object) -> str:
     return f"capped at {value / 1e6:.1f} MB/s" if isinstance(value, (int, float)) and value else ""
 
 
-def _apart(operation: Operation) -> str:
-    """The connections and the rate that only this operation has."""
-    many = (
-        counted(operation.connections, "separate connection")
-        if operation.connections
-        else "as many separate connections"
-    )
-    rate = f", {format_rate(operation.rate)} {operation.unit}/s" if operation.rate else ""
-    return f"{operation.name} on {many}{rate}"
-
-
 def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     """The method: how it was measured, on which CPUs, and the sampler's cost."""
-    sweep, load = run.plan.sweep, run.plan.sweep.load
-    each = f" for each {axis_of(sweep.axis).facts.unit}" if load.rows_by_level else ""
-    window = f"{format_number(load.duration_s or 0)} s window"
-    window = f"{counted(load.rows, 'row')}{each}" if load.rows is not None else window
-    offered = f"{format_rate(load.rate)} {sweep.work.rate_words}"
-    pace = f"open loop at {offered}, {load.arrival}" if load.rate else "closed loop"
-    pace += "".join(f"; {_apart(operation)}" for operation in sweep.work.operations if operation.is_apart)
-    bound = f"{format_number(load.warmup_s)} s"
-    warmup = bound if load.warmup_least_s is None else f"{format_number(load.warmup_least_s)} to {bound}, until level,"
+    sweep = run.plan.sweep
     facts = [
-        ("Load", f"{sweep.method}, {window} after {warmup} of warm-up, {pace}"),
+        ("Load", load_words(run)),
         ("Warm-up", _warmups(run)),
         (
             "Rows",
@@ -139,7 +121,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
         ),
         ("Replicates", f"{replicates_words(run)}, interleaved, in an order of seed {sweep.seed_of_order}"),
         ("Not visible", unseen_words(run)),
-        ("Ceiling of the load generator", _ceiling(run)),
+        ("Ceiling of the load generator", ceiling_words(run)),
         ("Stored rows", _compared(run)),
         ("Watching cost", _sampler(run)),
         ("Took", format_seconds(sum(r.wall_s for r in run.results))),
@@ -184,16 +166,6 @@ def _in_a_row(sweep: Sweep) -> str:
     """ "in a row" before a comma; "" if the tables come in turn, which is the default."""
     several = sweep.work.data.requests_per_table
     return f"{several:,} requests of a table in a row, " if several > 1 else ""
-
-
-def _ceiling(run: StoredRun) -> str:
-    value = run.manifest.get("ceiling_rows_per_s")
-    if isinstance(value, Mapping):
-        unit = run.plan.sweep.work.rate_words
-        rates = [f"{format_rate(v)} {unit} with {k}" for k, v in value.items() if isinstance(v, (int, float))]
-        reasons = [f"{k}: {v}" for k, v in value.items() if isinstance(v, str)]
-        return "; ".join([*rates, *reasons])
-    return f"{format_rate(value)} rows/s" if isinstance(value, (int, float)) else ""
 
 
 def _compared(run: StoredRun) -> str:

@@ -1,0 +1,85 @@
+"""The load of a run in words: what the connections send, how long, and the limit of the load generator.
+
+Refuses a ceiling for reads: only a database gives answers, so none was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from scale_sweep.base.units import counted, format_number, format_rate
+from scale_sweep.experiment.axes import axis_of
+from scale_sweep.model import Load, Operation, StoredRun
+from scale_sweep.report.table import fixed, known
+
+
+def load_words(run: StoredRun) -> str:
+    """The requests, the connections and the loop in a sentence, then the window with its warm-up."""
+    sweep, load = run.plan.sweep, run.plan.sweep.load
+    offered = f"{format_rate(load.rate)} {sweep.work.rate_words}"
+    pace = f"open loop at {offered}, {load.arrival}" if load.rate else "each sends after its answer (closed loop)"
+    apart = "".join(f"; {_apart(operation)}" for operation in sweep.work.operations if operation.is_apart)
+    what = sweep.method if not sweep.work.counts_requests else _mix(sweep.work.operations)
+    return f"{', '.join(filter(None, (what, connections_words(run), pace)))}. {_window(run, load)}{apart}"
+
+
+def connections_words(run: StoredRun) -> str:
+    """The connections of the trials: "4 connections", "1 to 4 connections"; "" if they are not known."""
+    many = sorted({t.load.connections for t in run.plan.trials if t.load.connections})
+    if not many:
+        return ""
+    most = counted(many[-1], "connection")
+    return f"{many[0]} to {most}" if len(many) > 1 else most
+
+
+def _mix(operations: tuple[Operation, ...]) -> str:
+    shared = [operation for operation in operations if not operation.is_apart]
+    if len(shared) < 2:
+        return "".join(operation.name for operation in shared)
+    equal = " in equal shares" if len({operation.weight for operation in shared}) == 1 else ""
+    return f"{len(shared)} kinds of requests{equal}"
+
+
+def _window(run: StoredRun, load: Load) -> str:
+    each = f" for each {axis_of(run.plan.sweep.axis).facts.unit}" if load.rows_by_level else ""
+    window = f"Window {format_number(load.duration_s or 0)} s"
+    window = f"{counted(load.rows, 'row')}{each}" if load.rows is not None else window
+    if not load.warmup_s:
+        return f"{window}, without warm-up"
+    bound = f"{format_number(load.warmup_s)} s"
+    if load.warmup_least_s is None:
+        return f"{window}, after a warm-up of {bound}"
+    least = format_number(load.warmup_least_s)
+    return f"{window}, after a warm-up of {least} to {bound} that ends when the rate is steady"
+
+
+def _apart(operation: Operation) -> str:
+    """The connections and the rate that only this operation has."""
+    many = (
+        counted(operation.connections, "separate connection")
+        if operation.connections
+        else "as many separate connections"
+    )
+    rate = f", {format_rate(operation.rate)} {operation.unit}/s" if operation.rate else ""
+    return f"{operation.name} on {many}{rate}"
+
+
+def ceiling_words(run: StoredRun) -> str:
+    """The measured ceilings of the load generator, or why there are none; of reads, the CPU that it used."""
+    value, work = run.manifest.get("ceiling_rows_per_s"), run.plan.sweep.work
+    if isinstance(value, Mapping):
+        rates = [
+            f"{format_rate(v)} {work.rate_words} with {k}" for k, v in value.items() if isinstance(v, (int, float))
+        ]
+        reasons = [f"{k}: {v}" for k, v in value.items() if isinstance(v, str)]
+        return "; ".join([*rates, *([_unmeasured(run)] if work.counts_requests and reasons else reasons)])
+    return f"{format_rate(value)} rows/s" if isinstance(value, (int, float)) else ""
+
+
+def _unmeasured(run: StoredRun) -> str:
+    cores = [r.measurement.generator_cpu_cores for r in run.results]
+    used = sorted(v for v in cores if known(v) and v is not None)
+    if not used:
+        return "not measured for reads"
+    ends = " to ".join(dict.fromkeys(fixed(v, 2) for v in (used[0], used[-1])))
+    return f"not measured for reads; cores that the load generator used: {ends}"
