@@ -9,9 +9,11 @@ from scale_sweep.model import DEFAULTS, LOADING
 from scale_sweep.plan import complete
 from scale_sweep.report import subjects
 from scale_sweep.report.documents import documents
-from scale_sweep.report.run_facts import settings_table
+from scale_sweep.report.quota import quota_words
+from scale_sweep.report.run_facts import cautions_of, settings_table
 from scale_sweep.server.targets import all_facts, load_facts, load_target
 from tests.unit.factories import make_sweep, make_trial
+from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_ab import plan_of
 from tests.unit.test_several_databases import measured, several
 
@@ -88,6 +90,32 @@ def test_the_report_has_a_row_for_each_setting_that_differs_as_read_back():
     assert page.index(table.title) < page.index("Report of each variant"), "on the first page"
     terms = subjects.terms_table(run).notes[0]
     assert terms.startswith("durability and maintenance: the vendors' defaults (--settings defaults)")
+
+
+def test_a_caution_names_the_settings_for_loading_and_where_rows_were():
+    run = synthetic_run((1, 2))
+    at = {"synchronous_commit": "off", "autovacuum": "off", "acknowledged": "in memory"}
+    loading = tuple(replace(r, trial=replace(r.trial, settings=LOADING), effective=at) for r in run.results)
+    run = replace(
+        run, results=loading, manifest={"vendor_defaults": {"postgres": load_facts("postgres").vendor_defaults}}
+    )
+    assert (
+        "not the vendors' defaults: autovacuum, synchronous_commit; rows were acknowledged in memory, so a crash of the "
+        "machine can lose the last of them. Compare with --settings defaults"
+    ) in cautions_of(run, ())
+    vendor = tuple(replace(r, trial=replace(r.trial, settings=DEFAULTS)) for r in run.results)
+    assert not [c for c in cautions_of(replace(run, results=vendor), ()) if c.startswith("not the")]
+
+
+def test_a_caution_tells_pauses_of_a_quota():
+    run = synthetic_run((0.5, 1), sweep=make_sweep(cores="0.5,1"))
+    trials = tuple(
+        replace(t, resources=replace(t.resources, placement=replace(t.placement, server_cpus=(1,), quota_cores=quota)))
+        for t in run.plan.trials
+        for quota in [0.5 if t.level < 1 else None]
+    )
+    (said,) = quota_words(replace(run, plan=replace(run.plan, trials=trials)))
+    assert said.startswith("0.5 cores: a CPU quota. The kernel stops the server for up to about 50 ms in each 100 ms")
 
 
 def test_a_run_that_was_stored_without_a_set_had_the_one_for_loading():

@@ -18,6 +18,7 @@ from scale_sweep.model import DEFAULTS, KnobRole, StoredRun, Sweep, TrialResult
 from scale_sweep.report.disk_tables import limit_words
 from scale_sweep.report.load_words import ceiling_words, load_words
 from scale_sweep.report.old_servers import old_servers
+from scale_sweep.report.quota import quota_words
 from scale_sweep.report.replicates import replicates_words
 from scale_sweep.report.table import Table, fixed, known, mean, unseen_words
 
@@ -214,11 +215,13 @@ def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
 
 
 def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
-    """The cautions of confounds, fit and plan, each once."""
-    sentences = (*(c.sentence for c in run.plan.confounds), *cautions, *run.plan.notes, *old_servers(run))
+    """The cautions of confounds, fit, plan, settings and quotas, each once."""
+    confounds, fixed_here = (c.sentence for c in run.plan.confounds), (*_loading_words(run), *quota_words(run))
+    sentences = (*confounds, *cautions, *fixed_here, *run.plan.notes, *old_servers(run))
     return tuple(dict.fromkeys(sentences))
 
 
+_NAMED = 4  # settings that a caution names
 _FROM = {
     True: "durability and maintenance: the vendors' defaults (--settings defaults)",
     False: "the set of settings for loading (--settings loading)",
@@ -230,6 +233,21 @@ def starting_point(run: StoredRun) -> str:
     """The set of settings that the servers started from, in words; both for variants with different sets."""
     named = {trial.settings == DEFAULTS for trial in run.plan.trials}
     return "; ".join(words for is_vendor, words in _FROM.items() if is_vendor in named)
+
+
+def _loading_words(run: StoredRun) -> tuple[str, ...]:
+    """A caution if servers had the set of settings for loading: which settings differ, and where rows were."""
+    results = [r for r in run.results if r.trial.settings != DEFAULTS]
+    table = settings_table(run) if results else None
+    names = list(dict.fromkeys(row[1] for row in table.rows)) if table is not None else []
+    if not names:
+        return ()
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    places = dict.fromkeys(r.effective.get("acknowledged", "") for r in results) if run.plan.sweep.work.writes else ()
+    lost = [place for place in places if place.startswith("in ")]
+    where = f"; rows were acknowledged {lost[0]}, so a crash of the machine can lose the last of them" if lost else ""
+    sentence = f"not the vendors' defaults: {', '.join(names[:_NAMED])}{more}{where}. Compare with --settings defaults"
+    return (sentence,)
 
 
 def settings_table(run: StoredRun) -> Table | None:
