@@ -11,6 +11,7 @@ import pytest
 
 from scale_sweep.analysis.fit import rate_at, value_at
 from scale_sweep.model import Confound, Measurement, TrialResult, VerdictKind
+from scale_sweep.report.curve import drawn_model
 from tests.unit.factories import make_result
 from tests.unit.observing import fit_curve
 
@@ -162,6 +163,13 @@ def test_two_levels_give_a_speedup_and_no_model():
     assert re.search(r"gives [\d.]+ \([\d.]+ to [\d.]+\) k rows/s per core", fit.sentence)
     assert "two levels are too few to choose a model" in fit.sentence
     assert all(m.aicc is None for m in fit.models if m.model != "linear")
+
+
+def test_two_levels_whose_speedup_excludes_linear_scaling_give_no_line():
+    fit = fit_curve(synthetic((1, 2), 3, 0.01, 1, gamma=5e5, alpha=0.3))
+    assert "linear scaling, a speedup of 2, is outside the interval (two levels are too few" in fit.sentence
+    assert "line through the origin" not in fit.sentence
+    assert drawn_model(fit) is None
 
 
 def test_one_level_says_nothing_about_scaling():

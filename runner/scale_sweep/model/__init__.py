@@ -51,6 +51,7 @@ from scale_sweep.model.fitted import (
     RejectedLevel,
     Shape,
     StoredRun,
+    is_off_linear,
 )
 from scale_sweep.model.host_samples import HostFigures, HostNetwork, HostSample
 from scale_sweep.model.knobs import DEFAULTS, LOADING, KnobColumn, KnobRole, Piece, Rule
@@ -252,6 +253,7 @@ __all__ = [
     "Work",
     "Workload",
     "is_buffered",
+    "is_off_linear",
     "is_quick",
     "marks",
     "on_cores",

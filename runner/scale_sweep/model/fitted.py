@@ -73,6 +73,16 @@ class PointSummary:
     speedup_blocks: int = 0
 
 
+def is_off_linear(points: tuple[PointSummary, ...]) -> bool:
+    """Whether these are two levels, and linear scaling lies outside their speedup's interval, both with two decimals."""
+    if len(points) != 2:
+        return False
+    first, last = points
+    if last.speedup_low is None or last.speedup_high is None:
+        return False
+    return not round(last.speedup_low, 2) <= round(last.level / first.level, 2) <= round(last.speedup_high, 2)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CpuPoint:
     """All trials of one level that have a rate for each CPU-second of the server: its geometric mean, and the speedup

@@ -19,6 +19,7 @@ from scale_sweep.model import (
     StoredRun,
     TrialResult,
     VerdictKind,
+    is_off_linear,
     verdict_words,
 )
 from scale_sweep.report.disk_tables import ceiling_points
@@ -81,8 +82,11 @@ def rate_of_trial(result: TrialResult, name: str) -> float | None:
 
 
 def drawn_model(fit: FitReport) -> ModelFit | None:
-    """The chosen model, or the line through the origin if none can be chosen; None for one level, which has no line."""
-    if len(fit.points) < 2:
+    """The chosen model, or the line through the origin if none can be chosen.
+
+    None for one level, which has no line, and for two levels whose speedup excludes the line.
+    """
+    if len(fit.points) < 2 or (fit.chosen is None and is_off_linear(fit.points)):
         return None
     return next((m for m in fit.models if m.model == (fit.chosen or "linear")), None)
 

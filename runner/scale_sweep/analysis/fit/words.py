@@ -14,7 +14,7 @@ from scale_sweep.analysis.fit.choice import ModelChoice
 from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, ModelName
 from scale_sweep.analysis.fit.summaries import Noise, Usable
 from scale_sweep.base.units import counted, format_number, with_interval
-from scale_sweep.model import Confound, Estimate, KnownBreak, PointSummary, RejectedLevel
+from scale_sweep.model import Confound, Estimate, KnownBreak, PointSummary, RejectedLevel, is_off_linear
 
 _ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # a smaller interval does not justify more digits
 _WORDLESS = 1e15  # beyond this, digits mean nothing
@@ -163,8 +163,9 @@ def _few_levels(f: FitFindings) -> str:
         return f"{head}; no model that falls describes the points"
     few = "two levels are" if len(f.points) == 2 else f"{f.trials} at {counted(len(f.points), 'level')} are"
     first = f.points[0].level
-    linear = f.candidates["linear"]
-    line = f"a line through the origin gives {slope(f, linear, 'gamma')}"
+    line = f"a line through the origin gives {slope(f, f.candidates['linear'], 'gamma')}"
+    if is_off_linear(f.points):
+        line = f"linear scaling, a speedup of {format_number(f.points[1].level / first)}, is outside the interval"
     fall = ", and the rate falls after its peak, beyond the noise" if f.choice.verdict == "retrograde" else ""
     return f"{format_number(first)} → {speedup(f)}, {f.trials}{fall}; {line} ({few} too few to choose a model)"
 
