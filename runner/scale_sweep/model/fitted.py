@@ -74,7 +74,7 @@ class PointSummary:
 
 
 def is_off_linear(points: tuple[PointSummary, ...]) -> bool:
-    """Whether these are two levels, and linear scaling lies outside their speedup's interval, both with two decimals."""
+    """Whether these are two levels, and linear scaling is outside their speedup's interval, with two decimals."""
     if len(points) != 2:
         return False
     first, last = points
