@@ -7,6 +7,7 @@ from scale_sweep.base.units import format_rate
 from scale_sweep.report.conditions import pages_between_trials
 from scale_sweep.report.documents import documents
 from scale_sweep.report.figures import fit_again, measured_rate
+from scale_sweep.report.heading import eyebrow_of
 from scale_sweep.report.noise import noise_sentences
 from scale_sweep.report.page import html
 from scale_sweep.report.run_facts import method_facts
@@ -59,6 +60,15 @@ def test_the_caution_on_short_windows_has_their_lengths():
     (said,) = quick_words(replace(run, results=tuple(made)))
     assert said.startswith("quick: windows of 4 to 7 s, without warm-up (under 40 s) in all 2 trials; ")
     assert quick_words(run)[0].startswith("quick: windows of 10 s (under 40 s) in all 2 trials; ")
+
+
+def test_the_line_above_the_heading_names_the_work():
+    run = two_trials()
+    data = replace(run.plan.sweep.work.data, rows_per_request=10_000, tables=100)
+    work = replace(run.plan.sweep.work, data=data)
+    trials = tuple(replace(t, work=work) for t in run.plan.trials)
+    run = replace(run, plan=replace(run.plan, sweep=replace(run.plan.sweep, work=work), trials=trials))
+    assert " · copy, 10,000 rows a request, 8 connections, 100 tables · " in eyebrow_of(run)
 
 
 def test_the_load_is_a_sentence_and_the_warm_up_has_its_end():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.model import FitReport, StoredRun
+from scale_sweep.report.load_words import work_words
 from scale_sweep.report.run_facts import created, server_name
 
 
@@ -22,6 +23,7 @@ def title_of(run: StoredRun, fit: FitReport) -> str:
 
 
 def eyebrow_of(run: StoredRun) -> str:
-    """The small line above the heading: the name of the sweep, where the server ran, and when."""
+    """The small line above the heading: the name of the sweep, its work, where the server ran, and when."""
     sweep = run.plan.sweep
-    return " · ".join(part for part in (sweep.name, server_name(run), sweep.runtime, created(run)) if part)
+    parts = (sweep.name, server_name(run), work_words(run), sweep.runtime, created(run))
+    return " · ".join(part for part in parts if part)

@@ -19,11 +19,24 @@ def load_words(run: StoredRun) -> str:
     offered = f"{format_rate(load.rate)} {sweep.work.rate_words}"
     pace = f"open loop at {offered}, {load.arrival}" if load.rate else "each sends after its answer (closed loop)"
     apart = "".join(f"; {_apart(operation)}" for operation in sweep.work.operations if operation.is_apart)
-    what = sweep.method if not sweep.work.counts_requests else _mix(sweep.work.operations)
-    return f"{', '.join(filter(None, (what, connections_words(run), pace)))}. {_window(run, load)}{apart}"
+    return f"{', '.join(filter(None, (_what(run), _connections(run), pace)))}. {_window(run, load)}{apart}"
 
 
-def connections_words(run: StoredRun) -> str:
+def work_words(run: StoredRun) -> str:
+    """The work: "copy, 10,000 rows a request, 4 connections, 100 tables". Rows: if all trials have the same."""
+    work = run.plan.sweep.work
+    is_known = not work.counts_requests and len({t.work.data.rows_per_request for t in run.plan.trials}) == 1
+    many = work.data.rows_per_request if is_known else 0
+    rows = f"{counted(many, 'row')} a request" if many else ""
+    return ", ".join(filter(None, (_what(run), rows, _connections(run), counted(work.data.tables, "table"))))
+
+
+def _what(run: StoredRun) -> str:
+    sweep = run.plan.sweep
+    return _mix(sweep.work.operations) if sweep.work.counts_requests else sweep.method
+
+
+def _connections(run: StoredRun) -> str:
     """The connections of the trials: "4 connections", "1 to 4 connections"; "" if they are not known."""
     many = sorted({t.load.connections for t in run.plan.trials if t.load.connections})
     if not many:
