@@ -290,7 +290,10 @@ def made(path):
     ("text", "words"),
     [
         ("[load]\nb ansible_host=10.87.0.12\n", "[server] is missing"),
-        ("[server]\na\nb\n[load]\nc\n", "[server] names a, b"),
+        (
+            "[server]\na ansible_host=10.87.0.11\nb ansible_host=10.87.0.12\n[load]\nc ansible_host=10.87.0.13\n",
+            "[server] names a, b",
+        ),
         ("[server]\na ansible_host=10.87.0.11\n", "[load] is missing"),
         ("[server]\na ansible_host=10.87.0.11\n[load]\na\n", "a is in [server] and in [load]"),
         ("[server\n", "Failed to parse"),
