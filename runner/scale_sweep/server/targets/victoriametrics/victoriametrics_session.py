@@ -24,6 +24,7 @@ DOORS = {  # the flag of each method that has a port of its own
 SAMPLES = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}  # where each of these methods posts
 _OF_THIS_TRIAL = ("httpListenAddr", "storageDataPath", *DOORS.values())
 _LOST = ("vm_rows_ignored_total", "vm_rows_invalid_total")  # a line that it cannot read is acknowledged too
+_KEPT_S = 1.1  # the server answers with its last counters for one second
 _OURS = f'{{__name__=~"{series.MEASUREMENT}_.+"}}'  # the selector of a trial's series
 _FLAG = re.compile(r'-([\w.]+)="(.*)"')
 
@@ -111,6 +112,7 @@ class VictoriametricsSession(PromqlSession):
 
     def count(self) -> Counted | None:
         """The samples of each column of each device: equal for all columns, consecutive from the first timestamp on."""
+        begun = time.monotonic()
         self._get("/internal/force_flush")  # makes the last rows visible
         names = list(series.columns_of(self._trial.work.data))
         rows = [self._by_device("count", name) for name in names]
@@ -119,6 +121,7 @@ class VictoriametricsSession(PromqlSession):
         counted = series.counted(by_device, self._trial.work.data)
         unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
         gaps: tuple[str, ...] = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
+        time.sleep(max(0.0, begun + _KEPT_S - time.monotonic()))
         lost = {name: n for name, n in self._lost().items() if n != self._lost_before.get(name)}
         gaps += (f"VictoriaMetrics acknowledged samples that it ignored: {lost}",) if lost else ()
         return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
