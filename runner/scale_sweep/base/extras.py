@@ -13,7 +13,7 @@ from pathlib import Path
 from scale_sweep.base.errors import UsageError
 
 MODULES: Mapping[str, tuple[str, ...]] = {
-    "dask": ("distributed",),
+    "dask": ("dask", "distributed"),
     "pandas": ("pandas",),
     "parquet": ("pyarrow",),
     "png": ("matplotlib",),
