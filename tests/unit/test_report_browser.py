@@ -78,7 +78,7 @@ def test_page_renders_without_a_network(page: Path, tmp_path: Path, width: int) 
     assert 'data-fetched="0"' in dom
     assert 'data-overflow="0"' in dom
     drawn = int(dom.split('data-svgs="')[1].split('"')[0])
-    assert drawn == 4 * 11 + 3  # panels that have a value, the curve once (the other width is hidden), residuals, speedup
+    assert drawn == 4 * 11 + 3  # panels with a value, the curve once (the other width is hidden), residuals, speedup
 
 
 def test_page_can_be_photographed(page: Path, tmp_path: Path) -> None:
