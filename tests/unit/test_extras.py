@@ -15,8 +15,7 @@ from tests.unit.stored_runs import unpacked
 
 ROOT = Path(__file__).resolve().parents[2]
 DISTRIBUTIONS = {
-    name: name
-    for name in ("dask", "distributed", "matplotlib", "pandas", "polars", "pyarrow", "pymysql", "sqlalchemy")
+    name: name for name in ("dask", "distributed", "matplotlib", "pandas", "polars", "pyarrow", "pymysql", "sqlalchemy")
 }
 TABLE = "cores,rate\n1,10\n2,19\n3,28\n4,36\n"
 
