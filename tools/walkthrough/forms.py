@@ -3,6 +3,7 @@
 A number, a duration, a size, the name of a run, a path, a fingerprint and the order of trials vary from run to run:
 VARIES lists their patterns. Some lines depend on the machine or on its other programs: MACHINE lists them, and they may
 be missing or added, as may statements on the noise of a run and MARKS, the words about what a window did not contain.
+Whether the interval contains linear scaling is a result as well.
 The lines of one trial stand for those of all others, because their number depends on the machine. If a trial is not
 VALID, lines with results may differ as well: RESULT lists them. A line "..." on a page stands for any lines. Refuses to
 compare a line that is in no list by anything but its words.
@@ -26,7 +27,12 @@ VARIES = (
     (r"[-+−]?\d[\d.,]*(?: ?[kMG](?:i?B)?\b|(?<=\d)[KMG]i?B)?", "#"),
     (r"of # core\b", "of # cores"),
     (rf" (?:{QUICK}|{BUFFERED})(?:, {BUFFERED})?(?= )| \({SHORT}\)", ""),
+    (r" \(# a CPU-second\)|, replicates disagree", ""),
     (r"\s+", " "),
+    (
+        r"a line through the origin gives # rows/s per core|linear scaling, a speedup of # is outside the interval",
+        "CURVE",
+    ),
 )
 MACHINE = (
     r"(?:machine|memory|cpus|knobs|target|verdicts|note|--data-dir): ",
