@@ -185,7 +185,7 @@ def idle(host: Host) -> list[Finding]:
         return []
     effect, remedy = "the figures will be lower and noisier", "stop them, or raise --replicates"
     if busy > LOAD_TOO_BUSY_SHARE:
-        effect, remedy = "while they run, probably no trial is VALID", "stop them, or wait until they end"
+        effect, remedy = "while they run, trials may be rejected", "stop them, or wait until they end"
     return [
         Finding(
             blocking=False,
