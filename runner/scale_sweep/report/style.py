@@ -136,8 +136,8 @@ details{margin:10px 0}summary{cursor:pointer;color:var(--soft)}
 }
 @media print{
  @page{margin:11mm}
- body{font-size:12px}main{max-width:none;padding:0}
- h1{font-size:21px}h2{font-size:15px;margin:16px 0 6px;padding-top:8px;break-after:avoid}h3{font-size:13px;
+ body{font-size:12px;line-height:1.4}main{max-width:none;padding:0}
+ h1{font-size:21px}h2{font-size:15px;margin:12px 0 5px;padding-top:6px;break-after:avoid}h3{font-size:13px;
  margin:12px 0 4px;break-after:avoid}
  .question,.answer{font-size:14px;margin:6px 0}.note,.eyebrow,figcaption{font-size:10.5px}p{max-width:none}
  .note{margin:3px 0}ul{margin:6px 0}
@@ -146,10 +146,10 @@ details{margin:10px 0}summary{cursor:pointer;color:var(--soft)}
  .cautions{border:1px solid var(--warn-edge);margin:8px 0;padding:5px 12px}
  .cautions ul{columns:2;column-gap:26px;font-size:10.5px}
  figure,.trial,tr,.tile,li{break-inside:avoid}figure{margin:8px 0}tr.has-why{break-after:avoid}
- table,.dense,td.why{font-size:10.5px}th{font-size:10px}th,td,.dense th,.dense td,.dense tbody th{padding:2px 5px}
+ table,.dense,td.why{font-size:10.5px}th{font-size:10px}th,td,.dense th,.dense td,.dense tbody th{padding:1px 5px}
  .scroll{overflow:visible;background:none;margin:5px 0}
- dl{grid-template-columns:150px 1fr;gap:1px 10px;font-size:11px}pre,code{font-size:10.5px}
- .trial{grid-template-columns:84px repeat(5,1fr);gap:4px;margin:1px 0}.trial .name{font-size:10.5px}
+ dl{grid-template-columns:150px 1fr;gap:0 10px;margin:6px 0;font-size:10.5px;line-height:1.3}pre,code{font-size:10.5px}
+ .trial{grid-template-columns:150px repeat(5,1fr);gap:4px;margin:1px 0}.trial .name{font-size:10px}
  .narrow,.contents,.save,.tip{display:none}.wide{display:block}
  .fold::details-content{content-visibility:visible;display:block;height:auto}.fold>summary{display:none}
 }
