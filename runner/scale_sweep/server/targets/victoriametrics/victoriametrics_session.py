@@ -25,6 +25,7 @@ SAMPLES = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}  # where
 _OF_THIS_TRIAL = ("httpListenAddr", "storageDataPath", *DOORS.values())
 _LOST = ("vm_rows_ignored_total", "vm_rows_invalid_total")  # a line that it cannot read is acknowledged too
 _KEPT_S = 1.1  # the server answers with its last counters for one second
+_VISIBLE_WITHIN_S = 20.0  # of rows that it ignores or merges away, more were added than are ever visible
 _OURS = f'{{__name__=~"{series.MEASUREMENT}_.+"}}'  # the selector of a trial's series
 _FLAG = re.compile(r'-([\w.]+)="(.*)"')
 
@@ -34,6 +35,7 @@ class VictoriametricsSession(PromqlSession):
 
     who = "VictoriaMetrics"
     _lost_before: Mapping[str, float] = {}  # by the server's own counters
+    _hidden_before = 0.0  # likewise: samples that were added and are in no part
 
     def not_ready(self) -> str:
         """The server's message while it starts."""
@@ -64,10 +66,8 @@ class VictoriametricsSession(PromqlSession):
 
     def create_schema(self) -> None:
         """Creates nothing. What a server that is not ours has lost before is not this trial's."""
-        self._lost_before = self._lost()
-
-    def _lost(self) -> dict[str, float]:
-        return {name: n for name, n in self._metrics().items() if name.startswith(_LOST) and n}
+        counters = self._metrics()
+        self._lost_before, self._hidden_before = _lost(counters), _hidden(counters)
 
     def drop_schema(self) -> None:
         """Deletes the series. The server frees their space when it merges the next time."""
@@ -112,8 +112,7 @@ class VictoriametricsSession(PromqlSession):
 
     def count(self) -> Counted | None:
         """The samples of each column of each device: equal for all columns, consecutive from the first timestamp on."""
-        begun = time.monotonic()
-        self._get("/internal/force_flush")  # makes the last rows visible
+        counters = self._all_visible()
         names = list(series.columns_of(self._trial.work.data))
         rows = [self._by_device("count", name) for name in names]
         first, last = (self._by_device(which, names[0]) for which in ("tfirst", "tlast"))
@@ -121,10 +120,20 @@ class VictoriametricsSession(PromqlSession):
         counted = series.counted(by_device, self._trial.work.data)
         unlike = [name for name, other in zip(names, rows, strict=True) if other != rows[0]]
         gaps: tuple[str, ...] = (f"columns {', '.join(unlike)} have other rows than {names[0]}",) if unlike else ()
-        time.sleep(max(0.0, begun + _KEPT_S - time.monotonic()))
-        lost = {name: n for name, n in self._lost().items() if n != self._lost_before.get(name)}
+        lost = {name: n for name, n in _lost(counters).items() if n != self._lost_before.get(name)}
         gaps += (f"VictoriaMetrics acknowledged samples that it ignored: {lost}",) if lost else ()
         return Counted(rows=counted.rows, gaps=(*counted.gaps, *gaps))
+
+    def _all_visible(self) -> Mapping[str, float]:
+        """The counters when all samples are visible, at the latest after some seconds. A flush makes the last ones
+        visible, but it does not wait for those that the server already makes into a part."""
+        self._get("/internal/force_flush")
+        until = time.monotonic() + _VISIBLE_WITHIN_S
+        while True:
+            time.sleep(_KEPT_S)
+            counters = self._metrics()
+            if _hidden(counters) <= self._hidden_before or time.monotonic() > until:
+                return counters
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One question for each figure of a column, about all samples."""
@@ -155,3 +164,13 @@ class VictoriametricsSession(PromqlSession):
         grouped = f" by ({series.DEVICE})" if question.by_device else ""
         answer = self._at(f"{question.outer}{grouped} ({query})", str(end))
         return {one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in answer}
+
+
+def _lost(counters: Mapping[str, float]) -> dict[str, float]:
+    return {name: n for name, n in counters.items() if name.startswith(_LOST) and n}
+
+
+def _hidden(counters: Mapping[str, float]) -> float:
+    """Samples that were added and are in no part, so that no query sees them."""
+    visible = sum(n for name, n in counters.items() if name.startswith('vm_rows{type="storage/'))
+    return counters.get("vm_rows_added_to_storage_total", 0.0) - visible
