@@ -1,6 +1,7 @@
 """Several databases in one plan: each in every block, and one page with what each rate cost and on which terms."""
 
 import csv
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +13,8 @@ from scale_sweep.report import subjects
 from scale_sweep.report.documents import documents
 from scale_sweep.report.reference import reference_table, rows_of
 from scale_sweep.report.run_facts import server_name
+from scale_sweep.report.style import PLOT_CSS
+from scale_sweep.report.subject_curves import _shape
 from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_result, make_sweep, reading
 from tests.unit.test_plan import make_host
@@ -213,3 +216,11 @@ def test_the_head_names_each_target_with_the_version_that_it_said():
     run = measured(several())
     assert sorted(server_name(run).split(", ")) == sorted(f"{name} 1.0" for name in NAMES)
     assert server_name(replace(run, results=run.results[:1])) == f"{run.results[0].trial.subject.target} 1.0"
+
+
+def test_ten_databases_can_be_told_apart_without_colour():
+    shapes = [re.search(r' d="([^"]+)"', _shape(0, 0, index, True)).group(1) for index in range(10)]
+    styles = [f".s{index}.curve-line" for index in range(1, 10)]
+    dashes = [re.search(re.escape(style) + r"\{stroke-dasharray:([^}]+)\}", PLOT_CSS).group(1) for style in styles]
+    assert len(set(shapes)) == 10 and len(set(dashes)) == 9  # the first line has no dash
+    assert all(f".plot .s{index}{{stroke:" in PLOT_CSS for index in range(10))

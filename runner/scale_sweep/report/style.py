@@ -44,9 +44,14 @@ PLOT_CSS = """
 .plot .s4{stroke:var(--warn-edge)}.plot path.s4.counted{fill:var(--warn-edge)}
 .plot .s5{stroke:var(--soft)}.plot path.s5.counted{fill:var(--soft)}
 .plot .s6{stroke:var(--ink)}.plot path.s6.counted{fill:var(--ink)}
+.plot .s7{stroke:var(--blue)}.plot path.s7.counted{fill:var(--blue)}
+.plot .s8{stroke:var(--orange)}.plot path.s8.counted{fill:var(--orange)}
+.plot .s9{stroke:var(--green)}.plot path.s9.counted{fill:var(--green)}
 .plot .s1.curve-line{stroke-dasharray:8 3}.plot .s2.curve-line{stroke-dasharray:2 3}
 .plot .s3.curve-line{stroke-dasharray:8 3 2 3}.plot .s4.curve-line{stroke-dasharray:12 4}
 .plot .s5.curve-line{stroke-dasharray:4 4}.plot .s6.curve-line{stroke-dasharray:1 3}
+.plot .s7.curve-line{stroke-dasharray:6 2 2 2 2 2}.plot .s8.curve-line{stroke-dasharray:16 3 2 3}
+.plot .s9.curve-line{stroke-dasharray:3 6}
 .plot .series{fill:none;stroke-width:1.5;stroke-linejoin:round}.plot .outside{stroke:var(--soft);opacity:.6}
 .plot .s-rate{stroke:var(--blue)}.plot .s-server{stroke:var(--green)}.plot .s-client{stroke:var(--orange)}
 .plot .s-disk{stroke:var(--purple)}

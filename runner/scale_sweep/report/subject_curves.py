@@ -10,20 +10,23 @@ from collections.abc import Sequence
 
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.experiment.work import stores
-from scale_sweep.model import StoredRun, VerdictKind
+from scale_sweep.model import StoredRun
 from scale_sweep.report.figures import axis_facts, shown_rates
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
-from scale_sweep.report.svg import Frame, LogFrame, drawing, legend, line, marker, rate_axes, swatch
+from scale_sweep.report.svg import Frame, LogFrame, drawing, legend, line, rate_axes, shaped, swatch
 
 SHAPES = (
-    VerdictKind.VALID,
-    VerdictKind.GENERATOR_BOUND,
-    VerdictKind.UNSTEADY,
-    VerdictKind.RESOURCE_NOT_SATURATED,
-    VerdictKind.OFFERED_NOT_MET,
-    VerdictKind.SOFTWARE_BOTTLENECK,
-    VerdictKind.THROTTLED,
-)  # for their forms alone: a circle, a square, a triangle, ...
+    "circle",
+    "square",
+    "triangle",
+    "diamond",
+    "down",
+    "right",
+    "bar",
+    "left",
+    "hexagon",
+    "hourglass",
+)  # each with a dash of its own, in style.py
 _PANEL_LEAST = 300  # pixels of a panel's width, so that its axes can be read
 _MOST = 10.0  # between rates that a linear axis can show together
 
@@ -102,9 +105,8 @@ def _mark(frame: Frame, curve: SubjectCurve, p: SubjectPoint, value: float, inde
 
 
 def _shape(x: float, y: float, index: int, is_counted: bool, title: str = "") -> str:
-    drawn = marker(x, y, SHAPES[index % len(SHAPES)], title)
-    css = f'class="m subject s{index % len(SHAPES)}{" counted" if is_counted else ""}"'
-    return drawn.replace('class="m invalid"', css).replace('class="m valid"', css)
+    style = index % len(SHAPES)
+    return shaped(x, y, SHAPES[style], f"subject s{style}{' counted' if is_counted else ''}", title)
 
 
 def _line_css(index: int) -> str:

@@ -40,6 +40,9 @@ _PATHS = {
     "square": "M-{r},-{r}H{r}V{r}H-{r}Z",
     "diamond": "M0,-{b}L{b},0L0,{b}L-{b},0Z",
     "right": "M-{r},-{b}L{b},0L-{r},{b}Z",
+    "left": "M{r},-{b}L-{b},0L{r},{b}Z",
+    "hexagon": "M-{b},0L-{h},-{b}H{h}L{b},0L{h},{b}H-{h}Z",
+    "hourglass": "M-{r},-{b}H{r}L-{r},{b}H{r}Z",
     "bar": "M-{b},-{h}H{b}V{h}H-{b}Z",
     "cross": "M-{r},-{r}L{r},{r}M-{r},{r}L{r},-{r}",
     "plus": "M-{b},0H{b}M0,-{b}V{b}",
@@ -174,9 +177,13 @@ def area(frame: Frame, low: Points, high: Points, css: str) -> str:
 
 def marker(x: float, y: float, kind: VerdictKind, title: str = "", size: float = 4.5, key: str = "") -> str:
     """A trial at a pixel position, with a title that shows on hovering. key: the name of its row, to which it leads."""
-    path = _PATHS[SHAPES[kind]].format(r=f"{size:g}", b=f"{size * 1.25:g}", h=f"{size * 0.55:g}")
+    return shaped(x, y, SHAPES[kind], "valid" if kind.is_fitted else "invalid", title, size, key)
+
+
+def shaped(x: float, y: float, shape: str, css: str, title: str = "", size: float = 4.5, key: str = "") -> str:
+    """A mark of this shape and class; the rest as of a marker."""
+    path = _PATHS[shape].format(r=f"{size:g}", b=f"{size * 1.25:g}", h=f"{size * 0.55:g}")
     label = f"<title>{escape(title)}</title>" if title else ""
-    css = "valid" if kind.is_fitted else "invalid"
     row = f' data-trial="{escape(key)}"' if key else ""
     return f'<path transform="translate({x:.1f},{y:.1f})" d="{path}" class="m {css}"{row}>{label}</path>'
 
