@@ -43,17 +43,17 @@ GREEN, GREY, WHITE = "#7ee787", "#8b949e", "#e6edf3"
 
 def curve(run: Path) -> Path:
     """The path of the picture."""
-    return _opaque(scale_sweep.load(str(run)).curve.svg.decode(), IMAGES / "first-curve.svg")
+    return opaque(scale_sweep.load(str(run)).curve.svg.decode(), IMAGES / "first-curve.svg")
 
 
 def databases(run: Path) -> Path:
     """The path of the picture. Raises ValueError for a run without a rate."""
-    return _opaque(_styled(curves_svg(read_run(run))), IMAGES / "databases.svg")
+    return opaque(styled(curves_svg(read_run(run))), IMAGES / "databases.svg")
 
 
 def reads(run: Path) -> Path:
     """The path of the picture. Raises ValueError for a load that only writes."""
-    return _opaque(_styled(times_svg(read_run(run))), IMAGES / "reads.svg")
+    return opaque(styled(times_svg(read_run(run))), IMAGES / "reads.svg")
 
 
 def search(run: Path, trial: str) -> Path:
@@ -64,16 +64,16 @@ def search(run: Path, trial: str) -> Path:
     if objective is None or result is None:
         raise ValueError(f"{trial} of {run} is not the trial of a search")
     svg = search_svg(stored, objective, result, WIDTH_OF_SEARCH, HEIGHT_OF_SEARCH)
-    return _opaque(_styled(svg), IMAGES / "search.svg")
+    return opaque(styled(svg), IMAGES / "search.svg")
 
 
-def _styled(svg: str) -> str:
+def styled(svg: str) -> str:
     """The drawing of a page with the style that the page gives it; "" stays empty."""
     head, mark, rest = svg.partition(">")
     return f"{head}><style>{PLOT_STYLE}</style>{rest}" if mark else ""
 
 
-def _opaque(svg: str, path: Path) -> Path:
+def opaque(svg: str, path: Path) -> Path:
     """Writes the drawing with a background. Raises ValueError for what is not SVG."""
     opening = re.match(r"(?:<\?xml[^>]*>\s*)?<svg[^>]*>", svg)
     if opening is None:

@@ -1,0 +1,37 @@
+"""The section of docs/databases.md on many databases, made from a run."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.test_several_databases import measured, several
+from tools import comparison_section as module
+
+COMMAND = "scale sweep cpu --results /elsewhere -y --target questdb,victoriametrics,postgres --cores 1..2".split()
+
+
+def run_of_three():
+    run = measured(several())
+    manifest = {
+        "command": COMMAND,
+        "created_utc": "2026-11-26T10:40:43+00:00",
+        "host": {"cpus": [0, 1], "cpu_model": "a CPU"},
+    }
+    return replace(run, manifest=manifest)
+
+
+def test_it_has_the_command_the_tables_and_the_files(monkeypatch):
+    monkeypatch.setattr(module, "LEAST", 3)
+    page = module.written(f"before\n{module.BEGIN}old\n{module.END}after\n", run_of_three())
+    assert page.startswith(f"before\n{module.BEGIN}") and page.endswith(f"{module.END}after\n") and "old" not in page
+    assert "```sh\nscale sweep cpu --target questdb,victoriametrics,postgres --cores 1..2\n```" in page
+    assert "A run of 2026-11-26 10:40 UTC on 2 × a CPU ([the whole report](examples/many-databases.html))." in page
+    assert "are VALID" in page and "| postgres |" in page and "images/many-databases.svg" in page
+
+
+def test_a_run_of_fewer_databases_or_with_missing_trials_is_refused(monkeypatch):
+    with pytest.raises(ValueError, match="has 3 databases and"):
+        module.section(run_of_three())
+    monkeypatch.setattr(module, "LEAST", 3)
+    with pytest.raises(ValueError, match="5 of"):
+        module.section(replace(run_of_three(), results=run_of_three().results[:5]))
