@@ -52,6 +52,7 @@ TARGETS = Registry(
         "influxdb": "scale_sweep.server.targets.influxdb.influxdb_facts:FACTS",
         "influxdb2": "scale_sweep.server.targets.influxdb.influxdb2_facts:FACTS",
         "influxdb3": "scale_sweep.server.targets.influxdb.influxdb3_facts:FACTS",
+        "greptimedb": "scale_sweep.server.targets.greptimedb.greptimedb_facts:FACTS",
         "victoriametrics": "scale_sweep.server.targets.victoriametrics.victoriametrics_facts:FACTS",
         "prometheus": "scale_sweep.server.targets.prometheus.prometheus_facts:FACTS",
         "questdb": "scale_sweep.server.targets.questdb.questdb_facts:FACTS",

@@ -1,0 +1,1 @@
+"""GreptimeDB: its facts, its start and checks, and a session."""
