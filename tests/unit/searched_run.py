@@ -28,6 +28,7 @@ from scale_sweep.model import (
     PhaseEntered,
     Plan,
     PlanGrew,
+    Sample,
     SamplerCost,
     SampleTaken,
     Step,
@@ -55,18 +56,22 @@ STEP_S, WARMUP_S = 5, 1
 
 @dataclass(frozen=True, kw_only=True)
 class Queue:
-    """noise: of the speed of each step, as a standard deviation. slow_fresh: how many times longer the responses of
-    confirming trials are. connections: how many times shorter they are with twice the connections."""
+    """noise: of the speed of each step, as a standard deviation. slow: how many times longer all responses are than those
+    of a queue whose capacity is SHARE of its highest rate. slow_fresh: how many times longer the responses of
+    confirming trials are. connections: how many times shorter they are with twice the connections. stolen: the share of
+    the load generator's CPUs that the hypervisor takes."""
 
     noise: float = 0.01
+    slow: float = 1.0
     slow_fresh: float = 1.0
     connections: float = 1.0
+    stolen: float = 0.0
     seed: int = 1
 
     def p99_ms(self, most: float, rate: float, chance: random.Random) -> float:
         """Of a queue with one server whose p99 is the limit at SHARE of its highest rate."""
         left = most * math.exp(chance.gauss(0, self.noise)) - rate
-        return LIMIT_MS * (1 - SHARE) * most / max(left, 1e-3 * most)
+        return self.slow * LIMIT_MS * (1 - SHARE) * most / max(left, 1e-3 * most)
 
 
 def latency_of(p99_ms: float, count: int) -> dict[str, object]:
@@ -156,8 +161,15 @@ class SearchedTrials:
             effective={"server_version": "16.2"},
             summary=recorded.summary,
             intervals=recorded.intervals,
-            samples=tuple(samples_of(trial, [1] * (220 if trial.load.searches else 20), start_ns)),
+            samples=tuple(self._samples(trial, start_ns)),
         )
+
+    def _samples(self, trial: Trial, start_ns: int) -> Iterator[Sample]:
+        for sample in samples_of(trial, [1] * (220 if trial.load.searches else 20), start_ns):
+            cpus = {str(cpu): 0.0 for cpu in trial.placement.generator_cpus}
+            seconds = (sample.monotonic_ns - start_ns) / 1e9
+            stolen = dict.fromkeys(cpus, self._queue.stolen * seconds)
+            yield replace(sample, cpu_busy_s_total=cpus, cpu_stolen_s_total=stolen) if self._queue.stolen else sample
 
     def _ended(self, trial: Trial, facts: TrialFacts) -> Iterator[Event]:
         yield from (IntervalSeen(trial_id=trial.trial_id, interval=one) for one in facts.all_intervals)

@@ -54,16 +54,24 @@ def test_a_disturbed_step_is_repeated_once_and_then_left_out():
     assert answer_of(probes).probes == PROBES
 
 
-def test_a_rate_that_is_left_out_twice_is_not_offered_again():
-    """Above 900 each step is disturbed, so that no step there shows that the rate is too high."""
+def test_a_rate_that_is_too_fast_for_the_load_generator_twice_is_not_offered_again():
     probes = []
     while (rate := next_rate(BEGIN, probes)) is not None:
-        probes.append(Probe(rate=rate, excess=-1.0 if rate < 900 else None, usable=rate < 900))
+        too_fast = rate > 900
+        probes.append(Probe(rate=rate, excess=None if too_fast else -1.0, usable=not too_fast, too_fast=too_fast))
     rates = [probe.rate for probe in probes]
     assert max(map(rates.count, rates)) == 2
     assert max(rate for rate in rates if rate < 900) > 0.95 * 900, "it goes as near as it can"
-    falling = [Probe(rate=700.0, excess=1.0), *[Probe(rate=490.0, excess=None, usable=False)] * 2]
+    falling = [Probe(rate=700.0, excess=1.0), *[Probe(rate=490.0, excess=None, usable=False, too_fast=True)] * 2]
     assert 490 < next_rate(BEGIN, falling) < 700
+    assert next_rate(BEGIN, falling[1:]) == pytest.approx(0.7 * 490)
+
+
+def test_steps_that_neighbours_disturbed_do_not_move_the_search():
+    alone = searched(queue())
+    disturbed = searched(queue(), usable=lambda number: number not in (0, 1, 2, 4, 5, 6))
+    assert [probe.rate for probe in disturbed[:4]] == [alone[0].rate] * 4
+    assert [probe.rate for probe in disturbed[4:8]] == [alone[1].rate] * 4
 
 
 def test_a_first_step_that_fails_by_chance_does_not_bound_the_search():
@@ -79,14 +87,26 @@ def test_a_machine_that_is_never_left_alone_has_no_answer():
     probes = searched(queue(), usable=lambda number: False)
     answer = answer_of(probes)
     assert len(probes) == 6
-    assert (answer.rate, answer.why) == (None, "no step was usable")
+    assert (answer.rate, answer.why) == (None, "none of 6 steps was usable")
 
 
-def test_fewer_than_8_usable_steps_are_no_answer():
-    probes = searched(queue(), usable=lambda number: number < 4 or number == 19)
+@pytest.mark.parametrize(
+    ("usable", "words"),
+    [
+        (lambda number: number < 4, "only 4 of 10 steps were usable, 8 are needed"),
+        (lambda number: number == 1, "only 1 of 8 steps was usable, 8 are needed"),
+        (lambda number: number % 4 == 0, "only 5 of 18 steps were usable, 8 are needed"),
+    ],
+)
+def test_a_search_ends_when_8_usable_steps_are_out_of_reach(usable, words):
+    answer = answer_of(searched(queue(), usable=usable))
+    assert (answer.rate, answer.why) == (None, words)
+
+
+def test_a_search_with_8_usable_steps_goes_on_although_the_machine_is_disturbed():
+    probes = searched(queue(), usable=lambda number: number < 8)
     assert len(probes) == PROBES_MAX
-    assert answer_of(probes).rate is None
-    assert "only 5 of 20 steps were usable, 8 are needed" in answer_of(probes).why
+    assert answer_of(probes).rate == pytest.approx(TRUTH, rel=0.05)
 
 
 def test_no_rate_holds_where_a_stall_comes_at_every_rate():

@@ -5,10 +5,10 @@ import re
 
 import pytest
 
+from scale_sweep.base.alike import alike
 from scale_sweep.cli import console, views
 from scale_sweep.cli.console import OwnConsole
 from scale_sweep.model import VerdictKind
-from scale_sweep.report.alike import alike
 from tests.unit.synthetic_run import mixed_run, synthetic_run
 
 

@@ -141,5 +141,16 @@ def test_a_search_shows_what_is_offered_and_the_rates_between_which_the_capacity
     console.print(render(begun(searches=True), 6 * 10**9, ConsoleDimensions(160, 40)))
     text = console.file.getvalue()
     assert "500 of 4.2 k offered" in " ".join(text.split())
-    assert "step 5   p99 < 20 ms, errors < 1 % holds at 4 k rows/s   does not at 4.5 k" in text
+    assert "step 5   p99 < 20 ms, errors < 1 %   holds at 4 k rows/s   does not hold at 4.5 k rows/s" in text
     assert "p99 4.0 ms" in text
+
+
+def test_a_search_without_a_usable_step_claims_nothing():
+    state = begun(searches=True)
+    left_out = [replace(step, usable=False, why="other processes") for step in state.running.steps[:2]]
+    console = Console(file=io.StringIO(), width=160, height=40)
+    for steps, words in (((), "step 1   p99 < 20 ms, errors < 1 %"), (tuple(left_out), "%   2 steps left out")):
+        running = replace(state.running, steps=steps)
+        console.print(render(replace(state, running=running), 6 * 10**9, ConsoleDimensions(160, 40)))
+        text = console.file.getvalue()
+        assert words in text and "hold" not in text

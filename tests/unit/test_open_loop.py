@@ -57,7 +57,7 @@ def test_others_on_the_cpus_of_server_or_load_generator_make_the_times_theirs():
     assert reason == "the response times are not the server's alone: other processes took 42 % of the server's 1 CPU"
     kinds, reason = judged(took(others=0.02, stolen=0.04, whose="the load generator's"))
     assert kinds == "RESOURCE_NOT_SATURATED HYPERVISOR"
-    assert reason.endswith("the hypervisor took 4 % of the load generator's 1 CPU (steal time)")
+    assert reason.endswith(": the hypervisor took 4 % and other processes 2 % of the load generator's 1 CPU")
 
 
 def test_others_matter_to_a_rate_that_was_met_only():

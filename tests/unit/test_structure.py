@@ -23,6 +23,7 @@ UNDOCUMENTED_LINES_MAX = 12  # a shorter function needs no docstring if its name
 # the project; in the order of the layers (pyproject.toml), the lowest first.
 ALLOWED = {
     "base.ages": set(),
+    "base.alike": set(),
     "base.bundled": set(),
     "base.errors": set(),
     "base.extras": {"base.errors"},
@@ -70,7 +71,7 @@ ALLOWED = {
         "machine.host", "capacity",
         "experiment.axes", "experiment.setting", "experiment.work", "server.runtimes", "server.targets",
     },
-    "judge.figures": {"base.units", "model", "capacity", "experiment.axes", "experiment.work", "loadgen", "judge.verdict"},
+    "judge.figures": {"base.alike", "base.units", "model", "capacity", "experiment.axes", "experiment.work", "loadgen", "judge.verdict"},
     "judge.method": set(),
     "judge.verdict": {"base.units", "model", "experiment.axes"},
     "analysis.compare": {
@@ -102,7 +103,8 @@ ALLOWED = {
         "experiment.axes", "sweep", "judge.figures", "analysis.later_trials",
     },
     "report": {
-        "base.ages", "base.same_value", "base.units", "base.visible", "model", "experiment.axes", "experiment.work", "sweep",
+        "base.ages", "base.alike", "base.same_value", "base.units", "base.visible", "model", "experiment.axes",
+        "experiment.work", "sweep",
         "judge.verdict", "analysis.compare", "analysis.confidence", "analysis.confirmation",
         "analysis.connections_check", "analysis.fit",
         "analysis.noise", "analysis.observations", "analysis.soak",

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from scale_sweep.base.units import counted
 from scale_sweep.capacity.crossing import crossing
 from scale_sweep.capacity.search import USABLE_LEAST, Probe
 
@@ -26,14 +27,20 @@ class Capacity:
     probes: int
     why: str = ""
 
+    @property
+    def has_enough(self) -> bool:
+        """Whether enough probes were usable."""
+        return self.probes >= USABLE_LEAST
+
 
 def answer_of(probes: Sequence[Probe]) -> Capacity:
     """The answer from all probes of a search."""
     usable = [probe for probe in probes if probe.usable]
-    if len(usable) < USABLE_LEAST and any(probe.holds for probe in usable):
-        return _none(usable, f"only {len(usable)} of {len(probes)} steps were usable, {USABLE_LEAST} are needed")
     if not usable:
-        return _none(usable, "no step was usable")
+        return _none(usable, f"none of {counted(len(probes), 'step')} was usable" if probes else "no step was measured")
+    if len(usable) < USABLE_LEAST:
+        was = "was" if len(usable) == 1 else "were"
+        return _none(usable, f"only {len(usable)} of {len(probes)} steps {was} usable, {USABLE_LEAST} are needed")
     if not any(probe.holds for probe in usable):
         return _none(usable, f"no rate holds the objective, down to the lowest, {min(p.rate for p in usable):.4g}/s")
     if all(probe.holds for probe in usable):

@@ -1,7 +1,8 @@
 """Which rate to offer next. Pure: the same probes give the same rate, so that a search is repeated from what is stored.
 
 A search begins below what a closed loop reached, moves until one probe holds the objective and one does not, and then
-stays near the crossing, on both sides of it. Refuses to end early: the interval needs the probes.
+stays near the crossing, on both sides of it. Refuses to end early while an answer is in reach: the interval needs the
+probes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from scale_sweep.capacity.crossing import crossing
 PROBES = 14  # usable ones
 PROBES_MAX = 20  # with those that were left out
 USABLE_LEAST = 8  # for an answer
-HOPELESS = 6  # probes without a usable one: the machine is not left alone
+HOPELESS = 6  # left out one after another: the machine is not left alone
 BEGIN = 0.7  # of the rate of the closed loop
 UP, DOWN = 1.25, 0.7  # to the next rate, while all probes were on one side
 LOWEST = 0.02  # of the rate of the closed loop: if even this does not hold, no rate does
@@ -26,11 +27,13 @@ AROUND = (0.0, -0.06, 0.04, -0.02, 0.06, -0.04, 0.02)  # from the crossing, in t
 @dataclass(frozen=True, kw_only=True)
 class Probe:
     """A step as the search sees it. excess: ln(value / limit) of the condition furthest from holding; None: the rate
-    was over capacity (not achieved, or a backlog that grew). usable: False for a step that others disturbed."""
+    was over capacity (not achieved, or a backlog that grew). usable: False for a step that others disturbed.
+    too_fast: of such a step, the load generator could not keep up, so that a lower rate may be usable."""
 
     rate: float
     excess: float | None
     usable: bool = True
+    too_fast: bool = False
 
     @property
     def holds(self) -> bool:
@@ -40,30 +43,39 @@ class Probe:
 
 def next_rate(begin: float, probes: Sequence[Probe]) -> float | None:
     """The next rate to offer; None: the search is over. begin: what a closed loop reached. A probe that is not usable
-    is repeated once."""
+    is repeated once. It moves the search only if its rate was the reason."""
     usable = [probe for probe in probes if probe.usable]
-    if len(usable) >= PROBES or len(probes) >= PROBES_MAX or (not usable and len(probes) >= HOPELESS):
+    if len(usable) >= PROBES or len(probes) >= PROBES_MAX or _is_hopeless(probes):
         return None
     if probes and not probes[-1].usable and (len(probes) < 2 or probes[-2].rate != probes[-1].rate):
         return probes[-1].rate
     if not usable:
-        return BEGIN * begin if not probes else DOWN * probes[-1].rate
+        return probes[-1].rate * (DOWN if probes[-1].too_fast else 1.0) if probes else BEGIN * begin
     held = [probe.rate for probe in usable if probe.holds]
     failed = [probe.rate for probe in usable if not probe.holds]
-    left_out = {probe.rate for probe in probes if not probe.usable}
+    too_fast = {probe.rate for probe in probes if probe.too_fast}
     if not held:
-        rate = _moved(min(failed), DOWN, sum(rate < min(failed) for rate in left_out))
+        rate = _moved(min(failed), DOWN, sum(rate < min(failed) for rate in too_fast))
         return rate if rate >= LOWEST * begin else None
     if not failed:
-        rate = _moved(max(held), UP, sum(rate > max(held) for rate in left_out))
+        rate = _moved(max(held), UP, sum(rate > max(held) for rate in too_fast))
         return rate if rate <= HIGHEST * begin else None
     return _near(usable, len(probes))
 
 
-def _moved(rate: float, factor: float, left_out: int) -> float:
-    """The rate a factor further. left_out: rates on that side that were left out; each of them halves the way, because
-    the same rate once more would be left out for the same reason."""
-    return float(rate * factor ** (0.5**left_out))
+def _is_hopeless(probes: Sequence[Probe]) -> bool:
+    """Whether an answer is out of reach: the last HOPELESS probes were all left out, or too few are left."""
+    usable, last = sum(probe.usable for probe in probes), probes[-HOPELESS:]
+    if usable >= USABLE_LEAST:
+        return False
+    in_a_row = len(last) == HOPELESS and not any(probe.usable for probe in last)
+    return in_a_row or usable + PROBES_MAX - len(probes) < USABLE_LEAST
+
+
+def _moved(rate: float, factor: float, too_fast: int) -> float:
+    """The rate a factor further. too_fast: rates on that side that were too fast for the load generator; each of them
+    halves the way, because the same rate once more would be left out for the same reason."""
+    return float(rate * factor ** (0.5**too_fast))
 
 
 def _near(usable: Sequence[Probe], number: int) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 
 from scale_sweep.analysis.compare import compare_variants
 from scale_sweep.analysis.connections_check import sentences
+from scale_sweep.base.alike import alike
 from scale_sweep.base.units import counted, format_cpus, format_levels, format_number
 from scale_sweep.cli import console
 from scale_sweep.cli.compared import show_comparison
@@ -20,7 +21,6 @@ from scale_sweep.model import Plan, StoredRun, Sweep, Trial, counted_verdicts, r
 from scale_sweep.plan import GatePower, power_of
 from scale_sweep.plan.summary import warmup_words
 from scale_sweep.report import console_table
-from scale_sweep.report.alike import alike
 from scale_sweep.report.bottlenecks import remedies
 from scale_sweep.report.capacity import capacity_table, has_objective
 from scale_sweep.report.curve import with_fit

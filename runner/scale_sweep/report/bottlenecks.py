@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from scale_sweep.base.alike import alike
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.model import BottleneckKind, StoredRun, TrialResult, VerdictKind
-from scale_sweep.report.alike import alike
 from scale_sweep.report.figures import axis_name, levels_of
 from scale_sweep.report.table import ABSENT, Table
 
@@ -42,6 +42,10 @@ BY_VERDICT = {  # no bottleneck explains these: the number is wrong, or belongs 
     VerdictKind.WRONG_ROWS: "see the reasons: the sums of the stored rows, and the right ones; no setting helps",
     VerdictKind.WRONG_ANSWER: "see the reasons: the query, its answer and the right answer; no setting helps",
     VerdictKind.ABORTED: "see the last messages of the server in the reasons, and repeat the sweep",
+}
+BY_VERDICT_OF_SEARCH = {  # a search without a capacity
+    VerdictKind.UNSTEADY: "longer steps (--duration), on a machine that does nothing else",
+    VerdictKind.OFFERED_NOT_MET: "a higher limit (--slo), or a larger level",
 }
 _NO_COUNTERS = (
     "Memory bandwidth is not distinguished from the server's CPU: the kernel gave no hardware counters (cycles, "
@@ -98,8 +102,9 @@ def remedies(run: StoredRun) -> tuple[str, ...]:
 
 def _remedy(result: TrialResult) -> str:
     kind, bottleneck = result.verdict.kind, result.verdict.bottleneck
-    if kind in BY_VERDICT:
-        return f"{kind.value}: {BY_VERDICT[kind]}"
+    of_kind = BY_VERDICT | BY_VERDICT_OF_SEARCH if result.trial.load.searches else BY_VERDICT
+    if kind in of_kind:
+        return f"{kind.value}: {of_kind[kind]}"
     if bottleneck is None or bottleneck.kind is BottleneckKind.UNKNOWN:
         return f"{kind.value}: see the trial's reasons"
     remedy = f": {bottleneck.remedy}" if bottleneck.remedy else ""

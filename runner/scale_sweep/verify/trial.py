@@ -20,7 +20,7 @@ from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFac
 from scale_sweep.judge.figures.trial_outcome import outcome
 from scale_sweep.judge.figures.window_bounds import with_summary
 from scale_sweep.loadgen.recorded import Recorded, read_recorded
-from scale_sweep.model import Latency, LoadSummary, Plan, Trial, TrialResult, Verdict
+from scale_sweep.model import Latency, LoadSummary, Measurement, Plan, Trial, TrialResult, Verdict
 from scale_sweep.results.store.codec import from_json
 from scale_sweep.results.store.reader import done_of, folder_of, read_samples
 from scale_sweep.results.store.stored import read_text
@@ -51,7 +51,7 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
     is_ours = stored.method == method.METHOD
     made = replace(
         stored,
-        measurement=again.measurement,
+        measurement=again.measurement if is_ours else _judged_as(stored.measurement, again.measurement),
         verdict=again.verdict if is_ours else stored.verdict,
         effective=facts.effective,
         log_tail=facts.log_tail,
@@ -78,6 +78,21 @@ def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
         figures=leaves(after["measurement"]) + leaves(after["verdict"]) + leaves(after["effective"]),
         disagreements=tuple(disagreements),
         other_method=OtherMethod() if is_ours else OtherMethod(compared=1, differ=int(again.verdict != stored.verdict)),
+    )
+
+
+def _judged_as(stored: Measurement, again: Measurement) -> Measurement:
+    """The figures computed again, with the stored judgement of each step of a search, and the capacity from it."""
+    steps = tuple(
+        replace(new, verdict=old.verdict, usable=old.usable, why=old.why, excess=old.excess)
+        for new, old in zip(again.steps, stored.steps, strict=False)
+    )
+    return replace(
+        again,
+        steps=(*steps, *again.steps[len(steps) :]),
+        capacity_per_s=stored.capacity_per_s,
+        capacity_low_per_s=stored.capacity_low_per_s,
+        capacity_high_per_s=stored.capacity_high_per_s,
     )
 
 

@@ -225,12 +225,16 @@ def _rate_text(state: LiveState, running: Running) -> str:
 
 
 def _search_text(running: Running) -> str:
-    """The step that runs and the rates between which the capacity is."""
+    """The step that runs, the rates between which the capacity is, and how many steps were left out."""
     objective, unit = running.trial.load.objective, running.trial.work.rate_words
-    held = "no rate" if running.held is None else f"{format_rate(running.held)} {unit}"
-    failed = "" if running.failed is None else f"   does not at {format_rate(running.failed)}"
-    number = f"step {len(running.steps) + 1}   " if running.offered else "closed loop   "
-    return f"{number}{objective.words if objective is not None else ''} holds at {held}{failed}"
+    left_out = sum(not step.usable for step in running.steps)
+    limit = [objective.words] if objective is not None else []
+    if running.held is not None:
+        limit.append(f"holds at {format_rate(running.held)} {unit}")
+    if running.failed is not None:
+        limit.append(f"does not hold at {format_rate(running.failed)} {unit}")
+    step = f"step {len(running.steps) + 1}" if running.offered else "closed loop"
+    return "   ".join([step, *limit, *([f"{counted(left_out, 'step')} left out"] if left_out else [])])
 
 
 def _ms(us: float | None) -> str:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scale_sweep.base.alike import alike
 from scale_sweep.base.units import counted, format_rate
 from scale_sweep.capacity import Capacity, Probe, answer_of, excess_of, next_rate, requests_needed
 from scale_sweep.experiment.axes import AxisFacts
@@ -19,13 +20,14 @@ from scale_sweep.judge.figures.outcome import Outcome, outcome_of_load
 from scale_sweep.judge.figures.rated import rate_per_s
 from scale_sweep.judge.figures.search_loads import opening_of, step_of
 from scale_sweep.judge.figures.trial_facts import StepSeen, TrialFacts
+from scale_sweep.judge.verdict import verdict_of
 from scale_sweep.model import (
     ERRORS,
+    Bottleneck,
     BottleneckKind,
     Clause,
     Latency,
     LoadSummary,
-    Measurement,
     Objective,
     Sample,
     Step,
@@ -52,6 +54,7 @@ DISTURBED = (
     BottleneckKind.THROTTLING,
     BottleneckKind.NETWORK,
 )
+TOO_FAST = (VerdictKind.GENERATOR_BOUND, VerdictKind.OFFERED_NOT_MET)  # of a step that was left out
 SPARE = 3  # samples
 PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "max")
 
@@ -59,7 +62,8 @@ PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "max")
 def outcome_of_search(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
     """The measurement with its capacity and steps, and the verdict on the capacity."""
     opening = outcome_of_load(axis, opening_of(trial), replace(facts, summary=facts.of_all_loads))
-    steps = tuple(judged_step(axis, trial, facts, seen) for seen in facts.steps)
+    judged = [_judged(axis, trial, facts, seen) for seen in facts.steps]
+    steps = tuple(step for step, _ in judged)
     answer = answer_of([probe_of(step) for step in steps])
     measured = replace(
         opening.measurement,
@@ -68,7 +72,7 @@ def outcome_of_search(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outco
         capacity_high_per_s=answer.high,
         steps=steps,
     )
-    return Outcome(measurement=measured, verdict=_verdict(opening.verdict, trial, measured, answer))
+    return Outcome(measurement=measured, verdict=_verdict(axis, trial, opening.verdict, judged, answer))
 
 
 def outcome_of_rate(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
@@ -89,11 +93,17 @@ def next_step_rate(trial: Trial, opening: LoadSummary | None, steps: Sequence[St
 
 def probe_of(step: Step) -> Probe:
     """The step as the search sees it."""
-    return Probe(rate=step.rate, excess=step.excess, usable=step.usable)
+    too_fast = not step.usable and step.verdict in TOO_FAST
+    return Probe(rate=step.rate, excess=step.excess, usable=step.usable, too_fast=too_fast)
 
 
 def judged_step(axis: AxisFacts, trial: Trial, facts: TrialFacts, seen: StepSeen) -> Step:
     """The figures of a step, and whether it is usable."""
+    return _judged(axis, trial, facts, seen)[0]
+
+
+def _judged(axis: AxisFacts, trial: Trial, facts: TrialFacts, seen: StepSeen) -> tuple[Step, Verdict]:
+    """A step, and its verdict with the bottleneck."""
     at, summary = step_of(trial, seen.rate), seen.summary
     own = TrialFacts(
         summary=summary,
@@ -104,7 +114,8 @@ def judged_step(axis: AxisFacts, trial: Trial, facts: TrialFacts, seen: StepSeen
         logical_bytes_per_row=facts.logical_bytes_per_row,
         row_bytes=facts.row_bytes,
     )
-    return _step(at, summary, outcome_of_load(axis, at, own).verdict)
+    verdict = outcome_of_load(axis, at, own).verdict
+    return _step(at, summary, verdict), verdict
 
 
 def _beside(samples: Sequence[Sample], summary: LoadSummary) -> tuple[Sample, ...]:
@@ -149,6 +160,8 @@ def _is_over(verdict: Verdict, objective: Objective) -> bool:
 def _why_unusable(verdict: Verdict, objective: Objective, summary: LoadSummary, excess: float | None) -> str:
     """Why a step that was not over capacity says nothing about the server; "" if it does."""
     if verdict.kind not in (*COUNTS, VerdictKind.ERRORS):
+        if verdict.bottleneck is not None and verdict.bottleneck.kind in DISTURBED:
+            return verdict.bottleneck.sentence
         reason = verdict.reasons[0] if verdict.reasons else ""
         return f"{verdict.kind.value}: {reason}"
     if excess is None:
@@ -178,34 +191,58 @@ def _milliseconds(times: Latency | None) -> dict[str, float | None]:
     return {name: value / 1000 if value is not None else None for name, value in us.items()}
 
 
-def _verdict(opening: Verdict, trial: Trial, m: Measurement, answer: Capacity) -> Verdict:
-    """The verdict on the capacity. opening: on the closed loop, and on the rows of all loads."""
+def _verdict(
+    axis: AxisFacts, trial: Trial, opening: Verdict, judged: Sequence[tuple[Step, Verdict]], answer: Capacity
+) -> Verdict:
+    """The verdict on the capacity. opening: on the closed loop, and on the rows of all loads. judged: each step with
+    its verdict."""
     if opening.kind in WRONG:
         return opening
-    left_out = _left_out(m.steps)
+    steps = [step for step, _ in judged]
+    left_out = [verdict for step, verdict in judged if not step.usable]
+    out = _left_out(steps)
     if answer.rate is not None:
-        return Verdict(kind=VerdictKind.VALID, reasons=left_out, bottleneck=opening.bottleneck)
-    reasons = (_no_answer(trial, m, answer), *left_out)
-    return Verdict(kind=_kind_without(m.steps), reasons=reasons, bottleneck=opening.bottleneck)
+        return Verdict(kind=VerdictKind.VALID, reasons=out, bottleneck=opening.bottleneck)
+    reasons = (_no_answer(trial, steps, answer), *out)
+    if left_out and not answer.has_enough:
+        return _disturbed(axis, left_out, reasons)
+    if not any(step.holds for step in steps):
+        return Verdict(kind=VerdictKind.OFFERED_NOT_MET, reasons=reasons, bottleneck=opening.bottleneck)
+    still = all(step.holds for step in steps if step.usable)
+    kind = VerdictKind.RESOURCE_NOT_SATURATED if still else VerdictKind.UNSTEADY
+    return Verdict(kind=kind, reasons=reasons)
 
 
-def _kind_without(steps: Sequence[Step]) -> VerdictKind:
-    """The verdict without a capacity: that of most steps if most were left out; else by what the others showed."""
-    usable = [step for step in steps if step.usable]
-    if 2 * len(usable) < len(steps):
-        kind = Counter(step.verdict for step in steps if not step.usable).most_common(1)[0][0]
-        return kind if kind not in COUNTS else VerdictKind.UNSTEADY
-    if not any(step.holds for step in usable):
-        return VerdictKind.OFFERED_NOT_MET
-    return VerdictKind.RESOURCE_NOT_SATURATED if all(step.holds for step in usable) else VerdictKind.UNSTEADY
+def _disturbed(axis: AxisFacts, verdicts: Sequence[Verdict], reasons: tuple[str, ...]) -> Verdict:
+    """The verdict of a search without enough usable steps: that on the bottleneck of most steps that were left out. The
+    closed loop's bottleneck is not the reason. verdicts: of these steps."""
+    found = [one.bottleneck for one in verdicts if one.bottleneck is not None and one.bottleneck.kind in DISTURBED]
+    if not found:
+        kind = Counter(verdict.kind for verdict in verdicts).most_common(1)[0][0]
+        return Verdict(kind=VerdictKind.UNSTEADY if kind in COUNTS else kind, reasons=reasons)
+    most = Counter(one.kind for one in found).most_common(1)[0][0]
+    of_kind = [one for one in found if one.kind is most]
+    shares: Counter[str] = Counter()
+    for one in found:
+        shares.update({kind: share / len(found) for kind, share in one.shares.items()})
+    return Verdict(
+        kind=verdict_of(most, axis),
+        reasons=reasons,
+        bottleneck=Bottleneck(
+            kind=most,
+            sentence=alike(one.sentence for one in of_kind)[0][1],
+            remedy=of_kind[0].remedy,
+            shares=dict(shares.most_common()),
+        ),
+    )
 
 
-def _no_answer(trial: Trial, m: Measurement, answer: Capacity) -> str:
+def _no_answer(trial: Trial, steps: Sequence[Step], answer: Capacity) -> str:
     """Why there is no capacity, with the nearest that was seen."""
     objective = trial.load.objective
     name = objective.clauses[0].name if objective is not None else ""
-    known = [(value, step.rate) for step in m.steps if step.usable and (value := step.values.get(name)) is not None]
-    if not known or any(step.holds for step in m.steps):
+    known = [(value, step.rate) for step in steps if step.usable and (value := step.values.get(name)) is not None]
+    if not known or any(step.holds for step in steps):
         return f"no capacity: {answer.why}"
     value, rate = min(known)
     unit = rate_of(trial.work, durable=False).words
@@ -213,8 +250,9 @@ def _no_answer(trial: Trial, m: Measurement, answer: Capacity) -> str:
 
 
 def _left_out(steps: Sequence[Step]) -> tuple[str, ...]:
-    """How many steps were left out, and why the first one was."""
+    """How many steps were left out, and why, most frequent first."""
     out = [step for step in steps if not step.usable]
     if not out:
         return ()
-    return (f"{len(out)} of {counted(len(steps), 'step')} were left out, the first because of {out[0].why}",)
+    causes = [f"{count} × {why}" for count, why in alike(step.why for step in out)]
+    return (f"{len(out)} of {counted(len(steps), 'step')} left out: {'; '.join(causes)}",)

@@ -5,7 +5,7 @@ whether the rate was; `settling` says which seconds count, and `thresholds` has 
 know an axis by its name.
 """
 
-from scale_sweep.judge.verdict.bottleneck import attribute, bottleneck_of
+from scale_sweep.judge.verdict.bottleneck import attribute, bottleneck_of, verdict_of
 from scale_sweep.judge.verdict.diagnose import diagnose
 from scale_sweep.judge.verdict.evidence import (
     Evidence,
@@ -82,4 +82,5 @@ __all__ = [
     "steadiness",
     "transient",
     "troubles",
+    "verdict_of",
 ]

@@ -24,7 +24,7 @@ def delayed_by_hypervisor(use: ResourceUse, resources: TrialResources) -> Explan
         return None
     return _delayed(
         BottleneckKind.HYPERVISOR,
-        f"the hypervisor took {_of_cpus(taken.stolen, taken)} (steal time)",
+        _took(("the hypervisor", taken.stolen), ("other processes", taken.others), taken),
         "another time, or a machine with dedicated CPUs",
     )
 
@@ -34,7 +34,7 @@ def delayed_by_others(use: ResourceUse, resources: TrialResources) -> Explanatio
     taken = _most_taken(use, resources)
     if taken is None or taken.stolen > taken.others:
         return None
-    sentence = f"other processes took {_of_cpus(taken.others, taken)}"
+    sentence = _took(("other processes", taken.others), ("the hypervisor", taken.stolen), taken)
     return _delayed(BottleneckKind.OTHER_PROCESSES, sentence, STOP_THEM)
 
 
@@ -46,8 +46,12 @@ def _most_taken(use: ResourceUse, resources: TrialResources) -> TakenCpus | None
     return most if most is not None and most.share > TAKEN_SHARE else None
 
 
-def _of_cpus(cores: float, taken: TakenCpus) -> str:
-    return f"{100 * cores / taken.cpus:.0f} % of {taken.whose} {counted(taken.cpus, 'CPU')}"
+def _took(most: tuple[str, float], least: tuple[str, float], taken: TakenCpus) -> str:
+    """Who took how much of these CPUs. Each is a name with its cores; the second is named if the first alone took an
+    acceptable share."""
+    (who, cores), (also, rest) = most, least
+    beside = f" and {also} {100 * rest / taken.cpus:.0f} %" if cores <= TAKEN_SHARE * taken.cpus else ""
+    return f"{who} took {100 * cores / taken.cpus:.0f} %{beside} of {taken.whose} {counted(taken.cpus, 'CPU')}"
 
 
 def _delayed(kind: BottleneckKind, sentence: str, remedy: str) -> Explanation:
