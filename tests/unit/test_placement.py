@@ -198,3 +198,9 @@ def test_the_kernels_files_say_caches_and_kinds(tmp_path):
 
 def test_a_placement_without_these_facts_is_that_of_an_older_run():
     assert known_breaks({1.0: Placement(server_cpus=(0,), generator_cpus=(1,))}) == ()
+
+
+def test_a_search_is_not_warned_of_its_own_default_of_connections():
+    plan = planned("desktop", axis__cores="1..2", load__slo="p99 < 50ms")
+    assert min(int(trial.knobs["connections"]) for trial in plan.trials) >= 64
+    assert not any("GENERATOR_BOUND" in note for note in plan.notes)

@@ -11,6 +11,7 @@ from scipy import stats
 
 from bench.method_compare import SEED, by_blocks
 from scale_sweep.base.errors import UsageError
+from scale_sweep.capacity import parse_objective
 from scale_sweep.plan import power_of, power_sentence
 from scale_sweep.plan.power import CONTENTION, GUESS, AssumedNoise, blocks_for, prediction_percent, replicates_for
 from scale_sweep.plan.preparing.prepared import assumed_noise
@@ -111,10 +112,11 @@ def test_what_cannot_be_said_is_not_said():
 def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_path):
     host = make_host()
 
-    def run(name, target="postgres", noise=4.5, hostname="h"):
+    def run(name, target="postgres", noise=4.5, hostname="h", objective=None):
         path = tmp_path / name
         path.mkdir()
-        about = {"schema": SCHEMA, "host": {"hostname": hostname, "cpu_model": ""}, "sweep": {"target": target}}
+        sweep = {"target": target, "load": {"objective": objective}}
+        about = {"schema": SCHEMA, "host": {"hostname": hostname, "cpu_model": ""}, "sweep": sweep}
         (path / "manifest.json").write_text(json.dumps(about))
         (path / "fit.json").write_text(json.dumps({"schema": SCHEMA, "noise_percent": noise}))
 
@@ -128,12 +130,26 @@ def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_p
     (tmp_path / "20260106-broken" / "manifest.json").write_text("{")
     assert assumed_noise(tmp_path, host, "postgres") == AssumedNoise(percent=4.5, source="that of 20260102-new")
     assert assumed_noise(tmp_path, replace(host, cpu_model="another"), "postgres") == GUESS
+    assert assumed_noise(tmp_path, host, "postgres", searches=True) == GUESS
+    run("20260107-search", noise=8.0, objective={"clauses": []})
+    assert assumed_noise(tmp_path, host, "postgres", searches=True).percent == 8.0
+    assert assumed_noise(tmp_path, host, "postgres").percent == 4.5
 
 
 def test_a_plan_that_sees_nothing_says_so():
     wild = AssumedNoise(percent=80.0, source="a test")
     assert "No difference between two levels can be detected" in power_sentence(*both(planned(cores="1..2"), wild))
     assert "No difference between A and B can be detected" in power_sentence(*both(plan_of(2), wild))
+
+
+def test_a_search_has_the_noise_of_earlier_searches_or_none():
+    plan = planned(cores="1..2")
+    plan = replace(
+        plan, sweep=replace(plan.sweep, load=replace(plan.sweep.load, objective=parse_objective("p99 < 9ms")))
+    )
+    assert power_sentence(*both(plan, GUESS)).startswith("standard deviation of a capacity: not known")
+    known = AssumedNoise(percent=5.0, source="that of a search")
+    assert power_sentence(*both(plan, known)).startswith("standard deviation of one trial: 5.0 % (that of a search)")
 
 
 def both(plan, noise):

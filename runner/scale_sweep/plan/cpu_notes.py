@@ -50,8 +50,10 @@ def _always_shared(at: Mapping[float, Placement]) -> Iterator[str]:
 
 
 def _small_generator(sweep: Sweep, trials: Sequence[Trial]) -> Iterator[str]:
-    """A sentence if the load generator has few CPUs for its connections. On hosts of its own it has all of theirs."""
-    here = [trial for trial in trials if trial.placement.generator_cpus]
+    """A sentence if the load generator has few CPUs for its connections. On hosts of its own it has all of theirs. A
+    search needs many connections at a lower rate, and each of its steps says if the load generator could not keep up.
+    """
+    here = [trial for trial in trials if trial.placement.generator_cpus and not trial.load.searches]
     many = {t.level: t for t in here if _connections(t) > CONNECTIONS_EACH * len(t.placement.generator_cpus)}
     if many:
         cpus = counted(len(many[max(many)].placement.generator_cpus), "CPU")

@@ -43,15 +43,18 @@ _SEED = 20260812
 
 @dataclass(frozen=True, kw_only=True)
 class AssumedNoise:
-    """The noise of one trial's rate, in percent (standard deviation). source: where it comes from, in words. parts: of
-    earlier runs; None if none is known."""
+    """The noise of one trial's rate, in percent (standard deviation). source: where it comes from, in words. is_guess:
+    no earlier run shows it. parts: of earlier runs; None if none is known."""
 
     percent: float
     source: str
+    is_guess: bool = False
     parts: NoiseParts | None = None
 
 
-GUESS = AssumedNoise(percent=GUESS_PERCENT, source="assumed: no earlier run of it on this machine shows its noise")
+GUESS = AssumedNoise(
+    percent=GUESS_PERCENT, source="assumed: no earlier run of it on this machine shows its noise", is_guess=True
+)
 
 
 def with_parts(noise: AssumedNoise, runs: Sequence[NoiseParts]) -> AssumedNoise:
@@ -178,6 +181,9 @@ def power_sentence(plan: Plan, power: Power) -> str:
         return f"{premise} {_seen(power.smallest_percent, 'A and B')}"
     if power.level_percent is None:
         return "one replicate does not show the noise: no difference can be tested"
+    if plan.sweep.load.objective is not None and power.noise.is_guess:
+        of_it = f"no earlier search of {plan.sweep.target} on this machine has replicates"
+        return f"standard deviation of a capacity: not known, {of_it}. Each capacity has an interval of its own"
     high = power.level_percent
     low = 100 * (1 / (1 + high / 100) - 1)
     parts = [f"The 95 % interval of a level's mean is {low:+.1f} to {high:+.1f} %"]

@@ -16,7 +16,7 @@ from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice, chosen_arms, refuse_unable, subject_key
 from scale_sweep.plan.preparing.prepared import (
     Prepared,
-    assumed_noise,
+    noise_of,
     planned,
     with_enough_replicates,
     with_order_seed,
@@ -56,7 +56,7 @@ def prepare_on(sweep: Sweep, results: Path, server: ServerHost, *, insecure: boo
     for arm in arms:
         refuse_unable(arm.sweep, arm.choice)
         refuse_unprotected(arm.choice.facts, insecure=insecure)
-    noise = assumed_noise(results, server.host, arms[0].choice.facts.name)
+    noise = noise_of(results, server.host, arms[0])
     arms = tuple(replace(arm, sweep=with_enough_replicates(arm.sweep, len(arms), noise)) for arm in arms)
     choices = {subject_key(arm.sweep): arm.choice for arm in arms}
     plan = planned(arms, server.host)

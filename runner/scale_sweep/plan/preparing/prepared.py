@@ -106,7 +106,7 @@ def _prepared(sweep: Sweep, results: Path, find: Find) -> Prepared:
     arms = chosen_arms(sweep, find)
     for arm in arms:
         refuse_unable(arm.sweep, arm.choice)
-    noise = assumed_noise(results, host, arms[0].choice.facts.name)
+    noise = noise_of(results, host, arms[0])
     arms = tuple(replace(arm, sweep=with_enough_replicates(arm.sweep, len(arms), noise)) for arm in arms)
     choices = {subject_key(arm.sweep): arm.choice for arm in arms}
     plan = planned(arms, host)
@@ -239,7 +239,7 @@ def default_data_dir() -> Path:
 def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
     """Chooses servers, plans and checks; starts nothing. Raises UsageError or PreflightError."""
     host = read_host()
-    noise = assumed_noise(results, host, chosen_arms(a)[0].choice.facts.name)
+    noise = noise_of(results, host, chosen_arms(a)[0])
     if a.detect_percent is not None:
         blocks = blocks_for(a.detect_percent, len(a.levels), noise)
     sides = tuple(replace(one, data_dir=with_size(one.data_dir)) for one in variants_of(a, b, blocks))
@@ -270,14 +270,19 @@ def _plain(sweep: Sweep) -> Sweep:
     return replace(sweep, origin={})
 
 
-def assumed_noise(results: Path, host: Host, target: str) -> AssumedNoise:
+def noise_of(results: Path, host: Host, arm: ChosenArm) -> AssumedNoise:
+    """The noise of a trial of this arm."""
+    return assumed_noise(results, host, arm.choice.facts.name, searches=arm.sweep.load.objective is not None)
+
+
+def assumed_noise(results: Path, host: Host, target: str, *, searches: bool = False) -> AssumedNoise:
     """The spread of the newest run of this machine and target that has one, with the parts of the noise of the
-    newest runs that have them."""
+    newest runs that have them. searches: of capacities, which have a noise of their own; else of other rates."""
     newest = GUESS
     parts: list[NoiseParts] = []
     for path in list(reversed(run_paths(results)))[:LOOKED_AT]:
         try:
-            fit = _fit(path, host, target)
+            fit = _fit(path, host, target, searches=searches)
             percent = float(fit.get("noise_percent") or 0)
             known = fit.get("noise_parts")
             of_run = from_plain(known, NoiseParts, path / FIT) if known else None
@@ -290,10 +295,12 @@ def assumed_noise(results: Path, host: Host, target: str) -> AssumedNoise:
     return with_parts(newest, parts)
 
 
-def _fit(path: Path, host: Host, target: str) -> dict[str, Any]:
-    """The fit of a run; empty for one of another machine or target."""
+def _fit(path: Path, host: Host, target: str, *, searches: bool) -> dict[str, Any]:
+    """The fit of a run; empty for one of another machine or target, or of another kind of rate."""
     manifest = read_manifest(path)
     of, sweep = manifest.get("host") or {}, manifest.get("sweep") or {}
     if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model or sweep.get("target") != target:
+        return {}
+    if ((sweep.get("load") or {}).get("objective") is not None) != searches:
         return {}
     return read_fit(path, FIT)
