@@ -11,6 +11,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.machine.host import Host, open_files
+from scale_sweep.machine.host.other_programs import other_cores
 from scale_sweep.machine.host.ram import RamDirectory, shortage
 from scale_sweep.machine.state import check
 from scale_sweep.model import Finding, NewPages, Trial
@@ -18,6 +19,7 @@ from scale_sweep.server.runtimes.stacks import profile_obstacle
 
 FREE_BYTES_MIN = 2 * 10**9
 LOAD_BUSY_SHARE = 0.3  # of a CPU: other programs slow some trials
+USED_SHARE = 0.05  # of the CPUs that other programs use now: less, and the load was this program's own
 LOAD_TOO_BUSY_SHARE = 0.5  # and here nearly all
 OPEN_FILES_MIN = 256  # of a server, a load generator or this program, besides connections
 
@@ -179,9 +181,13 @@ def dear_pages(pages: NewPages | None, held_bytes: int) -> list[Finding]:
 
 
 def idle(host: Host) -> list[Finding]:
-    """A finding if other programs use the CPUs now, or did within the last minute."""
-    busy = os.getloadavg()[0] / max(1, len(host.allowed))
+    """A finding if the CPUs were busy within the last minute, and other programs use them now."""
+    cpus = max(1, len(host.allowed))
+    busy = os.getloadavg()[0] / cpus
     if busy <= LOAD_BUSY_SHARE:
+        return []
+    used = other_cores(host.allowed)
+    if used is not None and used <= USED_SHARE * cpus:
         return []
     effect, remedy = "the figures will be lower and noisier", "stop them, or raise --replicates"
     if busy > LOAD_TOO_BUSY_SHARE:

@@ -14,9 +14,9 @@ from scale_sweep.machine.host.ram import is_ram
 from scale_sweep.model import Finding, Plan, StoredRun, Subject, Sweep
 from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice, chosen_arms, refuse_unable, subject_key
+from scale_sweep.plan.preparing.earlier_noise import noise_of
 from scale_sweep.plan.preparing.prepared import (
     Prepared,
-    noise_of,
     planned,
     with_enough_replicates,
     with_order_seed,

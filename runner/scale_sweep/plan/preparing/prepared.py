@@ -10,14 +10,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.base.errors import PreflightError, StoreError
+from scale_sweep.base.errors import PreflightError
 from scale_sweep.base.extras import require_extra
 from scale_sweep.machine.host import Host, read_host
 from scale_sweep.machine.host.cpu_work import ESTIMATES_SPEED, speed_now
 from scale_sweep.machine.host.new_pages import measure_new_pages
 from scale_sweep.machine.host.ram import RamDirectory, is_ram, ram_directory, with_size
 from scale_sweep.machine.state import folder_path
-from scale_sweep.model import Finding, NewPages, NoiseParts, Plan, ServerSource, StoredRun, Subject, Sweep
+from scale_sweep.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
 from scale_sweep.plan import PlannedArm, complete, left_out, make_plan, plan_arms, refuse_ungranted, with_constants
 from scale_sweep.plan.complete import Requested, more_tables_sentence, with_enough_tables, with_equal_connections
 from scale_sweep.plan.new_pages import (
@@ -29,7 +29,7 @@ from scale_sweep.plan.new_pages import (
     trial_bytes,
     with_equal_rows,
 )
-from scale_sweep.plan.power import GUESS, AssumedNoise, blocks_for, replicates_for, with_parts
+from scale_sweep.plan.power import GUESS, AssumedNoise, blocks_for, replicates_for
 from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.assumed import choose_or_assume
 from scale_sweep.plan.preparing.choice import (
@@ -43,18 +43,13 @@ from scale_sweep.plan.preparing.choice import (
     source_of,
     subject_key,
 )
+from scale_sweep.plan.preparing.earlier_noise import noise_of
 from scale_sweep.plan.preparing.findings import preflight
 from scale_sweep.plan.preparing.same_server import refuse_same_server
 from scale_sweep.plan.preparing.specs import refuse_wrong_specs
-from scale_sweep.results.store.codec import from_plain
-from scale_sweep.results.store.reader import read_fit, read_manifest, run_paths
 from scale_sweep.results.store.reference import read_reference
-from scale_sweep.results.store.stored import FIT
 from scale_sweep.sweep.ab import as_one, variants_of, words
 from scale_sweep.sweep.vary import VARIANT, as_varied
-
-LOOKED_AT = 30  # runs, the newest first
-PARTS_OF = 5  # runs, the newest of them, whose parts of the noise are pooled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,39 +263,3 @@ def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
 def _plain(sweep: Sweep) -> Sweep:
     """The sweep without where its settings come from."""
     return replace(sweep, origin={})
-
-
-def noise_of(results: Path, host: Host, arm: ChosenArm) -> AssumedNoise:
-    """The noise of a trial of this arm."""
-    return assumed_noise(results, host, arm.choice.facts.name, searches=arm.sweep.load.objective is not None)
-
-
-def assumed_noise(results: Path, host: Host, target: str, *, searches: bool = False) -> AssumedNoise:
-    """The spread of the newest run of this machine and target that has one, with the parts of the noise of the
-    newest runs that have them. searches: of capacities, which have a noise of their own; else of other rates."""
-    newest = GUESS
-    parts: list[NoiseParts] = []
-    for path in list(reversed(run_paths(results)))[:LOOKED_AT]:
-        try:
-            fit = _fit(path, host, target, searches=searches)
-            percent = float(fit.get("noise_percent") or 0)
-            known = fit.get("noise_parts")
-            of_run = from_plain(known, NoiseParts, path / FIT) if known else None
-        except (StoreError, OSError, ValueError, TypeError):
-            continue
-        if percent and newest is GUESS:
-            newest = AssumedNoise(percent=percent, source=f"that of {path.name}")
-        if of_run is not None and of_run.degrees > 0 and of_run.window_s > 0 and len(parts) < PARTS_OF:
-            parts.append(of_run)
-    return with_parts(newest, parts)
-
-
-def _fit(path: Path, host: Host, target: str, *, searches: bool) -> dict[str, Any]:
-    """The fit of a run; empty for one of another machine or target, or of another kind of rate."""
-    manifest = read_manifest(path)
-    of, sweep = manifest.get("host") or {}, manifest.get("sweep") or {}
-    if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model or sweep.get("target") != target:
-        return {}
-    if ((sweep.get("load") or {}).get("objective") is not None) != searches:
-        return {}
-    return read_fit(path, FIT)

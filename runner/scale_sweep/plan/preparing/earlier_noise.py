@@ -1,0 +1,56 @@
+"""The noise of a trial, from earlier runs of the same target on this machine. Refuses a run that cannot be read, and a
+run of another kind of rate.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from scale_sweep.base.errors import StoreError
+from scale_sweep.machine.host import Host
+from scale_sweep.model import NoiseParts
+from scale_sweep.plan.power import GUESS, AssumedNoise, with_parts
+from scale_sweep.plan.preparing.choice import ChosenArm
+from scale_sweep.results.store.codec import from_plain
+from scale_sweep.results.store.reader import read_fit, read_manifest, run_paths
+from scale_sweep.results.store.stored import FIT
+
+LOOKED_AT = 30  # runs, the newest first
+PARTS_OF = 5  # runs, the newest of them, whose parts of the noise are pooled
+
+
+def noise_of(results: Path, host: Host, arm: ChosenArm) -> AssumedNoise:
+    """The noise of a trial of this arm."""
+    return assumed_noise(results, host, arm.choice.facts.name, searches=arm.sweep.load.objective is not None)
+
+
+def assumed_noise(results: Path, host: Host, target: str, *, searches: bool = False) -> AssumedNoise:
+    """The spread of the newest run of this machine and target that has one, with the parts of the noise of the
+    newest runs that have them. searches: of capacities, which have a noise of their own; else of other rates."""
+    newest = GUESS
+    parts: list[NoiseParts] = []
+    for path in list(reversed(run_paths(results)))[:LOOKED_AT]:
+        try:
+            fit = _fit(path, host, target, searches=searches)
+            percent = float(fit.get("noise_percent") or 0)
+            known = fit.get("noise_parts")
+            of_run = from_plain(known, NoiseParts, path / FIT) if known else None
+        except (StoreError, OSError, ValueError, TypeError):
+            continue
+        if percent and newest is GUESS:
+            newest = AssumedNoise(percent=percent, source=f"that of {path.name}")
+        if of_run is not None and of_run.degrees > 0 and of_run.window_s > 0 and len(parts) < PARTS_OF:
+            parts.append(of_run)
+    return with_parts(newest, parts)
+
+
+def _fit(path: Path, host: Host, target: str, *, searches: bool) -> dict[str, Any]:
+    """The fit of a run; empty for one of another machine or target, or of another kind of rate."""
+    manifest = read_manifest(path)
+    of, sweep = manifest.get("host") or {}, manifest.get("sweep") or {}
+    if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model or sweep.get("target") != target:
+        return {}
+    if ((sweep.get("load") or {}).get("objective") is not None) != searches:
+        return {}
+    return read_fit(path, FIT)
