@@ -2,6 +2,7 @@
 
     python bench/search_cost.py            about 4 minutes
     python bench/search_cost.py --seconds 2
+    python bench/search_cost.py --busy     on a busy machine: all 20 steps, although others disturb them
 
 The target is the simulated server of the null driver, so no database needs the CPUs. The time of a step is that from
 the end of the last window to the end of its own, less its warm-up and its window. Memory is the greatest resident set
@@ -43,10 +44,18 @@ class Swept:
     gaps_s: tuple[float, ...]
 
 
-def swept(seconds: float, load: tuple[str, ...]) -> Swept:
+# The command, whose search never ends early because of steps that were left out.
+TO_THE_END = (
+    "from scale_sweep.capacity import search; search._is_hopeless = lambda probes: False; "
+    "from scale_sweep.cli import main; main()"
+)
+
+
+def swept(seconds: float, load: tuple[str, ...], *, to_the_end: bool = False) -> Swept:
     """One sweep with one trial."""
     scale = Path(sys.executable).with_name("scale")
     command = [str(scale)] if scale.exists() else [sys.executable, "-m", "scale_sweep"]
+    command = [sys.executable, "-c", TO_THE_END] if to_the_end else command
     words = ("sweep", "cpu", "--cores", "1", "--target", "null", *SERVER, *LOAD, "--duration", f"{seconds:g}s", *load)
     with tempfile.TemporaryDirectory(prefix="scale-bench-") as folder:
         process = subprocess.Popen(
@@ -96,8 +105,10 @@ def lines_of(path: Path) -> Iterator[dict[str, float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=10, help="of a step, and of the single load (default 10)")
-    seconds = parser.parse_args().seconds
-    single, search = swept(seconds, OFFERED), swept(seconds, SEARCH)
+    parser.add_argument("--busy", action="store_true", help="all steps, although others disturb them")
+    asked = parser.parse_args()
+    seconds = asked.seconds
+    single, search = swept(seconds, OFFERED), swept(seconds, SEARCH, to_the_end=asked.busy)
     rows = [
         ["a single load", "-", "-", "-", f"{single.memory_mb:.1f}", "-"],
         [

@@ -216,15 +216,17 @@ def _verdict(
 def _disturbed(axis: AxisFacts, verdicts: Sequence[Verdict], reasons: tuple[str, ...]) -> Verdict:
     """The verdict of a search without enough usable steps: that on the bottleneck of most steps that were left out. The
     closed loop's bottleneck is not the reason. verdicts: of these steps."""
-    found = [one.bottleneck for one in verdicts if one.bottleneck is not None and one.bottleneck.kind in DISTURBED]
-    if not found:
+    bottlenecks = [
+        one.bottleneck for one in verdicts if one.bottleneck is not None and one.bottleneck.kind in DISTURBED
+    ]
+    if not bottlenecks:
         kind = Counter(verdict.kind for verdict in verdicts).most_common(1)[0][0]
         return Verdict(kind=VerdictKind.UNSTEADY if kind in COUNTS else kind, reasons=reasons)
-    most = Counter(one.kind for one in found).most_common(1)[0][0]
-    of_kind = [one for one in found if one.kind is most]
+    most = Counter(one.kind for one in bottlenecks).most_common(1)[0][0]
+    of_kind = [one for one in bottlenecks if one.kind is most]
     shares: Counter[str] = Counter()
-    for one in found:
-        shares.update({kind: share / len(found) for kind, share in one.shares.items()})
+    for one in bottlenecks:
+        shares.update({kind: share / len(bottlenecks) for kind, share in one.shares.items()})
     return Verdict(
         kind=verdict_of(most, axis),
         reasons=reasons,
