@@ -182,8 +182,8 @@ def power_sentence(plan: Plan, power: Power) -> str:
     if power.level_percent is None:
         return "one replicate does not show the noise: no difference can be tested"
     if plan.sweep.load.objective is not None and power.noise.is_guess:
-        of_it = f"no earlier search of {plan.sweep.target} on this machine has replicates"
-        return f"standard deviation of a capacity: not known, {of_it}. The interval of each capacity follows from its steps"
+        why = f"no earlier search of {plan.sweep.target} on this machine has replicates"
+        return f"standard deviation of a capacity: not known, {why}. The interval of each follows from its steps"
     high = power.level_percent
     low = 100 * (1 / (1 + high / 100) - 1)
     parts = [f"The 95 % interval of a level's mean is {low:+.1f} to {high:+.1f} %"]

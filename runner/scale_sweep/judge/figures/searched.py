@@ -216,9 +216,8 @@ def _verdict(
 def _disturbed(axis: AxisFacts, verdicts: Sequence[Verdict], reasons: tuple[str, ...]) -> Verdict:
     """The verdict of a search without enough usable steps: that on the bottleneck of most steps that were left out. The
     closed loop's bottleneck is not the reason. verdicts: of these steps."""
-    bottlenecks = [
-        one.bottleneck for one in verdicts if one.bottleneck is not None and one.bottleneck.kind in DISTURBED
-    ]
+    known = [verdict.bottleneck for verdict in verdicts if verdict.bottleneck is not None]
+    bottlenecks = [one for one in known if one.kind in DISTURBED]
     if not bottlenecks:
         kind = Counter(verdict.kind for verdict in verdicts).most_common(1)[0][0]
         return Verdict(kind=VerdictKind.UNSTEADY if kind in COUNTS else kind, reasons=reasons)
