@@ -33,10 +33,13 @@ def version_of(argv: Sequence[str], pattern: str, within_s: float = _WITHIN_S) -
     return match.group(1) if match else ""
 
 
-def refused_flags(server: str, done: EndedProgram | None, line_begins: str = "") -> tuple[Finding, ...]:
+def refused_flags(
+    server: str, done: EndedProgram | None, line_begins: str | tuple[str, ...] = ""
+) -> tuple[Finding, ...]:
     """A finding with the message by which a program refused its flags; none if it accepted them or was not run.
 
-    server: its name for people. line_begins: the start of the line that is the message; "": the first line.
+    server: its name for people. line_begins: the start of the line that is the message, or each that it can have;
+    "": the first line.
     """
     if done is None or done.returncode == 0:
         return ()

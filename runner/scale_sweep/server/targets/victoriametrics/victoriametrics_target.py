@@ -24,6 +24,7 @@ PROGRAM = "victoria-metrics"
 TYPES = ("bool", "tinyint", "smallint", "int", "utinyint", "usmallint", "uint", "float", "double")
 _SPELLED = {"smallmergeconcurrency": "smallMergeConcurrency", "memory": "memory.allowedBytes"}
 _NOT_FLAGS = {"connections", "gomaxprocs"}
+_REFUSED = ("flag ", "invalid ")  # the starts of the messages of Go's flags
 _DOUBTFUL = re.compile(  # samples that were not stored
     r"panic|fatal|no space left|out of memory|cannot (write|store|flush|merge|create|open)|drop|ignor|readonly mode",
     re.IGNORECASE,
@@ -68,7 +69,8 @@ class VictoriametricsTarget(Target):
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Flags and values that it refuses, in its own words: it checks them all before it prints its version."""
         flags = _flags(self.settings(trial, is_ours=True))
-        return refused_flags("VictoriaMetrics", run_program((f"{home}/bin/{PROGRAM}", *flags, "-version")))
+        done = run_program((f"{home}/bin/{PROGRAM}", *flags, "-version"))
+        return refused_flags("VictoriaMetrics", done, line_begins=_REFUSED)
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """The single-node server on the given address."""
