@@ -108,7 +108,7 @@ def test_a_home_that_does_not_exist_is_named_once(tmp_path, asked):
 
 
 @pytest.mark.parametrize(
-    ("runtime", "how"), [("process", ", as configured"), ("auto", "as configured, in the best runtime of this machine")]
+    ("runtime", "how"), [("process", ", as requested"), ("auto", "as requested, in the best runtime of this machine")]
 )
 def test_a_database_that_was_named_was_not_chosen(monkeypatch, runtime, how):
     monkeypatch.setattr(docker, "docker_facts", lambda: DockerFacts(reachable=False))

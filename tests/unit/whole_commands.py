@@ -23,6 +23,7 @@ for _loaded in (
     "cli.load",
     "cli.machine",
     "cli.views",
+    "cli.plan_views",
     "cli.doctor",
     "watch.exporter",
     "results.sqlexport",

@@ -58,12 +58,12 @@ def plan(
 
 def show_whole_plan(prepared: Prepared, gate: GatePower | None = None, *, as_json: bool = False) -> None:
     """Shows a plan that is not started. gate: of `scale ab`. Ends the process with code 3 if it could not start."""
-    from scale_sweep.cli import console, views
+    from scale_sweep.cli import console, plan_views
 
     obstacles = [finding for finding in prepared.findings if finding.blocking]
     console.show_obstacles(obstacles)
     if as_json:
-        console.show_json(views.plan_document(prepared, gate))
+        console.show_json(plan_views.plan_document(prepared, gate))
     else:
         _show_plan(prepared, gate)
     if obstacles:
@@ -71,7 +71,7 @@ def show_whole_plan(prepared: Prepared, gate: GatePower | None = None, *, as_jso
 
 
 def _show_plan(prepared: Prepared, gate: GatePower | None) -> None:
-    from scale_sweep.cli import console, views
+    from scale_sweep.cli import console, plan_views
     from scale_sweep.plan import (
         bound_sentence,
         gate_sentence,
@@ -93,7 +93,7 @@ def _show_plan(prepared: Prepared, gate: GatePower | None) -> None:
         console.show_line(gate_sentence(gate))
     if grown := bound_sentence(prepared.plan, planner_of(prepared.plan).bound()):
         console.show_line(grown)
-    console.show_table("Trials", *views.plan_rows(prepared.plan))
-    console.show_table("Server", *views.set_rows(prepared))
-    console.show_table("Settings", *views.setting_rows(prepared.plan.sweep))
+    console.show_table("Trials", *plan_views.plan_rows(prepared.plan))
+    console.show_table("Server", *plan_views.set_rows(prepared))
+    console.show_table(plan_views.settings_title(prepared.plan), *plan_views.setting_rows(prepared.plan.sweep))
     console.show_findings([finding for finding in prepared.findings if not finding.blocking])

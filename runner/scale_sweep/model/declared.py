@@ -193,7 +193,7 @@ class Sweep:
     predicts. seed: of the data. order_seed: of the order of the trials; None: the same as seed, as in older runs.
     variants_ab: of `scale ab`, what A and B are, in words; the trials are then in ABBA blocks. detect_percent: the
     difference for which replicates were chosen. network_bits_per_s: the speed of interfaces by name, if the kernel does
-    not know it.
+    not know it. workload: the name of the workload whose settings are the defaults, "" if none was named.
     """
 
     name: str
@@ -242,6 +242,7 @@ class Sweep:
     network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
     equal_durability: bool = False
     settings: str = LOADING
+    workload: str = ""
 
     @property
     def seed_of_order(self) -> int:

@@ -185,6 +185,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         port=v["target.port"],
         method=v["load.method"] or "",
         work=work,
+        workload=v["workload.name"] if texts.origin["workload.name"] != "default" else "",
         load=with_objective(load, v, texts.origin),
         knobs=_knobs(v),
         settings=v["target.settings"],

@@ -230,14 +230,14 @@ def _try(request: RequestedServer, facts: Facts, name: str) -> ServerChoice | st
         return why_not
     sentence = f"{facts.name} {installation.version} {runtime.phrase(installation.source)}, {_how(request)}"
     if facts.remark:
-        sentence = f"target {facts.name}, as configured: {facts.remark}"
+        sentence = f"target {facts.name}, as requested: {facts.remark}"
     return replace(chosen, home=installation.home, version=installation.version, sentence=sentence)
 
 
 def _how(request: RequestedServer) -> str:
     if request.target == ANY:
         return "the best that this machine offers"
-    return "as configured" if request.runtime != ANY else "as configured, in the best runtime of this machine"
+    return "as requested" if request.runtime != ANY else "as requested, in the best runtime of this machine"
 
 
 def _unusable(target: Target, installation: Installation) -> str:
