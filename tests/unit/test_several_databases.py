@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from scale_sweep.cli.sweeps import has_failed
 from scale_sweep.model import Operation, StoredRun, VerdictKind
 from scale_sweep.plan import complete
 from scale_sweep.plan.make import PlannedArm, plan_arms
@@ -179,6 +180,11 @@ def test_no_order_is_stated_where_intervals_overlap():
 def test_a_database_without_a_trial_that_counts_is_compared_with_nothing():
     notes = subjects.rates_table(measured(several(), wrong=("postgres",))).notes
     assert "at 2 cores: postgres not compared: fewer than two trials that count" in notes
+
+
+def test_the_command_fails_if_one_of_the_databases_has_no_valid_trial():
+    assert not has_failed(measured(several()))
+    assert has_failed(measured(several(), wrong=("postgres",)))
 
 
 def test_the_durability_stands_beside_every_curve():

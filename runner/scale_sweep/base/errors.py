@@ -39,8 +39,8 @@ EXIT_CODES = {
     6: "results cannot be written or read; standard output cannot be written, except of a sweep, whose results are "
     "stored",
     7: "the database refused a setting or statement of the trial",
-    EXIT_TRIALS_FAILED: "the sweep ended, but a trial is ABORTED, LOST_ROWS, WRONG_ROWS, WRONG_ANSWER or ERRORS, or no "
-    "trial of a database is VALID",
+    EXIT_TRIALS_FAILED: "the sweep ended, but a trial is ABORTED, LOST_ROWS, WRONG_ROWS, WRONG_ANSWER or ERRORS, or "
+    "one of the databases has no VALID trial",
     EXIT_SLOWER: "`scale ab` or `scale compare` with a gate: B is slower than the gate accepts, and noise does not "
     "explain it; or B has no VALID trial where A has",
     EXIT_DISAGREES: "`scale verify`: the run disagrees with its raw files",

@@ -231,17 +231,19 @@ def end_if_failed(stored: StoredRun) -> None:
 
 
 def has_failed(stored: StoredRun) -> bool:
-    """Whether trials failed, or no trial of a database counts. Which trials the target of an absent package would count
-    is not known."""
+    """Whether trials failed, or one of the databases has no trial that counts. Which trials the target of an absent
+    package would count is not known."""
     from scale_sweep.model import VerdictKind
     from scale_sweep.server.targets import TARGETS, load_facts
 
     wrong = (VerdictKind.LOST_ROWS, VerdictKind.WRONG_ROWS, VerdictKind.WRONG_ANSWER)
     failed = (VerdictKind.ABORTED, VerdictKind.ERRORS, *wrong)
-    kinds = [r.verdict.kind for r in stored.results]
-    targets = {trial.subject.target for trial in stored.plan.trials}
-    is_of_database = any(load_facts(name).stores_rows for name in targets if name in TARGETS)
-    return any(kind in failed for kind in kinds) or (is_of_database and not any(kind.is_fitted for kind in kinds))
+    counts = {trial.subject.server: False for trial in stored.plan.trials}
+    for result in stored.results:
+        counts[result.trial.subject.server] |= result.verdict.kind.is_fitted
+    databases = [server for server in counts if server[0] in TARGETS and load_facts(server[0]).stores_rows]
+    has_wrong = any(result.verdict.kind in failed for result in stored.results)
+    return has_wrong or not all(counts[server] for server in databases)
 
 
 def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int, execute: Execute | None = None) -> StoredRun:
