@@ -25,7 +25,8 @@ def work_of(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> Work:
     data = _workload(values)
     each = -(-values["preload.rows"] // data.tables)
     work = Work(data=data, operations=operations, preload_rows=each * data.tables, cache=values["method.cache"])
-    mistakes = mistakes or [*mistakes_of(work), *_beside(values, work)]
+    if operations:
+        mistakes = [*mistakes, *mistakes_of(work), *_beside(values, work)]
     if mistakes:
         raise UsageError("\n".join(mistakes), remedy="docs/reads.md has every operation with its parameters")
     return work

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -94,13 +96,24 @@ def _mistakes_of_groups(operations: Sequence[Operation]) -> list[str]:
 
 def mistakes_of(work: Work) -> list[str]:
     """Parameters that do not fit the rows, each with its operation; reads of an empty database."""
-    mistakes = []
     if work.counts_requests and not work.rows_present:
         reason = f"{work.preload_rows:,} rows for {work.data.tables:,} tables" if work.preload_rows else "nothing"
         return [f"preload: {reason} to read; give every table a row at least, like --preload 1M"]
-    for operation in work.operations:
+    return [words for operation in work.operations for words in _mistakes_of_one(work, operation)]
+
+
+def _mistakes_of_one(work: Work, operation: Operation) -> list[str]:
+    """Each mistake of an operation: a wrong parameter is left out, and the others are read again."""
+    mistakes: list[str] = []
+    parameters = dict(operation.parameters)
+    while True:
         try:
-            operation_of(operation.kind_name).query(work, operation)
+            operation_of(operation.kind_name).query(work, replace(operation, parameters=parameters))
         except (ValueError, UsageError) as error:
-            mistakes.append(f"operation.{operation.name}.{error}")
-    return mistakes
+            wrong = re.split(r"\W", str(error), maxsplit=1)[0]
+            if not mistakes or wrong in parameters:
+                mistakes.append(f"operation.{operation.name}.{error}")
+            if parameters.pop(wrong, None) is None:
+                return mistakes
+        else:
+            return mistakes
