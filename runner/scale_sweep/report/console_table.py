@@ -27,7 +27,7 @@ from scale_sweep.report.figures import (
     measured_words,
 )
 from scale_sweep.report.replicates import beside_verdicts
-from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean
+from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, without_empty
 
 _SHORT = f" ({SHORT})"
 _NOT_VALID = f"{MARK.strip()} no VALID trial at this level: mean of all its trials, and not the server's number"
@@ -48,12 +48,14 @@ def console_table(run: StoredRun) -> Table:
     further = ("server cores", "per CPU-second", *(CONSOLE[name][0] for name in axis.console_columns))
     searched = "capacity " if run.plan.sweep.load.objective is not None else ""
     first = (axis.title.lower(), f"{searched}{fitted_rate(run).words}", "speedup", "efficiency")
-    return Table(
-        title=run.plan.sweep.question,
-        headers=(*first, *further, "verdicts"),
-        rows=tuple(rows),
-        notes=tuple(notes),
-        essential=(0, 1, 2, 3, len(first) + len(further)),
+    return without_empty(
+        Table(
+            title=run.plan.sweep.question,
+            headers=(*first, *further, "verdicts"),
+            rows=tuple(rows),
+            notes=tuple(notes),
+            essential=(0, 1, 2, 3, len(first) + len(further)),
+        )
     )
 
 

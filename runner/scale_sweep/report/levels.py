@@ -24,7 +24,7 @@ from scale_sweep.report.figures import (
     measured_words,
     shown_rates,
 )
-from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, rate, short
+from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, rate, short, without_empty
 
 _DISK = "Disk MB/s"
 _NOTE = "means over the fitted trials; speedup and efficiency: relative to the first level"
@@ -53,7 +53,7 @@ def levels_table(run: StoredRun) -> Table:
         rows.append((*_scaled(run, level, common), *cells))
     headers = (axis_facts(run).title, fitted.words.capitalize(), "Speedup", "Efficiency (%)", *(h for h, _ in columns))
     notes = (*_notes(run, common), *range_notes(row[headers.index(_DISK)] for row in rows))
-    return _without_empty(Table(title="Each level", headers=headers, rows=tuple(rows), notes=notes))
+    return without_empty(Table(title="Each level", headers=headers, rows=tuple(rows), notes=notes))
 
 
 def _scaled(run: StoredRun, level: float, common: Sequence[str]) -> tuple[str, str, str, str]:
@@ -108,13 +108,3 @@ def _values_per_s(run: StoredRun, trials: Sequence[TrialResult]) -> float | None
 
 def _mean_rate(field: str) -> Callable[[Sequence[TrialResult]], str]:
     return lambda trials: rate(mean(getattr(r.measurement, field) for r in trials))
-
-
-def _without_empty(table: Table) -> Table:
-    left = [i for i in range(len(table.headers)) if i < 2 or any(row[i] != ABSENT for row in table.rows)]
-    return Table(
-        title=table.title,
-        headers=tuple(table.headers[i] for i in left),
-        rows=tuple(tuple(row[i] for i in left) for row in table.rows),
-        notes=table.notes,
-    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scale_sweep.base.units import part_of
 from scale_sweep.model import CLAIM_S, StoredRun, TrialResult, VerdictKind, is_quick, marks
@@ -34,6 +34,19 @@ class Table:
     row_notes: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     essential: tuple[int, ...] = ()
+
+
+def without_empty(table: Table) -> Table:
+    """The table without the columns that have no value in any row. The first two, which say what a row is, stay."""
+    left = [i for i in range(len(table.headers)) if i < 2 or any(row[i] != ABSENT for row in table.rows)]
+    place = {column: at for at, column in enumerate(left)}
+    return replace(
+        table,
+        headers=tuple(table.headers[i] for i in left),
+        rows=tuple(tuple(row[i] for i in left) for row in table.rows),
+        words=tuple(place[i] for i in table.words if i in place),
+        essential=tuple(place[i] for i in table.essential if i in place),
+    )
 
 
 def rounded(value: float, digits: int) -> float:

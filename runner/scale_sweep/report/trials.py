@@ -9,7 +9,7 @@ from scale_sweep.report.cpu_time import cpu_rate_cell, heading_of
 from scale_sweep.report.figures import agreement_in, axis_facts, by_run_order, cores_given
 from scale_sweep.report.once import Remark, once, shared_remarks
 from scale_sweep.report.replicates import reasons_of
-from scale_sweep.report.table import Table, fixed, marked, rate, short
+from scale_sweep.report.table import Table, fixed, marked, rate, short, without_empty
 
 
 def trial_table(run: StoredRun) -> Table:
@@ -68,7 +68,8 @@ def trial_table(run: StoredRun) -> Table:
             *shared,
         ),
     )
-    return once(made, kept=(0, 1, len(headers) - 1))
+    made = without_empty(made)
+    return once(made, kept=(0, 1, len(made.headers) - 1))
 
 
 def key_of(result: TrialResult) -> str:
