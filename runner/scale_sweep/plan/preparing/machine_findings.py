@@ -14,7 +14,7 @@ from scale_sweep.machine.host import Host, open_files
 from scale_sweep.machine.host.other_programs import other_cores
 from scale_sweep.machine.host.ram import RamDirectory, shortage
 from scale_sweep.machine.state import check
-from scale_sweep.model import Finding, NewPages, Trial
+from scale_sweep.model import Finding, NewPages, Plan, Trial
 from scale_sweep.server.runtimes.stacks import profile_obstacle
 
 FREE_BYTES_MIN = 2 * 10**9
@@ -164,20 +164,14 @@ def port_free(port: int | None) -> list[Finding]:
     return []
 
 
-def dear_pages(pages: NewPages | None, held_bytes: int) -> list[Finding]:
-    """A finding about the cost of a new memory page, if it was measured: a server pays it for all that it writes,
-    unless its memory is held."""
-    if pages is None:
+def dear_pages(plan: Plan, pages: NewPages | None, held_bytes: int) -> list[Finding]:
+    """A finding about new memory pages, if they are dear: a server pays for all that it writes, unless its memory is
+    held or the plan writes less, of which a note of the plan informs. scale doctor shows the cost in any case."""
+    writes_less = plan.sweep.origin.get("load.rows") == "host"
+    if pages is None or not pages.are_dear or held_bytes or writes_less:
         return []
     remedy = "write less in a trial (--rows): a level that writes more than that looks slower than it is"
-    return [
-        Finding(
-            blocking=False,
-            subject="memory",
-            sentence=pages.sentence,
-            remedy=remedy if pages.are_dear and not held_bytes else "",
-        )
-    ]
+    return [Finding(blocking=False, subject="memory", sentence=pages.sentence, remedy=remedy)]
 
 
 def idle(host: Host) -> list[Finding]:

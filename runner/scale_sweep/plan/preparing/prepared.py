@@ -30,7 +30,6 @@ from scale_sweep.plan.new_pages import (
     with_equal_rows,
 )
 from scale_sweep.plan.power import GUESS, AssumedNoise, blocks_for, replicates_for
-from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.assumed import choose_or_assume
 from scale_sweep.plan.preparing.choice import (
     ChosenArm,
@@ -45,6 +44,7 @@ from scale_sweep.plan.preparing.choice import (
 )
 from scale_sweep.plan.preparing.earlier_noise import noise_of
 from scale_sweep.plan.preparing.findings import preflight
+from scale_sweep.plan.preparing.machine_findings import dear_pages
 from scale_sweep.plan.preparing.same_server import refuse_same_server
 from scale_sweep.plan.preparing.specs import refuse_wrong_specs
 from scale_sweep.results.store.reference import read_reference
@@ -220,7 +220,7 @@ def with_findings(
         data_dir=data_dir,
         results=results,
         ram=ram,
-        findings=(*preflight(plan, host, choices, ram or data_dir, results), *machine_findings.dear_pages(pages, held)),
+        findings=(*preflight(plan, host, choices, ram or data_dir, results), *dear_pages(plan, pages, held)),
         new_pages=pages,
         held_bytes=held,
     )
