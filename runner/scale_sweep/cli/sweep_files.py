@@ -33,7 +33,7 @@ def init(axis: AXIS, target: TARGET = "auto") -> None:
     for name in target.split(","):
         if name not in known:
             raise UsageError(f"--target: {not_one_of(name, known)}")
-    console.show_line(first_file(chosen, target).rstrip("\n"))
+    console.show_bytes(first_file(chosen, target).encode())
 
 
 def schema() -> None:
