@@ -24,6 +24,7 @@ _MANIFEST_KINDS = {
     **dict.fromkeys(("status", "created_utc", "run", "data_dir"), str),
 }
 Series = tuple[tuple[float, Mapping[str, float | None]], ...]
+NO_RUNS = "scale sweep makes one; --results names the folder of others"
 
 
 def find_run(results: Path, name: str) -> Path:
@@ -36,6 +37,8 @@ def find_run(results: Path, name: str) -> Path:
     runs = run_paths(results)
     if name == "last" and runs:
         return runs[-1]
+    if not runs:
+        raise UsageError(f"no runs in {results}", remedy=NO_RUNS)
     matching = [path for path in runs if name in path.name]
     if len(matching) == 1:
         return matching[0]
