@@ -28,7 +28,10 @@ from scale_sweep.cli.sweeps import (
 from scale_sweep.sweep.ab import flags_of, together
 from scale_sweep.sweep.resolve import resolve_sweep
 
-_EXAMPLE = "Example: scale ab cpu --cores 2 --b '--knob synchronous_commit=off' --prove-not-slower 5% --dry-run"
+_EXAMPLE = (
+    "Example: scale ab cpu --cores 2 --target postgres --b '--knob synchronous_commit=off' --prove-not-slower 5% "
+    "--dry-run"
+)
 
 
 def register(app: typer.Typer) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
     from scale_sweep.model.compared import Comparison, Gate, GateKind
 
 _PANEL = "Gates, for scripts (one of them)"
-_NEEDS = "Needs scale ab, or several runs a side."
+_NEEDS = "It needs a run of scale ab, or several runs for each side."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +29,9 @@ class GateFlags:
         typer.Option(
             "--fail-if-slower",
             metavar="PERCENT",
-            help="End with code 11 if B is slower by more than this at a level, or at all together, and noise does not "
-            "explain it; also when B has no VALID trial where A has. Too few trials pass. " + _NEEDS,
+            help="End with code 11 if B is slower by more than this at a level, or on all levels together, and noise "
+            "does not explain it; also if a level has VALID trials of A and none of B. If the trials are too few to "
+            "tell, the code is 0. " + _NEEDS,
             rich_help_panel=_PANEL,
         ),
     ] = None
@@ -40,7 +41,7 @@ class GateFlags:
             "--same-within",
             metavar="PERCENT",
             help="End with code 0 only if every level shows that B differs from A by less than this, like 3%; else "
-            "with 11 if B is slower by more, or 13. Too few trials do not pass. " + _NEEDS,
+            "with 11 if B is slower by more, or 13 if the trials do not show it, or are too few. " + _NEEDS,
             rich_help_panel=_PANEL,
         ),
     ] = None
@@ -50,7 +51,7 @@ class GateFlags:
             "--prove-not-slower",
             metavar="PERCENT",
             help="End with code 0 only if every level shows that B is slower by less than this, like 5%, or faster; "
-            "else with 11 if B is slower by more, or 13. Too few trials do not pass. " + _NEEDS,
+            "else with 11 if B is slower by more, or 13 if the trials do not show it, or are too few. " + _NEEDS,
             rich_help_panel=_PANEL,
         ),
     ] = None

@@ -17,11 +17,23 @@ HOSTS = Annotated[
     Path, typer.Argument(help="An Ansible inventory with the groups server and load.", metavar="HOSTS.ini")
 ]
 
+_EXAMPLE = "Example: scale hosts prepare hosts.ini"
+_INVENTORY = """\b
+hosts.ini is an inventory of Ansible:
+  [server]
+  db1   scale_address=10.0.0.11
+  [load]
+  load1 scale_address=10.0.0.21
+  [all:vars]
+  ansible_user=bench
+
+docs/hosts.md explains its variables."""
+
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
     line = "Prepare, check and clean the hosts of `scale sweep --hosts`."
-    group = typer.Typer(no_args_is_help=True, help=line, epilog="Example: scale hosts prepare hosts.ini")
+    group = typer.Typer(no_args_is_help=True, help=f"{line}\n\n{_INVENTORY}", epilog=_EXAMPLE)
     group.command("prepare", epilog="Example: scale hosts prepare hosts.ini")(prepare)
     group.command("check", epilog="Example: scale hosts check hosts.ini")(check)
     group.command("clean", epilog="Example: scale hosts clean hosts.ini")(clean)

@@ -3,6 +3,7 @@ scale_sweep/analysis/sizing."""
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -75,8 +76,9 @@ class SizeRequest:
 def size(request: SizeRequest) -> None:
     """Find the smallest level that holds a rate, and the cheapest machine of a price list that has it.
 
-    A level holds the rate if the chance that its long-run rate is lower is at most 5 %. The exit code is 13 if no level
-    or no machine is shown to hold it; the answer then names the sweep that would settle it.
+    A level holds the rate if the chance that its long-run rate is lower is at most 5 %. The run may be of any sweep; of
+    one with `--slo`, the rate of a level is the highest that holds the limits of response times. The exit code is 13 if
+    no level or no machine is shown to hold it; the answer then names the sweep that would settle it.
     """
     from scale_sweep.analysis.sizing import level_need, sized
     from scale_sweep.cli import console
@@ -175,7 +177,10 @@ def _refuse_unfitted(needs: list[LevelNeed]) -> None:
     """Raises UsageError for a run without any rate on its curve."""
     for one in needs:
         if not one.chances:
-            raise UsageError(f"--need: {one.run}: {one.reason}", remedy="scale show RUN explains why")
+            raise UsageError(
+                f"--run: {one.run} has no rate that counts: {one.reason}",
+                remedy=f"scale show {shlex.quote(one.run)} explains its verdicts; size a run with VALID trials",
+            )
 
 
 def _document(sizing: Sizing, runs: list[StoredRun]) -> dict[str, Any]:

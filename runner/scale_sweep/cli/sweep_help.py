@@ -1,8 +1,8 @@
 """`--help` of the commands with the settings of a sweep: the usual flags of an axis, one section, or all of them.
 
-`scale sweep disk --help` shows what sweeps of disks need, `--help load` a section, `--help-all` everything. The
-definitions of the settings and axes state which flags are usual (scale_sweep/sweep/usual.py). Refuses to read any
-other flag.
+`scale sweep disk --help` shows what sweeps of disks need, `--help load` a section, `--help slo` the flags that this
+word finds, `--help-all` everything. The definitions of the settings and axes state which flags are usual
+(scale_sweep/sweep/usual.py). Refuses to read any other flag.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import typer
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.nearest import not_one_of
-from scale_sweep.cli.help import PlainCommand, document, panel_of
+from scale_sweep.cli.help import PlainCommand, document, is_argument, panel_of
 from scale_sweep.experiment.axes import Axis
+from scale_sweep.sweep.ab import REFUSED
 from scale_sweep.sweep.axis import axis_of_command
 from scale_sweep.sweep.settings import SETTINGS, parameter_name
 from scale_sweep.sweep.usual import usual_keys
@@ -26,7 +27,10 @@ _KEYS = {parameter_name(setting.flag): setting.key for setting in SETTINGS}
 
 
 class SweepHelp(PlainCommand):
-    """A command with the settings of a sweep, whose help depends on the words beside `--help`."""
+    """A command with the settings of a sweep, whose help depends on the words beside `--help`. refuses: the keys of
+    settings that it does not accept, whose flags the help leaves out."""
+
+    refuses: frozenset[str] = frozenset()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Answers a request for help before the flags are read. Raises UsageError for an unknown section."""
@@ -45,8 +49,8 @@ class SweepHelp(PlainCommand):
     def get_help_option(self, ctx: Any) -> Any:
         """With the section that it takes."""
         option: Any = super().get_help_option(ctx)
-        option.metavar = "[SECTION]"
-        option.help = "Show this message, or all flags of a section."
+        option.metavar = "[SECTION|WORD]"
+        option.help = "Show this message, all flags of a section, or those with this word in their text."
         return option
 
     def example(self, swept: Axis | None) -> str:
@@ -56,6 +60,10 @@ class SweepHelp(PlainCommand):
         _, _, *words = shlex.split(swept.facts.example)
         return "Example: " + shlex.join(["scale", str(self.name), *words])
 
+    def _offered(self, ctx: Any) -> list[Any]:
+        """The arguments and flags that the command accepts."""
+        return [param for param in self.get_params(ctx) if _KEYS.get(param.name) not in self.refuses]
+
     def _asks(self, ctx: Any, word: str) -> bool:
         return word.partition("=")[0] in (*ctx.help_option_names, ALL)
 
@@ -64,10 +72,12 @@ class SweepHelp(PlainCommand):
         return [*dict.fromkeys(panel_of(p).partition(",")[0].lower() for p in self.get_params(ctx)), "all"]
 
     def _help(self, ctx: Any, swept: Axis | None, section: str) -> str:
-        known, params = self._sections(ctx), self.get_params(ctx)
+        known, params = self._sections(ctx), self._offered(ctx)
         if section and section not in known:
-            raise UsageError(f"--help: section {not_one_of(section, known)}")
-        if not section:
+            params = _found(section, params)
+            if not params:
+                raise UsageError(f"--help: no flag has the word {section!r}; section {not_one_of(section, known)}")
+        elif not section:
             keys = usual_keys(swept)
             params = [p for p in params if p.name not in _KEYS or _KEYS[p.name] in keys]
         elif section != "all":
@@ -77,15 +87,24 @@ class SweepHelp(PlainCommand):
         return document(self, ctx, params, sections={}, last=last).rstrip("\n")
 
     def _more(self, ctx: Any, known: Sequence[str], shown: Sequence[Any]) -> str:
-        hidden = len(self.get_params(ctx)) - len(shown)
+        hidden = len(self._offered(ctx)) - len(shown)
         return (
-            f"{hidden} more flags: {ctx.command_path} --help SECTION, with one of {', '.join(known)}. "
-            "docs/settings.md explains every setting."
+            f"{hidden} more flags: {ctx.command_path} --help SECTION, with one of {', '.join(known)}, or --help WORD, "
+            "with a word of a flag or of its text. docs/settings.md explains every setting."
         )
+
+
+def _found(word: str, params: Sequence[Any]) -> list[Any]:
+    """The flags with this word in their names or texts, those with it in their names first."""
+    flags = [param for param in params if not is_argument(param)]
+    named = [param for param in flags if any(word in name.lower() for name in param.opts)]
+    return named + [param for param in flags if param not in named and word in (param.help or "").lower()]
 
 
 class VariantsHelp(SweepHelp):
     """A command that also needs the flags of a second variant, which the example of an axis does not contain."""
+
+    refuses = frozenset(REFUSED)
 
     def example(self, swept: Axis | None) -> str:
         return str(self.epilog)

@@ -243,8 +243,8 @@ def gate_sentence(power: GatePower) -> str:
         return f"{gate.flag} with one block: nothing can be shown, because one block does not show the noise"
     sentence = (
         f"{gate.flag} with {counted(power.blocks, 'block')}, at a noise of {noise.percent:.1f} %: passes in "
-        f"{power.passes_percent:.0f} % of the cases if A and B are equally fast, fires in {power.fires_percent:.0f} % "
-        f"if B is truly {gate.percent:g} % slower at one level"
+        f"{power.passes_percent:.0f} % of the cases if A and B are equally fast, rejects B in "
+        f"{power.fires_percent:.0f} % if B is truly {gate.percent:g} % slower at one level"
     )
     if not gate.must_be_shown or power.passes_percent >= 100 * POWER:
         return sentence

@@ -39,6 +39,7 @@ _DECIDED = {
     "method.drift_check": "--drift-check",
     "method.ablation": "--ablation",
 }
+REFUSED = (*_DECIDED, "vary")  # keys of settings that are not accepted
 _NO_SETTING = {
     "name",
     "question",

@@ -42,7 +42,14 @@ _FACTS = AxisFacts(
     ),
     own_verdict=VerdictKind.VALID,
     published_columns=("partitions", "rows", "disk_io", "available_memory", "cpu"),
-    usual_keys=("target.memory", "workload.tables", "workload.rows_per_request", "load.method", "knobs.partitions"),
+    usual_keys=(
+        "target.memory",
+        "load.slo",
+        "workload.tables",
+        "workload.rows_per_request",
+        "load.method",
+        "knobs.partitions",
+    ),
 )
 
 

@@ -35,7 +35,7 @@ _FACTS = AxisFacts(
     is_constant_elsewhere=True,
     published_level="CPU cores",
     published_columns=("partitions", "connections", "rows", "disk_io", "available_memory", "cpu"),
-    usual_keys=("target.memory", "cpus.server", "cpus.generator", "knobs.partitions", "knobs.connections"),
+    usual_keys=("target.memory", "load.slo", "cpus.server", "cpus.generator", "knobs.partitions", "knobs.connections"),
 )
 
 
@@ -92,9 +92,10 @@ class _Cores(Axis):
         most = max(amounts[CORES].value for amounts in granted)
         if most > len(available) and not sweep.endpoint:
             where = "--server-cpus names" if sweep.server_cpus else "this machine has"
+            by = "axis.cores of the sweep file" if sweep.origin.get(self.key) == "file" else "--cores"
             raise UsageError(
-                f"--cores: {counted(most, 'core')} asked for, {where} {len(available)}",
-                remedy=f"--cores 1..{len(available)}" if len(available) > 1 else "--cores 1",
+                f"{by}: {counted(most, 'core')} asked for, {where} {len(available)}",
+                remedy="--cores 1..all" if len(available) > 1 else "--cores 1",
             )
 
 
