@@ -110,7 +110,7 @@ def refuse_elsewhere(sweep: Sweep) -> None:
         "--endpoint: the server runs already; --hosts starts one": sweep.endpoint,
         "--disks: disks are not made on another host yet": sweep.disks,
         "--data-dir ram: memory is not mounted on another host yet": is_ram(sweep.data_dir),
-        "--trace-every: requests are not kept on another host yet": sweep.load.trace_every,
+        "--trace: requests are not kept on another host yet": sweep.load.trace_every,
         "--load-generator: only scale's own makes a load on several hosts": not sweep.load.is_ours,
         "--generator-cpus: name them in the inventory (scale_cpus)": sweep.generator_cpus,
     }
