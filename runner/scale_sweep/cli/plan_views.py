@@ -62,8 +62,8 @@ def set_rows(prepared: Prepared) -> Rows:
 
 def _with(name: str, *of: str) -> str:
     """The name of a setting, and of which server and variant it is."""
-    said = ", ".join(filter(None, of))
-    return f"{name} ({said})" if said else name
+    names = ", ".join(filter(None, of))
+    return f"{name} ({names})" if names else name
 
 
 def _settings_sent(prepared: Prepared, trial: Trial) -> dict[str, str]:

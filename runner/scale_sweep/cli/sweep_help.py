@@ -74,7 +74,7 @@ class SweepHelp(PlainCommand):
     def _help(self, ctx: Any, swept: Axis | None, section: str) -> str:
         known, params = self._sections(ctx), self._offered(ctx)
         if section and section not in known:
-            params = _found(section, params)
+            params = _flags_with(section, params)
             if not params:
                 raise UsageError(f"--help: no flag has the word {section!r}; section {not_one_of(section, known)}")
         elif not section:
@@ -94,7 +94,7 @@ class SweepHelp(PlainCommand):
         )
 
 
-def _found(word: str, params: Sequence[Any]) -> list[Any]:
+def _flags_with(word: str, params: Sequence[Any]) -> list[Any]:
     """The flags with this word in their names or texts, those with it in their names first."""
     flags = [param for param in params if not is_argument(param)]
     named = [param for param in flags if any(word in name.lower() for name in param.opts)]
