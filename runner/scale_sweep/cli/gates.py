@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the model costs as much as the rest of a command's help
     from scale_sweep.model.compared import Comparison, Gate, GateKind
 
 _PANEL = "Gates, for scripts (one of them)"
-_NEEDS = "It needs a run of scale ab, or several runs for each side."
+_NEEDS = "It needs a run of scale ab, or several runs of A and of B."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +30,8 @@ class GateFlags:
             "--fail-if-slower",
             metavar="PERCENT",
             help="End with code 11 if B is slower by more than this at a level, or on all levels together, and noise "
-            "does not explain it; also if a level has VALID trials of A and none of B. If the trials are too few to "
-            "tell, the code is 0. " + _NEEDS,
+            "does not explain it. Also if a level has VALID trials of A and none of B. If the trials are too few to "
+            "show a difference, the code is 0. " + _NEEDS,
             rich_help_panel=_PANEL,
         ),
     ] = None
@@ -40,8 +40,8 @@ class GateFlags:
         typer.Option(
             "--same-within",
             metavar="PERCENT",
-            help="End with code 0 only if every level shows that B differs from A by less than this, like 3%; else "
-            "with 11 if B is slower by more, or 13 if the trials do not show it, or are too few. " + _NEEDS,
+            help="End with code 0 only if every level shows that B differs from A by less than this, like 3%. The "
+            "code is 11 if B is slower by more, and 13 if the trials do not show either, or are too few. " + _NEEDS,
             rich_help_panel=_PANEL,
         ),
     ] = None
@@ -50,8 +50,8 @@ class GateFlags:
         typer.Option(
             "--prove-not-slower",
             metavar="PERCENT",
-            help="End with code 0 only if every level shows that B is slower by less than this, like 5%, or faster; "
-            "else with 11 if B is slower by more, or 13 if the trials do not show it, or are too few. " + _NEEDS,
+            help="End with code 0 only if every level shows that B is slower by less than this, like 5%, or faster. "
+            "The code is 11 if B is slower by more, and 13 if the trials do not show either, or are too few. " + _NEEDS,
             rich_help_panel=_PANEL,
         ),
     ] = None

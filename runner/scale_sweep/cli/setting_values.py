@@ -1,4 +1,4 @@
-"""The settings of a sweep as texts by key, as a user would write them. Refuses to say where a value comes from."""
+"""The settings of a sweep as texts by key, as a user would write them. Refuses to name the origin of a value."""
 
 from __future__ import annotations
 

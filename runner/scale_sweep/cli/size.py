@@ -76,9 +76,9 @@ class SizeRequest:
 def size(request: SizeRequest) -> None:
     """Find the smallest level that holds a rate, and the cheapest machine of a price list that has it.
 
-    A level holds the rate if the chance that its long-run rate is lower is at most 5 %. The run may be of any sweep; of
-    one with `--slo`, the rate of a level is the highest that holds the limits of response times. The exit code is 13 if
-    no level or no machine is shown to hold it; the answer then names the sweep that would settle it.
+    A level holds the rate if the chance that its long-run rate is lower is at most 5 %. After a sweep with
+    `--slo`, the rate of a level is the highest that holds the limits of response times. The exit code is 13 if no level
+    or no machine is shown to hold it; the answer then names the sweep that would settle it.
     """
     from scale_sweep.analysis.sizing import level_need, sized
     from scale_sweep.cli import console
