@@ -26,6 +26,7 @@ from scale_sweep.report.run_facts import cautions_of, command_of, created, machi
 from scale_sweep.report.subject_curves import curves_svg  # noqa: E402
 from scale_sweep.report.subject_points import curves  # noqa: E402
 from scale_sweep.report.subjects import rates_table, terms_table  # noqa: E402
+from scale_sweep.report.table import Table  # noqa: E402
 from scale_sweep.results.store.reader import read_run  # noqa: E402
 from tools import examples  # noqa: E402
 
@@ -50,11 +51,17 @@ def section(run: StoredRun) -> str:
         f"![The rate and the durable rate of {names} by cores](images/{NAME}.svg)",
         _wrapped(f"A run of {created(run)} on {machine} ([the whole report](examples/{NAME}.html))."),
         _wrapped(valid_words((curve.name, curve.results) for curve in compared)),
-        table_markdown(rates_table(run)),
-        table_markdown(terms_table(run)),
+        _table(rates_table(run)),
+        _table(terms_table(run)),
         f"The cautions of the report:\n\n{cautions}",
     )
     return "\n\n".join(blocks) + "\n"
+
+
+def _table(table: Table) -> str:
+    """The table, and its notes in lines."""
+    lines = table_markdown(table).splitlines()
+    return "\n".join(line if line.startswith("|") else _wrapped(line) for line in lines)
 
 
 def _command(run: StoredRun) -> str:
