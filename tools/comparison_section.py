@@ -50,7 +50,8 @@ def section(run: StoredRun) -> str:
         f"```sh\n{_command(run)}\n```",
         f"![The rate and the durable rate of {names} by cores](images/{NAME}.svg)",
         _wrapped(f"A run of {created(run)} on {machine} ([the whole report](examples/{NAME}.html))."),
-        _wrapped(valid_words((curve.name, curve.results) for curve in compared)),
+        valid_words((curve.name, curve.results) for curve in compared).partition(":")[0]
+        + ". The table has the verdicts.",
         _table(rates_table(run)),
         _table(terms_table(run)),
         f"The cautions of the report:\n\n{cautions}",
