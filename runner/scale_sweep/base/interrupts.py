@@ -11,7 +11,9 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from queue import Empty, SimpleQueue
 from types import FrameType
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -34,11 +36,24 @@ class Stop:
             False  # plain flags: a signal may arrive while this thread sets one
         )
         self._blocks = 0
+        self._wakes: list[Callable[[], None]] = []
 
     def request(self) -> None:
         """Requests the end."""
         self._again = self._requested
         self._requested = self._waits = True
+        for wake in tuple(self._wakes):
+            wake()
+
+    @contextmanager
+    def waking(self, wake: Callable[[], None]) -> Iterator[None]:
+        """Until the end of the block, each request calls `wake`, in the thread that requests. A signal may call it at
+        any moment, so it is the `put` of a SimpleQueue or the like."""
+        self._wakes.append(wake)
+        try:
+            yield
+        finally:
+            self._wakes.remove(wake)
 
     def requested(self) -> bool:
         """Whether the end was ever requested, delivered or not."""
@@ -51,12 +66,15 @@ class Stop:
             raise Stopped
 
     def sleep(self, seconds: float) -> None:
-        """Sleeps, and looks ten times a second. Raises Stopped."""
+        """Sleeps until the time is over or a request comes. Raises Stopped."""
         deadline = time.monotonic() + seconds
-        self.look()
-        while (left := deadline - time.monotonic()) > 0:
-            time.sleep(min(left, LOOK_S))
+        requests: SimpleQueue[None] = SimpleQueue()
+        with self.waking(partial(requests.put, None)):
             self.look()
+            while (left := deadline - time.monotonic()) > 0:
+                with suppress(Empty):
+                    requests.get(timeout=left)
+                self.look()
 
     def hurries(self) -> bool:
         """Whether nothing more should be waited for: a request waits, or the end was requested twice."""

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from types import TracebackType
 from typing import IO, Any
 
@@ -26,13 +27,14 @@ READY_S = 60.0
 ANSWER_S = 120.0
 END_S = 100.0  # longer than the agent needs to remove a server and its data
 HURRY_S = 5.0
-LOOK_S = 0.1
+END_LOOK_S = 0.02
 Line = Mapping[str, Any]
 
 
 class Asked:
     """A request that runs on a host. lines: of it, with its answer or error as the last one; also after the link broke.
-    on_line: if set, called in the reader's thread for each line, in place of the queue."""
+    on_line: if set, called in the reader's thread for each line, in place of the queue. An empty line in the queue only
+    wakes who waits."""
 
     def __init__(self, link: AgentLink, number: int, on_line: Callable[[Line], None] | None) -> None:
         self.link, self.number = link, number
@@ -48,25 +50,24 @@ class Asked:
         self.tell(stop=True)
 
     def events(self, limit_s: float) -> Iterator[Line]:
-        """The lines until the answer, and the answer as the last one; {} ten times a second without any.
+        """The lines until the answer, and the answer as the last one.
 
-        Raises the error of the host, which names it, and ProvisionError after limit_s without an end.
+        Raises Stopped, the error of the host, which names it, and ProvisionError after limit_s without an end.
         """
-        deadline = time.monotonic() + limit_s
-        while True:
-            try:
-                line = self.lines.get(timeout=LOOK_S)
-            except queue.Empty:
-                if time.monotonic() > deadline:
+        stop, deadline = current(), time.monotonic() + limit_s
+        with stop.waking(partial(self.lines.put, {})):
+            while True:
+                stop.look()
+                try:
+                    line = self.lines.get(timeout=max(0.0, deadline - time.monotonic()))
+                except queue.Empty:
                     raise ProvisionError(f"{self.link.host.name} did not answer within {limit_s:.0f} s") from None
-                current().look()
-                yield {}
-                continue
-            if "error" in line:
-                raise error_of(line["error"], self.link.host.name)
-            yield line
-            if "answer" in line:
-                return
+                if "error" in line:
+                    raise error_of(line["error"], self.link.host.name)
+                if line:
+                    yield line
+                if "answer" in line:
+                    return
 
     def answer(self, limit_s: float = ANSWER_S) -> Any:
         """The answer. Raises as `events`."""
@@ -130,19 +131,24 @@ class AgentLink:
         self.close()
 
     def _greet(self) -> None:
-        deadline = time.monotonic() + READY_S
-        while time.monotonic() < deadline:
-            with contextlib.suppress(queue.Empty):
-                digest = self._hello.get(timeout=LOOK_S).get("digest")
-                if digest != self._digest:
-                    raise UsageError(
-                        f"--hosts: {self.host.name}: its files are {digest}, this scale's are {self._digest}",
-                        remedy=TO_PREPARE,
-                    )
-                return
-            current().look()
-            if self.broken:
-                raise UsageError(f"--hosts: {self.host.name}: {self.broken}", remedy=TO_PREPARE)
+        """Waits for the first line of the agent."""
+        stop, deadline = current(), time.monotonic() + READY_S
+        with stop.waking(partial(self._hello.put, {})):
+            while time.monotonic() < deadline:
+                stop.look()
+                if self.broken:
+                    raise UsageError(f"--hosts: {self.host.name}: {self.broken}", remedy=TO_PREPARE)
+                with contextlib.suppress(queue.Empty):
+                    hello = self._hello.get(timeout=max(0.0, deadline - time.monotonic()))
+                    if not hello:
+                        continue
+                    if hello.get("digest") != self._digest:
+                        raise UsageError(
+                            f"--hosts: {self.host.name}: its files are {hello.get('digest')}, this scale's are "
+                            f"{self._digest}",
+                            remedy=TO_PREPARE,
+                        )
+                    return
         raise UsageError(
             f"--hosts: {self.host.name}: its agent did not start within {READY_S:.0f} s", remedy=TO_PREPARE
         )
@@ -191,6 +197,7 @@ class AgentLink:
         with self._lock:
             self.broken = self.broken or why
             request, self._requests = list(self._requests.values()), {}
+        self._hello.put({})
         for one in request:
             one.on_line({"error": self._plain()})
 
@@ -225,7 +232,7 @@ class AgentLink:
         with deferred() as hurry:
             deadline = time.monotonic() + (HURRY_S if self.broken else END_S)
             while process.poll() is None and time.monotonic() < deadline and not hurry():
-                time.sleep(LOOK_S / 5)
+                time.sleep(END_LOOK_S)
             if process.poll() is None:
                 process.kill()
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import fields, is_dataclass
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,9 +62,32 @@ for _kind, _hook in _HOOKS:
     _CONVERTER.register_structure_hook(_kind, _hook)
 
 
+def plain(value: Any) -> Any:
+    """A model object as a JSON value. `dataclasses.asdict` copies every number and takes four times as long; a fleet
+    writes two of them a second for each host."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if names := _field_names(kind):
+        return {name: plain(getattr(value, name)) for name in names}
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    return value
+
+
+_ATOMS = frozenset({int, float, str, bool, type(None)})
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
+
+
 def to_json(value: Any) -> str:
     """A frozen dataclass as indented JSON, with the format's number."""
-    return json.dumps({"schema": SCHEMA} | asdict(value), indent=1, ensure_ascii=False, default=str)
+    return json.dumps({"schema": SCHEMA} | plain(value), indent=1, ensure_ascii=False, default=str)
 
 
 def from_json(text: str, kind: type[T], path: Path) -> T:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from scale_sweep.model import (
     TrialResult,
     TrialStarted,
 )
-from scale_sweep.results.store.codec import from_plain
+from scale_sweep.results.store.codec import from_plain, plain
 
 
 def plain_event(event: Event) -> dict[str, Any]:
@@ -45,22 +44,22 @@ def plain_event(event: Event) -> dict[str, Any]:
         case StepBegan():
             return {"event": "step", "rate": event.rate}
         case StepEnded():
-            return {"event": "step_ended", "step": asdict(event.step)}
+            return {"event": "step_ended", "step": plain(event.step)}
         case Noted():
             return {"event": "note", "sentence": event.sentence}
         case IntervalSeen():
-            return {"event": "interval", "interval": asdict(event.interval)}
+            return {"event": "interval", "interval": plain(event.interval)}
         case SampleTaken():
-            return {"event": "sample", "sample": asdict(event.sample)}
+            return {"event": "sample", "sample": plain(event.sample)}
         case ArtifactMade():
             content = None if event.content is None else base64.b64encode(event.content).decode("ascii")
             return {"event": "artifact", "name": event.name, "text": event.text, "content": content}
         case TrialFinished():
-            return {"event": "finished", "result": asdict(event.result)}
+            return {"event": "finished", "result": plain(event.result)}
         case CeilingsMeasured():
-            return {"event": "ceilings", **asdict(event)}
+            return {"event": "ceilings", **plain(event)}
         case PlanGrew():
-            return {"event": "plan", "plan": asdict(event.plan)}
+            return {"event": "plan", "plan": plain(event.plan)}
 
 
 def event_of(raw: Mapping[str, Any], trial: Trial, path: Path) -> Event:

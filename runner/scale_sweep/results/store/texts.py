@@ -21,6 +21,7 @@ from scale_sweep.model import (
     is_quick,
     rate_per_cpu_s,
 )
+from scale_sweep.results.store.codec import plain
 from scale_sweep.sweep.vary import label
 
 _BY_NAME = ("disks", "hosts", "cpu_mhz", "operations", "steps")  # figures of each of them; trial.json has them all
@@ -77,7 +78,7 @@ def _knob_columns(plan: Plan) -> dict[str, str]:
 
 def samples_text(samples: Iterable[Sample]) -> str:
     """trials/<id>/samples.jsonl: one sample on each line."""
-    return "".join(json.dumps(asdict(sample)) + "\n" for sample in samples)
+    return "".join(json.dumps(plain(sample)) + "\n" for sample in samples)
 
 
 def series_text(intervals: Sequence[RatedInterval], samples: Sequence[Sample], start_ns: int) -> str:
