@@ -1,10 +1,12 @@
 """Hosts of their own in a verdict: rates from their samples, and which host a bottleneck names."""
 
 import contextlib
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 
 import pytest
 
+from scale_sweep.agent.serve import request_of
 from scale_sweep.base.errors import UsageError
 from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock
 from scale_sweep.hosts.inventory import HostEntry
@@ -16,6 +18,7 @@ from scale_sweep.judge.verdict.bottleneck import judge_standing
 from scale_sweep.machine.sampling.host_reader import HostReader, interface_towards, tcp_segments
 from scale_sweep.model import BottleneckKind, HostNetwork, HostSample, Measurement, Sample, VerdictKind
 from scale_sweep.plan.preparing.on_hosts import refuse_elsewhere, refuse_unprotected
+from scale_sweep.results.store.codec import plain
 from scale_sweep.server.targets import load_facts
 from tests.unit.factories import make_sweep
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
@@ -189,3 +192,17 @@ def test_files_go_once_to_a_machine_with_two_names():
     refuse_shared(both)
     assert [one.entry.name for one in each_place(both)] == ["db1"]
     assert len(each_place([both[0], named("load0", (2,), home="/srv/scale")])) == 2
+
+
+def test_an_agent_knows_its_requests_and_no_other():
+    names = ("clean", "clock", "facts", "listen", "load", "send", "watch", "choose", "findings", "trial")
+    assert all(callable(request_of(name)) for name in names)
+    with pytest.raises(ValueError, match="exec: no such request"):
+        request_of("exec")
+
+
+def test_a_plain_value_is_that_of_asdict_as_json():
+    clock = HostClock(offset_ns=1, error_ns=2, round_trip_ns=3)
+    seen = ClockSeen(trial_id="t", host="db1", before=clock, after=clock)
+    for value in (seen, make_sweep()):
+        assert json.dumps(plain(value), default=str) == json.dumps(asdict(value), default=str)

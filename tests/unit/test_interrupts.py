@@ -11,6 +11,7 @@ import time
 import pytest
 
 from scale_sweep.base.interrupts import Stop, Stopped, current, deferred, listen, undone
+from scale_sweep.hosts.link import Asked
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STATUS = "from scale_sweep.base.interrupts import listen; listen(); print(open('/proc/self/status').read())"
@@ -199,3 +200,30 @@ def test_each_thread_has_a_stop_of_its_own_and_a_signal_is_for_the_main_threads(
         os.kill(os.getpid(), signal.SIGTERM)
     assert stop.requested()
     assert current() is not stop
+
+
+def test_a_signal_and_a_request_of_another_thread_wake_who_waits_for_lines():
+    class Host:
+        name = "db1"
+
+    class Link:
+        host = Host()
+
+    listen()
+    asked = Asked(Link(), 1, None)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begun = time.monotonic()
+    with pytest.raises(Stopped), Stop().here():
+        asked.answer(20)
+    stop, other = Stop(), Asked(Link(), 2, None)
+
+    def work():
+        with stop.here():
+            other.answer(20)
+
+    threading.Timer(0.3, stop.request).start()
+    (error,) = in_a_thread(work)
+    assert isinstance(error, Stopped)
+    assert time.monotonic() - begun < 15
+    asked.lines.put({"answer": 7})  # the line that only woke is left out
+    assert list(asked.events(5)) == [{"answer": 7}]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.agent import checks, loads, streams, trials, watch
+from scale_sweep.agent import checks, loads, streams, watch
 from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, parsed, plain_error
 from scale_sweep.agent.talk import Talk
 from scale_sweep.base.interrupts import Stopped
@@ -26,13 +26,18 @@ END_S = 90.0  # a server's clean stop, and the removal of its data
 DIGEST_FILE = "digest"
 Request = Callable[[Talk, Mapping[str, Any]], Any]
 
-REQUESTS: Mapping[str, Request] = {
-    **checks.REQUESTS,
-    **loads.REQUESTS,
-    **streams.REQUESTS,
-    **trials.REQUESTS,
-    **watch.REQUESTS,
-}
+REQUESTS: Mapping[str, Request] = {**checks.REQUESTS, **loads.REQUESTS, **streams.REQUESTS, **watch.REQUESTS}
+
+
+def request_of(name: str) -> Request:
+    """The function that answers a request. Raises ValueError for a name that is none."""
+    if name in REQUESTS:
+        return REQUESTS[name]
+    from scale_sweep.agent import trials  # 40 MB and most of the start, which a load host does not need
+
+    if name not in trials.REQUESTS:
+        raise ValueError(f"{name}: no such request")
+    return trials.REQUESTS[name]
 
 
 def main() -> None:
@@ -102,11 +107,8 @@ class Agent:
 
     def _answer(self, talk: Talk, line: Mapping[str, Any]) -> None:
         try:
-            request = REQUESTS.get(str(line["ask"]))
-            if request is None:
-                raise ValueError(f"{line['ask']}: no such request")
             with talk.stop.here():
-                answer = request(talk, line)
+                answer = request_of(str(line["ask"]))(talk, line)
             talk.put(answer=answer)
         except Stopped:
             talk.put(error={"kind": "", "message": "stopped", "remedy": ""})
