@@ -31,6 +31,7 @@ from scale_sweep.hosts.link import AgentLink, run_line
 from scale_sweep.hosts.load_hosts import LoadHost
 
 SWEEP = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
+ROWS = ("--rows-per-request", "1000")  # with the usual 10,000 a window has too few requests for a p99
 WATCH_S = 60.0
 PERIOD_S = 0.5
 
@@ -80,7 +81,7 @@ def _with_one_load_host(path: Path, inventory: Inventory, folder: Path) -> Path:
 
 
 def _swept(name: str, words: Sequence[Any], seconds: int, results: Path) -> Seen:
-    own = ("--duration", f"{seconds}s", "--warmup", "3s", "--connections", "8", "--results", results)
+    own = ("--duration", f"{seconds}s", "--warmup", "3s", "--connections", "8", *ROWS, "--results", results)
     argv = [sys.executable, "-m", "scale_sweep", *SWEEP, *map(str, (*words, *own))]
     process = psutil.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     used = _used_while_it_measures(process, results)
