@@ -29,7 +29,7 @@ POSTGRES = ("--target", "postgres", "--runtime", "process")
         (["sweep", "cpu", "--cores", "1", "--runtime", "endpoint"], ["--runtime endpoint", "--endpoint"]),
         (["sweep", "nonsense"], ["nonsense"]),
         (["sweep", "missing.toml"], ["missing.toml", "No such file"]),
-        (["show", "nothing"], ["no run", "scale list"]),
+        (["show", "nothing"], ["no runs in results", "scale sweep"]),
     ],
 )
 def test_exit_code_2_and_the_flag_named(tmp_path, words, texts):
