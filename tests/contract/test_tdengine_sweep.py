@@ -110,11 +110,15 @@ def test_every_knob_is_set_read_back_and_counted(tmp_path, where, data_dir):
         assert m["busiest_thread"].startswith(("vnode", "trans", "wal"))
 
 
+def _skip_without_adapter(method):
+    if method in ("rest", "ws") and not Path(HOME, "bin", "taosadapter").exists():
+        pytest.skip(f"no taosadapter in {HOME}")
+
+
 @pytest.mark.parametrize("method", ["stmt", "ws"])
 def test_no_process_of_the_server_has_a_right_of_root(data_dir, monkeypatch, method):
     """By taosadapter too, which runs beside taosd for `ws`."""
-    if method == "ws" and not Path(HOME, "bin", "taosadapter").exists():
-        pytest.skip(f"no taosadapter in {HOME}")
+    _skip_without_adapter(method)
     monkeypatch.setenv("PATH", f"{HOME}/bin{os.pathsep}{os.environ['PATH']}")
     result = result_of(watched(trial_order(data_dir, "tdengine", load__method=method)))
     assert result.measurement is not None, f"{result.verdict}\n{result.log_tail}"
@@ -143,6 +147,7 @@ def test_sql_text_is_the_generators_limit_and_said_so(tmp_path):
 @pytest.mark.parametrize("method", ["stmt", "sml-line", "rest", "ws"])
 def test_every_method_counts_what_it_acknowledged_in_microseconds(tmp_path, method):
     """Of a precision that is not the default, which the load generator has to be told."""
+    _skip_without_adapter(method)
     trials = swept(
         tmp_path, "--runtime", "process", "--home", HOME, "--cores", "1", "--method", method, "--knob", "precision=us"
     )
