@@ -33,7 +33,7 @@ def _as_installed(environment: dict[str, str]) -> dict[str, str]:
     return {**environment, "PYTHONPATH": os.pathsep.join(folders)}
 
 
-def run(*words: str, cwd: Path, timeout_s: float = 240.0, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(*words: str, cwd: Path, timeout_s: float = 400.0, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command's end: exit code, standard output, standard error."""
     process = start(*words, cwd=cwd, **environment)
     out, err = process.communicate(timeout=timeout_s)

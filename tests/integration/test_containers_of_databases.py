@@ -79,7 +79,7 @@ def test_a_sweep_in_a_container(name, engine, tmp_path, data_dir):
     image = built(name, tmp_path)
     process = start(*words(name, image, data_dir), cwd=tmp_path)
     config = host_config_of(engine, process)
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate(timeout=400)
     assert config is not None, err
     assert len(config["CpusetCpus"].split(",")) == 1 and "-" not in config["CpusetCpus"]
     assert (config["Memory"], config["Privileged"], config["CapDrop"]) == (MEMORY, False, ["ALL"])

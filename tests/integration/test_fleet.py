@@ -11,7 +11,7 @@ from tests.integration.hosts_of_tools import ABLE, LIGHT, argv, await_gone, down
 SWEEP = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
 EACH = ("--quick", "--each-server")
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(not ABLE, reason="namespaces need root, and hosts an sshd")]
+pytestmark = [pytest.mark.timeout(450), pytest.mark.skipif(not ABLE, reason="namespaces need root, and hosts an sshd")]
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ CONFIG = Path.home() / ".config/dask/scale-dask.yaml"
 FOLDERS = "ls -d /tmp/scale-fleet-* 2>/dev/null"
 SWEEPS = "|scale_sweep sweep|fleet.leased"
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.skipif(not ABLE, reason="namespaces need root, and hosts an sshd")]
+pytestmark = [pytest.mark.timeout(450), pytest.mark.skipif(not ABLE, reason="namespaces need root, and hosts an sshd")]
 
 
 def cluster(word, *words):
