@@ -4,6 +4,7 @@ import contextlib
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,12 +26,18 @@ MISSING = os.geteuid() != 0 or not shutil.which("fio")
 pytestmark = pytest.mark.skipif(MISSING and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="needs root and fio")
 
 
+def is_of_other_tests(line: str) -> bool:
+    """Whether a process of tests that runs beside this one made it: folders of tests end with its number."""
+    named = re.search(r"/scale-test-[a-z-]+-(\d+)\b", line)
+    return named is not None and int(named[1]) != os.getpid()
+
+
 def traces() -> set[str]:
     """Loop devices, mounts and limits of ours on this machine."""
     loops = subprocess.run(["losetup", "-n", "-O", "NAME,BACK-FILE"], capture_output=True, text=True, check=True).stdout
     mounts = Path("/proc/mounts").read_text()
     limits = LIMITS.read_text() if LIMITS.exists() else ""
-    found = {line for line in (loops + mounts).splitlines() if "scale" in line}
+    found = {line for line in (loops + mounts).splitlines() if "scale" in line and not is_of_other_tests(line)}
     return found | {f"limit {line}" for line in limits.splitlines()}
 
 
