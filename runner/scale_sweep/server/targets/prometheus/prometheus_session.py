@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ _COUNTERS = ("prometheus_tsdb_compactions_total", "prometheus_tsdb_head_truncati
 _LOST = ("prometheus_tsdb_wal_writes_failed_total", "prometheus_tsdb_out_of_order_wbl_writes_failed_total")
 _ROLLUPS = {"values": "count", "sum": "sum", "least": "min", "greatest": "max"}
 _ADDED = ("count", "sum")
+_MOVED = "cannot populate chunk"  # of the part in memory: the server wrote it into a block while it answered
+_MOVED_S = 10.0
 _DURATION = re.compile(rf"{WINDOW}: (\S+)")
 
 
@@ -109,6 +112,12 @@ class PrometheusSession(PromqlSession):
                     figures_of.setdefault(device, {})[f"{name}.{figure}"] = value
         return {device: {**figures, "rows": _rows(figures, data)} for device, figures in figures_of.items()}
 
+    def _series(self, path: str) -> list[Mapping[str, Any]]:
+        return _until_still(lambda: super(PrometheusSession, self)._series(path))
+
+    def _at(self, query: str, time: str) -> list[Mapping[str, Any]]:
+        return _until_still(lambda: super(PrometheusSession, self)._at(query, time))
+
     def _by_device(
         self,
         outer: str,
@@ -129,3 +138,15 @@ class PrometheusSession(PromqlSession):
 
 def _rows(figures: Mapping[str, float], data: Workload) -> float:
     return max(figures.get(f"{name}.values", 0.0) for name in series.columns_of(data))
+
+
+def _until_still(ask: Callable[[], list[Mapping[str, Any]]]) -> list[Mapping[str, Any]]:
+    """The answer, asked for again while the server moves samples that it was about to read. Raises TargetError."""
+    deadline = time.monotonic() + _MOVED_S
+    while True:
+        try:
+            return ask()
+        except TargetError as error:
+            if _MOVED not in error.message or time.monotonic() > deadline:
+                raise
+        time.sleep(0.2)
