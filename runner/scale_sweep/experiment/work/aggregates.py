@@ -87,7 +87,7 @@ def filled_by(parameters: Parameters, query: Query) -> Query:
         if fill == "linear" and function in _EXACT and kind in WHOLE:
             sentence = f"databases round the values between two whole numbers of {column} differently"
             raise ValueError(f"fill = linear: {sentence}; use function = avg, or a column of fractions")
-    if query.span_ms // query.bucket_ms >= STRETCHES_MAX:
+    if query.bucket_ms and query.span_ms // query.bucket_ms >= STRETCHES_MAX:
         raise ValueError(f"fill: a range has {STRETCHES_MAX:,} stretches of time at most; make bucket longer")
     return replace(query, fill=fill)
 
