@@ -14,7 +14,7 @@ from typing import Any
 from scale_sweep.model import Accounting
 from scale_sweep.server.runtimes.out_of_memory import OutOfMemory
 
-EXITED_S = 3.0  # the engine hears of the end of a container later than the kernel
+EXITED_S = 10.0  # the engine hears of the end of a container later than the kernel
 
 
 def killed_at_its_end(container: Any) -> OutOfMemory:
