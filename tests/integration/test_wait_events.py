@@ -16,10 +16,11 @@ from scale_sweep.results.store.texts import samples_text
 from tests.unit.trial_orders import result_of, trial_order
 
 
-def test_a_row_that_every_writer_updates_shows_in_the_wait_events(folder):
+def test_a_row_that_every_writer_updates_shows_in_the_wait_events(folder, monkeypatch):
     flags = {"load__duration": "4s", "knobs__connections": "8", "workload__rows_per_request": "10"}
     with tempfile.TemporaryDirectory(dir="/var/tmp") as programs:
         os.chmod(programs, 0o755)  # the server does not run as root
+        monkeypatch.setenv("XDG_CACHE_HOME", programs)  # no server that was installed into a closed home directory
         order = replace(trial_order(folder, "postgres", **flags), home=hot_row_home(programs))
         events = list(run_trial(order, Stop()))
     result = result_of(events)
