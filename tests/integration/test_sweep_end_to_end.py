@@ -90,7 +90,7 @@ def test_what_is_stored(swept):
     assert manifest["schema"] == 8
     assert manifest["status"] == "complete"
     assert manifest["tags"] == {"who": "test"}
-    assert "wheel" in manifest["choice"] or "installed" in manifest["choice"] or "PATH" in manifest["choice"]
+    assert any(origin in manifest["choice"] for origin in ("wheel", "installed", "PATH", "scale servers"))
     assert [r["role"] for r in rows].count("point") == 4
     assert len(rows) == 5
     assert all(float(r["rows_per_s"]) > 0 for r in rows)
