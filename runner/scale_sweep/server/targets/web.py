@@ -34,6 +34,14 @@ class Web:
         """The body of the answer to GET. Raises TargetError, also if it takes longer than within_s."""
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, within_s)
 
+    def refusal(self, path: str, within_s: float) -> str:
+        """The server's message instead of an answer to GET; "" if it answers."""
+        try:
+            self.get(path, within_s)
+        except TargetError as error:
+            return error.message
+        return ""
+
     def post(self, path: str, within_s: float, **form: str) -> str:
         """The body of the answer to POST of a form. Raises as `get`."""
         return self._ask("POST", path, within_s, urlencode(form))

@@ -86,11 +86,7 @@ class ClickhouseSession(Session):
     def not_ready(self) -> str:
         """The server's message while it starts."""
         self.asking = "/ping"
-        try:
-            self._web.get("/ping", self.left_s(10))
-        except TargetError as error:
-            return error.message
-        return ""
+        return self._web.refusal("/ping", self.left_s(10))
 
     def version(self) -> str:
         return str(self._of_server("SELECT version()")[0][0])

@@ -44,11 +44,7 @@ class GreptimedbSession(Session):
     def not_ready(self) -> str:
         """The server's message while it starts."""
         self.asking = "/health"
-        try:
-            self._web.get("/health", self.left_s(10))
-        except TargetError as error:
-            return error.message
-        return ""
+        return self._web.refusal("/health", self.left_s(10))
 
     def version(self) -> str:
         self.asking = "/status"

@@ -48,11 +48,7 @@ class InfluxdbV2Session(InfluxqlSession):
     def not_ready(self) -> str:
         """The server's message while it starts."""
         self.asking = "/health"
-        try:
-            self._web.get("/health", self.left_s(10))
-        except TargetError as error:
-            return error.message
-        return ""
+        return self._web.refusal("/health", self.left_s(10))
 
     def version(self) -> str:
         """The version in the server's report of its health, which needs no token."""

@@ -9,7 +9,6 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from scale_sweep.base.errors import TargetError
 from scale_sweep.base.files import below, sync
 from scale_sweep.server.targets.influxdb.influxql import DATABASE, WITHIN_S, InfluxqlSession
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG
@@ -24,11 +23,7 @@ class InfluxdbV3Session(InfluxqlSession):
     def not_ready(self) -> str:
         """The server's message while it starts."""
         self.asking = "/health"
-        try:
-            self._web.get("/health", self.left_s(10))
-        except TargetError as error:
-            return error.message
-        return ""
+        return self._web.refusal("/health", self.left_s(10))
 
     def version(self) -> str:
         self.asking = "/ping"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Trial
 from scale_sweep.server.targets import Address
 from scale_sweep.server.targets.influxdb.influxql import DATABASE, InfluxqlSession, terms
@@ -37,11 +36,7 @@ class InfluxdbSession(InfluxqlSession):
     def not_ready(self) -> str:
         """The server's message while it starts."""
         self.asking = "ping"
-        try:
-            self._web.get("/ping", self.left_s(10))
-        except TargetError as error:
-            return error.message
-        return ""
+        return self._web.refusal("/ping", self.left_s(10))
 
     def version(self) -> str:
         versions = {

@@ -40,11 +40,7 @@ class KairosdbSession(Session):
         if why := self._store.not_ready(self._address, self.left_s(10)):
             return why
         self.asking = "/api/v1/version"
-        try:
-            self._web.get("/api/v1/version", self.left_s(10))
-        except TargetError as error:
-            return error.message
-        return ""
+        return self._web.refusal("/api/v1/version", self.left_s(10))
 
     def version(self) -> str:
         """The version as the server reports it, without its build time."""

@@ -37,11 +37,7 @@ class PrometheusSession(PromqlSession):
     def not_ready(self) -> str:
         """The server's message while it reads its log."""
         self.asking = "/-/ready"
-        try:
-            self._web.get("/-/ready", self.left_s(10))
-        except TargetError as error:
-            return error.message
-        return ""
+        return self._web.refusal("/-/ready", self.left_s(10))
 
     def version(self) -> str:
         return str(self._status("buildinfo")["version"])

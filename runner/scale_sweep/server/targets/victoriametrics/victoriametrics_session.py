@@ -40,11 +40,7 @@ class VictoriametricsSession(PromqlSession):
     def not_ready(self) -> str:
         """The server's message while it starts."""
         self.asking = "/health"
-        try:
-            self._web.get("/health", self.left_s(10))
-        except TargetError as error:
-            return error.message
-        return ""
+        return self._web.refusal("/health", self.left_s(10))
 
     def version(self) -> str:
         """The version as the server reports it. Debian's build reports none; then it is the package's."""
