@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from scale_sweep.machine.sampling.proc_text import proc_text
 from scale_sweep.machine.sampling.threads import pool_name
 
 LOCKED = "mutex: "  # begins the name of what threads of a pool wait for
@@ -32,11 +33,11 @@ def lock_waits(pids: Sequence[int], proc: Path = Path("/proc"), machine: str = "
     counts: Counter[str] = Counter()
     for folder in (f"{proc}/{pid}/task" for pid in pids):
         for task in _names(folder):
-            call = _text(f"{folder}/{task}/syscall").split()
+            call = (proc_text(f"{folder}/{task}/syscall") or "").split()
             if call[:1] == ["running"]:
                 counts[RUNS] += 1
             elif _is_held_lock(call, number):
-                counts[LOCKED + pool_name(_text(f"{folder}/{task}/comm").strip())] += 1
+                counts[LOCKED + pool_name((proc_text(f"{folder}/{task}/comm") or "").strip())] += 1
     return counts
 
 
@@ -55,18 +56,3 @@ def _names(folder: str) -> list[str]:
         return os.listdir(folder)
     except OSError:
         return []
-
-
-def _text(path: str) -> str:
-    """The text of a file, read without Python's buffers and decoders. They would cost more than the read, for hundreds
-    of threads."""
-    try:
-        file = os.open(path, os.O_RDONLY)
-    except OSError:
-        return ""
-    try:
-        return os.read(file, 512).decode("ascii", "replace")
-    except OSError:
-        return ""
-    finally:
-        os.close(file)

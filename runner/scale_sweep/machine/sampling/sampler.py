@@ -47,7 +47,7 @@ class Sampler:
         self._server, self._generator = subject_reader(server), subject_reader(generator)
         self._disks = tuple(disks)
         self._period_s, self._on_sample, self._pids = 1.0 / hz, on_sample, pids
-        self._threads, self._generator_threads = ThreadReader(), ThreadReader()
+        self._threads, self._generator_threads = ThreadReader(), ThreadReader(has_switches=False)
         self._generator_pids = generator.root_pids if generator is not None else ()
         self._cpus = tuple(cpus)
         self._waits = WaitReader(waits)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from scale_sweep.machine.sampling.proc_text import proc_text
 from scale_sweep.model import Accounting, SubjectSample
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -30,23 +31,16 @@ def subject_reader(accounting: Accounting | None, proc: Path = Path("/proc")) ->
     return ProcessTree(accounting.root_pids, proc).read
 
 
-def _text(path: str) -> str | None:
-    try:
-        return Path(path).read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return None
-
-
 def _keys(text: str | None) -> dict[str, int]:
     pairs = (line.split() for line in (text or "").splitlines())
     return {p[0]: int(p[1]) for p in pairs if len(p) == 2 and p[1].isdigit()}
 
 
 def _cgroup1(accounting: Accounting) -> SubjectSample:
-    usage_ns = _text(f"{accounting.paths['cpuacct']}/cpuacct.usage")
-    cpu = _keys(_text(f"{accounting.paths['cpuacct']}/cpuacct.stat"))
-    throttled = _keys(_text(f"{accounting.paths['cpu']}/cpu.stat")) if "cpu" in accounting.paths else {}
-    memory = _keys(_text(f"{accounting.paths['memory']}/memory.stat")) if "memory" in accounting.paths else {}
+    usage_ns = proc_text(f"{accounting.paths['cpuacct']}/cpuacct.usage")
+    cpu = _keys(proc_text(f"{accounting.paths['cpuacct']}/cpuacct.stat"))
+    throttled = _keys(proc_text(f"{accounting.paths['cpu']}/cpu.stat")) if "cpu" in accounting.paths else {}
+    memory = _keys(proc_text(f"{accounting.paths['memory']}/memory.stat")) if "memory" in accounting.paths else {}
     return SubjectSample(
         cpu_s_total=int(usage_ns) / 1e9 if usage_ns else None,
         throttled_s_total=throttled["throttled_time"] / 1e9 if "throttled_time" in throttled else None,
@@ -58,7 +52,7 @@ def _cgroup1(accounting: Accounting) -> SubjectSample:
 
 def _cgroup2(accounting: Accounting) -> SubjectSample:
     folder = accounting.paths["unified"]
-    cpu, memory = _keys(_text(f"{folder}/cpu.stat")), _keys(_text(f"{folder}/memory.stat"))
+    cpu, memory = _keys(proc_text(f"{folder}/cpu.stat")), _keys(proc_text(f"{folder}/memory.stat"))
     return SubjectSample(
         cpu_s_total=cpu["usage_usec"] / 1e6 if "usage_usec" in cpu else None,
         throttled_s_total=cpu["throttled_usec"] / 1e6 if "throttled_usec" in cpu else None,
@@ -87,31 +81,28 @@ class ProcessTree:
 
     def pids(self) -> list[int]:
         """The members that live now."""
-        members, waiting = [], list(self._roots)
+        members: dict[int, None] = {}
+        waiting = list(self._roots)
         while waiting:
             pid = waiting.pop()
             if pid in members:
                 continue
-            children = _text(f"{self._proc}/{pid}/task/{pid}/children")
-            if children is None:
+            try:
+                tasks = os.listdir(f"{self._proc}/{pid}/task")
+            except OSError:
                 continue
-            members.append(pid)
-            waiting += [int(c) for task in self._other_tasks(pid) for c in task] + [int(c) for c in children.split()]
-        return members
-
-    def _other_tasks(self, pid: int) -> list[list[str]]:
-        try:
-            tasks = [t for t in os.listdir(f"{self._proc}/{pid}/task") if t != str(pid)]
-        except OSError:
-            return []
-        return [(_text(f"{self._proc}/{pid}/task/{t}/children") or "").split() for t in tasks]
+            members[pid] = None
+            for task in tasks:
+                children = proc_text(f"{self._proc}/{pid}/task/{task}/children") or ""
+                waiting += [int(child) for child in children.split()]
+        return list(members)
 
     def read(self) -> SubjectSample:
         """Their counters; None if none of them lives and none was ever seen."""
         now: dict[int, _Use] = {}
         memory = 0
         for pid in self.pids():
-            stat, statm = _text(f"{self._proc}/{pid}/stat"), _text(f"{self._proc}/{pid}/statm")
+            stat, statm = proc_text(f"{self._proc}/{pid}/stat"), proc_text(f"{self._proc}/{pid}/statm")
             if stat is None or statm is None:
                 continue
             fields = stat.rpartition(")")[2].split()

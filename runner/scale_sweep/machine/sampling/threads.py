@@ -14,6 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
+
+from scale_sweep.machine.sampling.proc_text import proc_text
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PEAK_CORES_MIN = 0.05  # below this nothing is stored: such a thread limits nothing
@@ -33,8 +36,7 @@ class ThreadUse:
     switches_total: Mapping[str, float]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Task:
+class _Task(NamedTuple):
     """One thread at one reading. pool: its name without the number."""
 
     number: str
@@ -48,10 +50,11 @@ class ThreadReader:
     """Keeps each thread's CPU time, and when it was read, from one reading to the next.
 
     Each thread has its own reading time, because on a busy machine reading hundreds of threads takes a while.
+    has_switches: context switches are read too, which doubles the cost.
     """
 
-    def __init__(self, proc: Path = Path("/proc")) -> None:
-        self._proc = proc
+    def __init__(self, proc: Path = Path("/proc"), *, has_switches: bool = True) -> None:
+        self._proc, self._has_switches = proc, has_switches
         self._before: dict[str, _Task] = {}
         self._switches: Counter[str] = Counter()
         self._ended: dict[str, float] = {}
@@ -87,26 +90,26 @@ class ThreadReader:
         return sums
 
     def _tasks(self, pid: int) -> list[_Task]:
-        folder = self._proc / str(pid) / "task"
+        folder = f"{self._proc}/{pid}/task"
         tasks_read = []
         try:
             tasks = os.listdir(folder)
         except OSError:
             return []
         for task in tasks:
-            try:
-                when_s = time.monotonic()
-                stat = (folder / task / "stat").read_text(encoding="ascii", errors="replace")
-            except OSError:
+            when_s = time.monotonic()
+            stat = proc_text(f"{folder}/{task}/stat")
+            if not stat:
                 continue
-            fields = stat.rpartition(")")[2].split()
+            begin, end = stat.index("("), stat.rindex(")")
+            fields = stat[end:].split(maxsplit=14)
             tasks_read.append(
                 _Task(
                     number=task,
-                    pool=pool_name(stat[stat.index("(") + 1 : stat.rindex(")")]),
-                    cpu_s=(int(fields[11]) + int(fields[12])) / _TICKS_PER_S,
+                    pool=pool_name(stat[begin + 1 : end]),
+                    cpu_s=(int(fields[12]) + int(fields[13])) / _TICKS_PER_S,
                     when_s=when_s,
-                    switches=_switches(folder / task / "status"),
+                    switches=_switches(f"{folder}/{task}/status") if self._has_switches else {},
                 )
             )
         return tasks_read
@@ -117,9 +120,5 @@ def pool_name(thread: str) -> str:
     return thread.rstrip("0123456789:-_ ")
 
 
-def _switches(status: Path) -> Mapping[str, int]:
-    try:
-        text = status.read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return {}
-    return {kind: int(count) for kind, count in _SWITCHES.findall(text)}
+def _switches(status: str) -> Mapping[str, int]:
+    return {kind: int(count) for kind, count in _SWITCHES.findall(proc_text(status) or "")}
