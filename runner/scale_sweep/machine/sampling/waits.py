@@ -1,6 +1,6 @@
 """Counts what the server's connections or threads wait for, several times a second. It has its own thread, because a
 server that does not answer must not delay the other counters. It raises no errors; what is not reported is not counted.
-It uses at most a fiftieth of a core, by asking less often."""
+It uses at most a hundredth of a core, by asking less often."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 
 PERIOD_S = 0.2
-COST_PARTS = 50  # of the time until the next question: CPU time of the last one
+COST_PARTS = 100  # of the time until the next question: CPU time of the last one
 END_S = 1.0  # for the current question; after that its thread is abandoned
 
 
