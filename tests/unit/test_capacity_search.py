@@ -46,6 +46,28 @@ def test_the_same_steps_give_the_same_rate():
         assert next_rate(BEGIN, probes[:count]) == probe.rate
 
 
+def steep(first):
+    """A server with far shorter response times than the limit up to its capacity, and far longer ones above. first: the
+    excess of the first step, which what the closed loop left behind may have disturbed."""
+    excesses = iter([first])
+    return lambda rate: next(excesses, -2.5 if rate < TRUTH else 2.5)
+
+
+def test_a_first_step_that_fails_after_the_closed_loop_is_repeated_and_does_not_count():
+    probes = searched(steep(1.4))
+    answer = answer_of(probes)
+    assert probes[2].rate == probes[0].rate and probes[2].holds and not probes[0].holds
+    assert answer.probes == PROBES == len(probes) - 1
+    assert answer.rate == pytest.approx(TRUTH, rel=0.05)
+    assert answer.low < TRUTH < answer.high
+
+
+def test_a_first_step_that_fails_twice_counts():
+    probes = searched(lambda rate: -2.5 if rate < 0.8 * TRUTH else 2.5)
+    assert probes[2].rate == probes[0].rate and not probes[2].holds
+    assert answer_of(probes).probes == PROBES == len(probes)
+
+
 def test_a_disturbed_step_is_repeated_once_and_then_left_out():
     probes = searched(queue(), usable=lambda number: number not in (4, 5, 9))
     rates = [probe.rate for probe in probes]

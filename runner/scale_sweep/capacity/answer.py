@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scale_sweep.base.units import counted
 from scale_sweep.capacity.crossing import crossing
-from scale_sweep.capacity.search import USABLE_LEAST, Probe
+from scale_sweep.capacity.search import USABLE_LEAST, Probe, believed
 
 SIDE = 0.975  # probability on one side of a 95 % interval
 WIDEST = math.log(1.5)  # half of the interval of ln(rate): a wider one is no answer
@@ -19,13 +19,15 @@ WIDEST = math.log(1.5)  # half of the interval of ln(rate): a wider one is no an
 
 @dataclass(frozen=True, kw_only=True)
 class Capacity:
-    """rate, low, high: units per second; None if there is none, for the reason in `why`. probes: usable ones."""
+    """rate, low, high: units per second; None if there is none, for the reason in `why`. probes: those that count.
+    all_hold: there is no rate because all of them hold."""
 
     rate: float | None
     low: float | None
     high: float | None
     probes: int
     why: str = ""
+    all_hold: bool = False
 
     @property
     def has_enough(self) -> bool:
@@ -35,7 +37,7 @@ class Capacity:
 
 def answer_of(probes: Sequence[Probe]) -> Capacity:
     """The answer from all probes of a search."""
-    usable = [probe for probe in probes if probe.usable]
+    usable = believed(probes)
     if not usable:
         return _none(usable, f"none of {counted(len(probes), 'step')} was usable" if probes else "no step was measured")
     if len(usable) < USABLE_LEAST:
@@ -44,7 +46,8 @@ def answer_of(probes: Sequence[Probe]) -> Capacity:
     if not any(probe.holds for probe in usable):
         return _none(usable, f"no rate holds the objective, down to the lowest, {min(p.rate for p in usable):.4g}/s")
     if all(probe.holds for probe in usable):
-        return _none(usable, f"the highest rate, {max(p.rate for p in usable):.4g}/s, still holds the objective")
+        why = f"the highest rate, {max(p.rate for p in usable):.4g}/s, still holds the objective"
+        return replace(_none(usable, why), all_hold=True)
     from scipy.special import stdtrit  # here, because help texts import this package
 
     cross = crossing(usable)

@@ -21,6 +21,7 @@ BEGIN = 0.7  # of the rate of the closed loop
 UP, DOWN = 1.25, 0.7  # to the next rate, while all probes were on one side
 LOWEST = 0.02  # of the rate of the closed loop: if even this does not hold, no rate does
 HIGHEST = 8.0
+SAME = 0.001  # between the rates of a probe and of its repetition: a rate is rounded to whole requests
 AROUND = (0.0, -0.06, 0.04, -0.02, 0.06, -0.04, 0.02)  # from the crossing, in turn, so that the slope is known
 
 
@@ -43,8 +44,9 @@ class Probe:
 
 def next_rate(begin: float, probes: Sequence[Probe]) -> float | None:
     """The next rate to offer; None: the search is over. begin: what a closed loop reached. A probe that is not usable
-    is repeated once. It moves the search only if its rate was the reason."""
-    usable = [probe for probe in probes if probe.usable]
+    is repeated once. It moves the search only if its rate was the reason. The first probe is repeated if it
+    alone failed."""
+    usable = believed(probes)
     if len(usable) >= PROBES or len(probes) >= PROBES_MAX or _is_hopeless(probes):
         return None
     if probes and not probes[-1].usable and (len(probes) < 2 or probes[-2].rate != probes[-1].rate):
@@ -60,12 +62,28 @@ def next_rate(begin: float, probes: Sequence[Probe]) -> float | None:
     if not failed:
         rate = _moved(max(held), UP, sum(rate > max(held) for rate in too_fast))
         return rate if rate <= HIGHEST * begin else None
+    if failed == [probes[0].rate] and not _repetitions(probes):
+        return probes[0].rate
     return _near(usable, len(probes))
+
+
+def believed(probes: Sequence[Probe]) -> list[Probe]:
+    """The usable probes. The first one follows the closed loop, which loaded the server fully, and may have waited for
+    what that left behind: if it failed and its repetition held, it does not count."""
+    usable = [probe for probe in probes if probe.usable]
+    if usable and not usable[0].holds and any(probe.usable and probe.holds for probe in _repetitions(probes)):
+        return usable[1:]
+    return usable
+
+
+def _repetitions(probes: Sequence[Probe]) -> list[Probe]:
+    """The probes at the rate of the first one."""
+    return [probe for probe in probes[1:] if abs(probe.rate / probes[0].rate - 1) <= SAME]
 
 
 def _is_hopeless(probes: Sequence[Probe]) -> bool:
     """Whether an answer is out of reach: the last HOPELESS probes were all left out, or too few are left."""
-    usable, last = sum(probe.usable for probe in probes), probes[-HOPELESS:]
+    usable, last = len(believed(probes)), probes[-HOPELESS:]
     if usable >= USABLE_LEAST:
         return False
     in_a_row = len(last) == HOPELESS and not any(probe.usable for probe in last)
@@ -79,8 +97,8 @@ def _moved(rate: float, factor: float, too_fast: int) -> float:
 
 
 def _near(usable: Sequence[Probe], number: int) -> float:
-    """A rate near the crossing, at most one of AROUND outside of all that were offered. The first probe may have failed
-    by chance, so the lowest rate that failed is no bound."""
+    """A rate near the crossing, at most one of AROUND outside of all that were offered. A probe may have failed by
+    chance, so the lowest rate that failed is no bound."""
     around = AROUND[number % len(AROUND)]
     rates = [math.log(probe.rate) for probe in usable]
     at = max(min(rates), min(max(rates), crossing(usable).at))

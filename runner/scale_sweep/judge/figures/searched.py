@@ -200,7 +200,7 @@ def _verdict(
         return opening
     steps = [step for step, _ in judged]
     left_out = [verdict for step, verdict in judged if not step.usable]
-    out = _left_out(steps)
+    out = (*_left_out(steps), *_first_again(steps, answer))
     if answer.rate is not None:
         return Verdict(kind=VerdictKind.VALID, reasons=out, bottleneck=opening.bottleneck)
     reasons = (_no_answer(trial, steps, answer), *out)
@@ -208,8 +208,7 @@ def _verdict(
         return _disturbed(axis, left_out, reasons)
     if not any(step.holds for step in steps):
         return Verdict(kind=VerdictKind.OFFERED_NOT_MET, reasons=reasons, bottleneck=opening.bottleneck)
-    still = all(step.holds for step in steps if step.usable)
-    kind = VerdictKind.RESOURCE_NOT_SATURATED if still else VerdictKind.UNSTEADY
+    kind = VerdictKind.RESOURCE_NOT_SATURATED if answer.all_hold else VerdictKind.UNSTEADY
     return Verdict(kind=kind, reasons=reasons)
 
 
@@ -257,3 +256,10 @@ def _left_out(steps: Sequence[Step]) -> tuple[str, ...]:
         return ()
     causes = [f"{count} × {why}" for count, why in alike(step.why for step in out)]
     return (f"{len(out)} of {counted(len(steps), 'step')} left out: {'; '.join(causes)}",)
+
+
+def _first_again(steps: Sequence[Step], answer: Capacity) -> tuple[str, ...]:
+    """That the first step does not count, if so."""
+    if answer.probes == sum(step.usable for step in steps):
+        return ()
+    return ("the first step does not count: it followed the closed loop, and at the same rate a later step held",)
