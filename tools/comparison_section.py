@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "runner")]
 from scale_sweep.model import StoredRun  # noqa: E402
+from scale_sweep.report.bottlenecks import remedies  # noqa: E402
 from scale_sweep.report.figures import fit_of  # noqa: E402
 from scale_sweep.report.headline import valid_words  # noqa: E402
 from scale_sweep.report.markdown import table_markdown  # noqa: E402
@@ -45,6 +46,7 @@ def section(run: StoredRun) -> str:
     names = ", ".join(curve.name for curve in compared)
     cautions = "\n".join(_wrapped(one, "- ") for one in cautions_of(run, fit_of(run).cautions))
     machine = dict(machine_facts(run)).get("CPU", "")
+    missing = "\n".join(_wrapped(one, "- ") for one in remedies(run))
     blocks = (
         f"### {len(compared)} databases on one page",
         f"```sh\n{_command(run)}\n```",
@@ -52,6 +54,7 @@ def section(run: StoredRun) -> str:
         _wrapped(f"A run of {created(run)} on {machine} ([the whole report](examples/{NAME}.html))."),
         valid_words((curve.name, curve.results) for curve in compared).partition(":")[0]
         + ". The table has the verdicts.",
+        *([f"The trials that do not count, and what to change:\n\n{missing}"] if missing else []),
         _table(rates_table(run)),
         _table(terms_table(run)),
         f"The cautions of the report:\n\n{cautions}",
