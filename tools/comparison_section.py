@@ -54,7 +54,7 @@ def section(run: StoredRun) -> str:
         _wrapped(f"A run of {created(run)} on {machine} ([the whole report](examples/{NAME}.html))."),
         valid_words((curve.name, curve.results) for curve in compared).partition(":")[0]
         + ". The table has the verdicts.",
-        *([f"The trials that do not count, and what to change:\n\n{missing}"] if missing else []),
+        *([f"The trials that do not count, and their remedies:\n\n{missing}"] if missing else []),
         _table(rates_table(run)),
         _table(terms_table(run)),
         f"The cautions of the report:\n\n{cautions}",
