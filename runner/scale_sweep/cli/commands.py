@@ -64,7 +64,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "fit": ("fit", "Fit the curve of any data: a CSV file with a level and a rate in each row."),
     },
     _MACHINE: {
-        "servers": ("machine", "Install database servers from Maven, or list them."),
+        "servers": ("machine", "Install pinned database servers from Maven, PyPI and Go modules, or list them."),
         "images": ("images", "Build a Docker image of an installed database server, without a registry."),
         "hosts": ("hosts", "Prepare, check and clean the hosts of `scale sweep --hosts`."),
         "disks": ("disks", "Make disks for sweeps, list them, remove them."),

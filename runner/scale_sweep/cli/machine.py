@@ -22,7 +22,11 @@ def register(app: typer.Typer) -> None:
     app.command("doctor", epilog="Example: scale doctor")(doctor)
     app.command("clean", epilog="Example: scale clean")(clean)
     example = "Example: scale servers install questdb"
-    group = typer.Typer(no_args_is_help=True, help="Install database servers from Maven, or list them.", epilog=example)
+    group = typer.Typer(
+        no_args_is_help=True,
+        help="Install pinned database servers from Maven, PyPI and Go modules, or list them.",
+        epilog=example,
+    )
     group.command("install", epilog=example)(install)
     group.command("list", epilog="Example: scale servers list --json")(list_)
     app.add_typer(group, name="servers")
@@ -128,7 +132,7 @@ def install(
     name: Annotated[str, typer.Argument(help="Which server; `scale servers list` has them.", metavar="NAME")],
     as_json: JSON = False,
 ) -> None:
-    """Install a pinned version of a server into the user's cache, with the user's mvn and pip."""
+    """Install a pinned version of a server into the user's cache, with the user's mvn, pip or go."""
     from scale_sweep.cli import console
     from scale_sweep.server import pinned
 

