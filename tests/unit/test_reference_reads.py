@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest.mock import ANY
 
 import pytest
 
@@ -11,7 +12,7 @@ from scale_sweep.experiment.work import queries_of
 from scale_sweep.model import OperationFigures
 from scale_sweep.plan.complete import complete, left_out
 from scale_sweep.report.documents import documents
-from scale_sweep.report.reference_reads import reads_table
+from scale_sweep.report.reference_reads import reads_tables
 from scale_sweep.results.store.reference import read_reference
 from scale_sweep.server.targets import load_facts
 from scale_sweep.sweep.resolve import resolve_sweep
@@ -40,16 +41,13 @@ def asked(run, mean_ms):
 
 
 def test_each_operation_has_the_mean_of_its_published_times_and_ours():
-    table = reads_table(asked(measured(several()), 250.0), PUBLISHED)
-    assert table is not None
+    table, _ = reads_tables(asked(measured(several()), 250.0), PUBLISHED)
     published = ("Published questdb (s)", "Published postgres (s)", "Published postgres / questdb")
     assert table.headers[:4] == ("Operation", *published)
     assert table.rows[0][:4] == ("hourly", "1.00", "20.0", "20.0")
     assert table.rows[0][4:] == ("0.250", "0.250", "0.250")  # three databases of ours have no ratio
     assert table.rows[1] == ("daily", "3.00", "–", "–", "0.250", "0.250", "cannot")
     assert len(table.rows) == 2  # yearly is no operation of the run
-    assert any("bytes on disk for a row: published questdb 10.0, postgres 90.0" in note for note in table.notes)
-    assert not any("rows/s written" in note for note in table.notes)  # it is not published here
     assert any(note.startswith("cannot: ") for note in table.notes)
 
 
@@ -58,9 +56,30 @@ def test_the_rate_of_the_preload_is_beside_the_published_rate_of_writing():
     loaded = [replace(r.measurement, preload_rows=1000, preload_s=0.5) for r in run.results]
     results = tuple(replace(r, measurement=m) for r, m in zip(run.results, loaded, strict=True))
     published = [{**row, "written_rows_per_s": "61708"} for row in PUBLISHED]
-    table = reads_table(replace(run, results=results), published)
-    (note,) = (note for note in table.notes if note.startswith("rows/s written"))
-    assert "published questdb 61,700, postgres 61,700; ours questdb 2,000," in note
+    _, table = reads_tables(replace(run, results=results), published)
+    assert table.headers[:5] == (
+        "Figure",
+        "Published questdb",
+        "Published postgres",
+        "Published postgres / questdb",
+        ANY,
+    )
+    assert table.rows[0][:4] == ("bytes on disk for a row", "10.0", "90.0", "9.00")
+    assert table.rows[1][:5] == ("rows/s written", "61,710", "61,710", "1.00", "2,000")
+
+
+def test_a_figure_that_is_not_published_has_no_row():
+    _, table = reads_tables(asked(measured(several()), 250.0), PUBLISHED)
+    assert [row[0] for row in table.rows] == ["bytes on disk for a row"]
+    bare = [{key: row[key] for key in ("operation", "target", "response_s")} for row in PUBLISHED]
+    assert len(reads_tables(asked(measured(several()), 250.0), bare)) == 1
+
+
+def test_each_operation_has_the_tables_that_published_it():
+    published = [{**row, "table": "6" if row["target"] == "postgres" else "5"} for row in PUBLISHED]
+    table, _ = reads_tables(asked(measured(several()), 250.0), published)
+    assert table.headers[1] == "Published table" and table.words == (0, 1)
+    assert [row[:2] for row in table.rows] == [("hourly", "5, 6"), ("daily", "5")]
 
 
 def test_every_page_of_the_run_has_the_table_and_no_columns_of_another_article():
@@ -71,7 +90,7 @@ def test_every_page_of_the_run_has_the_table_and_no_columns_of_another_article()
 
 
 def test_a_table_of_rates_is_none_of_reads():
-    assert reads_table(asked(measured(several()), 250.0), [{"cores": "1", "rows_per_s": "5"}]) is None
+    assert reads_tables(asked(measured(several()), 250.0), [{"cores": "1", "rows_per_s": "5"}]) == ()
 
 
 def test_the_bundled_table_has_the_operations_of_its_workload():

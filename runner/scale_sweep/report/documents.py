@@ -20,7 +20,7 @@ from scale_sweep.report.markup import escape, safe, table_html
 from scale_sweep.report.once import once
 from scale_sweep.report.page import Facts, body_html, facts_html, html
 from scale_sweep.report.reference import Reference
-from scale_sweep.report.reference_reads import reads_table
+from scale_sweep.report.reference_reads import reads_tables
 from scale_sweep.report.replicates import beside_verdicts
 from scale_sweep.report.run_facts import settings_table
 from scale_sweep.report.section import Section, sections_html
@@ -161,9 +161,9 @@ def _table_section(number: int, table: Table) -> Section:
 def _tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ...]:
     """The tables of several databases, or of several variants of one. Databases have their own: a ratio to the first
     would not say whether it is a difference."""
-    settings, reads = settings_table(run), reads_table(run, reference)
+    settings = settings_table(run)
     return (
-        *((reads,) if reads else ()),
+        *reads_tables(run, reference),
         *(subjects.tables(run) or (comparison_table(run),)),
         *((settings,) if settings else ()),
     )

@@ -29,7 +29,7 @@ from scale_sweep.report.once import once
 from scale_sweep.report.operation_figures import has_operations
 from scale_sweep.report.operations import cautions_of_answers, operations_table, quantiles_table
 from scale_sweep.report.reference import Reference, reference_table
-from scale_sweep.report.reference_reads import is_of_reads, reads_table
+from scale_sweep.report.reference_reads import is_of_reads, reads_tables
 from scale_sweep.report.replicates import parts_table
 from scale_sweep.report.rows_and_answers import checked_words, checks_table, preload_words
 from scale_sweep.report.run_facts import settings_table
@@ -77,10 +77,11 @@ def _cautions(run: StoredRun) -> Sequence[str]:
 
 def _published(run: StoredRun, reference: Reference | None) -> list[str]:
     shown = run.on_curve and not is_of_reads(reference) and (reference is not None or is_as_published(run))
-    beside = (reference_table(run, reference) if reference else None) or reads_table(run, reference)
+    rates = reference_table(run, reference) if reference else None
+    beside = (rates,) if rates else reads_tables(run, reference)
     return [
         _section(ARTICLE_HEADING, table_markdown(article_table(run)) if shown else ""),
-        _section("Published and ours", table_markdown(beside) if beside else ""),
+        _section("Published and ours", "\n\n".join(map(table_markdown, beside))),
     ]
 
 

@@ -30,7 +30,7 @@ from scale_sweep.report.once import once
 from scale_sweep.report.operations import operations_html
 from scale_sweep.report.reference import Reference, compare, reference_table
 from scale_sweep.report.reference_curve import speedup_svg
-from scale_sweep.report.reference_reads import is_of_reads, reads_table
+from scale_sweep.report.reference_reads import is_of_reads, reads_tables
 from scale_sweep.report.replicates import parts_table
 from scale_sweep.report.residuals import residuals_svg
 from scale_sweep.report.run_headline import headline_of
@@ -90,7 +90,8 @@ def _published(run: StoredRun, reference: Reference | None) -> Sequence[Section]
     shown = run.on_curve and not is_of_reads(reference) and (reference is not None or is_as_published(run))
     article = table_html(article_table(run)) if shown else ""
     both = compare(run, reference) if reference else None
-    beside = (reference_table(run, reference) if reference else None) or reads_table(run, reference)
+    rates = reference_table(run, reference) if reference else None
+    beside = (rates,) if rates else reads_tables(run, reference)
     plot = speedup_svg(run, both) if both is not None and both.base_ours is not None else ""
     figure = f'<figure style="max-width:520px">{plot}</figure>' if plot else ""
     return (
@@ -98,7 +99,7 @@ def _published(run: StoredRun, reference: Reference | None) -> Sequence[Section]
         Section(
             name="published",
             title="Published and ours",
-            body=f"{table_html(beside, dense=True)}{figure}" if beside is not None else "",
+            body="".join(table_html(table, dense=True) for table in beside) + (figure if beside else ""),
         ),
     )
 

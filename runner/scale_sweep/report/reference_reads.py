@@ -1,24 +1,30 @@
 """Published response times of reads beside ours: a row for each operation, a column for each database. Pure.
 
 A table of reads has the columns operation (its name in the mix), target and response_s (seconds); several rows of the
-same operation and target are averaged. Machines differ, so only ratios between databases are compared. Refuses
-operations that the run does not have.
+same operation and target are averaged. It may have the columns table (its number in the publication),
+stored_bytes_per_row and written_rows_per_s, which make a second table. Machines differ, so only ratios between
+databases are compared. Refuses operations that the run does not have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.model import StoredRun
 from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
 from scale_sweep.report.subjects import CANNOT, operation_names
-from scale_sweep.report.table import ABSENT, Table, fixed, mean, rate, short
+from scale_sweep.report.table import ABSENT, Table, mean, rate, short
 
 Reference = Sequence[Mapping[str, str]]
 NEEDS = ("operation", "target", "response_s")  # columns of a table of reads
 _TITLE = "Published and ours: response times of reads"
+_STORING_TITLE = "Published and ours: rows stored and written"
+_FIGURES: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (  # column, words, spelling
+    ("stored_bytes_per_row", "bytes on disk for a row", short),
+    ("written_rows_per_s", "rows/s written", rate),
+)
 
 
 def is_of_reads(reference: Reference | None) -> bool:
@@ -26,32 +32,79 @@ def is_of_reads(reference: Reference | None) -> bool:
     return reference is not None and any(all(column in row for column in NEEDS) for row in reference[:1])
 
 
-def reads_table(run: StoredRun, reference: Reference | None) -> Table | None:
-    """Seconds, published and ours, at the highest level of the run; None without a table of reads, or without a common
-    operation."""
+def reads_tables(run: StoredRun, reference: Reference | None) -> tuple[Table, ...]:
+    """The response times, and the figures of storing and writing, if any are published. At the highest level of the
+    run; none without a table of reads, or without a common operation."""
     if reference is None or not is_of_reads(reference):
-        return None
+        return ()
+    times = _times(run, reference)
+    return tuple(filter(None, (times, _storing(run, reference)))) if times else ()
+
+
+def _times(run: StoredRun, reference: Reference) -> Table | None:
+    """Seconds, published and ours."""
     published = _published(reference)
-    targets = tuple(dict.fromkeys(target for _, target in published))
-    ours = curves(run)
+    targets, ours = _targets(reference), curves(run)
     measured = {name for curve in ours for name in operation_names(curve)}
     names = [name for name in dict.fromkeys(name for name, _ in published) if name in measured]
     if not names:
         return None
+    numbers = _numbers(reference)
     rows = []
     for name in names:
         theirs = [published.get((name, target)) for target in targets]
         mine = [_ours(curve, name) for curve in ours]
         cells = [_seconds(curve, name, value) for curve, value in zip(ours, mine, strict=True)]
-        rows.append((name, *map(short, theirs), *_ratio(theirs), *cells, *_ratio(mine)))
+        number = (numbers.get(name, ABSENT),) if numbers else ()
+        rows.append((name, *number, *map(short, theirs), *_ratio(theirs), *cells, *_ratio(mine)))
     headers = (
         "Operation",
+        *(("Published table",) if numbers else ()),
         *(f"Published {target} (s)" for target in targets),
         *_ratio_heading("Published", targets),
         *(f"Ours {curve.name} (s)" for curve in ours),
         *_ratio_heading("Ours", [curve.name for curve in ours]),
     )
-    return Table(title=_TITLE, headers=headers, rows=tuple(rows), words=(0,), notes=tuple(_notes(run, reference, ours)))
+    words, notes = (0, 1) if numbers else (0,), tuple(_notes(run, reference, ours))
+    return Table(title=_TITLE, headers=headers, rows=tuple(rows), words=words, notes=notes)
+
+
+def _storing(run: StoredRun, reference: Reference) -> Table | None:
+    """Bytes on disk and the rate of writing, published and ours; None if neither is published."""
+    targets, ours = _targets(reference), curves(run)
+    measured = {
+        "stored_bytes_per_row": [_last(curve).stored_bytes for curve in ours],
+        "written_rows_per_s": [_preloaded(curve) for curve in ours],
+    }
+    rows = []
+    for column, words, spelled in _FIGURES:
+        published = {row["target"]: value for row in reference if (value := _number(row.get(column))) is not None}
+        if published:
+            theirs, mine = [published.get(target) for target in targets], measured[column]
+            rows.append((words, *map(spelled, theirs), *_ratio(theirs), *map(spelled, mine), *_ratio(mine)))
+    headers = (
+        "Figure",
+        *(f"Published {target}" for target in targets),
+        *_ratio_heading("Published", targets),
+        *(f"Ours {curve.name}" for curve in ours),
+        *_ratio_heading("Ours", [curve.name for curve in ours]),
+    )
+    note = "rows/s written, ours: by the preload, until the server was at rest"
+    return Table(title=_STORING_TITLE, headers=headers, rows=tuple(rows), words=(0,), notes=(note,)) if rows else None
+
+
+def _targets(reference: Reference) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(row["target"] for row in reference))
+
+
+def _numbers(reference: Reference) -> dict[str, str]:
+    """The tables of the publication by operation: "5, 6"; empty if none is named."""
+    named: dict[str, list[str]] = {}
+    for row in reference:
+        number = row.get("table")
+        if number and number not in named.setdefault(row["operation"], []):
+            named[row["operation"]].append(number)
+    return {operation: ", ".join(numbers) for operation, numbers in named.items()}
 
 
 def _published(reference: Reference) -> dict[tuple[str, str], float | None]:
@@ -86,19 +139,19 @@ def _seconds(curve: SubjectCurve, name: str, value: float | None) -> str:
     return short(value) + ("" if _last(curve).is_counted or value is None else " †")
 
 
-def _preloaded(curve: SubjectCurve) -> str:
+def _preloaded(curve: SubjectCurve) -> float | None:
     """The rate in rows/s of the trials that loaded their rows themselves, to the moment at which the server is at
     rest."""
     measured = [result.measurement for result in curve.results]
-    return rate(mean(m.preload_rows / m.preload_s for m in measured if m.preload_rows and m.preload_s))
+    return mean(m.preload_rows / m.preload_s for m in measured if m.preload_rows and m.preload_s)
 
 
 def _ratio(values: Sequence[float | None]) -> tuple[str, ...]:
-    """The second time over the first one; no cell unless there are two."""
+    """The second figure over the first one; no cell unless there are two."""
     if len(values) != 2:
         return ()
     first, second = values
-    return (fixed(second / first, 1) if first and second else ABSENT,)
+    return (short(second / first) if first and second else ABSENT,)
 
 
 def _ratio_heading(side: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -113,14 +166,6 @@ def _notes(run: StoredRun, reference: Reference, ours: Sequence[SubjectCurve]) -
         f"ours: means at {format_number(top)} {axis_facts(run).name}, with {clients} that send a mix",
         "the times come from different machines and amounts of data; compare the ratios of two databases",
     ]
-    for column, what, read in (
-        ("stored_bytes_per_row", "bytes on disk for a row", lambda curve: short(_last(curve).stored_bytes)),
-        ("written_rows_per_s", "rows/s written (ours: by the preload, until the server was at rest)", _preloaded),
-    ):
-        theirs = {row["target"]: value for row in reference if (value := row.get(column))}
-        if theirs:
-            published = ", ".join(f"{target} {short(_number(value))}" for target, value in theirs.items())
-            notes.append(f"{what}: published {published}; ours {', '.join(f'{c.name} {read(c)}' for c in ours)}")
     if any(name not in operation_names(curve) for curve in ours for name in {row["operation"] for row in reference}):
         notes.append(f"{CANNOT}: the database cannot express this query; its report gives the reason")
     if any(not _last(curve).is_counted for curve in ours):
