@@ -232,6 +232,25 @@ def test_a_trial_that_loses_the_servers_agent_or_a_load_process_is_aborted_by_na
     await_gone((2, 3, 4), 60)
 
 
+def memory_on(host):
+    """Mounts of data in memory on a host, and their directories."""
+    return on(host, "grep scale-ram /proc/mounts; ls /var/lib/scale/ram").split()
+
+
+def test_data_in_memory_is_on_the_servers_host_and_gone_after_the_run_and_after_its_agent(pairs, tmp_path):
+    words = ("--duration", "4s", "--warmup", "1s", "--replicates", "2", "--data-dir", "ram:512MiB")
+    process = begun(pairs[0], tmp_path, *words)
+    assert "tmpfs" in memory_on(1) and memory_on(2) == []
+    on(1, "pkill -9 -f '^[^ ]*python3 -m scale_sweep.agent'")
+    output, _ = process.communicate(timeout=120)
+    lost, second = trials_of(tmp_path)
+    assert lost["verdict"]["kind"] == "ABORTED" and "host1" in json.dumps(lost["verdict"]), output
+    assert second["verdict"]["kind"] != "ABORTED" and second["measurement"]["rows_counted"], output
+    (disk,) = only_run(tmp_path)[1]["data_disks"]
+    assert (disk["kind"], disk["size_bytes"]) == ("ram", 512 * 2**20)
+    assert memory_on(1) == []
+
+
 def cut(host):
     """Drops everything that reaches a host, or leaves it, until its lease has ended its agent with all that it made."""
     on(host, "iptables -I INPUT ! -i lo -j DROP; iptables -I OUTPUT ! -o lo -j DROP")
@@ -317,6 +336,7 @@ def test_a_wrong_inventory_is_refused_before_anything_starts(prepared, tmp_path,
     [
         (("--target", "prometheus"), "--insecure-network"),
         (("--cores", "64"), "64"),
+        (("--data-dir", "ram:4000GiB"), "--data-dir"),
     ],
 )
 def test_what_the_hosts_cannot_do_is_refused_by_its_flag(pairs, tmp_path, words, names):

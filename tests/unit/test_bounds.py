@@ -64,6 +64,7 @@ BOUNDED_OTHERWISE = {
     ("spawning.py", "get"),  # the starter's own thread, which waits for work and holds nobody up
     ("network.py", "ThreadPoolExecutor"),  # of hosts: each task reads the lines of an agent, for STREAM_S
     ("setup.py", "ThreadPoolExecutor"),  # of hosts: each task is run_line, which ends after READY_S
+    ("setup.py", "get"),  # of an agent: without a controller, LEASE_S ends the request
     ("remote.py", "get"),  # the link to a host ends every request LEASE_S after its last line
 }
 WITHOUT_QUESTION = {

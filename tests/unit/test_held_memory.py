@@ -12,8 +12,7 @@ import pytest
 from scale_sweep.machine.host import hold_pages
 from scale_sweep.machine.host.held_memory import HeldMemory
 from scale_sweep.machine.host.hold_pages import AHEAD_BYTES, PIECE_BYTES, Holder
-from scale_sweep.measure.executing.run_setup import memory_of_run
-from tests.unit.factories import make_trial
+from scale_sweep.measure.machine_setup import memory_of_run
 
 GB = 2**30
 WANTED = 2**28
@@ -75,7 +74,7 @@ def test_the_program_holds_until_its_input_ends():
 def test_a_run_holds_memory_only_where_the_plan_says_so(wanted):
     said: list[str] = []
     with memory_of_run(wanted, (min(os.sched_getaffinity(0)),), said.append) as before_trial:
-        before_trial(make_trial())
+        before_trial()
         assert len(holders()) == bool(wanted)
     assert said == (["holding 0.3 GB of memory for the server"] if wanted else [])
 
@@ -84,5 +83,5 @@ def test_a_holder_that_was_killed_is_said_and_stops_no_run():
     said: list[str] = []
     with memory_of_run(WANTED, (min(os.sched_getaffinity(0)),), said.append) as before_trial:
         os.kill(holders()[0].pid, signal.SIGKILL)
-        before_trial(make_trial())
+        before_trial()
     assert said[1:] == ["only 0.0 GB of memory are held: pages beyond that cost more CPU time"]

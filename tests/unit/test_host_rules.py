@@ -16,7 +16,7 @@ from scale_sweep.judge.figures.hosts_use import HostSeries, host_figures, taken_
 from scale_sweep.judge.verdict import Evidence, HostUse, bottleneck_of, diagnose
 from scale_sweep.judge.verdict.bottleneck import judge_standing
 from scale_sweep.machine.sampling.host_reader import HostReader, interface_towards, tcp_segments
-from scale_sweep.model import BottleneckKind, HostNetwork, HostSample, Measurement, Sample, VerdictKind
+from scale_sweep.model import BottleneckKind, DiskSource, HostNetwork, HostSample, Measurement, Sample, VerdictKind
 from scale_sweep.plan.preparing.on_hosts import refuse_elsewhere, refuse_unprotected
 from scale_sweep.results.store.codec import plain
 from scale_sweep.server.targets import load_facts
@@ -148,15 +148,18 @@ def test_a_clock_counts_as_moved_beyond_the_errors_of_both_measurements(moved_ms
     ("more", "words"),
     [
         ({"endpoint": "127.0.0.1:1"}, "--endpoint"),
-        ({"data_dir": "ram"}, "--data-dir ram"),
+        ({"disks": DiskSource(kind="loop", loop_bytes=2**30)}, "--disks"),
+        ({"load": replace(make_sweep().load, trace_every=10)}, "--trace"),
+        ({"load": replace(make_sweep().load, generator="pgbench")}, "--load-generator"),
         ({"generator_cpus": (0,)}, "scale_cpus"),
     ],
 )
 def test_what_is_measured_on_one_machine_only_is_refused_by_its_flag(more, words):
-    sweep = replace(make_sweep(), endpoint="", data_dir="", generator_cpus=())
+    sweep = replace(make_sweep(), endpoint="", data_dir="ram:1GiB", generator_cpus=())
     refuse_elsewhere(sweep)
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(UsageError, match=words) as refused:
         refuse_elsewhere(replace(sweep, **more))
+    assert refused.value.exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -195,7 +198,7 @@ def test_files_go_once_to_a_machine_with_two_names():
 
 
 def test_an_agent_knows_its_requests_and_no_other():
-    names = ("clean", "clock", "facts", "listen", "load", "send", "watch", "choose", "findings", "trial")
+    names = ("clean", "clock", "facts", "listen", "load", "send", "watch", "choose", "findings", "trial", "set_up")
     assert all(callable(request_of(name)) for name in names)
     with pytest.raises(ValueError, match="exec: no such request"):
         request_of("exec")

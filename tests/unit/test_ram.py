@@ -8,7 +8,7 @@ import pytest
 from scale_sweep.base.errors import LoadError, ProvisionError, UsageError
 from scale_sweep.machine.host.ram import RamDirectory, may_mount, ram_directory, with_size
 from scale_sweep.machine.state import folder, read_records
-from scale_sweep.measure.executing.run_setup import disks_of_run
+from scale_sweep.measure.machine_setup import disks_of_run
 from scale_sweep.measure.trial.disks import full_disk, refuse_full
 from scale_sweep.model import DiskSample, Sample, SubjectSample
 from scale_sweep.plan.preparing import machine_findings

@@ -121,9 +121,12 @@ ALLOWED = {
         "sweep", "results.store", "plan",
     },
     "measure.executing": {
-        "base.errors", "base.interrupts", "base.units", "model", "machine.disks", "machine.host", "machine.state",
+        "base.errors", "base.interrupts", "base.units", "model", "machine.disks", "machine.host",
         "experiment.work", "loadgen", "server.runtimes", "server.targets", "results.identity", "results.store",
-        "report", "plan", "measure.trial",
+        "report", "plan", "measure.machine_setup", "measure.trial",
+    },
+    "measure.machine_setup": {
+        "base.units", "model", "machine.disks", "machine.host", "machine.state", "server.runtimes", "server.targets",
     },
     "measure.observing": {
         "base.errors", "base.interrupts", "model", "machine.sampling", "sweep", "judge.figures", "results.identity",
@@ -136,11 +139,12 @@ ALLOWED = {
     },
     "agent": {
         "base.errors", "base.interrupts", "base.spawning", "model", "machine.host", "machine.sampling", "machine.state",
-        "loadgen", "server.runtimes", "server.targets", "results.store", "plan.preparing", "measure.trial",
+        "loadgen", "server.runtimes", "server.targets", "results.store", "plan.preparing", "measure.machine_setup",
+        "measure.trial",
     },
     "hosts": {
         "base.errors", "base.interrupts", "base.spawning", "base.units", "model", "machine.disks", "machine.host", "loadgen",
-        "results.identity", "results.store", "plan.preparing", "measure.executing", "measure.trial", "agent",
+        "results.identity", "results.store", "plan.preparing", "measure.machine_setup", "measure.trial", "agent",
     },
     "fleet": {
         "base.errors", "base.extras", "base.input_file", "base.interrupts", "base.registry", "base.spawning", "base.units", "model", "machine.host",

@@ -33,11 +33,12 @@ def request_of(name: str) -> Request:
     """The function that answers a request. Raises ValueError for a name that is none."""
     if name in REQUESTS:
         return REQUESTS[name]
-    from scale_sweep.agent import trials  # 40 MB and most of the start, which a load host does not need
+    from scale_sweep.agent import setup, trials  # 40 MB and most of the start, which a load host does not need
 
-    if name not in trials.REQUESTS:
+    of_server: Mapping[str, Request] = {**trials.REQUESTS, **setup.REQUESTS}
+    if name not in of_server:
         raise ValueError(f"{name}: no such request")
-    return trials.REQUESTS[name]
+    return of_server[name]
 
 
 def main() -> None:

@@ -22,20 +22,20 @@ from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.remote import RemoteProcess
 from scale_sweep.loadgen.split import begun_together, group_specs, split_spec
-from scale_sweep.machine.host import Host, data_disk, disk_of, memory_disk
-from scale_sweep.machine.state import make_ready
+from scale_sweep.machine.host import Host
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.preload import remove
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import HostSample, Plan
-from scale_sweep.plan.preparing import choose, default_data_dir, preflight
+from scale_sweep.plan.preparing import DataPlace, choose, preflight
 from scale_sweep.plan.preparing.choice import ServerChoice
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.events import plain_event
 from scale_sweep.server.targets import load_target
 
 _CONTROLLER = Path("controller")  # the source of values, for messages
+RUNNING: set[int] = set()  # the numbers of the requests whose trials have not removed their servers yet
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,24 +72,11 @@ def findings(talk: Talk, line: Mapping[str, Any]) -> list[dict[str, Any]]:
     plan = from_plain(line["plan"], Plan, _CONTROLLER)
     host = from_plain(line["host"], Host, _CONTROLLER)
     choices = {str(key): choice_of(plain) for key, plain in dict(line["choices"]).items()}
-    data_dir = Path(str(line["data_dir"])) if line["data_dir"] else default_data_dir()
-    listed = list(preflight(plan, host, choices, data_dir, data_dir))
+    data = from_plain(line["data"], DataPlace, _CONTROLLER)
+    listed = list(preflight(plan, host, choices, data.ram or data.path, data.path))
     for choice in choices.values():
         listed += choice.target.check_client(choice.home, choice.version)
     return [asdict(one) for one in dict.fromkeys(listed)]
-
-
-def place(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
-    """The folder of the servers' data, made ready, and its disk."""
-    folder = Path(str(line["data_dir"])) if line["data_dir"] else default_data_dir()
-    make_ready(folder)
-    there = disk_of(folder)
-    disk = data_disk(there) if there else memory_disk(folder)
-    return {
-        "data_dir": str(folder),
-        "disk": asdict(disk) if disk else None,
-        "block_device": asdict(there) if there else None,
-    }
 
 
 def removed(talk: Talk, line: Mapping[str, Any]) -> None:
@@ -102,10 +89,13 @@ def trial(talk: Talk, line: Mapping[str, Any]) -> None:
     """Runs one trial and sends its events."""
     order = replace(from_plain(line["order"], TrialOrder, _CONTROLLER), program=loadgen_path())
     loads = _AskedLoads(talk, [str(name) for name in line["load_hosts"]], int(line["clock_error_ns"]))
-    make_ready(Path(order.data_dir))
-    with closing(run_trial(order, talk.stop, make_load=loads.make, hosts=lambda: loads.samples)) as events:
-        for event in events:
-            talk.put(event=plain_event(event))
+    RUNNING.add(talk.number)
+    try:
+        with closing(run_trial(order, talk.stop, make_load=loads.make, hosts=lambda: loads.samples)) as events:
+            for event in events:
+                talk.put(event=plain_event(event))
+    finally:
+        RUNNING.discard(talk.number)
 
 
 class _AskedLoads:
@@ -155,4 +145,4 @@ class _AskedLoads:
             self._processes[number].hear(line)
 
 
-REQUESTS = {"choose": chosen, "findings": findings, "place": place, "remove": removed, "trial": trial}
+REQUESTS = {"choose": chosen, "findings": findings, "remove": removed, "trial": trial}

@@ -6,7 +6,6 @@ Holds no rule, prints nothing, and ends no process.
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import platform
 import secrets
@@ -36,8 +35,6 @@ from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_results
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.runtimes import load_runtime
-from scale_sweep.server.runtimes.data_dir import made_directory
-from scale_sweep.server.runtimes.ram_dir import mounted
 
 __all__ = [
     "Prepared",
@@ -130,30 +127,35 @@ def execute_on(
 ) -> StoredRun:
     """Runs the trials on other hosts, whose client libraries have been checked. Fits and reports as `execute` does."""
     homes = {t.subject.server: prepared.choice_of(t.subject).home for t in prepared.plan.trials}
-    execution = Execution(plan=writer.plan, data_dir=prepared.data_dir, client_homes=homes, place=place)
-    checks = RefusesSameServer(prepared.plan, prepared.choices)
-    return executing.execute(execution, writer, (*sinks, checks), say)
+    return _execute(place, homes, prepared, writer, sinks, say)
 
 
 def execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
     """Runs the trials that the run still lacks, then fits and reports. Raises PreflightError for an unsuitable client
     library."""
-    was_named = bool(prepared.plan.sweep.data_dir)
-    with (
-        mounted(prepared.ram) if prepared.ram else contextlib.nullcontext(),
-        made_directory(prepared.data_dir) if was_named else contextlib.nullcontext(),
-    ):
-        return _execute(prepared, writer, sinks, say)
-
-
-def _execute(prepared: Prepared, writer: RunWriter, sinks: Sequence[Sink], say: Callable[[str], None]) -> StoredRun:
     homes = {}
     for subject in {t.subject.server: t.subject for t in prepared.plan.trials}.values():
         choice = prepared.choice_of(subject)
         homes[subject.server] = client_home(choice)
         refuse_blocking(choice.target.check_client(homes[subject.server], choice.version))
+    return _execute(executing.Here(), homes, prepared, writer, sinks, say)
+
+
+def _execute(
+    place: executing.Place,
+    homes: Mapping[tuple[str, ...], str],
+    prepared: Prepared,
+    writer: RunWriter,
+    sinks: Sequence[Sink],
+    say: Callable[[str], None],
+) -> StoredRun:
     execution = Execution(
-        plan=writer.plan, data_dir=prepared.data_dir, client_homes=homes, held_bytes=prepared.held_bytes
+        plan=writer.plan,
+        data_dir=prepared.data_dir,
+        client_homes=homes,
+        ram=prepared.ram,
+        held_bytes=prepared.held_bytes,
+        place=place,
     )
     checks = RefusesSameServer(prepared.plan, prepared.choices)
     return executing.execute(execution, writer, (*sinks, checks), say)

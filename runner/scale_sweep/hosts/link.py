@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import queue
 import shlex
 import subprocess
@@ -22,6 +23,8 @@ from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, error_
 from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
 from scale_sweep.base.interrupts import current, deferred
 from scale_sweep.hosts.inventory import HostEntry
+from scale_sweep.machine.disks import kept_limit
+from scale_sweep.machine.host import new_pages
 
 READY_S = 60.0
 ANSWER_S = 120.0
@@ -34,12 +37,18 @@ Line = Mapping[str, Any]
 class Asked:
     """A request that runs on a host. lines: of it, with its answer or error as the last one; also after the link broke.
     on_line: if set, called in the reader's thread for each line, in place of the queue. An empty line in the queue only
-    wakes who waits."""
+    wakes who waits. is_over: whether its last line has come."""
 
     def __init__(self, link: AgentLink, number: int, on_line: Callable[[Line], None] | None) -> None:
         self.link, self.number = link, number
         self.lines: queue.SimpleQueue[Line] = queue.SimpleQueue()
-        self.on_line = on_line or self.lines.put
+        self.is_over = False
+        self._on_line = on_line or self.lines.put
+
+    def take(self, line: Line) -> None:
+        """A line of the host, in the reader's thread."""
+        self.is_over = self.is_over or "answer" in line or "error" in line
+        self._on_line(line)
 
     def tell(self, **line: Any) -> None:
         """Sends a line for the request."""
@@ -93,7 +102,7 @@ class AgentLink:
         home = shell_path(f"{self.host.home}/{self._digest}")
         line = (
             f"cd / && test -f {home}/digest || {{ echo 'scale is not prepared here' >&2; exit 9; }}; "
-            f"PYTHONPATH={home}/site SCALE_LOADGEN={home}/bin/scale-loadgen PYTHONDONTWRITEBYTECODE=1 "
+            f"PYTHONPATH={home}/site SCALE_LOADGEN={home}/bin/scale-loadgen PYTHONDONTWRITEBYTECODE=1 {switches()}"
             f"exec {shlex.quote(self.host.python)} -m scale_sweep.agent"
         )
         pipe = subprocess.PIPE
@@ -164,7 +173,7 @@ class AgentLink:
             if not self.broken:
                 self._requests[request.number] = request
         if self.broken:
-            request.on_line({"error": self._plain()})
+            request.take({"error": self._plain()})
         else:
             self.put(id=request.number, ask=what, **words)
         return request
@@ -190,7 +199,7 @@ class AgentLink:
             if request is not None and ("answer" in line or "error" in line):
                 del self._requests[request.number]
         if request is not None:
-            request.on_line(line)
+            request.take(line)
 
     def _break(self, why: str) -> None:
         """Ends every request with the reason."""
@@ -199,7 +208,7 @@ class AgentLink:
             request, self._requests = list(self._requests.values()), {}
         self._hello.put({})
         for one in request:
-            one.on_line({"error": self._plain()})
+            one.take({"error": self._plain()})
 
     def _plain(self) -> dict[str, str]:
         return {"kind": "ProvisionError", "message": self.broken, "remedy": "scale hosts check shows what it lacks"}
@@ -238,6 +247,12 @@ class AgentLink:
 
 
 TO_PREPARE = "scale hosts prepare HOSTS.ini, then scale hosts check HOSTS.ini"
+
+
+def switches() -> str:
+    """The switches of this process that its agents have too, as words of the shell."""
+    there = [(name, os.environ[name]) for name in (new_pages.SWITCH, kept_limit.SWITCH) if name in os.environ]
+    return "".join(f"{name}={shlex.quote(value)} " for name, value in there)
 
 
 def shell_path(path: str) -> str:

@@ -18,6 +18,7 @@ from scale_sweep.agent.trials import choice_of, plain_choice
 from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
 from scale_sweep.base.interrupts import Stop, deferred
 from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock, measure_clock
+from scale_sweep.hosts.held_setup import HeldSetup
 from scale_sweep.hosts.inventory import Inventory
 from scale_sweep.hosts.link import END_S, AgentLink, Asked
 from scale_sweep.hosts.load_hosts import LoadHost, OfController
@@ -25,10 +26,11 @@ from scale_sweep.hosts.network import networks
 from scale_sweep.hosts.trial_loads import TrialLoads
 from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
 from scale_sweep.machine.host import Host
-from scale_sweep.measure.executing.run_setup import PreparedDisks, Say
+from scale_sweep.measure.machine_setup import MachineReady, MachineSetup, Say
 from scale_sweep.measure.trial.ending import lost_trial
 from scale_sweep.measure.trial.order import TrialOrder
-from scale_sweep.model import DataDisk, Event, Finding, HostNetwork, Noted, Plan, TrialFinished
+from scale_sweep.model import Event, Finding, HostNetwork, NewPages, Noted, Plan, TrialFinished
+from scale_sweep.plan.preparing import DataPlace
 from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.events import event_of
@@ -47,6 +49,7 @@ class HostsPlace:
         self._clocks = {name: measure_clock(link) for name, link in links.items()}
         self._seen: list[ClockSeen] = []
         self._networks: tuple[HostNetwork, ...] = ()
+        self._held: HeldSetup | None = None
         facts: Mapping[str, Any] = self._server.ask("facts").answer()
         host = from_plain(facts["host"], Host, self._source)
         allowed = tuple(cpu for cpu in host.allowed if cpu in inventory.server.cpus) or host.allowed
@@ -91,19 +94,28 @@ class HostsPlace:
         words = {name: getattr(request, name) for name in _WORDS}
         return choice_of(self._server.ask("choose", request=words).answer())
 
-    def data_dir(self, requested: str) -> Path:
-        """The directory for data on the server's host."""
-        answer = self._server.ask("place", data_dir=requested or self._inventory.server.data_dir).answer()
-        return Path(str(answer["data_dir"]))
+    def data(self, requested: str) -> DataPlace:
+        """The place for data on the server's host."""
+        answer = self._server.ask("data", data_dir=requested or self._inventory.server.data_dir).answer()
+        return from_plain(answer, DataPlace, self._source)
 
-    def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data_dir: Path) -> tuple[Finding, ...]:
+    def new_pages(self, wanted_bytes: int) -> NewPages | None:
+        """The cost of new memory pages on the server's host."""
+        answer = self._server.ask("new_pages", bytes=wanted_bytes).answer()
+        return from_plain(answer, NewPages, self._source) if answer else None
+
+    def speed(self) -> float:
+        """Measures the CPUs of the server's host, in pieces per ms."""
+        return float(self._server.ask("speed").answer())
+
+    def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data: DataPlace) -> tuple[Finding, ...]:
         """The findings of the server's host against a plan."""
         plain = {key: plain_choice(choice) for key, choice in choices.items()}
         words: dict[str, Any] = {
             "plan": asdict(plan),
             "host": asdict(self.host),
             "choices": plain,
-            "data_dir": str(data_dir),
+            "data": asdict(data),
         }
         plain_findings = self._server.ask("findings", **words).answer()
         return tuple(from_plain(one, Finding, self._source) for one in plain_findings)
@@ -116,15 +128,27 @@ class HostsPlace:
         return measure_ceiling(program, key, OfController(hosts), len(hosts))
 
     @contextlib.contextmanager
-    def disks(self, plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[PreparedDisks]:
-        """The disk that holds the data, on the server's host; the network is measured."""
+    def set_up(self, setup: MachineSetup, say: Say) -> Iterator[MachineReady]:
+        """Lets the agent of the server's host hold the shared parts of the trials, and measures the network."""
         for name, link in self._links.items():
             for words in link.ask("clean").answer():
                 say(f"{name}: removed {words}, which a run had left")
         say("measuring the network, two seconds for each load host, then two for all")
         self._networks = networks(self._inventory, self._links)
-        disk = self._server.ask("place", data_dir=str(data_dir)).answer()["disk"]
-        yield PreparedDisks(disks=(from_plain(disk, DataDisk, self._source),) if disk else ())
+        held = self._held = HeldSetup(setup, say)
+        try:
+            yield MachineReady(disks=held.begin(self._server), before_trial=self._before_trial)
+        finally:
+            self._held = None
+            held.end()
+            if setup.ram is not None and self._server.broken:
+                with contextlib.suppress(ScaleError):  # else the next agent frees the memory, or `scale hosts clean`
+                    self._start_again(self.server)
+
+    def _before_trial(self) -> None:
+        self._reach_again()
+        if self._held is not None:
+            self._held.before_trial()
 
     def remove_data(self, name: str) -> None:
         """Removes rows that trials shared, on the server's host."""
@@ -162,17 +186,29 @@ class HostsPlace:
         return self._clocks
 
     def _reach_again(self) -> None:
-        """Starts a new agent on each host that was lost, and removes what the lost one left."""
-        for name, link in self._links.items():
+        """Starts a new agent on each host that was lost, removes what the lost one left, and sets up again what the
+        agent of the server's host held."""
+        for name in self._links:
             deadline = time.monotonic() + AGAIN_S
-            while self._links[name].broken:
+            while self._is_lost(name):
                 try:
-                    self._links[name] = self._stack.enter_context(link.again())
-                    self._links[name].ask("clean").answer()
+                    self._start_again(name)
                 except ScaleError:
                     if time.monotonic() > deadline:
                         raise
                     time.sleep(1.0)
+
+    def _is_lost(self, name: str) -> bool:
+        link = self._links[name]
+        holds = name != self.server or self._held is None or self._held.is_held_by(link)
+        return bool(link.broken) or not holds
+
+    def _start_again(self, name: str) -> None:
+        if self._links[name].broken:
+            self._links[name] = self._stack.enter_context(self._links[name].again())
+        self._links[name].ask("clean").answer()
+        if name == self.server and self._held is not None:
+            self._held.begin(self._links[name])
 
     def _load_hosts(self) -> list[LoadHost]:
         return [LoadHost(link=self._links[host.name], clock=self._clocks[host.name]) for host in self._inventory.load]

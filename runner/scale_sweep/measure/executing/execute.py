@@ -16,15 +16,10 @@ from pathlib import Path
 from scale_sweep.base.errors import StoreError
 from scale_sweep.base.interrupts import Stop, current
 from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.machine.host.ram import RamDirectory
 from scale_sweep.measure.executing.place import Here, Place
-from scale_sweep.measure.executing.run_setup import (
-    Ceilings,
-    PreparedDisks,
-    Say,
-    data_of_run,
-    memory_of_run,
-    placement_of,
-)
+from scale_sweep.measure.executing.run_setup import Ceilings, data_of_run, placement_of
+from scale_sweep.measure.machine_setup import MachineSetup, PreparedDisks, Say
 from scale_sweep.measure.trial.order import DataSet, TrialOrder
 from scale_sweep.model import (
     CeilingsMeasured,
@@ -53,15 +48,27 @@ TrialRunner = Callable[[Trial], Generator[Event, None, None]]
 class Execution:
     """The plan to run, and the places of its files. Each trial's subject has its target, runtime and installation.
 
-    client_homes: where the load generator finds the client library, by `Subject.server`. held_bytes: of memory that is
-    held for the server. place: where the trials run.
+    client_homes: where the load generator finds the client library, by `Subject.server`. ram: the data directory, if it
+    is in memory. held_bytes: of memory that is held for the server. place: where the trials run.
     """
 
     plan: Plan
     data_dir: Path
     client_homes: Mapping[tuple[str, ...], str]
+    ram: RamDirectory | None = None
     held_bytes: int = 0
     place: Place = field(default_factory=Here)
+
+    def setup(self, run_id: str) -> MachineSetup:
+        """The request of the run to the server's machine."""
+        return MachineSetup(
+            plan=self.plan,
+            run_id=run_id,
+            data_dir=str(self.data_dir),
+            ram=self.ram,
+            held_bytes=self.held_bytes,
+            cpus=_last_cpus(self.plan),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,10 +140,10 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     try:
         run_id = writer.path.name
         with (
-            place.disks(plan, execution.data_dir, run_id, say) as stage,
+            place.set_up(execution.setup(run_id), say) as ready,
             data_of_run(plan, run_id, place.remove_data) as data,
-            memory_of_run(execution.held_bytes, _last_cpus(plan), say) as before_trial,
         ):
+            stage = ready.disks
             writer.update_manifest(**stage.manifest())
             orders = Orders(
                 execution=execution, run_id=run_id, program=program, stage=stage, ceilings=ceilings, data=data
@@ -146,7 +153,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
             by_trial = {t.trial_id: rate for t in plan.trials if (rate := ceilings.of(t)) is not None}
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             dispatch(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
-            run_trial_of = _runner(orders, ceilings, placement, stop, before_trial)
+            run_trial_of = _runner(orders, ceilings, placement, stop, ready.before_trial)
             all_sinks: list[Sink] = [writer, *sinks]
             run_campaign(plan, planner_of(plan), run_trial_of, all_sinks, writer.results, say, place.now_ns)
             writer.update_manifest(**place.manifest())
@@ -163,12 +170,10 @@ def _last_cpus(plan: Plan) -> tuple[int, ...]:
     return next((t.placement.generator_cpus for t in plan.trials if t.placement.generator_cpus), ())
 
 
-def _runner(
-    orders: Orders, ceilings: Ceilings, placement: str, stop: Stop, before: Callable[[Trial], None]
-) -> TrialRunner:
+def _runner(orders: Orders, ceilings: Ceilings, placement: str, stop: Stop, before: Callable[[], None]) -> TrialRunner:
     def run(trial: Trial) -> Generator[Event, None, None]:
         ceilings.measure([trial])  # a trial that was planned later; every other ceiling is known
-        before(trial)
+        before()
         return orders.execution.place.run(orders.order(trial, placement), stop)
 
     return run

@@ -5,18 +5,16 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Generator, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Generator, Mapping
 from typing import Any, Protocol
 
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
-from scale_sweep.machine.state import make_ready
-from scale_sweep.measure.executing.run_setup import PreparedDisks, Say, disks_of_run
+from scale_sweep.measure.machine_setup import MachineReady, MachineSetup, Say, machine_ready
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.preload import remove
 from scale_sweep.measure.trial.run import run_trial
-from scale_sweep.model import LOOPBACK, Event, Plan
+from scale_sweep.model import LOOPBACK, Event
 
 
 class Place(Protocol):
@@ -28,10 +26,8 @@ class Place(Protocol):
     def ceiling(self, program: str, key: CeilingKey) -> float | None:
         """The load generator's own ceiling. Raises LoadError."""
 
-    def disks(
-        self, plan: Plan, data_dir: Path, run_id: str, say: Say
-    ) -> contextlib.AbstractContextManager[PreparedDisks]:
-        """The directory for data, made ready, and the disks of the run until the end of the block."""
+    def set_up(self, setup: MachineSetup, say: Say) -> contextlib.AbstractContextManager[MachineReady]:
+        """Makes the shared parts of the trials on the server's machine, until the end of the block: `machine_ready`."""
 
     def remove_data(self, name: str) -> None:
         """Removes rows that trials shared."""
@@ -54,11 +50,8 @@ class Here:
     def ceiling(self, program: str, key: CeilingKey) -> float | None:
         return measure_ceiling(program, key)
 
-    @contextlib.contextmanager
-    def disks(self, plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[PreparedDisks]:
-        make_ready(data_dir)
-        with disks_of_run(plan, data_dir, run_id, say) as disks:
-            yield disks
+    def set_up(self, setup: MachineSetup, say: Say) -> contextlib.AbstractContextManager[MachineReady]:
+        return machine_ready(setup, say)
 
     def remove_data(self, name: str) -> None:
         remove(name)

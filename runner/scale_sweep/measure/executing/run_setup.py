@@ -1,100 +1,33 @@
-"""Sets up what the trials of a run share, and removes it at the end: its disks, its data sets, and the memory that is
-held for the server. Measures the load generator's own ceilings, one for all trials that have the same.
+"""Sets up what the trials of a run share, wherever its server is: the placement of data on disks, the data sets, and
+the load generator's own ceilings, one for all trials that have the same.
 
-A sweep of cores has one disk, the one that holds the data directory; nothing is made then, and its limit is measured
-once a day. Whether a server supports several data directories is tried once: with one on each disk, a database is
-created, and the place of every part is read back. A data set is loaded by the first trial that needs it, so that what
-goes wrong is that trial's verdict, and the next one tries again. Refuses to trust a version or an edition, and to
-decide how much memory is held.
+Whether a server supports several data directories is tried once: with one on each disk, a database is created, and the
+place of every part is read back. A data set is loaded by the first trial that needs it, so that what goes wrong is that
+trial's verdict, and the next one tries again. Refuses to trust a version or an edition.
 """
 
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import replace
 
 from scale_sweep.base.errors import PreflightError, ScaleError
 from scale_sweep.base.interrupts import Stop
-from scale_sweep.base.units import counted, format_cpus
+from scale_sweep.base.units import format_cpus
 from scale_sweep.loadgen.ceiling import NONE_FOR_READS, CeilingKey, Means, ceiling_key, means_of, measure_ceiling
-from scale_sweep.machine.host import data_disk, disk_of, memory_disk
-from scale_sweep.machine.host.held_memory import HeldMemory
+from scale_sweep.measure.machine_setup import Say
 from scale_sweep.measure.trial.disks import check_placement
 from scale_sweep.measure.trial.order import DataSet, TrialOrder
 from scale_sweep.measure.trial.preload import remove
 from scale_sweep.measure.trial.provision import provision, reached_by
 from scale_sweep.measure.trial.waiting import ANSWER_S, SCHEMA_S, ask, closed_at_last, until_ready, wait_for
-from scale_sweep.model import CEILING_S, DataDisk, DiskCeiling, Finding, Plan, Trial
+from scale_sweep.model import Plan, Trial
 from scale_sweep.plan.data_sets import data_key, makers
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.targets import load_facts, load_target
 from scale_sweep.server.targets.planned import planned_spec
-
-BLOCK_BYTES = 64 * 2**10
-Say = Callable[[str], None]
-_ENOUGH = 0.95  # of what was wanted
-
-
-@dataclass(frozen=True, kw_only=True)
-class PreparedDisks:
-    """The disks of a run, in the order of the axis, and fio's measurements of them."""
-
-    disks: tuple[DataDisk, ...]
-    ceilings: tuple[DiskCeiling, ...] = ()
-    shared: Finding | None = None
-
-    def manifest(self) -> dict[str, Any]:
-        """The disks' part of the manifest."""
-        return {
-            "data_disks": [asdict(disk) for disk in self.disks],
-            "disk_ceilings": [asdict(ceiling) for ceiling in self.ceilings],
-            "disks_share_a_bottleneck": self.shared is not None,
-        }
-
-
-@contextlib.contextmanager
-def disks_of_run(plan: Plan, data_dir: Path, run_id: str, say: Say) -> Iterator[PreparedDisks]:
-    """Prepares the disks for the trials and always removes them afterwards. Raises PreflightError or ProvisionError."""
-    sweep = plan.sweep
-    if sweep.disks is None:
-        yield _only_disk(plan, data_dir, say)
-        return
-    # a sweep of cores does not need it
-    from scale_sweep.machine.disks import measure_ceilings, prepared, shares_bottleneck
-
-    count = max(trial.resources.disks for trial in plan.trials)
-    say(f"making {counted(count, 'disk')} ready")
-    with prepared(sweep.disks, count, run_id, data_dir) as disks:
-        say("measuring the disks' own ceilings (fio: each alone, then all together)")
-        ceilings = measure_ceilings(disks, CEILING_S, BLOCK_BYTES)
-        stage = PreparedDisks(disks=disks, ceilings=ceilings, shared=shares_bottleneck(ceilings))
-        for sentence in ceiling_sentences(stage):
-            say(sentence)
-        yield stage
-
-
-def _only_disk(plan: Plan, data_dir: Path, say: Say) -> PreparedDisks:
-    """The disk of the data directory, with its limit if a server writes files there."""
-    from scale_sweep.machine.disks import limit_of
-
-    disk = disk_of(data_dir)
-    only_disk = data_disk(disk) if disk else memory_disk(data_dir)
-    writes = any(load_facts(trial.subject.target).has_files for trial in plan.trials)
-    limit = limit_of(only_disk, data_dir, BLOCK_BYTES, time.time(), say) if only_disk and writes else None
-    return PreparedDisks(disks=(only_disk,) if only_disk else (), ceilings=(limit,) if limit else ())
-
-
-def ceiling_sentences(stage: PreparedDisks) -> list[str]:
-    """fio's results in sentences, with a warning if the disks share a bottleneck."""
-    sentences = [f"{' + '.join(c.disks)}: {c.write_mb_per_s:.1f} MB/s sequential writes" for c in stage.ceilings]
-    if stage.shared is not None:
-        sentences.append(f"{stage.shared.sentence}: {stage.shared.remedy}")
-    return sentences
 
 
 def placement_of(plan: Plan, order: Callable[[Trial, str], TrialOrder], stop: Stop, say: Say) -> tuple[str, str]:
@@ -174,23 +107,6 @@ def data_of_run(
     finally:
         for key in by_key:
             remove(name_of(key))
-
-
-@contextlib.contextmanager
-def memory_of_run(wanted_bytes: int, cpus: Sequence[int], say: Say) -> Iterator[Callable[[Trial], None]]:
-    """Yields a function to call before each trial. wanted_bytes: the most that a trial may use; 0: nothing is held.
-    cpus: those that do the work of holding."""
-    if not wanted_bytes:
-        yield lambda trial: None
-        return
-    say(f"holding {wanted_bytes / 1e9:.1f} GB of memory for the server")
-    with HeldMemory(wanted_bytes, cpus) as held:
-
-        def before_trial(trial: Trial) -> None:
-            if (bytes_held := held.take()) < _ENOUGH * wanted_bytes:
-                say(f"only {bytes_held / 1e9:.1f} GB of memory are held: pages beyond that cost more CPU time")
-
-        yield before_trial
 
 
 class Ceilings:

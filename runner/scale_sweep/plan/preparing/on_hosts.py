@@ -10,13 +10,16 @@ from typing import Any, Protocol
 
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.machine.host import Host
-from scale_sweep.machine.host.ram import is_ram
-from scale_sweep.model import Finding, Plan, StoredRun, Subject, Sweep
+from scale_sweep.model import Finding, NewPages, Plan, StoredRun, Subject, Sweep
+from scale_sweep.plan.new_pages import held_bytes
 from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice, chosen_arms, refuse_unable, subject_key
+from scale_sweep.plan.preparing.data_place import DataPlace
 from scale_sweep.plan.preparing.earlier_noise import noise_of
 from scale_sweep.plan.preparing.prepared import (
     Prepared,
+    in_cheap_pages,
+    pages_of,
     planned,
     with_enough_replicates,
     with_order_seed,
@@ -37,10 +40,16 @@ class ServerHost(Protocol):
     def choose(self, request: RequestedServer) -> ServerChoice:
         """The server that it has for a request. Raises as `choose`."""
 
-    def data_dir(self, requested: str) -> Path:
-        """The directory for data there."""
+    def data(self, requested: str) -> DataPlace:
+        """The place for data there, with the size of memory on that host."""
 
-    def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data_dir: Path) -> tuple[Finding, ...]:
+    def new_pages(self, wanted_bytes: int) -> NewPages | None:
+        """The cost of new memory pages there."""
+
+    def speed(self) -> float:
+        """Measures its CPUs, in pieces per ms."""
+
+    def findings(self, plan: Plan, choices: Mapping[str, ServerChoice], data: DataPlace) -> tuple[Finding, ...]:
         """Its findings against the plan."""
 
 
@@ -50,7 +59,9 @@ def prepare_on(sweep: Sweep, results: Path, server: ServerHost, *, insecure: boo
     Raises UsageError or PreflightError.
     """
     refuse_elsewhere(sweep)
-    sweep = with_order_seed(sweep)
+    sweep, data = with_order_seed(sweep), server.data(sweep.data_dir)
+    if data.ram:
+        sweep = replace(sweep, data_dir=data.wanted)
     read_reference(sweep.reference)
     arms = chosen_arms(sweep, server.choose)
     for arm in arms:
@@ -61,7 +72,9 @@ def prepare_on(sweep: Sweep, results: Path, server: ServerHost, *, insecure: boo
     choices = {subject_key(arm.sweep): arm.choice for arm in arms}
     plan = planned(arms, server.host)
     refuse_wrong_specs(plan, choices)
-    return replace(_with_findings(plan, choices, server, results), noise=noise)
+    pages = pages_of(plan, server.new_pages)
+    plan = in_cheap_pages(plan, pages, arms, server.host, server.speed)
+    return replace(_with_findings(plan, choices, server, results, data, pages), noise=noise)
 
 
 def prepare_again_on(stored: StoredRun, results: Path, server: ServerHost) -> Prepared:
@@ -77,14 +90,23 @@ def prepare_again_on(stored: StoredRun, results: Path, server: ServerHost) -> Pr
             )
     subjects: dict[str, Subject] = {subject_key(trial.subject): trial.subject for trial in stored.plan.trials}
     choices = {key: server.choose(subject) for key, subject in subjects.items()}
-    return _with_findings(stored.plan, choices, server, results)
+    data, pages = server.data(stored.plan.sweep.data_dir), pages_of(stored.plan, server.new_pages)
+    return _with_findings(stored.plan, choices, server, results, data, pages)
 
 
-def _with_findings(plan: Plan, choices: Mapping[str, ServerChoice], server: ServerHost, results: Path) -> Prepared:
-    data_dir = server.data_dir(plan.sweep.data_dir)
+def _with_findings(
+    plan: Plan,
+    choices: Mapping[str, ServerChoice],
+    server: ServerHost,
+    results: Path,
+    data: DataPlace,
+    pages: NewPages | None,
+) -> Prepared:
+    held = held_bytes(plan, pages)
     findings = (
         *machine_findings.writable("--results", results),
-        *server.findings(plan, choices, data_dir),
+        *server.findings(plan, choices, data),
+        *machine_findings.dear_pages(plan, pages, held),
         Finding(
             blocking=False,
             subject="network",
@@ -97,9 +119,12 @@ def _with_findings(plan: Plan, choices: Mapping[str, ServerChoice], server: Serv
         plan=plan,
         choices=choices,
         host=server.host,
-        data_dir=data_dir,
+        data_dir=data.path,
         results=results,
+        ram=data.ram,
         findings=ordered,
+        new_pages=pages,
+        held_bytes=held,
         hosts=server.described,
     )
 
@@ -109,7 +134,6 @@ def refuse_elsewhere(sweep: Sweep) -> None:
     refused = {
         "--endpoint: the server runs already; --hosts starts one": sweep.endpoint,
         "--disks: disks are not made on another host yet": sweep.disks,
-        "--data-dir ram: memory is not mounted on another host yet": is_ram(sweep.data_dir),
         "--trace: requests are not kept on another host yet": sweep.load.trace_every,
         "--load-generator: only scale's own makes a load on several hosts": not sweep.load.is_ours,
         "--generator-cpus: name them in the inventory (scale_cpus)": sweep.generator_cpus,

@@ -5,7 +5,7 @@ anything starts. Refuses to start anything.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,7 @@ from scale_sweep.base.extras import require_extra
 from scale_sweep.machine.host import Host, read_host
 from scale_sweep.machine.host.cpu_work import ESTIMATES_SPEED, speed_now
 from scale_sweep.machine.host.new_pages import measure_new_pages
-from scale_sweep.machine.host.ram import RamDirectory, is_ram, ram_directory, with_size
-from scale_sweep.machine.state import folder_path
+from scale_sweep.machine.host.ram import RamDirectory, with_size
 from scale_sweep.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
 from scale_sweep.plan import PlannedArm, complete, left_out, make_plan, plan_arms, refuse_ungranted, with_constants
 from scale_sweep.plan.complete import Requested, more_tables_sentence, with_enough_tables, with_equal_connections
@@ -42,6 +41,7 @@ from scale_sweep.plan.preparing.choice import (
     source_of,
     subject_key,
 )
+from scale_sweep.plan.preparing.data_place import data_place
 from scale_sweep.plan.preparing.earlier_noise import noise_of
 from scale_sweep.plan.preparing.findings import preflight
 from scale_sweep.plan.preparing.machine_findings import dear_pages
@@ -106,22 +106,27 @@ def _prepared(sweep: Sweep, results: Path, find: Find) -> Prepared:
     choices = {subject_key(arm.sweep): arm.choice for arm in arms}
     plan = planned(arms, host)
     refuse_wrong_specs(plan, choices)
-    pages = pages_of(plan)
-    return replace(with_findings(_in_cheap_pages(plan, pages, arms, host), choices, host, results, pages), noise=noise)
+    pages = pages_of(plan, measure_new_pages)
+    plan = in_cheap_pages(plan, pages, arms, host, speed_now)
+    return replace(with_findings(plan, choices, host, results, pages), noise=noise)
 
 
-def pages_of(plan: Plan) -> NewPages | None:
-    """The cost of the pages that the plan's trials use; None if they use few, or it could not be measured."""
+def pages_of(plan: Plan, measure: Callable[[int], NewPages | None]) -> NewPages | None:
+    """The cost of the pages that the plan's trials use; None if they use few, or it could not be measured. measure:
+    gets the bytes that a trial uses."""
     wanted = trial_bytes(plan)
-    return measure_new_pages(wanted) if wanted >= ENOUGH_BYTES else None
+    return measure(wanted) if wanted >= ENOUGH_BYTES else None
 
 
-def _in_cheap_pages(plan: Plan, pages: NewPages | None, arms: Sequence[ChosenArm], host: Host) -> Plan:
-    """The plan, with what is done where memory pages are dear: the same rows at every level, and held memory."""
+def in_cheap_pages(
+    plan: Plan, pages: NewPages | None, arms: Sequence[ChosenArm], host: Host, speed: Callable[[], float]
+) -> Plan:
+    """The plan, with what is done where memory pages are dear: the same rows at every level, and held memory. speed:
+    measures that of the server's CPUs, in pieces per ms."""
     if pages is None:
         return plan
     estimate = max(arm.choice.facts.rows_per_core_s for arm in arms)
-    rows = rows_in_cheap_pages(plan, pages, estimate * speed_now() / ESTIMATES_SPEED)
+    rows = rows_in_cheap_pages(plan, pages, estimate * speed() / ESTIMATES_SPEED)
     if rows is not None:
         plan = planned([replace(arm, sweep=with_equal_rows(arm.sweep, rows)) for arm in arms], host)
         plan = replace(plan, notes=(*plan.notes, equal_rows_sentence(rows)))
@@ -195,7 +200,7 @@ def prepare_again(stored: StoredRun, results: Path) -> Prepared:
     subjects = {subject_key(trial.subject): trial.subject for trial in stored.plan.trials}
     choices = {key: choose(_request_again(subject)) for key, subject in subjects.items()}
     refuse_wrong_specs(stored.plan, choices)
-    return with_findings(stored.plan, choices, host, results, pages_of(stored.plan))
+    return with_findings(stored.plan, choices, host, results, pages_of(stored.plan, measure_new_pages))
 
 
 def _request_again(subject: Subject) -> Subject:
@@ -209,26 +214,18 @@ def with_findings(
     """The plan with its findings. Raises UsageError if the files of --trace cannot be written."""
     if plan.sweep.load.trace_every:
         require_extra("parquet", "--trace")
-    wanted_dir = plan.sweep.data_dir
-    ram = ram_directory(wanted_dir, folder_path("ram")) if is_ram(wanted_dir) else None
-    data_dir = ram.path if ram else Path(wanted_dir) if wanted_dir else default_data_dir()
-    held = held_bytes(plan, pages)
+    data, held = data_place(plan.sweep.data_dir), held_bytes(plan, pages)
     return Prepared(
         plan=plan,
         choices=choices,
         host=host,
-        data_dir=data_dir,
+        data_dir=data.path,
         results=results,
-        ram=ram,
-        findings=(*preflight(plan, host, choices, ram or data_dir, results), *dear_pages(plan, pages, held)),
+        ram=data.ram,
+        findings=(*preflight(plan, host, choices, data.ram or data.path, results), *dear_pages(plan, pages, held)),
         new_pages=pages,
         held_bytes=held,
     )
-
-
-def default_data_dir() -> Path:
-    """The folder for data in this user's state: on a disk, because TMPDIR may be in memory."""
-    return folder_path("data")
 
 
 def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
@@ -256,7 +253,7 @@ def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
     if _plain(a) != _plain(b):
         refuse_same_server(plan, choices)
     refuse_wrong_specs(plan, choices)
-    pages = pages_of(plan)
+    pages = pages_of(plan, measure_new_pages)
     return replace(with_findings(with_held_memory(plan, pages), choices, host, results, pages), noise=noise)
 
 

@@ -1,0 +1,146 @@
+"""What the agent of the server's host holds for a run: memory for data and for the server, until the end of it."""
+
+import io
+import json
+import threading
+import time
+from dataclasses import asdict, replace
+
+import psutil
+import pytest
+
+from scale_sweep.agent.lines import SharedWriter
+from scale_sweep.agent.serve import request_of
+from scale_sweep.agent.talk import Talk
+from scale_sweep.agent.trials import RUNNING
+from scale_sweep.base.interrupts import Stopped
+from scale_sweep.machine.host import read_host
+from scale_sweep.machine.host.ram import may_mount
+from scale_sweep.machine.state import folder, read_records
+from scale_sweep.measure.machine_setup import MachineSetup
+from scale_sweep.model import NewPages
+from scale_sweep.plan.new_pages import held_sentence, trial_bytes
+from scale_sweep.plan.preparing import DataPlace, ServerChoice, data_place
+from scale_sweep.plan.preparing.on_hosts import prepare_on
+from scale_sweep.server.targets import load_target
+from scale_sweep.sweep.resolve import resolve_sweep
+from tests.unit.test_plan import planned
+from tests.unit.test_ram import MIB
+
+WITHIN_S = 60.0
+PAGES = NewPages(
+    first_us=1.0, again_us=1.0, last_us=5.0, touched_bytes=2**30, cheap_bytes=2**29, available_bytes=64 * 10**9
+)
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    """A state of its own for each test."""
+    monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
+
+
+class Output(io.StringIO):
+    """Lines of an agent, for tests that wait for one."""
+
+    def event(self, name):
+        deadline = time.monotonic() + WITHIN_S
+        while time.monotonic() < deadline:
+            events = [json.loads(line).get("event", {}) for line in self.getvalue().splitlines()]
+            if found := [event[name] for event in events if name in event]:
+                return found[-1]
+            time.sleep(0.02)
+        raise AssertionError(self.getvalue())
+
+
+def asked(output, setup):
+    """A request for a setup, in a thread as the agent's: the talk, and the thread."""
+    talk, words = Talk(1, SharedWriter(output)), json.loads(json.dumps({"setup": asdict(setup)}, default=str))
+
+    def work():
+        with talk.stop.here():
+            try:
+                request_of("set_up")(talk, words)
+            except Stopped:
+                return
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return talk, thread
+
+
+def holders():
+    return [one for one in psutil.Process().children() if "hold_pages.py" in " ".join(one.cmdline())]
+
+
+@pytest.mark.skipif(not may_mount(), reason="only who may mount")
+def test_memory_is_there_until_the_controller_ends_and_no_trial_runs_on_it():
+    folder("ram")
+    place, output = data_place("ram:256MiB"), Output()
+    plan = planned(cores="1", target__data_dir=place.wanted)
+    setup = MachineSetup(plan=plan, run_id="run", data_dir=str(place.path), ram=place.ram, held_bytes=64 * MIB)
+    talk, thread = asked(output, setup)
+    try:
+        (disk,) = output.event("disks")["disks"]
+        assert (disk["kind"], disk["size_bytes"], disk["path"]) == ("ram", 256 * MIB, str(place.path))
+        assert place.path.is_mount() and len(holders()) == 1
+        talk.hear({"take": True})
+        assert output.event("taken")
+        assert output.event("say") == "holding 0.1 GB of memory for the server"
+        RUNNING.add(7)
+        talk.close("the controller ended")
+        time.sleep(0.3)
+        assert place.path.is_mount(), "a trial still runs there"
+    finally:
+        RUNNING.discard(7)
+        talk.close("the test ended")
+        thread.join(WITHIN_S)
+    assert not place.path.exists() and not holders() and read_records().records == ()
+
+
+def test_a_named_directory_is_made_for_the_run(tmp_path):
+    path, output = tmp_path / "new", Output()
+    plan = planned(cores="1", target__data_dir=str(path))
+    talk, thread = asked(output, MachineSetup(plan=plan, run_id="run", data_dir=str(path)))
+    output.event("disks")
+    assert path.is_dir()
+    talk.close("the controller ended")
+    thread.join(WITHIN_S)
+    assert not path.exists()
+
+
+class ServerHost:
+    """A host that answers as this machine, except for its memory."""
+
+    described = {"address": "10.0.0.1"}
+
+    def __init__(self, host, choose):
+        self.host, self.choose = host, choose
+
+    def data(self, requested):
+        place = data_place(requested)
+        ram = replace(place.ram, size_bytes=3 * 2**30)
+        return DataPlace(wanted="ram:3GiB", path=ram.path, ram=ram)
+
+    def new_pages(self, wanted_bytes):
+        return PAGES
+
+    def speed(self):
+        return 2.1
+
+    def findings(self, plan, choices, data):
+        return ()
+
+
+def chosen(request):
+    words = {"runtime": "process", "image": "", "home": "/usr", "version": "15", "sentence": "", "missing": ""}
+    return ServerChoice(target=load_target("postgres"), **words)
+
+
+def test_memory_is_sized_and_held_as_the_servers_host_says(tmp_path):
+    flags = {"axis.cores": "1..2", "load.quick": "1", "target.name": "postgres", "target.data_dir": "ram"}
+    server = ServerHost(read_host(), chosen)
+    found = prepare_on(resolve_sweep("cpu", flags, server.host), tmp_path, server, insecure=False)
+    assert found.plan.sweep.data_dir == "ram:3GiB"
+    assert found.ram is not None and found.ram.size_bytes == 3 * 2**30 and found.data_dir == found.ram.path
+    assert any("3GiB at most" in note for note in found.plan.notes)
+    assert found.held_bytes == trial_bytes(found.plan) > 0 and held_sentence(found.held_bytes) in found.plan.notes
