@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ from typer.testing import CliRunner
 
 from scale_sweep.base.errors import EXIT_DISAGREES, StoreError
 from scale_sweep.cli import app, compose
+from scale_sweep.model import PlanGrew, TrialFinished
 from scale_sweep.results.identity import identity
-from scale_sweep.results.store.codec import SCHEMA
+from scale_sweep.results.store.codec import SCHEMA, to_json
 from scale_sweep.results.store.follow import Follower
 from scale_sweep.results.store.reader import read_manifest, read_run
 from scale_sweep.verify import verify_run
@@ -199,6 +201,18 @@ def test_its_ticks_are_exported_with_their_times(path, tmp_path):
 def test_it_can_be_followed(name, path):
     finished = [e.result.trial.trial_id for e in Follower(path).poll() if type(e).__name__ == "TrialFinished"]
     assert sorted(finished) == sorted(stored_documents(path))
+
+
+def test_trials_that_join_the_plan_are_followed(tmp_path):
+    path = unpacked("ablation", tmp_path)
+    plan = read_run(path).plan
+    (path / "plan.json").write_text(to_json(replace(plan, trials=plan.trials[:1])))
+    follower = Follower(path)
+    assert not [event for event in follower.poll() if isinstance(event, PlanGrew)]
+    (path / "plan.json").write_text(to_json(plan))
+    events = list(follower.poll())
+    assert events[0] == PlanGrew(plan=plan)
+    assert len([e for e in events if isinstance(e, TrialFinished)]) == len(plan.trials) - 1
 
 
 def test_the_roles_and_variants_of_trials_are_read_back(tmp_path):

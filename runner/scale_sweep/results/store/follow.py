@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from scale_sweep.model import CeilingsMeasured, DiskCeiling, Event, Plan, Trial, TrialFinished
+from scale_sweep.model import CeilingsMeasured, DiskCeiling, Event, Plan, PlanGrew, Trial, TrialFinished
 from scale_sweep.results.store import strict
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.journal import NAME, read_line
@@ -44,7 +44,9 @@ class Follower:
 
     def poll(self) -> Iterator[Event]:
         """The events since the last call. Raises StoreError for a file that cannot be read."""
-        self.plan = read_plan(self._path)
+        before, self.plan = self.plan, read_plan(self._path)
+        if self.plan != before:
+            yield PlanGrew(plan=self.plan)
         if not self._ceilings_told and (ceilings := ceilings_of(self._path)).rows_per_s:
             self._ceilings_told = True
             yield ceilings
