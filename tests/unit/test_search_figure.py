@@ -112,3 +112,37 @@ def test_the_page_says_what_its_rate_holds(run):
     page = html(run)
     assert "rows/s that hold p99 &lt; 20 ms" in page
     assert "on a fresh server, the capacity" in page and "with twice the connections (128)" in page
+
+
+def test_the_words_of_the_limit_are_where_no_step_is(run):
+    def words_at(*places):
+        """Where the words are with steps at these rates (of the lowest and highest) and times."""
+        steps = run.results[0].measurement.steps
+        low, high = (at(step.rate for step in steps) for at in (min, max))
+
+        def placed(at, step):
+            part, ms = places[at % len(places)]
+            times = dict.fromkeys(("p50", "p99", "p999"), ms)
+            return replace(step, rate=low + part * (high - low), response_ms=times)
+
+        svg = drawn(run, changed(run, placed))
+        return next(
+            found
+            for found in re.findall(r'<text x="([\d.]+)" y="([\d.]+)"( text-anchor="end")? class="t dim">p99', svg)
+        )
+
+    left_above = words_at((0.0, 4.0), (1.0, 40.0))
+    assert not left_above[2]
+    right_below = words_at((0.0, 22.0), (1.0, 40.0), (0.05, 4.0))
+    assert right_below[2] and float(right_below[1]) > 100
+
+
+def test_steps_at_one_rate_are_in_the_middle_of_a_range_of_rates(run):
+    rate = run.results[0].measurement.steps[0].rate
+    without = changed(run, lambda at, step: replace(step, rate=rate, usable=False, why="others"))
+    (x,) = {float(x) for x, *_ in marks(drawn(run, without))}
+    assert 0.4 * 640 < x < 0.6 * 640
+    shown = [
+        float(words) for words in re.findall(r'text-anchor="middle" class="t[^"]*">([\d.]+)<', drawn(run, without))
+    ]
+    assert max(shown) - min(shown) > 0.04 * rate / 1e3

@@ -29,9 +29,11 @@ from scale_sweep.report.table import short
 
 WIDTH, HEIGHT, NARROW, NARROW_HEIGHT = 640, 340, 400, 330
 CURVES = (("p50", "p50", "s2"), ("p99", "p99", "s0"), ("p999", "p99.9", "s3"))  # percentile, its name, its colour
-ROOM = 0.04  # of the rates on both sides
+ROOM = 0.04  # of the range of rates, on both sides
+SPAN_LEAST = 0.1  # of the highest rate: less would show differences that nobody offered
 TALLEST = 30.0  # times the limit: beyond that a step only says that the rate was over capacity
 DOT = 3.0
+MARK, LETTER, LINE = 6.0, 7.0, 16.0  # pixels: half of a mark, of a letter, of a line of text
 Shown = Sequence[tuple[Step, float]]
 
 
@@ -57,11 +59,13 @@ def search_svg(run: StoredRun, objective: Objective, result: TrialResult, width:
     divisor, unit = rate_scale(max(step.rate for step in steps), run.plan.sweep.work.rate_words)
     keys, keys_height = legend(_keys(objective, result, own), width, 8, 14)
     frame = _frame(objective, steps, divisor, (width, height + keys_height), keys_height)
+    places = _places(frame, steps, divisor)
     inner = [
         keys,
-        clipped(frame, _answer(frame, result, divisor)),
+        clipped(frame, _interval(frame, result, divisor)),
         axes(frame, ticks(frame.x_min, frame.x_max, max(3, width // 110)), f"offered {unit}", "response time (ms)"),
-        *(_limit(frame, clause) for clause in objective.clauses if clause.quantity != ERRORS),
+        clipped(frame, _answer(frame, result, divisor)),
+        *(_limit(frame, clause, places) for clause in objective.clauses if clause.quantity != ERRORS),
         *(_dots(frame, steps, name, css, divisor) for name, _, css in CURVES if name != own),
         *(_mark(frame, step, own, divisor) for step in steps),
     ]
@@ -82,7 +86,8 @@ def _frame(
     limits = [c.limit for c in objective.clauses if c.quantity != ERRORS] or [1.0]
     times = [ms for step in steps for name, *_ in CURVES if (ms := step.response_ms.get(name)) is not None and ms > 0]
     rates = [step.rate / divisor for step in steps]
-    span = max(max(rates) - min(rates), 0.05 * max(rates))
+    low, high = min(rates), max(rates)
+    margin = max(ROOM * (high - low), (SPAN_LEAST * high - (high - low)) / 2)
     highest = min(TALLEST * max(limits), 1.4 * max((*times, *limits)))
     return LogFrame(
         width=size[0],
@@ -91,32 +96,56 @@ def _frame(
         right=24,
         top=38 + keys_height,
         bottom=48,
-        x_min=max(0.0, min(rates) - ROOM * span),
-        x_max=max(rates) + ROOM * span,
+        x_min=max(0.0, low - margin),
+        x_max=high + margin,
         y_min=0.7 * min((*times, *limits)),
         y_max=highest,
     )
 
 
+def _interval(frame: LogFrame, result: TrialResult, divisor: float) -> str:
+    """The interval of the capacity as an area; "" without an answer."""
+    low, high = result.measurement.capacity_low_per_s, result.measurement.capacity_high_per_s
+    if result.measurement.capacity_per_s is None or low is None or high is None:
+        return ""
+    x, end, height = frame.x(low / divisor), frame.x(high / divisor), frame.height - frame.top - frame.bottom
+    return f'<rect x="{x:.1f}" y="{frame.top}" width="{end - x:.1f}" height="{height}" class="band"/>'
+
+
 def _answer(frame: LogFrame, result: TrialResult, divisor: float) -> str:
-    """The capacity as a line, its interval as an area; "" without an answer."""
-    m = result.measurement
-    rate, low, high = m.capacity_per_s, m.capacity_low_per_s, m.capacity_high_per_s
+    """The capacity as a line; "" without an answer."""
+    rate = result.measurement.capacity_per_s
     if rate is None:
         return ""
-    top, height = frame.top, frame.height - frame.top - frame.bottom
-    drawn = ""
-    if low is not None and high is not None:
-        x, end = frame.x(low / divisor), frame.x(high / divisor)
-        drawn = f'<rect x="{x:.1f}" y="{top}" width="{end - x:.1f}" height="{height}" class="band"/>'
     x = frame.x(rate / divisor)
-    return drawn + f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{top}" y2="{top + height}" class="fit"/>'
+    return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{frame.top}" y2="{frame.height - frame.bottom}" class="fit"/>'
 
 
-def _limit(frame: LogFrame, clause: Clause) -> str:
-    y, right = frame.y(min(clause.limit, frame.y_max)), frame.width - frame.right
-    drawn = f'<line x1="{frame.left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="limit"/>'
-    return drawn + text(frame.left + 6, y - 5, clause.words, "dim")
+def _places(frame: LogFrame, steps: Sequence[Step], divisor: float) -> list[tuple[float, float]]:
+    """Where every point of the steps is drawn."""
+    return [
+        (frame.x(step.rate / divisor), _y(frame, ms))
+        for step in steps
+        for name, *_ in CURVES
+        if (ms := step.response_ms.get(name)) is not None
+    ]
+
+
+def _limit(frame: LogFrame, clause: Clause, places: Sequence[tuple[float, float]]) -> str:
+    """The limit as a line, with its words at the end that has the fewest points. places: of the points."""
+    y, left, right = frame.y(min(clause.limit, frame.y_max)), frame.left, frame.width - frame.right
+    drawn = f'<line x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" class="limit"/>'
+    wide = LETTER * len(clause.words) + 2 * MARK
+
+    def covered(end: tuple[bool, bool]) -> int:
+        at_right, below = end
+        first = right - wide if at_right else left
+        top = y if below else y - LINE
+        return sum(first <= x <= first + wide and top - MARK <= at <= top + LINE + MARK for x, at in places)
+
+    at_right, below = min(((False, False), (True, True), (False, True), (True, False)), key=covered)
+    x, anchor = (right - 6, "end") if at_right else (left + 6, "start")
+    return drawn + text(x, y + 14 if below else y - 5, clause.words, "dim", anchor)
 
 
 def _dots(frame: LogFrame, steps: Sequence[Step], name: str, css: str, divisor: float) -> str:

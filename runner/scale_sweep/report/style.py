@@ -133,7 +133,7 @@ pre{background:var(--raised);border-radius:8px;padding:10px 14px;white-space:pre
 details{margin:10px 0}summary{cursor:pointer;color:var(--soft)}
 @media screen and (max-width:760px){
  main{padding:18px 14px 40px}h1{font-size:22px}.answer{font-size:17px}
- .wide{display:none}.narrow{display:block}.pair{grid-template-columns:1fr}
+ .wide{display:none}.narrow{display:block}.narrow .plot{max-width:520px}.pair{grid-template-columns:1fr}
  .trial{grid-template-columns:1fr 1fr;margin:12px 0}.trial .name{grid-column:1/-1}
  .tiles{grid-template-columns:repeat(2,minmax(0,1fr))}.tile{padding:8px 10px}.tile b{font-size:17px}
  td.w{white-space:nowrap}td.bad{white-space:normal}thead th{min-width:6em}thead th:first-child{min-width:0}
