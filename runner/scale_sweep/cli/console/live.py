@@ -183,8 +183,9 @@ def _cell(trial: Trial, result: TrialResult | None, is_running: bool, common: Se
 
 
 def _beside(result: TrialResult, elsewhere: Sequence[str] = ()) -> str:
-    """The words beside a number, with a space before them. elsewhere: words that are once below all numbers."""
-    words = ", ".join(word for word in marks(result) if word not in elsewhere)
+    """The words beside a number, with a space before them; "" without a number. elsewhere: words that are once below
+    all numbers."""
+    words = ", ".join(word for word in marks(result) if word not in elsewhere) if result.achieved_per_s else ""
     return f" {words}" if words else ""
 
 
