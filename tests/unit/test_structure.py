@@ -117,7 +117,8 @@ ALLOWED = {
     },
     "plan.preparing": {
         "base.errors", "base.extras", "base.same_value", "base.units", "model", "machine.disks", "machine.host",
-        "machine.state", "experiment.axes", "experiment.setting", "loadgen", "server.pinned", "server.runtimes", "server.targets",
+        "machine.state", "experiment.axes", "experiment.setting", "experiment.work", "loadgen", "server.pinned",
+        "server.runtimes", "server.targets",
         "sweep", "results.store", "plan",
     },
     "measure.executing": {

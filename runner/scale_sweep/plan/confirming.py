@@ -12,9 +12,18 @@ from dataclasses import replace
 
 from scale_sweep.analysis.confirmation import ABOVE, AT, CONNECTIONS, ROLE, SHARE_ABOVE, LevelCapacity, capacities
 from scale_sweep.base.units import counted, format_levels
-from scale_sweep.capacity.lengths import CONFIRM_STEPS
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import BottleneckKind, KnobColumn, KnobRole, Load, Plan, Standing, Trial, TrialResult
+from scale_sweep.model import (
+    CONFIRM_STEPS,
+    BottleneckKind,
+    KnobColumn,
+    KnobRole,
+    Load,
+    Plan,
+    Standing,
+    Trial,
+    TrialResult,
+)
 from scale_sweep.plan.knobs import with_knobs
 from scale_sweep.plan.planner import LAST, Block, Bound, Planner, left_of
 from scale_sweep.plan.summary import seconds

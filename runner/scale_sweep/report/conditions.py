@@ -13,6 +13,7 @@ from statistics import median
 
 from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import AxisFacts, load_axis
+from scale_sweep.experiment.work import takes_fixed_work
 from scale_sweep.judge.verdict import LoadHalf, new_pages_between
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.series import window_of
@@ -103,10 +104,15 @@ def _data(results: Sequence[TrialResult], unit: str) -> str:
     if not _moves(sizes, DATA_FACTOR) or not max(sizes.values()):
         return ""
     by_level = _listed(sizes, ".2g")
+    advice = " (--rows gives every level the same rows)" if all(map(_takes_rows, results)) else ""
     return (
         f"the data at the end of a trial grow with the {unit}: {by_level} GB, so caches and trees differ from level to "
-        "level (--rows gives every level the same rows)"
+        f"level{advice}"
     )
+
+
+def _takes_rows(result: TrialResult) -> bool:
+    return takes_fixed_work(result.trial.load, result.trial.work)
 
 
 def _memory(results: Sequence[TrialResult], unit: str) -> str:

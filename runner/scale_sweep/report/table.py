@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.base.units import part_of
-from scale_sweep.model import CLAIM_S, StoredRun, TrialResult, VerdictKind, is_quick, marks
+from scale_sweep.model import CLAIM_S, STEP_S, StoredRun, TrialResult, VerdictKind, is_quick, marks
 
 ABSENT = "–"
 _EXPONENT_BELOW = 1e-6  # fewer than three digits would be left of six decimals
@@ -119,6 +119,8 @@ def verdict_counts(run: StoredRun) -> list[tuple[VerdictKind, int]]:
 
 def quick_words(run: StoredRun) -> tuple[str, ...]:
     """A caution if trials of a run are quick; empty if none is, or if nobody asked for a steady rate."""
+    if run.plan.sweep.load.objective is not None:
+        return _quick_searches(run)
     measured = [r for r in run.results if r.measurement.window_s]
     quick = [r for r in measured if is_quick(r)]
     if not quick:
@@ -128,6 +130,26 @@ def quick_words(run: StoredRun) -> tuple[str, ...]:
         f"in them. To publish a number, measure again without --quick and with --duration {CLAIM_S:g}s or more"
     )
     return (words,)
+
+
+def _quick_searches(run: StoredRun) -> tuple[str, ...]:
+    """The same of searches, whose interval comes from all their steps: a drift is part of it, and a slow period of the
+    server is not if most steps have none."""
+    searched = _searched(run)
+    quick = [r for r in searched if is_quick(r)]
+    if not quick:
+        return ()
+    lengths = sorted({r.trial.load.duration_s or 0.0 for r in quick})
+    words = (
+        f"quick: steps of {' and '.join(f'{s:g}' for s in lengths)} s (under {STEP_S:g} s) in "
+        f"{part_of(len(quick), len(searched), 'trial')}; few requests are in a step, and a slow period of the server "
+        f"is in few steps. To publish a capacity, measure again without --quick or with --duration {STEP_S:g}s or more"
+    )
+    return (words,)
+
+
+def _searched(run: StoredRun) -> list[TrialResult]:
+    return [r for r in run.results if r.trial.load.searches and r.measurement.steps]
 
 
 def _windows(quick: Sequence[TrialResult]) -> str:
@@ -140,12 +162,16 @@ def _windows(quick: Sequence[TrialResult]) -> str:
 
 def unseen_words(run: StoredRun) -> str:
     """A sentence on what the windows of a run cannot show; "" without a window."""
-    windows = [w for r in run.results if (w := r.measurement.window_s)]
-    if not windows:
+    if run.plan.sweep.load.objective is not None:
+        spans = [sum(step.seconds for step in r.measurement.steps) for r in _searched(run)]
+        whole, soak = "search", "--soak 30m without --slo"
+    else:
+        spans = [w for r in run.results if (w := r.measurement.window_s)]
+        whole, soak = "window", "--soak 30m"
+    if not spans:
         return ""
-    half = min(windows) / 2
     return (
-        f"variation with a period above {half:.0f} s (half of the shortest window): compactions, checkpoints and "
-        "garbage collections that come less often. Replicates on new servers are all in the same phase of it, so they "
-        "do not show it either. --soak 30m does"
+        f"variation with a period above {min(spans) / 2:.0f} s (half of the shortest {whole}): compactions, "
+        "checkpoints and garbage collections that come less often. Replicates on new servers are all in the same phase "
+        f"of it, so they do not show it either. {soak} does"
     )

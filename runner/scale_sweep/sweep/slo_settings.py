@@ -8,9 +8,9 @@ from typing import Any
 
 from scale_sweep.capacity import EXAMPLE, parse_objective
 from scale_sweep.experiment.setting import readers, setting
-from scale_sweep.model import Load, Origin, Work
+from scale_sweep.model import STEP_S, Load, Origin, Work
 
-STEP_S, QUICK_STEP_S = 10.0, 5.0  # the length of a step
+QUICK_STEP_S = 5.0  # the length of a step with --quick
 
 SLO = setting(
     "load.slo",

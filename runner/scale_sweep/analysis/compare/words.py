@@ -12,7 +12,7 @@ from scale_sweep.analysis.compare.pairs import Unpaired
 from scale_sweep.analysis.compare.repeats import Repeats, enough_words
 from scale_sweep.base.units import change_words, counted, format_number
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import CLAIM_S, StoredRun, TrialResult, is_quick
+from scale_sweep.model import CLAIM_S, STEP_S, StoredRun, TrialResult, is_quick
 from scale_sweep.model.compared import Differing, Gate, PointRatio, Spread
 
 UNSEEN_PERCENT = 50.0  # if a rate could halve without being noticed, a figure does not help the reader
@@ -182,6 +182,8 @@ def quick_words(a: Sequence[TrialResult], b: Sequence[TrialResult]) -> tuple[str
     counts = [f"{sum(quick)} of {len(quick)} of {name}" for name, quick in sides.items() if any(quick)]
     if not counts:
         return ()
+    if any(result.trial.load.objective is not None for result in (*a, *b)):
+        return (f"quick: {' and '.join(counts)} trials have steps under {STEP_S:g} s, with few requests in each",)
     return (
         f"quick: {' and '.join(counts)} trials have windows under {CLAIM_S:g} s, in which a drifting rate looks steady",
     )

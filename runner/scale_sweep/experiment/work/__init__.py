@@ -12,7 +12,7 @@ from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.registry import Registry
 from scale_sweep.experiment.work.operation import OperationKind, Rate, whole
 from scale_sweep.experiment.work.read import REQUESTS
-from scale_sweep.model import Objective, Operation, Query, Work
+from scale_sweep.model import Load, Objective, Operation, Query, Work
 
 __all__ = [
     "OPERATIONS",
@@ -28,6 +28,7 @@ __all__ = [
     "row_logical_bytes",
     "stores",
     "spec_lines",
+    "takes_fixed_work",
     "units_of_request",
 ]
 
@@ -62,6 +63,11 @@ def operation_of(name: str) -> OperationKind:
         raise UsageError(f"operation {not_one_of(name, OPERATIONS.names())}")
     kind: OperationKind = OPERATIONS.load(name)
     return kind
+
+
+def takes_fixed_work(load: Load, work: Work) -> bool:
+    """Whether a number of rows (--rows) could replace the window: not of a search, a soak, or a load that reads."""
+    return load.objective is None and not load.soak and not work.counts_requests
 
 
 def queries_of(work: Work) -> dict[str, Query]:

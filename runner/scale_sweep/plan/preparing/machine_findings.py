@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError
+from scale_sweep.experiment.work import takes_fixed_work
 from scale_sweep.machine.host import Host, open_files
 from scale_sweep.machine.host.other_programs import other_cores
 from scale_sweep.machine.host.ram import RamDirectory, shortage
@@ -170,7 +171,8 @@ def dear_pages(plan: Plan, pages: NewPages | None, held_bytes: int) -> list[Find
     writes_less = plan.sweep.origin.get("load.rows") == "host"
     if pages is None or not pages.are_dear or held_bytes or writes_less:
         return []
-    remedy = "write less in a trial (--rows): a level that writes more than that looks slower than it is"
+    flag = "--rows" if takes_fixed_work(plan.sweep.load, plan.sweep.work) else "--duration"
+    remedy = f"write less in a trial ({flag}): a level that writes more than that looks slower than it is"
     return [Finding(blocking=False, subject="memory", sentence=pages.sentence, remedy=remedy)]
 
 
