@@ -7,8 +7,13 @@ import pytest
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.loadgen.clocks import shifted_line, shifted_spec
+from scale_sweep.machine.host import read_host
 from scale_sweep.model import ArtifactMade, Noted, PhaseEntered
-from scale_sweep.results.store.events import event_of, plain_event
+from scale_sweep.plan import complete, make_plan
+from scale_sweep.results.store.events import event_of, event_text, plain_event
+from scale_sweep.server.targets import load_facts
+from tests.unit.factories import make_sweep
+from tests.unit.raw_run import trial_events
 from tests.unit.trial_orders import trial_order
 
 SOURCE = Path("host:db1")
@@ -31,6 +36,16 @@ def test_an_event_comes_back_as_it_was(make, tmp_path):
     trial = trial_order(tmp_path).trial
     event = make(trial.trial_id)
     assert through_json(event, trial) == event
+    assert json.loads(event_text(event)) == plain_event(event)
+
+
+def test_the_events_of_a_trial_come_back_as_they_were():
+    facts = load_facts("postgres")
+    plan = make_plan(complete(make_sweep(), facts), read_host(), facts)
+    for event in trial_events(plan, plan.trials[0], [90_000] * 3, 2):
+        text = event_text(event)
+        assert text == json.dumps(plain_event(event), ensure_ascii=False)
+        assert event_of(json.loads(text), plan.trials[0], SOURCE) == event
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,25 @@ from scale_sweep.model import (
     TrialResult,
     TrialStarted,
 )
-from scale_sweep.results.store.codec import from_plain, plain
+from scale_sweep.results.store.codec import fields_of, from_plain, plain
 
 
 def plain_event(event: Event) -> dict[str, Any]:
     """The event as a JSON value. That of a trial has no trial: its reader knows it."""
+    return _with_parts(event, plain)
+
+
+def event_text(event: Event) -> str:
+    """The event as JSON in one line."""
+    return json.dumps(_with_parts(event, _unchanged), ensure_ascii=False, default=fields_of)
+
+
+def _unchanged(part: Any) -> Any:
+    return part
+
+
+def _with_parts(event: Event, made: Callable[[Any], Any]) -> dict[str, Any]:
+    """The event, with its model objects as `made` makes them."""
     match event:
         case TrialStarted():
             at = {"unix_s": event.unix_s, "monotonic_ns": event.monotonic_ns}
@@ -44,22 +59,22 @@ def plain_event(event: Event) -> dict[str, Any]:
         case StepBegan():
             return {"event": "step", "rate": event.rate}
         case StepEnded():
-            return {"event": "step_ended", "step": plain(event.step)}
+            return {"event": "step_ended", "step": made(event.step)}
         case Noted():
             return {"event": "note", "sentence": event.sentence}
         case IntervalSeen():
-            return {"event": "interval", "interval": plain(event.interval)}
+            return {"event": "interval", "interval": made(event.interval)}
         case SampleTaken():
-            return {"event": "sample", "sample": plain(event.sample)}
+            return {"event": "sample", "sample": made(event.sample)}
         case ArtifactMade():
             content = None if event.content is None else base64.b64encode(event.content).decode("ascii")
             return {"event": "artifact", "name": event.name, "text": event.text, "content": content}
         case TrialFinished():
-            return {"event": "finished", "result": plain(event.result)}
+            return {"event": "finished", "result": made(event.result)}
         case CeilingsMeasured():
             return {"event": "ceilings", **plain(event)}
         case PlanGrew():
-            return {"event": "plan", "plan": plain(event.plan)}
+            return {"event": "plan", "plan": made(event.plan)}
 
 
 def event_of(raw: Mapping[str, Any], trial: Trial, path: Path) -> Event:

@@ -6,7 +6,6 @@ the trial has ended, intervals and samples are removed from it, because loadgen.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TextIO
 
@@ -23,7 +22,7 @@ from scale_sweep.model import (
     TrialStarted,
 )
 from scale_sweep.results.store import strict
-from scale_sweep.results.store.events import event_of, plain_event
+from scale_sweep.results.store.events import event_of, event_text
 
 NAME = "journal.jsonl"
 _KEPT = (TrialStarted, PhaseEntered, StepBegan, StepEnded, Noted, IntervalSeen, SampleTaken)
@@ -57,7 +56,7 @@ class Journal:
 def _line(event: Event) -> str | None:
     if not isinstance(event, _KEPT):
         return None
-    return json.dumps(plain_event(event), ensure_ascii=False) + "\n"
+    return event_text(event) + "\n"
 
 
 def read_line(text: str, trial: Trial, path: Path) -> Event:
