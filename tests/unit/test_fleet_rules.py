@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.base.errors import ProvisionError, StoreError, UsageError
+from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.fleet import on_worker
 from scale_sweep.fleet.archive import packed, unpacked
 from scale_sweep.fleet.cluster import refuse_open
 from scale_sweep.fleet.engine import ENGINES, FleetHost, FleetOrder, engine_of
 from scale_sweep.fleet.levels import without_missing
 from scale_sweep.fleet.on_worker import clean_environment
-from scale_sweep.fleet.pace import InStep
+from scale_sweep.fleet.pace import InStep, Turn
 from scale_sweep.fleet.run import refuse_few, run_all
 from scale_sweep.fleet.words import files_of, words_of
 from scale_sweep.hosts.inventory import HostEntry, Inventory, by_server
@@ -114,6 +115,40 @@ def test_runs_in_step_begin_a_block_together_and_do_not_wait_for_one_that_ended(
     for thread in threads:
         thread.join(10)
     assert order == sorted(order) and len(order) == 7
+
+
+def test_a_turn_is_held_by_one_run_at_a_time_and_who_waits_can_be_stopped():
+    turn, stop, said, held = Turn(), Stop(), [], []
+    is_held, may_end = threading.Event(), threading.Event()
+
+    def first():
+        with turn.held(lambda: said.append("first")):
+            is_held.set()
+            may_end.wait(10)
+
+    def stopped():
+        with pytest.raises(Stopped), stop.here(), turn.held(lambda: said.append("stopped")):
+            held.append("stopped")
+
+    def last():
+        with turn.held(lambda: said.append("last")):
+            held.append("last")
+
+    threads = [threading.Thread(target=run) for run in (first, stopped, last)]
+    threads[0].start()
+    assert is_held.wait(10)
+    for thread in threads[1:]:
+        thread.start()
+    deadline = time.monotonic() + 10
+    while len(said) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    stop.request()
+    threads[1].join(10)
+    assert held == [] and not threads[1].is_alive()
+    may_end.set()
+    for thread in threads:
+        thread.join(10)
+    assert sorted(said) == ["last", "stopped"] and held == ["last"]
 
 
 def inventory(servers, load):

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
-from scale_sweep.base.interrupts import Stop, Stopped, current
+from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.base.units import counted
 from scale_sweep.fleet.engine import Announced, FleetHost, FleetOrder, HereRun, Say
-from scale_sweep.fleet.pace import InStep, out_of_step
+from scale_sweep.fleet.pace import InStep, Turn, out_of_step
 from scale_sweep.hosts import setup
 from scale_sweep.hosts.inventory import Inventory, by_server, read_inventory
 from scale_sweep.hosts.link import AgentLink
@@ -25,8 +25,6 @@ from scale_sweep.hosts.place import HostsPlace
 from scale_sweep.plan import plan_sentence
 from scale_sweep.plan.preparing import Prepared
 from scale_sweep.plan.preparing.on_hosts import prepare_on
-
-LOOK_S = 0.1
 
 
 @contextmanager
@@ -63,7 +61,7 @@ class InventoryFleet:
         places = list(self._places(shared=order.share_load))
         prepared = [_prepared(place, order) for place in places]
         in_step = InStep(len(places))
-        turns = {host.name: threading.Lock() for host in self._inventory.load}
+        turns = {host.name: Turn() for host in self._inventory.load}
         made = []
         for number, (place, plan) in enumerate(zip(places, prepared, strict=True)):
             trial_s = plan.plan.seconds_estimated / max(1, len(plan.plan.trials))
@@ -96,7 +94,7 @@ class _Run:
     order: FleetOrder
     before_trial: Callable[[int], None]
     ended: Callable[[], None]
-    turn: threading.Lock | None
+    turn: Turn | None
 
 
 class ServerTask:
@@ -159,17 +157,8 @@ class ServerTask:
             run.ended()
 
 
-@contextmanager
-def _own_turn(turn: threading.Lock | None, say: Say) -> Iterator[None]:
-    """Waits until no other server uses the load hosts."""
+def _own_turn(turn: Turn | None, say: Say) -> AbstractContextManager[None]:
+    """Waits until no other server uses the load hosts. Raises Stopped."""
     if turn is None:
-        yield
-        return
-    if not turn.acquire(timeout=0):
-        say("waits for its load hosts, which another server uses")
-        while not turn.acquire(timeout=LOOK_S):
-            current().look()
-    try:
-        yield
-    finally:
-        turn.release()
+        return nullcontext()
+    return turn.held(lambda: say("waits for its load hosts, which another server uses"))
