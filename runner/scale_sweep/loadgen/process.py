@@ -69,6 +69,7 @@ class LoadProcesses:
         self._errors: list[IO[str]] = []
         self._queue: queue.Queue[tuple[int, Line | Exception | None]] = queue.Queue()
         self._summaries: dict[int, LoadSummary] = {}
+        self._merged: LoadSummary | None = None
         self._unfinished = set(range(len(specs)))
         self._seconds = Seconds(len(specs))
         self._phases: dict[str, int] = {}
@@ -250,9 +251,10 @@ class LoadProcesses:
 
     def summary(self) -> LoadSummary | None:
         """The merged summary; None if a process ended without one."""
-        if len(self._summaries) != len(self._processes) or not self._summaries:
-            return None
-        return merge_summaries(self._in_order())
+        is_whole = self._summaries and len(self._summaries) == len(self._processes)
+        if is_whole and self._merged is None:  # histograms of several processes take a quarter of a second
+            self._merged = merge_summaries(self._in_order())
+        return self._merged
 
     def _in_order(self) -> list[LoadSummary]:
         """The summaries in the order of the processes."""
