@@ -112,3 +112,6 @@ def test_a_quota_explains_a_low_capacity_with_the_throttled_time(quick):
     unknown = [replace(r, measurement=replace(r.measurement, throttled_s=None)) for r in results]
     (said,) = quota_words(replace(quick, plan=plan, results=tuple(unknown)))
     assert said.endswith("without a quota above 1")
+    never = [replace(r, measurement=replace(r.measurement, throttled_s=0.0)) for r in results]
+    (said,) = quota_words(replace(quick, plan=plan, results=tuple(never)))
+    assert said.endswith("contain these pauses"), "the quota was not used up, so it explains nothing"

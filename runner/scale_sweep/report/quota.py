@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from scale_sweep.base.units import format_number
+from scale_sweep.judge.verdict.thresholds import THROTTLED
 from scale_sweep.model import ERRORS, StoredRun
 from scale_sweep.report.figures import axis_facts
 
@@ -31,7 +32,7 @@ def quota_words(run: StoredRun) -> tuple[str, ...]:
 
 def _of_capacity(run: StoredRun, levels: Set[float]) -> str:
     """The effect of the pauses on a capacity at these levels, with the time in which the kernel stopped the server; ""
-    without an objective of response times."""
+    without an objective of response times, and if it did not stop the server."""
     objective = run.plan.sweep.load.objective
     if objective is None or all(clause.quantity == ERRORS for clause in objective.clauses):
         return ""
@@ -43,6 +44,8 @@ def _of_capacity(run: StoredRun, levels: Set[float]) -> str:
     shares = [m.throttled_s / m.window_s for m in searches if m.throttled_s is not None and m.window_s]
     if not shares:
         return words
+    if max(shares) <= THROTTLED:
+        return ""
     return f"{words}. In the closed loops the kernel stopped the server for {_percents(shares)} of the time"
 
 
