@@ -1,7 +1,8 @@
 """Builds a pinned server from a Go module: the module by the user's go, checked by the sum of the pins.
 
-The program itself is not pinned: another version of Go makes other bytes. Refuses a module with another sum, and a Go
-that is older than the module needs, so that go downloads no other Go.
+It is built in the folder of its module, so go.sum of the module, which the sum covers, pins all that it imports. The
+program itself is not pinned: another version of Go makes other bytes. Refuses a module with another sum, and a Go that
+is older than the module needs, so that go downloads no other Go.
 """
 
 from __future__ import annotations
@@ -43,17 +44,16 @@ def build(folder: Path, pinned: PinnedGo) -> None:
             f"{module} has the sum {loaded.get('Sum')}, pinned is {pinned.sum}",
             remedy="remove it with `go clean -modcache`; if it comes again, check the module proxy of go",
         )
-    argv = (program, "install", "-trimpath", "-ldflags", f"-s -w {pinned.linked}", f"{_package(pinned)}")
-    run_client(argv, BUILD_S, place, {**_environment(), "GOBIN": str(folder / BIN)})
-
-
-def _package(pinned: PinnedGo) -> str:
-    return f"{pinned.module}/{pinned.program}@{pinned.version}"
+    made = folder / BIN
+    made.mkdir()
+    flags = ("-trimpath", "-buildvcs=false", "-tags", pinned.tags, "-ldflags", f"-s -w {pinned.linked}")
+    argv = (program, "build", *flags, "-o", f"{made}{os.sep}", f"./{pinned.program}")
+    run_client(argv, BUILD_S, loaded["Dir"], _environment())
 
 
 def _environment() -> dict[str, str]:
-    """The user's, with the installed Go only, and without C."""
-    return {**os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOFLAGS": ""}
+    """The user's, with the installed Go only, without C, and without other modules of the user."""
+    return {**os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"}
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ class PinnedFile:
 @dataclass(frozen=True, kw_only=True)
 class PinnedGo:
     """A program of a Go module. version: of the module. sum: its h1, as in go.sum. program: its folder in the module.
-    oldest: version of Go. linked: more flags of the linker, such as those that set the version."""
+    oldest: version of Go. linked: more flags of the linker, such as those that set the version. tags: of the build."""
 
     module: str
     version: str
@@ -31,6 +31,7 @@ class PinnedGo:
     program: str
     oldest: str
     linked: str = ""
+    tags: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

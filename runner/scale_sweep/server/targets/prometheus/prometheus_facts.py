@@ -68,7 +68,8 @@ FACTS = Facts(
     image_version="v3.5.0",
     image_home="/",
     image_files={"/bin/prometheus": ("bin/prometheus",)},
-    released={"2.42": "2023-01"},
+    released={"2.42": "2023-01", "3.16": "2026-11"},
     beyond_loopback="open",
-    to_install="apt-get install prometheus, or give --home DIR",
+    to_install="scale servers install prometheus (with Go 1.26.7), or apt-get install prometheus (2.42 of 2023), or "
+    "give --home DIR",
 )

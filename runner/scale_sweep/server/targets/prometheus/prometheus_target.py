@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.debian import home_of
+from scale_sweep.server.targets.installed import installed
 from scale_sweep.server.targets.program import refused_flags, run_program, version_of
 from scale_sweep.server.targets.prometheus.prometheus_facts import WINDOW
 from scale_sweep.server.targets.prometheus.prometheus_session import ROOT, PrometheusSession
@@ -33,8 +34,9 @@ class PrometheusTarget(Target):
     doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
-        """prometheus in `home`, else on PATH."""
-        folder, source = home_of(PROGRAM, home)
+        """prometheus in `home`, else where `scale servers install` puts it, else on PATH."""
+        ours = [(folder, "scale servers") for folder in (() if home else installed(self.facts.name))]
+        folder, source = ours[0] if ours else home_of(PROGRAM, home)
         version = version_of((f"{folder}/bin/{PROGRAM}", "--version"), r"version (\d+(?:\.\d+)*)") if folder else ""
         return Installation(home=folder, version=version, source=source) if version else None
 
