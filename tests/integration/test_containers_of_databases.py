@@ -95,6 +95,8 @@ def test_a_sweep_in_a_container(name, engine, tmp_path, data_dir):
 
 
 def test_a_server_without_memory_in_its_container_is_named(engine, tmp_path, data_dir):
+    if not required("prometheus").find("").version.startswith("2."):
+        pytest.skip("Prometheus 3 keeps its heap below the memory of its container, and is not ended")
     image = built("prometheus", tmp_path)
     given = [*words("prometheus", image, data_dir), "--knob", "storage.tsdb.retention.time=100y"]
     given[given.index("2GiB")] = "24MiB"
