@@ -2,19 +2,22 @@
 
 import contextlib
 import json
+import threading
+import time
 from dataclasses import asdict, replace
 
 import pytest
 
 from scale_sweep.agent.serve import request_of
-from scale_sweep.base.errors import UsageError
-from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock
+from scale_sweep.base.errors import ProvisionError, UsageError
+from scale_sweep.hosts.clocks import MOVED_NS, ROUND_TRIPS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.inventory import HostEntry
 from scale_sweep.hosts.package import Kind
 from scale_sweep.hosts.setup import Found, each_place, refuse_shared
 from scale_sweep.judge.figures.hosts_use import HostSeries, host_figures, taken_on_hosts
 from scale_sweep.judge.verdict import Evidence, HostUse, bottleneck_of, diagnose
 from scale_sweep.judge.verdict.bottleneck import judge_standing
+from scale_sweep.loadgen.split import delay_elsewhere_ns, start_ns
 from scale_sweep.machine.sampling.host_reader import HostReader, interface_towards, tcp_segments
 from scale_sweep.model import BottleneckKind, DiskSource, HostNetwork, HostSample, Measurement, Sample, VerdictKind
 from scale_sweep.plan.preparing.on_hosts import refuse_elsewhere, refuse_unprotected
@@ -209,3 +212,44 @@ def test_a_plain_value_is_that_of_asdict_as_json():
     seen = ClockSeen(trial_id="t", host="db1", before=clock, after=clock)
     for value in (seen, make_sweep()):
         assert json.dumps(plain(value), default=str) == json.dumps(asdict(value), default=str)
+
+
+class Answering:
+    """A link whose host answers after a time, from a thread as the reader's. ahead_ns: of its clock."""
+
+    def __init__(self, name, seconds, ahead_ns):
+        self.host = HostEntry(name=name, address="10.0.0.1")
+        self._seconds, self._ahead_ns = seconds, ahead_ns
+
+    def ask(self, what, on_line):
+        assert what == "clock"
+        threading.Thread(target=self._answer, args=(on_line,), daemon=True).start()
+
+    def _answer(self, on_line):
+        if self._ahead_ns is None:
+            return on_line({"error": {"kind": "ProvisionError", "message": "lost"}})
+        time.sleep(self._seconds)
+        on_line({"answer": time.monotonic_ns() + self._ahead_ns})
+        return None
+
+
+def test_the_clocks_of_all_hosts_are_measured_at_the_same_time():
+    begun = time.monotonic()
+    clocks = measure_clocks({name: Answering(name, 0.01, ahead) for name, ahead in (("a", 0), ("b", 100 * 10**9))})
+    assert time.monotonic() - begun < 2 * ROUND_TRIPS * 0.01 + 2
+    assert abs(clocks["a"].offset_ns) <= clocks["a"].error_ns
+    assert abs(clocks["b"].offset_ns - 100 * 10**9) <= clocks["b"].error_ns
+
+
+def test_a_clock_of_a_lost_host_is_an_error_that_names_it():
+    with pytest.raises(ProvisionError, match="b: lost"):
+        measure_clocks({"a": Answering("a", 0, 0), "b": Answering("b", 0, None)})
+
+
+def test_a_load_on_other_hosts_begins_as_soon_as_its_processes_can_be_ready():
+    quick = delay_elsewhere_ns(8, 1.0, 0.1)
+    assert 0.5e9 < quick < 1.5e9
+    assert delay_elsewhere_ns(64, 1.0, 0.1) > quick  # more connections,
+    assert delay_elsewhere_ns(8, 0.1, 0.1) > quick  # a slow server,
+    assert delay_elsewhere_ns(8, 1.0, 0.3) > quick  # or a busy host
+    assert delay_elsewhere_ns(8, 0.1, 9.0) == start_ns(0, 8)

@@ -17,11 +17,13 @@ from typing import IO, Any
 from scale_sweep.agent.talk import Talk
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.binary import loadgen_path
+from scale_sweep.loadgen.clocks import START
 from scale_sweep.loadgen.folders import folders_of
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.remote import RemoteProcess
-from scale_sweep.loadgen.split import begun_together, group_specs, split_spec
+from scale_sweep.loadgen.spec import PROTOCOL
+from scale_sweep.loadgen.split import begun_together, delay_elsewhere_ns, group_specs, split_spec, start_ns
 from scale_sweep.machine.host import Host
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.preload import remove
@@ -34,8 +36,10 @@ from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.events import plain_event
 from scale_sweep.server.targets import load_target
 
+ONE_ROW_S = 30.0
 _CONTROLLER = Path("controller")  # the source of values, for messages
 RUNNING: set[int] = set()  # the numbers of the requests whose trials have not removed their servers yet
+_ONE_ROW = {"protocol": PROTOCOL, "driver": "null", "rows": "1", "rows_per_request": "1"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +113,7 @@ class _AskedLoads:
         self._numbers = itertools.count(1)
         self._processes: dict[int, RemoteProcess] = {}
         self.samples: dict[str, HostSample] = {}
+        self._delay_ns = self._begin_ns = 0
         talk.on_line = self._hear
 
     def make(
@@ -121,10 +126,27 @@ class _AskedLoads:
         specs: list[dict[str, str]] = []
         for group in group_specs(spec, order.trial.work):
             specs += split_spec(group, threads_per_process, now_ns, least=len(self._hosts))
-        return LoadProcesses("", begun_together(specs, now_ns), (), reached.address.secret, elsewhere=self)
+        specs = begun_together(specs, now_ns)
+        threads = sum(int(one["threads"]) for one in specs)
+        self._delay_ns = start_ns(0, threads)
+        if len(specs) > 1 and not threads_per_process:  # a client library that serves few threads starts slowly
+            self._delay_ns = delay_elsewhere_ns(threads, order.trial.cores, self._started_s())
+        return LoadProcesses("", specs, (), reached.address.secret, elsewhere=self)
+
+    def _started_s(self) -> float:
+        """The seconds in which each load host starts a load of one row and ends it, all hosts at the same time."""
+        begun = time.monotonic()
+        with LoadProcesses("", [_ONE_ROW] * len(self._hosts), (), "", elsewhere=_NotTogether(self)) as load:
+            for _ in load.lines(ONE_ROW_S):
+                self._talk.stop.look()
+        return time.monotonic() - begun
 
     def start(self, index: int, spec: Mapping[str, str], secret: str, errors: IO[str]) -> RemoteProcess:
-        """Asks for one process, on the hosts in turn."""
+        """Asks for one process, on the hosts in turn. The moment at which all begin is chosen with the first one."""
+        if index == 0:
+            self._begin_ns = time.monotonic_ns() + self._delay_ns
+        if START in spec:
+            spec = {**spec, START: str(self._begin_ns)}
         number = next(self._numbers)
         process = RemoteProcess(lambda what: self._talk.put(load=number, signal=what), errors)
         self._processes[number] = process
@@ -143,6 +165,16 @@ class _AskedLoads:
         number = int(line.get("load") or 0)
         if number in self._processes:
             self._processes[number].hear(line)
+
+
+class _NotTogether:
+    """The same hosts, for processes that need not begin at the same moment."""
+
+    def __init__(self, loads: _AskedLoads) -> None:
+        self._loads, self.error_ns = loads, round(ONE_ROW_S * 1e9)
+
+    def start(self, index: int, spec: Mapping[str, str], secret: str, errors: IO[str]) -> RemoteProcess:
+        return self._loads.start(index, spec, secret, errors)
 
 
 REQUESTS = {"choose": chosen, "findings": findings, "remove": removed, "trial": trial}

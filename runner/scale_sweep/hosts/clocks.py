@@ -6,10 +6,14 @@ The answer was made between the request and its arrival. So half of the fastest 
 
 from __future__ import annotations
 
+import queue
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scale_sweep.hosts.link import AgentLink
+from scale_sweep.agent.lines import error_of
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.hosts.link import AgentLink, Line
 
 ROUND_TRIPS = 50
 ANSWER_S = 15.0
@@ -42,16 +46,50 @@ class ClockSeen:
 
 
 def measure_clock(link: AgentLink) -> HostClock:
-    """Asks the host 50 times. Raises ProvisionError."""
-    trips = []
-    for _ in range(ROUND_TRIPS):
-        begun = time.monotonic_ns()
-        request = link.ask("clock")
-        line = request.lines.get(timeout=ANSWER_S)
-        ended = time.monotonic_ns()
+    """The clock of one host; see `measure_clocks`."""
+    return measure_clocks({link.host.name: link})[link.host.name]
+
+
+def measure_clocks(links: Mapping[str, AgentLink]) -> dict[str, HostClock]:
+    """Asks each host 50 times, all hosts at the same time. Raises ProvisionError.
+
+    In each round another host is the last one that is asked: its answer waits for no other request here.
+    """
+    asked = {name: _Trips(link) for name, link in links.items()}
+    names = list(asked)
+    for number in range(ROUND_TRIPS):
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            asked[name].ask()
+        for one in asked.values():
+            one.wait()
+    return {name: one.clock() for name, one in asked.items()}
+
+
+class _Trips:
+    """The round trips to one host."""
+
+    def __init__(self, link: AgentLink) -> None:
+        self._link = link
+        self._arrived: queue.SimpleQueue[tuple[int, Line]] = queue.SimpleQueue()
+        self._trips: list[tuple[int, int]] = []
+        self._begun = 0
+
+    def ask(self) -> None:
+        self._begun = time.monotonic_ns()
+        self._link.ask("clock", on_line=lambda line: self._arrived.put((time.monotonic_ns(), line)))
+
+    def wait(self) -> None:
+        """Takes the answer. Raises ProvisionError."""
+        name = self._link.host.name
+        try:
+            ended, line = self._arrived.get(timeout=ANSWER_S)
+        except queue.Empty:
+            raise ProvisionError(f"{name} did not answer within {ANSWER_S:.0f} s") from None
         if "answer" not in line:
-            request.lines.put(line)
-            request.answer(ANSWER_S)
-        trips.append((ended - begun, int(line["answer"]) - (begun + ended) // 2))
-    fastest, offset = min(trips)
-    return HostClock(offset_ns=offset, error_ns=fastest // 2 + 1, round_trip_ns=fastest)
+            raise error_of(line.get("error") or {}, name)
+        self._trips.append((ended - self._begun, int(line["answer"]) - (self._begun + ended) // 2))
+
+    def clock(self) -> HostClock:
+        fastest, offset = min(self._trips)
+        return HostClock(offset_ns=offset, error_ns=fastest // 2 + 1, round_trip_ns=fastest)

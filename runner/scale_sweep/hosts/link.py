@@ -99,6 +99,16 @@ class AgentLink:
         self.broken = ""
 
     def __enter__(self) -> AgentLink:
+        self.begin()
+        try:
+            self.greet()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def begin(self) -> None:
+        """Starts the agent. Call `greet` then, and `close` in any case. Raises UsageError."""
         home = shell_path(f"{self.host.home}/{self._digest}")
         line = (
             f"cd / && test -f {home}/digest || {{ echo 'scale is not prepared here' >&2; exit 9; }}; "
@@ -122,13 +132,6 @@ class AgentLink:
         assert self._process.stdin is not None
         self._writer = SharedWriter(self._process.stdin)
         threading.Thread(target=self._read, name=f"host {self.host.name}", daemon=True).start()
-        try:
-            self._greet()
-        except BaseException:
-            self.close()
-            raise
-        threading.Thread(target=self._beat, name=f"beat {self.host.name}", daemon=True).start()
-        return self
 
     def again(self) -> AgentLink:
         """A new link to the same host, not started."""
@@ -139,8 +142,12 @@ class AgentLink:
     ) -> None:
         self.close()
 
-    def _greet(self) -> None:
-        """Waits for the first line of the agent."""
+    def greet(self) -> None:
+        """Waits for the first line of the agent, then keeps its lease. Raises UsageError."""
+        self._await_hello()
+        threading.Thread(target=self._beat, name=f"beat {self.host.name}", daemon=True).start()
+
+    def _await_hello(self) -> None:
         stop, deadline = current(), time.monotonic() + READY_S
         with stop.waking(partial(self._hello.put, {})):
             while time.monotonic() < deadline:
@@ -229,15 +236,20 @@ class AgentLink:
             if time.monotonic() - self._heard > LEASE_S:
                 self._break(f"nothing came from its agent for {LEASE_S:.0f} s")
 
-    def close(self) -> None:
-        """Ends the agent: its input ends, then it removes what it made. It is killed only after END_S, or at once after
-        a second Ctrl-C."""
+    def hang_up(self) -> None:
+        """Ends the input of the agent, which then removes what it made. Does not wait for that."""
         self._ended.set()
+        if self._process is not None and self._process.stdin is not None:
+            with deferred(), contextlib.suppress(OSError, ValueError):
+                self._process.stdin.close()
+
+    def close(self) -> None:
+        """Ends the agent, and waits until it has removed what it made. It is killed only after END_S, or at once after
+        a second Ctrl-C."""
+        self.hang_up()
         process = self._process
-        if process is None or process.stdin is None:
+        if process is None:
             return
-        with deferred() as hurry, contextlib.suppress(OSError, ValueError):
-            process.stdin.close()
         with deferred() as hurry:
             deadline = time.monotonic() + (HURRY_S if self.broken else END_S)
             while process.poll() is None and time.monotonic() < deadline and not hurry():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -60,7 +60,7 @@ class LoadHost:
         def take(line: Line) -> None:
             if "event" in line:
                 sample = from_plain(line["event"], HostSample, source)
-                on_sample(asdict(replace(sample, monotonic_ns=sample.monotonic_ns + by_ns)))
+                on_sample({**line["event"], "monotonic_ns": sample.monotonic_ns + by_ns})
 
         cpus = list(self.link.host.cpus)
         return self.link.ask("watch", on_line=take, server=server, cpus=cpus, makes_load=makes_load)

@@ -17,7 +17,7 @@ from typing import Any
 from scale_sweep.agent.trials import choice_of, plain_choice
 from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
 from scale_sweep.base.interrupts import Stop, deferred
-from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock, measure_clock
+from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.held_setup import HeldSetup
 from scale_sweep.hosts.inventory import Inventory
 from scale_sweep.hosts.link import END_S, AgentLink, Asked
@@ -46,7 +46,7 @@ class HostsPlace:
     def __init__(self, inventory: Inventory, links: dict[str, AgentLink], stack: ExitStack) -> None:
         self._inventory, self._links, self._stack = inventory, links, stack
         self.address = inventory.server.address
-        self._clocks = {name: measure_clock(link) for name, link in links.items()}
+        self._clocks = measure_clocks(links)
         self._seen: list[ClockSeen] = []
         self._networks: tuple[HostNetwork, ...] = ()
         self._held: HeldSetup | None = None
@@ -130,8 +130,9 @@ class HostsPlace:
     @contextlib.contextmanager
     def set_up(self, setup: MachineSetup, say: Say) -> Iterator[MachineReady]:
         """Lets the agent of the server's host hold the shared parts of the trials, and measures the network."""
-        for name, link in self._links.items():
-            for words in link.ask("clean").answer():
+        cleaning = {name: link.ask("clean") for name, link in self._links.items()}
+        for name, request in cleaning.items():
+            for words in request.answer():
                 say(f"{name}: removed {words}, which a run had left")
         say("measuring the network, two seconds for each load host, then two for all")
         self._networks = networks(self._inventory, self._links)
@@ -182,7 +183,7 @@ class HostsPlace:
             yield event
 
     def _measured_clocks(self) -> dict[str, HostClock]:
-        self._clocks = {name: measure_clock(link) for name, link in self._links.items()}
+        self._clocks = measure_clocks(self._links)
         return self._clocks
 
     def _reach_again(self) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -129,7 +129,20 @@ def linked(inventory: Inventory) -> Iterator[dict[str, AgentLink]]:
     answers = ask_all(inventory)
     with tempfile.TemporaryDirectory(prefix="scale-hosts-") as folder, ExitStack() as links:
         digests = {kind: package_for(kind, Path(folder)).digest for kind in {one.kind for one in answers}}
-        yield {one.entry.name: links.enter_context(AgentLink(one.entry, digests[one.kind])) for one in answers}
+        made = {one.entry.name: AgentLink(one.entry, digests[one.kind]) for one in answers}
+        for link in made.values():
+            links.callback(link.close)
+        links.callback(_hang_up, made)  # before any is waited for: all agents end at the same time
+        for link in made.values():
+            link.begin()
+        for link in made.values():
+            link.greet()
+        yield made
+
+
+def _hang_up(links: Mapping[str, AgentLink]) -> None:
+    for link in links.values():
+        link.hang_up()
 
 
 def clean(inventory: Inventory, say: Say) -> dict[str, int]:

@@ -11,11 +11,23 @@ from scale_sweep.model import Operation, Work
 
 START_DELAY_NS = 3_000_000_000  # time to connect before all begin together,
 START_DELAY_THREAD_NS = 20_000_000  # and for each connection: a later process is refused
+ELSEWHERE_LEAST_NS = 500_000_000  # where the time of a start was measured just now,
+STARTS = 5.0  # and so many times that time
 
 
 def start_ns(now_ns: int, threads: int) -> int:
     """When processes with so many threads together can begin at the same moment."""
     return now_ns + START_DELAY_NS + threads * START_DELAY_THREAD_NS
+
+
+def delay_elsewhere_ns(threads: int, cores: float, started_s: float) -> int:
+    """The time until processes on other hosts can begin at the same moment, in nanoseconds: at most that of `start_ns`.
+
+    threads: of all processes. cores: of the server, which accepts their connections. started_s: the time that a start
+    of a process on every host took just now.
+    """
+    connecting_ns = threads * START_DELAY_THREAD_NS / min(1.0, cores)
+    return min(start_ns(0, threads), round(ELSEWHERE_LEAST_NS + STARTS * started_s * 1e9 + connecting_ns))
 
 
 def seconds_to_begin(threads: int, threads_per_process: int) -> float:
