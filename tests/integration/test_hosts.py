@@ -346,9 +346,28 @@ def test_what_the_hosts_cannot_do_is_refused_by_its_flag(pairs, tmp_path, words,
     assert not (tmp_path / "results").exists()
 
 
+def test_a_server_of_the_controller_is_copied_once_and_swept(pairs, tmp_path, monkeypatch):
+    monkeypatch.setenv("SCALE_SERVERS_DIR", str(tmp_path / "servers"))
+    refused = scale("hosts", "prepare", pairs[1], "--servers", "postgres")
+    assert refused.returncode == 2 and "scale servers install postgres" in refused.stderr
+    installed = scale("servers", "install", "postgres")
+    assert installed.returncode == 0, installed.stderr
+    words = ("hosts", "prepare", pairs[1], "--servers", "postgres", "--json")
+    for is_changed in (True, False):
+        server, load = json.loads(scale(*words).stdout)
+        assert (server["changed"] > 0, load["changed"]) == (is_changed, 0)
+        assert server["servers"] and server["lacks"] == [] and "servers" not in load
+    results = tmp_path / "results"
+    swept = scale(*SWEEP, "--quick", "--hosts", pairs[1], "--rows", "100k", "--results", results)
+    assert swept.returncode in (0, 10), swept.stderr
+    assert "postgres 18.6" in swept.stderr, swept.stderr
+    (trial,) = trials_of(results)
+    assert trial["measurement"]["rows_counted"] == 100_000, trial["verdict"]
+
+
 def test_clean_removes_what_prepare_made(prepared):
     cleaned = scale("hosts", "clean", prepared)
     assert cleaned.returncode == 0, cleaned.stderr
-    assert on(2, "ls -A /root").strip() == ""
+    assert (on(2, "ls -A /root") + on(4, "ls -A /root")).strip() == ""
     refused = scale(*SWEEP, "--hosts", prepared)
     assert refused.returncode != 0 and "scale hosts prepare" in refused.stderr

@@ -2,9 +2,11 @@
 
 import contextlib
 import json
+import tarfile
 import threading
 import time
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.hosts.clocks import MOVED_NS, ROUND_TRIPS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.inventory import HostEntry
 from scale_sweep.hosts.package import Kind
+from scale_sweep.hosts.servers import copied_servers, names_of, refuse_other_machine, to_have_on
 from scale_sweep.hosts.setup import Found, each_place, refuse_shared
 from scale_sweep.judge.figures.hosts_use import HostSeries, host_figures, taken_on_hosts
 from scale_sweep.judge.verdict import Evidence, HostUse, bottleneck_of, diagnose
@@ -22,7 +25,9 @@ from scale_sweep.machine.sampling.host_reader import HostReader, interface_towar
 from scale_sweep.model import BottleneckKind, DiskSource, HostNetwork, HostSample, Measurement, Sample, VerdictKind
 from scale_sweep.plan.preparing.on_hosts import refuse_elsewhere, refuse_unprotected
 from scale_sweep.results.store.codec import plain
+from scale_sweep.server.pinned.whole import corrupt_servers, keep_digest
 from scale_sweep.server.targets import load_facts
+from scale_sweep.server.targets.installed import installed
 from tests.unit.factories import make_sweep
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 
@@ -253,3 +258,68 @@ def test_a_load_on_other_hosts_begins_as_soon_as_its_processes_can_be_ready():
     assert delay_elsewhere_ns(8, 0.1, 0.1) > quick  # a slow server,
     assert delay_elsewhere_ns(8, 1.0, 0.3) > quick  # or a busy host
     assert delay_elsewhere_ns(8, 0.1, 9.0) == start_ns(0, 8)
+
+
+@pytest.fixture
+def one_server(tmp_path, monkeypatch):
+    """A directory with an installed server of one file."""
+    home = tmp_path / "here/postgres-18.6"
+    for part in ("bin", "lib", "share"):
+        (home / part).mkdir(parents=True)
+    (home / "bin/postgres").write_text("#!/bin/sh\n")
+    (home / "bin/postgres").chmod(0o755)
+    (home / "lib/libpq.so").symlink_to("libpq.so.5")
+    for part in ("bin", "lib", "share"):
+        keep_digest(home, part)
+    (home / "complete").touch()
+    monkeypatch.setenv("SCALE_SERVERS_DIR", str(tmp_path / "here"))
+    return home
+
+
+def test_a_copied_server_has_the_files_of_this_machine_and_is_found_beside_others(one_server, tmp_path, monkeypatch):
+    copied = copied_servers(["postgres"])
+    copied.write(tmp_path / "servers.tar.gz")
+    there = tmp_path / "there"
+    with tarfile.open(tmp_path / "servers.tar.gz") as archive:
+        archive.extractall(there, filter="tar")
+    assert (there / "digest").read_text().strip() == copied.digest
+    copy = there / "postgres-18.6"
+    monkeypatch.setenv("SCALE_COPIED_SERVERS_DIR", str(there))
+    assert set(installed("postgres")) == {str(copy), str(one_server)}
+    assert corrupt_servers([str(copy), str(one_server)]) == []
+    (copy / "bin/postgres").write_text("changed")
+    (wrong,) = corrupt_servers([str(copy), str(one_server)])
+    assert "bin" in wrong.sentence and wrong.command == "scale hosts prepare HOSTS.ini --servers postgres"
+    (one_server / "bin/initdb").touch()
+    keep_digest(one_server, "bin")
+    assert copied_servers(["postgres"]).digest != copied.digest
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [("postgress", "did you mean postgres"), ("questdb", "not installed here"), ("postgres,", "a name is empty")],
+)
+def test_servers_that_cannot_be_copied_are_refused_by_name(one_server, names, words):
+    with pytest.raises(UsageError, match=f"--servers.*{words}"):
+        copied_servers(names_of(names))
+
+
+def test_servers_for_another_processor_are_refused():
+    refuse_other_machine("db1", "x86_64", "x86_64")
+    with pytest.raises(UsageError, match="--servers: db1 is a aarch64"):
+        refuse_other_machine("db1", "aarch64", "x86_64")
+
+
+@pytest.mark.parametrize(
+    ("target", "remedy"),
+    [
+        (
+            "questdb",
+            "scale servers install questdb, then scale hosts prepare hosts.ini --servers questdb; or on db1: give "
+            "--home DIR with questdb.jar",
+        ),
+        ("influxdb", "on db1: apt-get install influxdb, or give --home DIR"),
+    ],
+)
+def test_the_remedy_for_a_missing_server_says_on_which_machine(target, remedy):
+    assert to_have_on("db1", Path("hosts.ini"), target, load_facts(target).to_install) == remedy

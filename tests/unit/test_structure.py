@@ -140,12 +140,13 @@ ALLOWED = {
     },
     "agent": {
         "base.errors", "base.interrupts", "base.spawning", "model", "machine.host", "machine.sampling", "machine.state",
-        "loadgen", "server.runtimes", "server.targets", "results.store", "plan.preparing", "measure.machine_setup",
-        "measure.trial",
+        "loadgen", "server.pinned", "server.runtimes", "server.targets", "results.store", "plan.preparing",
+        "measure.machine_setup", "measure.trial",
     },
     "hosts": {
-        "base.errors", "base.interrupts", "base.spawning", "base.units", "model", "machine.disks", "machine.host", "loadgen",
-        "results.identity", "results.store", "plan.preparing", "measure.machine_setup", "measure.trial", "agent",
+        "base.errors", "base.interrupts", "base.nearest", "base.spawning", "base.units", "model", "machine.disks",
+        "machine.host", "machine.state", "loadgen", "server.pinned", "server.targets", "results.identity",
+        "results.store", "plan.preparing", "measure.machine_setup", "measure.trial", "agent",
     },
     "fleet": {
         "base.errors", "base.extras", "base.input_file", "base.interrupts", "base.registry", "base.spawning", "base.units", "model", "machine.host",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from scale_sweep.agent.talk import Talk
-from scale_sweep.base.errors import LoadError
+from scale_sweep.base.errors import LoadError, PreflightError
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.loadgen.clocks import START
 from scale_sweep.loadgen.folders import folders_of
@@ -34,7 +34,9 @@ from scale_sweep.plan.preparing import DataPlace, choose, preflight
 from scale_sweep.plan.preparing.choice import ServerChoice
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.events import plain_event
+from scale_sweep.server.pinned import lacking as lacking_of
 from scale_sweep.server.targets import load_target
+from scale_sweep.server.targets.installed import installed
 
 ONE_ROW_S = 30.0
 _CONTROLLER = Path("controller")  # the source of values, for messages
@@ -55,8 +57,20 @@ class Request:
 
 
 def chosen(talk: Talk, line: Mapping[str, Any]) -> dict[str, str]:
-    """The server that this host has for a request."""
-    return plain_choice(choose(from_plain(line["request"], Request, _CONTROLLER)))
+    """The server that this host has for a request. Raises as `choose`, also with what keeps installed files from
+    running."""
+    request = from_plain(line["request"], Request, _CONTROLLER)
+    try:
+        return plain_choice(choose(request))
+    except PreflightError as error:
+        reasons = lacking(talk, {"names": [request.target]})
+        raise PreflightError("; ".join([error.message, *reasons]), remedy=error.remedy) from None
+
+
+def lacking(talk: Talk, line: Mapping[str, Any]) -> list[str]:
+    """What keeps servers whose files are here from running, such as a missing Java."""
+    found = {str(name): lacking_of(str(name)) for name in line["names"] if installed(str(name))}
+    return [f"{name}: {one.sentence}" for name, one in found.items() if one]
 
 
 def plain_choice(choice: ServerChoice) -> dict[str, str]:
@@ -177,4 +191,4 @@ class _NotTogether:
         return self._loads.start(index, spec, secret, errors)
 
 
-REQUESTS = {"choose": chosen, "findings": findings, "remove": removed, "trial": trial}
+REQUESTS = {"choose": chosen, "lacking": lacking, "findings": findings, "remove": removed, "trial": trial}

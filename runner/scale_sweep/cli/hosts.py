@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from scale_sweep.cli.arguments import JSON
 
 if TYPE_CHECKING:
     from scale_sweep.hosts.check import HostFacts
+    from scale_sweep.hosts.setup import PreparedHost
 
 HOSTS = Annotated[
     Path, typer.Argument(help="An Ansible inventory with the groups server and load.", metavar="HOSTS.ini")
@@ -40,19 +41,38 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="hosts")
 
 
-def prepare(hosts: HOSTS, as_json: JSON = False) -> None:
+def prepare(
+    hosts: HOSTS,
+    servers: Annotated[
+        str,
+        typer.Option(
+            help="Installed servers of this machine (`scale servers list`) to copy to the hosts of [server], too.",
+            metavar="NAME,...",
+        ),
+    ] = "",
+    as_json: JSON = False,
+) -> None:
     """Copy the load generator and its libraries to every host; a second run changes nothing."""
     from scale_sweep.cli import console
     from scale_sweep.hosts import setup
     from scale_sweep.hosts.inventory import read_inventory
+    from scale_sweep.hosts.servers import names_of
 
-    made = setup.prepare(read_inventory(hosts), console.say)
+    names = names_of(servers)
+    made = setup.prepare(read_inventory(hosts), console.say, names)
     if as_json:
-        console.show_json([{"host": one.entry.name, "digest": one.digest, "changed": one.changes} for one in made])
+        console.show_json([_prepared(one) for one in made])
         return
     for one in made:
         console.show_line(f"{one.entry.name}: {one.changes} changed, files {one.digest} in {one.entry.home}")
+        for words in one.lacks:
+            console.show_line(f"{one.entry.name}: {words}")
     console.show_line(f"next: scale hosts check {hosts}")
+
+
+def _prepared(one: PreparedHost) -> dict[str, Any]:
+    words = {"host": one.entry.name, "digest": one.digest, "changed": one.changes}
+    return {**words, "servers": one.servers, "lacks": list(one.lacks)} if one.servers else words
 
 
 def check(hosts: HOSTS, as_json: JSON = False) -> None:

@@ -23,8 +23,10 @@ from scale_sweep.agent.lines import BEAT_S, LEASE_S, READY, SharedWriter, error_
 from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
 from scale_sweep.base.interrupts import current, deferred
 from scale_sweep.hosts.inventory import HostEntry
+from scale_sweep.hosts.servers import FOLDER
 from scale_sweep.machine.disks import kept_limit
 from scale_sweep.machine.host import new_pages
+from scale_sweep.server.targets.installed import COPIES_VARIABLE
 
 READY_S = 60.0
 ANSWER_S = 120.0
@@ -113,6 +115,7 @@ class AgentLink:
         line = (
             f"cd / && test -f {home}/digest || {{ echo 'scale is not prepared here' >&2; exit 9; }}; "
             f"PYTHONPATH={home}/site SCALE_LOADGEN={home}/bin/scale-loadgen PYTHONDONTWRITEBYTECODE=1 {switches()}"
+            f"{COPIES_VARIABLE}={shell_path(f'{self.host.home}/{FOLDER}')} "
             f"exec {shlex.quote(self.host.python)} -m scale_sweep.agent"
         )
         pipe = subprocess.PIPE

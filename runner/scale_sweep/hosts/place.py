@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.agent.trials import choice_of, plain_choice
-from scale_sweep.base.errors import ProvisionError, ScaleError, UsageError
+from scale_sweep.base.errors import PreflightError, ProvisionError, ScaleError, UsageError
 from scale_sweep.base.interrupts import Stop, deferred
 from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.held_setup import HeldSetup
@@ -23,6 +23,7 @@ from scale_sweep.hosts.inventory import Inventory
 from scale_sweep.hosts.link import END_S, AgentLink, Asked
 from scale_sweep.hosts.load_hosts import LoadHost, OfController
 from scale_sweep.hosts.network import networks
+from scale_sweep.hosts.servers import to_have_on
 from scale_sweep.hosts.trial_loads import TrialLoads
 from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
 from scale_sweep.machine.host import Host
@@ -90,9 +91,13 @@ class HostsPlace:
     # What a plan needs (plan/preparing/on_hosts.py).
 
     def choose(self, request: RequestedServer) -> ServerChoice:
-        """The server that the host has. Raises as its own `choose`, with the host's name."""
+        """The server that the host has. Raises as its own `choose`, with the host's name, and how that gets it."""
         words = {name: getattr(request, name) for name in _WORDS}
-        return choice_of(self._server.ask("choose", request=words).answer())
+        try:
+            return choice_of(self._server.ask("choose", request=words).answer())
+        except PreflightError as error:
+            remedy = to_have_on(self.server, self._inventory.path, request.target, error.remedy)
+            raise PreflightError(error.message, remedy=remedy) from None
 
     def data(self, requested: str) -> DataPlace:
         """The place for data on the server's host."""

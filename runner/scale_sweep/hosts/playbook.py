@@ -17,11 +17,13 @@ PLAYBOOK_S = 900
 
 @dataclass(frozen=True, kw_only=True)
 class HostFiles:
-    """The files of a host. home: absolute. archive: on this machine; "" where the host has it."""
+    """The files of a host. home: absolute. archive, servers: of the files and of database servers, on this machine; ""
+    where the host has them, or needs none."""
 
     home: str
     digest: str = ""
     archive: str = ""
+    servers: str = ""
 
 
 def run_playbook(hosts: Mapping[str, tuple[HostEntry, HostFiles]], state: str) -> dict[str, int]:
@@ -68,6 +70,7 @@ def run_playbook(hosts: Mapping[str, tuple[HostEntry, HostFiles]], state: str) -
 
 def _variables(host: HostEntry, files: HostFiles) -> dict[str, Any]:
     own = {"scale_home": files.home, "scale_digest": files.digest, "scale_archive": files.archive}
+    own["scale_servers"] = files.servers
     own["ansible_remote_tmp"] = f"{files.home}/ansible"  # nothing stays elsewhere
     return {**host.variables, **own, "ansible_python_interpreter": host.python}
 

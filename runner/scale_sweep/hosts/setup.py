@@ -6,6 +6,7 @@ A host is asked first what Python it has; then it gets the files for that. Refus
 from __future__ import annotations
 
 import itertools
+import platform
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,11 +14,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from scale_sweep.agent.serve import DIGEST_FILE
 from scale_sweep.base.errors import UsageError
 from scale_sweep.hosts.inventory import HostEntry, Inventory
 from scale_sweep.hosts.link import AgentLink, run_line
 from scale_sweep.hosts.package import Kind, Package, package_for
 from scale_sweep.hosts.playbook import HostFiles, run_playbook
+from scale_sweep.hosts.servers import FOLDER, CopiedServers, copied_servers, refuse_other_machine
 
 LEAST_PYTHON = (3, 11)
 Say = Callable[[str], None]
@@ -81,38 +84,76 @@ def each_place(answers: Sequence[Found]) -> tuple[Found, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedHost:
-    """A host with its files. changes: of this preparation."""
+    """A host with its files. changes: of this preparation. servers: the digest of the copied servers; "" for none.
+    lacks: why a copied server does not run there."""
 
     entry: HostEntry
     digest: str
     changes: int
+    servers: str = ""
+    lacks: tuple[str, ...] = ()
 
 
-def prepare(inventory: Inventory, say: Say) -> tuple[PreparedHost, ...]:
-    """Puts the files on every host that lacks them. Raises UsageError or ProvisionError."""
+def prepare(inventory: Inventory, say: Say, names: Sequence[str] = ()) -> tuple[PreparedHost, ...]:
+    """Puts the files on every host that lacks them, and the named servers of this machine on those of [server]. Without
+    names, the servers that are there stay. Raises UsageError, PreflightError or ProvisionError."""
+    servers = copied_servers(names)
     answers = ask_all(inventory)
+    own = {host.name for host in inventory.servers} if names else set()
+    with_servers = [one for one in answers if one.entry.name in own]
+    for one in with_servers:
+        refuse_other_machine(one.entry.name, one.kind.machine, platform.machine())
     with tempfile.TemporaryDirectory(prefix="scale-hosts-") as folder:
         packages = {kind: package_for(kind, Path(folder)) for kind in {one.kind for one in answers}}
         archives: dict[Kind, str] = {}
         for one in answers:
-            if one.kind not in archives and not _has(one.entry, packages[one.kind].digest):
+            digest = packages[one.kind].digest
+            if one.kind not in archives and not _has(one.entry, digest, digest):
                 archives[one.kind] = str(_archive(packages[one.kind], Path(folder), say))
+        archives_of_servers = _archives_of_servers(servers, with_servers, Path(folder), say)
         files = {
             one.entry.name: (
                 one.entry,
-                HostFiles(home=one.entry.home, digest=packages[one.kind].digest, archive=archives.get(one.kind, "")),
+                HostFiles(
+                    home=one.entry.home,
+                    digest=packages[one.kind].digest,
+                    archive=archives.get(one.kind, ""),
+                    servers=archives_of_servers.get(one.entry.name, ""),
+                ),
             )
             for one in each_place(answers)
         }
         changes = run_playbook(files, "present")
     return tuple(
-        PreparedHost(entry=one.entry, digest=packages[one.kind].digest, changes=changes.get(one.entry.name, 0))
+        PreparedHost(
+            entry=one.entry,
+            digest=packages[one.kind].digest,
+            changes=changes.get(one.entry.name, 0),
+            servers=servers.digest if one in with_servers else "",
+            lacks=_lacks(one.entry, packages[one.kind].digest, servers) if one in with_servers else (),
+        )
         for one in answers
     )
 
 
-def _has(host: HostEntry, digest: str) -> bool:
-    return run_line(host, f"cat '{host.home}/{digest}/digest' 2>/dev/null || true").strip() == digest
+def _archives_of_servers(servers: CopiedServers, hosts: Sequence[Found], folder: Path, say: Say) -> dict[str, str]:
+    """The archive of the servers, by the name of each host that lacks it."""
+    lacking = [one.entry.name for one in hosts if not _has(one.entry, FOLDER, servers.digest)]
+    archive = folder / "servers.tar.gz"
+    if lacking:
+        say(f"packing {servers.bytes / 1e6:.0f} MB of {', '.join(servers.names)}")
+        servers.write(archive)
+    return dict.fromkeys(lacking, str(archive))
+
+
+def _has(host: HostEntry, folder: str, digest: str) -> bool:
+    return run_line(host, f"cat '{host.home}/{folder}/{DIGEST_FILE}' 2>/dev/null || true").strip() == digest
+
+
+def _lacks(host: HostEntry, digest: str, servers: CopiedServers) -> tuple[str, ...]:
+    """What keeps copied servers from running on a host, as its agent sees it."""
+    with AgentLink(host, digest) as link:
+        return tuple(str(words) for words in link.ask("lacking", names=servers.names).answer())
 
 
 def _archive(package: Package, folder: Path, say: Say) -> Path:

@@ -60,7 +60,7 @@ def _listed(pinned: Pinned) -> ListedServer:
     home = home_of(pinned)
     if not is_installed(home):
         return ListedServer(name=pinned.name, version=pinned.version, home="")
-    wrong = corrupt(pinned)
+    wrong = corrupt(pinned, home, f"scale servers install {pinned.name}")
     return ListedServer(
         name=pinned.name, version=pinned.version, home=str(home), corrupt=wrong.sentence if wrong else ""
     )

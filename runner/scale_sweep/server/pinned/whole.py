@@ -17,7 +17,7 @@ from scale_sweep.base.errors import PreflightError
 from scale_sweep.machine.state.copies import tree_digest
 from scale_sweep.machine.state.trusted import open_trusted
 from scale_sweep.server.pinned.pins import Pinned, read_pins
-from scale_sweep.server.targets.installed import COMPLETE, servers_folder
+from scale_sweep.server.targets.installed import COMPLETE, copies_folder, servers_folder
 
 JAVA, BIN, LIB = "java", "bin", "lib"
 
@@ -44,27 +44,29 @@ def is_installed(home: Path) -> bool:
 def corrupt_servers(homes: Iterable[str]) -> list[Corrupt]:
     """Those of the directories that `scale servers install` made and that are not as it made them."""
     wanted = {os.path.realpath(home) for home in homes}
-    mistakes = (
-        corrupt(pinned) for pinned in read_pins().servers.values() if os.path.realpath(home_of(pinned)) in wanted
-    )
+    pins, copies = read_pins().servers.values(), copies_folder()
+    places = [(pinned, home_of(pinned), f"scale servers install {pinned.name}") for pinned in pins]
+    if copies:
+        again = "scale hosts prepare HOSTS.ini --servers"
+        places += [(one, copies / f"{one.name}-{one.version}", f"{again} {one.name}") for one in pins]
+    mistakes = (corrupt(one, home, command) for one, home, command in places if os.path.realpath(home) in wanted)
     return [one for one in mistakes if one is not None]
 
 
-def corrupt(pinned: Pinned) -> Corrupt | None:
-    """The mistake in an installed server; None if it has none."""
-    home = home_of(pinned)
+def corrupt(pinned: Pinned, home: Path, command: str) -> Corrupt | None:
+    """The mistake in an installed server; None if it has none. command: repairs it."""
     try:
         os.close(open_trusted(home))
         wrong = changed(home, pinned)
     except PreflightError as error:
-        return _corrupt(pinned, error.message)
+        return Corrupt(name=pinned.name, sentence=error.message, command=command)
     except OSError as error:
-        return _corrupt(pinned, f"{error.filename or home}: {error.strerror}")
-    return (
-        _corrupt(pinned, f"corrupt: {', '.join(wrong[:3])} in {home}{' and more' * (len(wrong) > 3)}")
-        if wrong
-        else None
-    )
+        sentence = f"{error.filename or home}: {error.strerror}"
+        return Corrupt(name=pinned.name, sentence=sentence, command=command)
+    if not wrong:
+        return None
+    sentence = f"corrupt: {', '.join(wrong[:3])} in {home}{' and more' * (len(wrong) > 3)}"
+    return Corrupt(name=pinned.name, sentence=sentence, command=command)
 
 
 def changed(home: Path, pinned: Pinned) -> list[str]:
@@ -106,7 +108,3 @@ def file_digest(path: Path) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return ""
-
-
-def _corrupt(pinned: Pinned, sentence: str) -> Corrupt:
-    return Corrupt(name=pinned.name, sentence=sentence, command=f"scale servers install {pinned.name}")

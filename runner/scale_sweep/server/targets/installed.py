@@ -1,4 +1,4 @@
-"""The directories of servers from `scale servers install`, in the user's cache.
+"""The directories of servers from `scale servers install`, in the user's cache, and of their copies on a host.
 
 Refuses to install them: the package `servers` does that. Refuses directories that another user can change.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 from scale_sweep.machine.state import distrust
 
 CACHE_VARIABLE = "SCALE_SERVERS_DIR"
+COPIES_VARIABLE = "SCALE_COPIED_SERVERS_DIR"  # on a host: the copies that `scale hosts prepare` made there
 COMPLETE = "complete"  # a file in the folder of a server, written last
 
 
@@ -19,6 +20,12 @@ def servers_folder() -> Path:
     named = os.environ.get(CACHE_VARIABLE, "")
     cache = os.environ.get("XDG_CACHE_HOME", "") or str(Path.home() / ".cache")
     return Path(named) if named else Path(cache) / "scale" / "servers"
+
+
+def copies_folder() -> Path | None:
+    """The directory of the copies of servers; None where no controller made any."""
+    named = os.environ.get(COPIES_VARIABLE, "")
+    return Path(named) if named else None
 
 
 def installed(name: str) -> tuple[str, ...]:
@@ -34,4 +41,5 @@ def distrusted(name: str) -> str:
 
 
 def _complete(name: str) -> list[Path]:
-    return [path.parent for path in servers_folder().glob(f"{name}-*/{COMPLETE}")]
+    folders = [folder for folder in (servers_folder(), copies_folder()) if folder]
+    return [path.parent for folder in folders for path in folder.glob(f"{name}-*/{COMPLETE}")]
