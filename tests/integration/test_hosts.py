@@ -251,6 +251,21 @@ def test_data_in_memory_is_on_the_servers_host_and_gone_after_the_run_and_after_
     assert memory_on(1) == []
 
 
+def test_loop_disks_are_on_the_servers_host_and_gone_after_the_run(pairs, tmp_path):
+    argv = ("sweep", "disk", "--disks", "1..2", "--loop", "400MiB", "--target", "postgres", "--replicates", "1", "-y")
+    swept = scale(*argv, "--no-metrics", *ONE, "--rows", "100k", "--hosts", pairs[0], "--results", tmp_path)
+    assert swept.returncode in (0, 10), swept.stderr
+    run, manifest = only_run(tmp_path)
+    assert [(disk["kind"], disk["name"]) for disk in manifest["data_disks"]] == [("loop", "d1"), ("loop", "d2")]
+    assert len(manifest["disk_ceilings"]) == 3
+    trials = trials_of(tmp_path)
+    assert [trial["measurement"]["rows_counted"] for trial in trials] == [100_000, 100_000]
+    assert (
+        on(1, f"grep scale-disks- /proc/mounts; ls /var/lib/scale-disks; losetup -n -O BACK-FILE | grep {run.name}")
+        == ""
+    )
+
+
 def cut(host):
     """Drops everything that reaches a host, or leaves it, until its lease has ended its agent with all that it made."""
     on(host, "iptables -I INPUT ! -i lo -j DROP; iptables -I OUTPUT ! -o lo -j DROP")

@@ -156,14 +156,15 @@ def test_a_clock_counts_as_moved_beyond_the_errors_of_both_measurements(moved_ms
     ("more", "words"),
     [
         ({"endpoint": "127.0.0.1:1"}, "--endpoint"),
-        ({"disks": DiskSource(kind="loop", loop_bytes=2**30)}, "--disks"),
+        ({"disk_placement": "stripe"}, "--disk-placement stripe"),
         ({"load": replace(make_sweep().load, trace_every=10)}, "--trace"),
         ({"load": replace(make_sweep().load, generator="pgbench")}, "--load-generator"),
         ({"generator_cpus": (0,)}, "scale_cpus"),
     ],
 )
 def test_what_is_measured_on_one_machine_only_is_refused_by_its_flag(more, words):
-    sweep = replace(make_sweep(), endpoint="", data_dir="ram:1GiB", generator_cpus=())
+    disks = DiskSource(kind="loop", loop_bytes=2**30)
+    sweep = replace(make_sweep(), endpoint="", data_dir="ram:1GiB", disks=disks, generator_cpus=())
     refuse_elsewhere(sweep)
     with pytest.raises(UsageError, match=words) as refused:
         refuse_elsewhere(replace(sweep, **more))
@@ -206,7 +207,20 @@ def test_files_go_once_to_a_machine_with_two_names():
 
 
 def test_an_agent_knows_its_requests_and_no_other():
-    names = ("clean", "clock", "facts", "listen", "load", "send", "watch", "choose", "findings", "trial", "set_up")
+    names = (
+        "clean",
+        "clock",
+        "facts",
+        "listen",
+        "load",
+        "send",
+        "watch",
+        "choose",
+        "findings",
+        "trial",
+        "set_up",
+        "tiers",
+    )
     assert all(callable(request_of(name)) for name in names)
     with pytest.raises(ValueError, match="exec: no such request"):
         request_of("exec")

@@ -124,7 +124,11 @@ ALLOWED = {
     "measure.executing": {
         "base.errors", "base.interrupts", "base.units", "model", "machine.disks", "machine.host",
         "experiment.work", "loadgen", "server.runtimes", "server.targets", "results.identity", "results.store",
-        "report", "plan", "measure.machine_setup", "measure.trial",
+        "report", "plan", "measure.disk_placement", "measure.machine_setup", "measure.trial",
+    },
+    "measure.disk_placement": {
+        "base.errors", "base.interrupts", "model", "server.runtimes", "server.targets", "measure.machine_setup",
+        "measure.trial",
     },
     "measure.machine_setup": {
         "base.units", "model", "machine.disks", "machine.host", "machine.state", "server.runtimes", "server.targets",
@@ -139,9 +143,9 @@ ALLOWED = {
         "judge.figures", "judge.method", "judge.verdict",
     },
     "agent": {
-        "base.errors", "base.interrupts", "base.spawning", "model", "machine.host", "machine.sampling", "machine.state",
-        "loadgen", "server.pinned", "server.runtimes", "server.targets", "results.store", "plan.preparing",
-        "measure.machine_setup", "measure.trial",
+        "base.errors", "base.interrupts", "base.spawning", "model", "machine.disks", "machine.host", "machine.sampling",
+        "machine.state", "loadgen", "server.pinned", "server.runtimes", "server.targets", "results.store",
+        "plan.preparing", "measure.disk_placement", "measure.machine_setup", "measure.trial",
     },
     "hosts": {
         "base.errors", "base.interrupts", "base.nearest", "base.spawning", "base.units", "model", "machine.disks",

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from scale_sweep.agent.talk import Talk
 from scale_sweep.agent.trials import RUNNING
+from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.host.cpu_work import speed_now
 from scale_sweep.machine.host.new_pages import measure_new_pages
+from scale_sweep.measure.disk_placement import supports_tiers
 from scale_sweep.measure.machine_setup import MachineSetup, machine_ready
+from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.plan.preparing import data_place
 from scale_sweep.results.store.codec import from_plain
 
@@ -57,4 +60,10 @@ def set_up(talk: Talk, line: Mapping[str, Any]) -> None:
             time.sleep(0.05)
 
 
-REQUESTS = {"data": data, "new_pages": new_pages, "speed": speed, "set_up": set_up}
+def tiers(talk: Talk, line: Mapping[str, Any]) -> tuple[bool, str]:
+    """Whether the server of an order supports several data directories, and the observation in words."""
+    order = from_plain(line["order"], TrialOrder, _CONTROLLER)
+    return supports_tiers(replace(order, program=loadgen_path()), talk.stop)
+
+
+REQUESTS = {"data": data, "new_pages": new_pages, "speed": speed, "set_up": set_up, "tiers": tiers}

@@ -111,12 +111,12 @@ class AgentLink:
 
     def begin(self) -> None:
         """Starts the agent. Call `greet` then, and `close` in any case. Raises UsageError."""
-        home = shell_path(f"{self.host.home}/{self._digest}")
+        home, python = shell_path(f"{self.host.home}/{self._digest}"), shlex.quote(self.host.python)
         line = (
             f"cd / && test -f {home}/digest || {{ echo 'scale is not prepared here' >&2; exit 9; }}; "
             f"PYTHONPATH={home}/site SCALE_LOADGEN={home}/bin/scale-loadgen PYTHONDONTWRITEBYTECODE=1 {switches()}"
             f"{COPIES_VARIABLE}={shell_path(f'{self.host.home}/{FOLDER}')} "
-            f"exec {shlex.quote(self.host.python)} -m scale_sweep.agent"
+            f'PATH={home}/bin:"$PATH" SCALE_PYTHON={python} exec {python} -m scale_sweep.agent'
         )
         pipe = subprocess.PIPE
         try:

@@ -22,13 +22,20 @@ from scale_sweep.agent.serve import DIGEST_FILE
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.base.spawning import run_within
 from scale_sweep.loadgen.binary import LOOPBACK, loadgen_path
+from scale_sweep.machine.disks.playbook import playbook_path
 from scale_sweep.results.identity import PACKAGE
 
-# The libraries of the agent, and of the clients of databases, with what they need.
+# The libraries of the agent, and of the clients of databases, with what they need. Ansible makes disks, and needs its
+# cryptography only for vaults.
 LIBRARIES = (
-    "attrs", "cattrs", "hdrhistogram", "numpy", "psutil", "psycopg", "psycopg-binary", "scipy", "typing_extensions",
+    "ansible-core", "ansible-runner", "attrs", "cattrs", "hdrhistogram", "jinja2", "lockfile", "markupsafe", "numpy",
+    "packaging", "pexpect", "psutil", "psycopg", "psycopg-binary", "ptyprocess", "python-daemon", "pyyaml", "scipy",
+    "typing_extensions",
 )  # fmt: skip
-LEFT_OUT = ("tests", "__pycache__", "include")
+LEFT_OUT = ("tests", "__pycache__", "include", "ansible_test", "galaxy")
+ANSIBLE = """#!/bin/sh
+exec "${SCALE_PYTHON:-python3}" -m ansible playbook "$@"
+"""
 # Of scipy the judgement of a trial needs Student's t alone. All of scipy has 114 MB, this part and what it imports 43.
 PARTS = {"scipy": "scipy.special"}
 FETCH_S = 300.0
@@ -79,6 +86,8 @@ def package_for(kind: Kind, scratch: Path) -> Package:
     program = Path(loadgen_path()).resolve()
     own = [(f"{SITE}/scale_sweep/{path.relative_to(PACKAGE)}", path) for path in sorted(_own_files())]
     programs = [(f"bin/{name}", program.parent / name) for name in (program.name, LOOPBACK)]
+    programs.append(("bin/ansible-playbook", _written(scratch / "ansible-playbook")))
+    own += _playbooks()
     here = Kind(python=f"{sys.version_info.major}.{sys.version_info.minor}", machine=_machine())
     libraries = _installed() if kind == here else _fetched(kind, scratch)
     files = tuple(sorted({**dict(own), **dict(libraries), **dict(programs)}.items()))
@@ -86,6 +95,21 @@ def package_for(kind: Kind, scratch: Path) -> Package:
     for name, path in files:
         digest.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return Package(kind=kind, files=files, digest=digest.hexdigest()[:16])
+
+
+def _written(script: Path) -> Path:
+    """The script that starts Ansible on a host."""
+    script.write_text(ANSIBLE, encoding="ascii")
+    script.chmod(0o755)
+    return script
+
+
+def _playbooks() -> Iterator[tuple[str, Path]]:
+    """The files by which Ansible makes disks."""
+    folder = playbook_path().parent
+    for path in folder.rglob("*"):
+        if path.is_file():
+            yield f"{SITE}/scale_sweep/{folder.name}/{path.relative_to(folder)}", path
 
 
 def _own_files() -> Iterator[Path]:

@@ -37,6 +37,7 @@ from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.events import event_of
 
 TRIAL_S = 48 * 3600.0  # every wait of a trial has its own deadline; this one ends a host that forgot them
+TIERS_S = 900.0  # a server's start, its schema and its end, each with its own deadline
 AGAIN_S = 60.0
 _WORDS = ("target", "runtime", "version", "image", "home", "endpoint")
 
@@ -147,14 +148,20 @@ class HostsPlace:
         finally:
             self._held = None
             held.end()
-            if setup.ram is not None and self._server.broken:
-                with contextlib.suppress(ScaleError):  # else the next agent frees the memory, or `scale hosts clean`
+            if (setup.ram or setup.plan.sweep.disks) and self._server.broken:
+                with contextlib.suppress(ScaleError):  # else the next agent unmounts them, or `scale hosts clean`
                     self._start_again(self.server)
 
     def _before_trial(self) -> None:
         self._reach_again()
         if self._held is not None:
             self._held.before_trial()
+
+    def supports_tiers(self, order: TrialOrder, stop: Stop) -> tuple[bool, str]:
+        """Tries it on the server's host."""
+        with stop.here():
+            supports, sentence = self._server.ask("tiers", order=asdict(order)).answer(TIERS_S)
+        return bool(supports), str(sentence)
 
     def remove_data(self, name: str) -> None:
         """Removes rows that trials shared, on the server's host."""

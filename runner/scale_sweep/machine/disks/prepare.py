@@ -31,6 +31,9 @@ def prepared(source: DiskSource, count: int, run_id: str, base: Path) -> Iterato
     if source.kind == "dir":
         yield tuple(_disk(f"d{i + 1}", path, source) for i, path in enumerate(source.dirs[:count]))
         return
+    there = find_set(run_id)
+    if there is not None and there.in_use:  # an agent that lost its controller, and still removes them
+        raise ProvisionError(f"the disks {run_id} are another process's now", remedy="wait until it has removed them")
     disk_set = new_set(run_id, source, count, base, owner="root", kept=False)
     with _undone_on_error(disk_set):
         yield _make(disk_set)

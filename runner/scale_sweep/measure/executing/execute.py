@@ -11,14 +11,16 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.base.interrupts import Stop, current
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.host.ram import RamDirectory
+from scale_sweep.measure.disk_placement import placement_of
 from scale_sweep.measure.executing.place import Here, Place
-from scale_sweep.measure.executing.run_setup import Ceilings, data_of_run, placement_of
+from scale_sweep.measure.executing.run_setup import Ceilings, data_of_run
 from scale_sweep.measure.machine_setup import MachineSetup, PreparedDisks, Say
 from scale_sweep.measure.trial.order import DataSet, TrialOrder
 from scale_sweep.model import (
@@ -149,7 +151,8 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
                 execution=execution, run_id=run_id, program=program, stage=stage, ceilings=ceilings, data=data
             )
             writer.update_manifest(**place.manifest())
-            placement, why = placement_of(plan, orders.order, stop, say)
+            tried = partial(place.supports_tiers, stop=stop)
+            placement, why = placement_of(plan, orders.order, tried, say)
             by_trial = {t.trial_id: rate for t in plan.trials if (rate := ceilings.of(t)) is not None}
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             dispatch(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)

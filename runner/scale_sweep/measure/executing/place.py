@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
+from scale_sweep.measure.disk_placement import supports_tiers
 from scale_sweep.measure.machine_setup import MachineReady, MachineSetup, Say, machine_ready
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.preload import remove
@@ -28,6 +29,9 @@ class Place(Protocol):
 
     def set_up(self, setup: MachineSetup, say: Say) -> contextlib.AbstractContextManager[MachineReady]:
         """Makes the shared parts of the trials on the server's machine, until the end of the block: `machine_ready`."""
+
+    def supports_tiers(self, order: TrialOrder, stop: Stop) -> tuple[bool, str]:
+        """Whether the server supports several data directories; see `disk_placement.supports_tiers`."""
 
     def remove_data(self, name: str) -> None:
         """Removes rows that trials shared."""
@@ -52,6 +56,9 @@ class Here:
 
     def set_up(self, setup: MachineSetup, say: Say) -> contextlib.AbstractContextManager[MachineReady]:
         return machine_ready(setup, say)
+
+    def supports_tiers(self, order: TrialOrder, stop: Stop) -> tuple[bool, str]:
+        return supports_tiers(order, stop)
 
     def remove_data(self, name: str) -> None:
         remove(name)

@@ -133,7 +133,7 @@ def refuse_elsewhere(sweep: Sweep) -> None:
     """Raises UsageError for what is measured on one machine only."""
     refused = {
         "--endpoint: the server runs already; --hosts starts one": sweep.endpoint,
-        "--disks: disks are not made on another host yet": sweep.disks,
+        "--disk-placement stripe: an array is not made on another host yet": sweep.disk_placement == "stripe",
         "--trace: requests are not kept on another host yet": sweep.load.trace_every,
         "--load-generator: only scale's own makes a load on several hosts": not sweep.load.is_ours,
         "--generator-cpus: name them in the inventory (scale_cpus)": sweep.generator_cpus,
