@@ -32,12 +32,13 @@ LIBRARIES = (
     "packaging", "pexpect", "psutil", "psycopg", "psycopg-binary", "ptyprocess", "python-daemon", "pyyaml", "scipy",
     "typing_extensions",
 )  # fmt: skip
-LEFT_OUT = ("tests", "__pycache__", "include", "ansible_test", "galaxy")
+LEFT_OUT = ("tests", "__pycache__", "include", "ansible_test", "galaxy", "distutils")
 ANSIBLE = """#!/bin/sh
 exec "${SCALE_PYTHON:-python3}" -m ansible playbook "$@"
 """
 # Of scipy the judgement of a trial needs Student's t alone. All of scipy has 114 MB, this part and what it imports 43.
 PARTS = {"scipy": "scipy.special"}
+ONLY_FOR_TYPES = ".pyi"
 FETCH_S = 300.0
 SITE = "site"
 
@@ -135,6 +136,8 @@ def _installed() -> Iterator[tuple[str, Path]]:
 def _is_needed(file: PurePath) -> bool:
     """Whether the agent may import a library's file, by its path below the libraries: of a library of PARTS, its own
     modules, and the packages in it that its part imports here."""
+    if file.suffix == ONLY_FOR_TYPES:
+        return False
     part = PARTS.get(file.parts[0])
     if part is None or len(file.parts) == 2:
         return True
