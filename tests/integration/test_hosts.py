@@ -238,7 +238,7 @@ def memory_on(host):
 
 
 def test_data_in_memory_is_on_the_servers_host_and_gone_after_the_run_and_after_its_agent(pairs, tmp_path):
-    words = ("--duration", "4s", "--warmup", "1s", "--replicates", "2", "--data-dir", "ram:512MiB")
+    words = ("--duration", "4s", "--warmup", "1s", "--replicates", "2", "--data-dir", "ram:2GiB")
     process = begun(pairs[0], tmp_path, *words)
     assert "tmpfs" in memory_on(1) and memory_on(2) == []
     on(1, "pkill -9 -f '^[^ ]*python3 -m scale_sweep.agent'")
@@ -247,7 +247,7 @@ def test_data_in_memory_is_on_the_servers_host_and_gone_after_the_run_and_after_
     assert lost["verdict"]["kind"] == "ABORTED" and "host1" in json.dumps(lost["verdict"]), output
     assert second["verdict"]["kind"] != "ABORTED" and second["measurement"]["rows_counted"], output
     (disk,) = only_run(tmp_path)[1]["data_disks"]
-    assert (disk["kind"], disk["size_bytes"]) == ("ram", 512 * 2**20)
+    assert (disk["kind"], disk["size_bytes"]) == ("ram", 2 * 2**30)
     assert memory_on(1) == []
 
 
