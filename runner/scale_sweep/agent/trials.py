@@ -68,9 +68,9 @@ def chosen(talk: Talk, line: Mapping[str, Any]) -> dict[str, str]:
 
 
 def lacking(talk: Talk, line: Mapping[str, Any]) -> list[str]:
-    """What keeps servers whose files are here from running, such as a missing Java."""
-    found = {str(name): lacking_of(str(name)) for name in line["names"] if installed(str(name))}
-    return [f"{name}: {one.sentence}" for name, one in found.items() if one]
+    """The reasons why servers whose files are here do not run, such as a missing Java."""
+    reasons = {str(name): lacking_of(str(name)) for name in line["names"] if installed(str(name))}
+    return [f"{name}: {reason.sentence}" for name, reason in reasons.items() if reason]
 
 
 def plain_choice(choice: ServerChoice) -> dict[str, str]:

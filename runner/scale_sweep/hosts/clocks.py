@@ -55,15 +55,15 @@ def measure_clocks(links: Mapping[str, AgentLink]) -> dict[str, HostClock]:
 
     In each round another host is the last one that is asked: its answer waits for no other request here.
     """
-    asked = {name: _Trips(link) for name, link in links.items()}
-    names = list(asked)
+    trips = {name: _Trips(link) for name, link in links.items()}
+    names = list(trips)
     for number in range(ROUND_TRIPS):
         first = number % len(names)
         for name in names[first:] + names[:first]:
-            asked[name].ask()
-        for one in asked.values():
+            trips[name].ask()
+        for one in trips.values():
             one.wait()
-    return {name: one.clock() for name, one in asked.items()}
+    return {name: one.clock() for name, one in trips.items()}
 
 
 class _Trips:

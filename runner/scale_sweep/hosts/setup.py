@@ -151,7 +151,7 @@ def _has(host: HostEntry, folder: str, digest: str) -> bool:
 
 
 def _lacks(host: HostEntry, digest: str, servers: CopiedServers) -> tuple[str, ...]:
-    """What keeps copied servers from running on a host, as its agent sees it."""
+    """The reasons why copied servers do not run on a host, from its agent."""
     with AgentLink(host, digest) as link:
         return tuple(str(words) for words in link.ask("lacking", names=servers.names).answer())
 
