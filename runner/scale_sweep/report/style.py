@@ -74,9 +74,9 @@ p{margin:6px 0;max-width:78ch}
 .eyebrow,.note,figcaption{color:var(--soft);font-size:13px}
 .question{font-size:16px;color:var(--soft)}
 .answer{font-size:20px;line-height:1.45;margin:18px 0 14px;max-width:68ch;text-wrap:pretty}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:10px;margin:14px 0}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(185px,1fr));gap:10px;margin:14px 0}
 .tile{background:var(--raised);border-radius:8px;padding:9px 13px}
-.tile b{display:block;font-size:18px;line-height:1.25;font-variant-numeric:tabular-nums}
+.tile b{display:block;font-size:16.5px;line-height:1.25;font-variant-numeric:tabular-nums}
 .tile:only-child{max-width:240px}
 .tile span{color:var(--soft);font-size:13px}
 .chips{display:flex;flex-wrap:wrap;gap:6px;margin:10px 0}
