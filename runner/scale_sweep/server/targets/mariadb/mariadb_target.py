@@ -1,7 +1,8 @@
 """MariaDB: one InnoDB table of all devices, partitioned by device, loaded by LOAD DATA LOCAL or bulk REPLACE.
 
-The server comes from Debian's package: installed, or unpacked into a folder. Refuses a socket for other users and the
-machine's configuration: each trial has its own user, whose password is in the trial's directory only.
+The server is that of `scale servers install`, of an archive of MariaDB, or of Debian's package: installed, or unpacked
+into a folder. Refuses a socket for other users and the machine's configuration: each trial has its own user, whose
+password is in the trial's directory only.
 """
 
 from __future__ import annotations
@@ -9,20 +10,34 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.server.targets.installed import installed
 from scale_sweep.server.targets.mariadb.mariadb_session import DATABASE, SQL_TYPES, USER, MariadbSession
 from scale_sweep.server.targets.program import refused_flags, run_program, version_of
 
-PROGRAM = "sbin/mariadbd"
+# Of Debian's package, and of MariaDB's own archives. MariaDB 11 gives the tables another name.
+_PROGRAMS = ("sbin/mariadbd", "bin/mariadbd")
+_TABLES = tuple(f"{share}/{name}_system_tables" for share in ("share/mysql", "share") for name in ("mysql", "mariadb"))
+_UNLOADED = re.compile(r"error while loading shared libraries: ([^\s:]+)")
+_PACKAGES = {  # Debian's, by library. Its own server needs them all, an archive of MariaDB the first three.
+    "libcrypt.so.1": "libcrypt1",
+    "libstdc++.so.6": "libstdc++6",
+    "libsystemd.so.0": "libsystemd0",
+    "libaio.so.1": "libaio1",
+    "libnuma.so.1": "libnuma1",
+    "libpcre2-8.so.0": "libpcre2-8-0",
+    "libssl.so.3": "libssl3",
+    "liburing.so.2": "liburing2",
+}
+_VERSION = ("--no-defaults", "--version")
 _CONNECTIONS = 151  # MariaDB's own default
 _OWN_KNOBS = {"partitions", "connections"}
-_TABLES = ("mysql_system_tables.sql", "mysql_system_tables_data.sql")
 _DOUBTFUL = re.compile(r"\[ERROR\]|signal \d+|InnoDB: Assertion|Out of memory|No space left", re.IGNORECASE)
 
 
@@ -32,11 +47,10 @@ class MariadbTarget(Target):
     doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
-        """mariadbd in `home`, else on PATH, else in /usr."""
-        for folder, source in [(home, "--home"), (f"{home}/usr", "--home")] if home else _usual():
-            path = Path(folder, PROGRAM)
-            if path.is_file():
-                version = version_of((str(path), "--no-defaults", "--version"), r"Ver (\d+(?:\.\d+)*)")
+        """mariadbd in `home`, else where `scale servers install` puts it, else on PATH, else in /usr."""
+        for folder, source in [(home, "--home"), (f"{home}/usr", "--home")] if home else _usual(self.facts.name):
+            if Path(program := _there(folder, _PROGRAMS)).is_file():
+                version = version_of((program, *_VERSION), r"Ver (\d+(?:\.\d+)*)")
                 return Installation(home=str(Path(folder).resolve()), version=version, source=source)
         return None
 
@@ -55,8 +69,11 @@ class MariadbTarget(Target):
         return series.refused_columns("MariaDB", trial, SQL_TYPES)
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
-        """Variables that it does not know, in its own words."""
-        argv = (f"{home}/{PROGRAM}", "--no-defaults", *_flags(self.settings(trial, is_ours=True)), "--help")
+        """Libraries that this machine lacks, and variables that it does not know, in its own words."""
+        program = _there(home, _PROGRAMS)
+        if unloaded := _unloaded(program):
+            return unloaded
+        argv = (program, "--no-defaults", *_flags(self.settings(trial, is_ours=True)), "--help")
         done = run_program((*argv, "--verbose"))
         is_refused = done is not None and "[ERROR]" in done.stderr
         lines = [line for line in done.stderr.splitlines() if "unknown" in line] if done and is_refused else []
@@ -73,17 +90,20 @@ class MariadbTarget(Target):
 
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """Its system tables, made by the server itself, then the server on the given address."""
-        data, first, share = f"{site.data_dir}/mariadb", f"{site.data_dir}/first.sql", f"{site.home}/share/mysql"
+        data, first = f"{site.data_dir}/mariadb", f"{site.data_dir}/first.sql"
+        tables = _there(site.home, [f"{name}.sql" for name in _TABLES])
+        share = str(Path(tables).parent)
         common = (
-            f"{site.home}/{PROGRAM}",
+            _there(site.home, _PROGRAMS),
             "--no-defaults",
             f"--datadir={data}",
             f"--lc-messages-dir={share}",
             f"--character-sets-dir={share}/charsets",
         )
-        tables = " ".join(shlex.quote(f"{share}/{name}") for name in _TABLES)
+        scripts = shlex.join((tables, f"{tables.removesuffix('.sql')}_data.sql"))
         made = (
-            f"(echo 'CREATE DATABASE mysql;'; echo 'USE mysql;'; cat {tables}) | {shlex.join((*common, '--bootstrap'))}"
+            f"(echo 'CREATE DATABASE mysql;'; echo 'USE mysql;'; cat {scripts}) | "
+            f"{shlex.join((*common, '--bootstrap'))}"
         )
         user = (
             f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n"
@@ -115,7 +135,31 @@ class MariadbTarget(Target):
         return MariadbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
 
 
-def _usual() -> Iterator[tuple[str, str]]:
+def _there(home: str, names: Sequence[str]) -> str:
+    """The path of the first of the files that is in `home`; of the first one if none is."""
+    return next((path for name in names if Path(path := f"{home}/{name}").is_file()), f"{home}/{names[0]}")
+
+
+def _unloaded(program: str) -> tuple[Finding, ...]:
+    """A finding for the first library that the program needs and that cannot be loaded."""
+    done = run_program((program, *_VERSION))
+    missing = _UNLOADED.search(done.stderr) if done else None
+    if missing is None:
+        return ()
+    library = Path(missing.group(1)).name
+    package = _PACKAGES.get(library)
+    return (
+        Finding(
+            blocking=True,
+            subject="mariadb",
+            sentence=f"{program} needs {library}, which cannot be loaded",
+            remedy=f"apt-get install {package}" if package else f"install the package that has {library}",
+        ),
+    )
+
+
+def _usual(name: str) -> Iterator[tuple[str, str]]:
+    yield from ((folder, "scale servers") for folder in installed(name))
     on_path = shutil.which("mariadbd")
     if on_path:
         yield str(Path(on_path).resolve().parent.parent), "PATH"
