@@ -54,7 +54,7 @@ def pins() -> Iterator[Pin]:
             wheel, _, version = one.wheel.requirement.partition("==")
             yield Pin(what=wheel, registry="PyPI", pinned=version, newest=newest_wheel(wheel))
         else:
-            artifact = MAIN_JARS.get(name) or ":".join(one.files[0].maven.split(":")[:2])
+            artifact = MAIN_JARS.get(name) or ":".join((one.archive or one.files[0]).maven.split(":")[:2])
             yield Pin(what=name, registry="Maven", pinned=one.version, newest=newest_jar(artifact))
     for name in WHEELS:
         yield Pin(what=name, registry="PyPI", pinned=installed_wheel(name), newest=newest_wheel(name))

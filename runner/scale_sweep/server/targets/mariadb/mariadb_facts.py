@@ -45,5 +45,7 @@ FACTS = Facts(
     at_rest="`FLUSH TABLES FOR EXPORT` has written every changed page",
     row_overhead_bytes=60,
     beyond_loopback="password",
-    to_install="apt-get install mariadb-server-core libmariadb3, or give --home DIR",
+    released={"10.11.19": "2026-09", "11.4.5": "2025-02"},
+    to_install="scale servers install mariadb and apt-get install libmariadb3, or apt-get install mariadb-server-core "
+    "libmariadb3 (10.11), or give --home DIR",
 )
