@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
 from scale_sweep.base.interrupts import current
+
+LOOK_S = 30.0  # the longest time until the next look, if a thread died without waking the others
 
 
 def out_of_step(number: int, many: int, trial_s: float) -> Callable[[int], None]:
@@ -49,7 +51,8 @@ class _Waiting:
                     with self.lock:
                         if is_so():
                             return
-                    news.get()
+                    with suppress(Empty):
+                        news.get(timeout=LOOK_S)
             finally:
                 with self.lock:
                     self._wakes.remove(wake)

@@ -62,7 +62,7 @@ def measure_clocks(links: Mapping[str, AgentLink]) -> dict[str, HostClock]:
         for name in names[first:] + names[:first]:
             trips[name].ask()
         for one in trips.values():
-            one.wait()
+            one.take_answer()
     return {name: one.clock() for name, one in trips.items()}
 
 
@@ -79,8 +79,8 @@ class _Trips:
         self._begun = time.monotonic_ns()
         self._link.ask("clock", on_line=lambda line: self._arrived.put((time.monotonic_ns(), line)))
 
-    def wait(self) -> None:
-        """Takes the answer. Raises ProvisionError."""
+    def take_answer(self) -> None:
+        """Waits for the answer, at most ANSWER_S. Raises ProvisionError."""
         name = self._link.host.name
         try:
             ended, line = self._arrived.get(timeout=ANSWER_S)
