@@ -261,8 +261,7 @@ def test_loop_disks_are_on_the_servers_host_and_gone_after_the_run(pairs, tmp_pa
     trials = trials_of(tmp_path)
     assert [trial["measurement"]["rows_counted"] for trial in trials] == [100_000, 100_000]
     assert (
-        on(1, f"grep scale-disks- /proc/mounts; ls /var/lib/scale-disks; losetup -n -O BACK-FILE | grep {run.name}")
-        == ""
+        on(1, f"grep {run.name} /proc/mounts; ls /var/lib/scale-disks; losetup -n -O BACK-FILE | grep {run.name}") == ""
     )
 
 
