@@ -251,6 +251,7 @@ def test_data_in_memory_is_on_the_servers_host_and_gone_after_the_run_and_after_
     assert memory_on(1) == []
 
 
+@pytest.mark.alone  # loop devices belong to the whole machine: tests of disks beside it would find those of the host
 def test_loop_disks_are_on_the_servers_host_and_gone_after_the_run(pairs, tmp_path):
     argv = ("sweep", "disk", "--disks", "1..2", "--loop", "400MiB", "--target", "postgres", "--replicates", "1", "-y")
     swept = scale(*argv, "--no-metrics", *ONE, "--rows", "100k", "--hosts", pairs[0], "--results", tmp_path)
