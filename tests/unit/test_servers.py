@@ -268,7 +268,7 @@ def test_a_processor_without_a_pinned_java_is_told_of_a_package(only_bin, monkey
 def test_what_is_there_and_what_maven_does_not_have_lack_nothing(only_bin):
     whole(only_bin)
     assert lacking("kairosdb") is None
-    assert lacking("influxdb") is None
+    assert lacking("timescaledb") is None
 
 
 def test_the_command_brings_the_java_that_a_server_lacks_and_nothing_else(only_bin, monkeypatch):
@@ -388,6 +388,7 @@ env) echo {version} ;;
 mod) echo '{{"Sum": "{sum}", "Dir": "{module}"}}' ;;
 build)
     pwd >> {log}
+    echo "cgo $CGO_ENABLED, pkg-config $PKG_CONFIG, Rust $RUSTUP_TOOLCHAIN" >> {log}
     while [ "$1" != -o ]; do shift; done
     printf '#!/bin/sh\\necho {says}\\n' > "$2{program}"; chmod 755 "$2{program}" ;;
 esac
@@ -429,6 +430,44 @@ def test_prometheus_is_built_without_its_pages_and_goes_before_the_one_on_path(c
     assert (found.home, found.version, found.source) == (made.home, "3.16.0", "scale servers")
     assert "-tags remove_all_sd" in (cache / "asked").read_text()
     assert load_target("prometheus").find(str(cache)).version == "2.42.0"  # --home goes before it
+
+
+def with_influxdb(cache):
+    """A go that writes a program into a folder, and another file than pkg-config; a cargo, a cc and a rustup."""
+    with_go(cache, "influxdb", says="InfluxDB v1.13.2")
+    for name in ("cargo", "cc"):
+        program(cache / "bin" / name, "#!/bin/sh\n")
+    program(cache / "bin" / "rustup", "#!/bin/sh\necho 'stable-x86_64 (default)'\n")
+
+
+def test_influxdb_is_built_with_its_library_in_rust_by_the_installed_compilers(cache, monkeypatch):
+    monkeypatch.delenv("RUSTUP_TOOLCHAIN", raising=False)
+    with_influxdb(cache)
+    program(cache / "bin" / "influxd", "#!/bin/sh\necho InfluxDB v1.6.7~rc0\n")
+    assert load_target("influxdb").find("").version == "1.6.7"
+    made = install("influxdb")
+    found = load_target("influxdb").find("")
+    assert (found.home, found.version, found.source) == (made.home, "1.13.2", "scale servers")
+    asked = (cache / "asked").read_text().splitlines()
+    helper, server = (line for line in asked if line.startswith("build"))
+    place = helper.split(" -o ")[1].split()[0]
+    assert helper.endswith(" github.com/influxdata/pkg-config") and server.endswith(" ./cmd/influxd")
+    assert asked[-1] == f"cgo 1, pkg-config {place}, Rust stable-x86_64"
+    assert [path.name for path in (cache / "servers").iterdir()] == ["influxdb-1.13.2"]  # and not that program
+    assert load_target("influxdb2").find("") is None
+
+
+@pytest.mark.parametrize("missing", ["cargo", "cc"])
+def test_a_missing_compiler_of_a_library_is_named_before_anything_is_built(cache, monkeypatch, missing):
+    with_influxdb(cache)
+    (cache / "bin" / missing).unlink()
+    monkeypatch.setenv("PATH", f"{cache / 'bin'}")
+    wrong = lacking("influxdb")
+    assert f"the program {missing} is missing" in wrong.sentence
+    assert "apt-get install influxdb" in wrong.command
+    with pytest.raises(PreflightError, match=f"the program {missing} is missing"):
+        install("influxdb")
+    assert "build" not in (cache / "asked").read_text()
 
 
 @pytest.mark.parametrize(

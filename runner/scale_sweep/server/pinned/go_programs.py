@@ -1,8 +1,9 @@
 """Builds a pinned server from a Go module: the module by the user's go, checked by the sum of the pins.
 
 It is built in the folder of its module, so go.sum of the module, which the sum covers, pins all that it imports. The
-program itself is not pinned: another version of Go makes other bytes. Refuses a module with another sum, and a Go that
-is older than the module needs, so that go downloads no other Go.
+program itself is not pinned: another version of Go makes other bytes. Libraries in Rust are built by the user's cargo
+from modules of go.sum, with the versions of their lock file. Refuses a module with another sum, and a Go that is older
+than the module needs, so that go and cargo download no other compiler.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import json
 import os
 import re
 import shutil
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError
@@ -19,26 +22,30 @@ from scale_sweep.server.pinned.pins import PinnedGo
 
 BIN = "bin"  # in the folder of a server
 MODULE_S, BUILD_S = 900.0, 3600.0
+FOR_LIBRARIES = {"cargo": "install Rust (https://rustup.rs), or apt-get install cargo", "cc": "apt-get install gcc"}
 
 
-def go_program(oldest: str) -> str:
-    """The program `go` of this machine, of at least this version. Raises PreflightError if there is none."""
+def go_program(pinned: PinnedGo) -> str:
+    """The program `go` of this machine, of at least the version that the module needs. Raises PreflightError if there
+    is none, or if a compiler of its libraries is missing."""
     path = shutil.which("go")
-    remedy = f"install Go {oldest} or newer"
+    remedy = f"install Go {pinned.oldest} or newer"
     if path is None:
         raise PreflightError("the program go is missing; it builds the server from its module", remedy=remedy)
-    words = run_client((path, "env", "GOVERSION"), 60.0, "/", _environment()).strip()
-    if _numbers(words) < _numbers(oldest):
-        raise PreflightError(f"{path} is {words}, and the server needs {oldest} or newer", remedy=remedy)
+    words = run_client((path, "env", "GOVERSION"), 60.0, "/", _with_go()).strip()
+    if _numbers(words) < _numbers(pinned.oldest):
+        raise PreflightError(f"{path} is {words}, and the server needs {pinned.oldest} or newer", remedy=remedy)
+    for name, remedy in FOR_LIBRARIES.items() if pinned.libraries else ():
+        if shutil.which(name) is None:
+            raise PreflightError(f"the program {name} is missing; it builds a library of the server", remedy=remedy)
     return path
 
 
 def build(folder: Path, pinned: PinnedGo) -> None:
     """The program in `bin` of the folder. Takes some minutes of CPU time."""
-    program = go_program(pinned.oldest)
+    go = go_program(pinned)
     module = f"{pinned.module}@{pinned.version}"
-    place = str(folder)
-    loaded = json.loads(run_client((program, "mod", "download", "-json", module), MODULE_S, place, _environment()))
+    loaded = json.loads(run_client((go, "mod", "download", "-json", module), MODULE_S, str(folder), _with_go()))
     if loaded.get("Sum") != pinned.sum:
         raise PreflightError(
             f"{module} has the sum {loaded.get('Sum')}, pinned is {pinned.sum}",
@@ -47,13 +54,28 @@ def build(folder: Path, pinned: PinnedGo) -> None:
     made = folder / BIN
     made.mkdir()
     flags = ("-trimpath", "-buildvcs=false", "-tags", pinned.tags, "-ldflags", f"-s -w {pinned.linked}")
-    argv = (program, "build", *flags, "-o", f"{made}{os.sep}", f"./{pinned.program}")
-    run_client(argv, BUILD_S, loaded["Dir"], _environment())
+    argv = (go, "build", *flags, "-o", f"{made}{os.sep}", f"./{pinned.program}")
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        environment = _with_libraries(go, pinned, loaded["Dir"], place) if pinned.libraries else _with_go()
+        run_client(argv, BUILD_S, loaded["Dir"], environment)
 
 
-def _environment() -> dict[str, str]:
-    """The user's, with the installed Go only, without C, and without other modules of the user."""
+def _with_go() -> dict[str, str]:
+    """The user's environment, with the installed Go only, without C, and without other modules of the user."""
     return {**os.environ, "GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"}
+
+
+def _with_libraries(go: str, pinned: PinnedGo, module: str, place: str) -> Mapping[str, str]:
+    """The environment of a build with C, in which `place` has the program that is called as pkg-config. A library may
+    name a version of Rust that is not installed: the user's default is taken."""
+    program = Path(place, "pkg-config")
+    run_client((go, "build", "-buildvcs=false", "-o", str(program), pinned.libraries), BUILD_S, module, _with_go())
+    environment = {**_with_go(), "CGO_ENABLED": "1", "PKG_CONFIG": str(program)}
+    rustup = shutil.which("rustup")
+    if rustup and "RUSTUP_TOOLCHAIN" not in environment:
+        toolchain = run_client((rustup, "show", "active-toolchain"), 60.0, "/").split()
+        environment |= {"RUSTUP_TOOLCHAIN": toolchain[0]} if toolchain else {}
+    return environment
 
 
 def _numbers(version: str) -> tuple[int, ...]:

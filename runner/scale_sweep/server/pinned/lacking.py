@@ -59,7 +59,7 @@ def lacking(name: str) -> Lacking | None:
 
 def _of_go(pinned: PinnedGo, others: str) -> Lacking | None:
     try:
-        go_program(pinned.oldest)
+        go_program(pinned)
     except PreflightError as error:
         return Lacking(sentence=f"no server, and {error.message}", command=others)
     return None

@@ -23,7 +23,9 @@ class PinnedFile:
 @dataclass(frozen=True, kw_only=True)
 class PinnedGo:
     """A program of a Go module. version: of the module. sum: its h1, as in go.sum. program: its folder in the module.
-    oldest: version of Go. linked: more flags of the linker, such as those that set the version. tags: of the build."""
+    oldest: version of Go. linked: more flags of the linker, such as those that set the version. tags: of the build.
+    libraries: a program of a module that this one requires; called as pkg-config, it builds libraries in Rust. "": the
+    program has no such library."""
 
     module: str
     version: str
@@ -32,6 +34,7 @@ class PinnedGo:
     oldest: str
     linked: str = ""
     tags: str = ""
+    libraries: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

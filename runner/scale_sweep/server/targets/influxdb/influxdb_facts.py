@@ -66,7 +66,8 @@ FACTS = Facts(
     image_version="1.12",
     image_home="/usr",
     image_files={"/usr/bin/influxd": ("bin/influxd",)},
-    released={"1.6.7": "2020-12"},
+    released={"1.6.7": "2020-12", "1.13.2": "2026-10"},
     beyond_loopback="open",
-    to_install="apt-get install influxdb, or give --home DIR",
+    to_install="scale servers install influxdb (with Go 1.26 and Rust), or apt-get install influxdb (1.6.7 of 2020), "
+    "or give --home DIR",
 )

@@ -15,6 +15,7 @@ from scale_sweep.server.targets.debian import home_of, packaged
 from scale_sweep.server.targets.influxdb.influxdb_facts import FACTS
 from scale_sweep.server.targets.influxdb.influxdb_session import InfluxdbSession
 from scale_sweep.server.targets.influxdb.influxql import InfluxqlSession
+from scale_sweep.server.targets.installed import installed
 from scale_sweep.server.targets.program import version_of
 
 TYPES = (
@@ -47,7 +48,10 @@ class InfluxdbTarget(Target):
     doubtful = _DOUBTFUL
 
     def find(self, home: str) -> Installation | None:
-        """influxd of this version in `home`, else on PATH. One that does not say its version is taken for 1.x."""
+        """influxd of this version in `home`, else where `scale servers install` puts it, else on PATH. One that does
+        not say its version is taken for 1.x."""
+        for folder in () if home else installed(self.facts.name):
+            return Installation(home=folder, version=_version(folder), source="scale servers")
         version = _version(home_of("influxd", home)[0])
         if (version or "1").partition(".")[0] != self.major:
             return None
