@@ -17,6 +17,7 @@ from scale_sweep.plan.preparing.server_findings import without_root
 from scale_sweep.server.runtimes import server_user as module
 from scale_sweep.server.runtimes.local import lay_out, open_log, tail
 from scale_sweep.server.runtimes.server_user import (
+    NO_SETPRIV,
     as_user,
     privileges,
     refuse_unexecutable,
@@ -175,13 +176,11 @@ def test_root_that_cannot_become_another_user_is_refused_before_the_start(monkey
 
 def test_a_machine_without_setpriv_is_refused_before_the_start_and_named_by_the_doctor(monkeypatch, tmp_path):
     chosen = choose(replace(make_sweep(), target="postgres", runtime="process"))
-    monkeypatch.setenv("PATH", str(tmp_path))  # as in a minimal image of a container
-    why_stuck.cache_clear()
-    try:
+    with monkeypatch.context() as minimal:
+        minimal.setenv("PATH", str(tmp_path))  # as in a minimal image of a container
         findings = [list(without_root(chosen, replace(make_host(), is_root=root), tmp_path)) for root in (True, False)]
         (ability,) = [a for a in doctor.examine() if a.subject == "user"]
-    finally:
-        why_stuck.cache_clear()
+    assert why_stuck() != NO_SETPRIV, "the answer of one PATH was kept for another"
     for (finding,) in findings:
         assert finding.blocking and "no program setpriv" in finding.sentence
         assert finding.remedy == ability.remedy == "apt-get install util-linux"

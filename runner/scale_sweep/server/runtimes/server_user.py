@@ -54,12 +54,14 @@ def as_user(user: pwd.struct_passwd | None) -> list[str]:
     return words
 
 
-@functools.cache
 def why_stuck() -> str:
-    """Why this process cannot become the server's user, found by trying it; "" if it can or need not. Without setpriv,
-    no user can start a server."""
-    if shutil.which(SETPRIV) is None:
-        return NO_SETPRIV
+    """Why this process cannot become the server's user, found by trying it once; "" if it can or need not. Without
+    setpriv, no user can start a server. PATH is searched at each call, because it may have changed."""
+    return _tried() if shutil.which(SETPRIV) else NO_SETPRIV
+
+
+@functools.cache
+def _tried() -> str:
     try:
         user = server_user()
         if user is None:
