@@ -6,6 +6,7 @@ by itself. Needs the extra `check` (`make check` installs it). Refuses to change
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 import subprocess
@@ -106,7 +107,9 @@ def fix() -> int:
 
 def main() -> int:
     """1 when a check failed."""
-    if sys.argv[1:] == ["--fix"]:
+    parser = argparse.ArgumentParser(description="Run all checks besides the tests.", allow_abbrev=False)
+    parser.add_argument("--fix", action="store_true", help="run no check: sort imports, and format the files")
+    if parser.parse_args().fix:
         return fix()
     with ThreadPoolExecutor(2) as pool:
         outcomes = []
