@@ -2,6 +2,7 @@
 
 import pytest
 
+from scale_sweep.base.ages import released_in
 from scale_sweep.cli import doctor
 from scale_sweep.server.runtimes.docker_facts import DockerFacts
 from scale_sweep.server.targets import load_target
@@ -30,8 +31,8 @@ def test_the_directory_that_a_variable_names_is_looked_at(tmp_path, monkeypatch)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.setenv("SCALE_TDENGINE_HOME", str(taosd_in(tmp_path / "td")))
     said = said_of("tdengine")
-    assert said.there
-    assert f"3.3.0.0 in {tmp_path}/td (SCALE_TDENGINE_HOME)" in said.state
+    assert not said.there and "libtaos" in said.state, "without its client library it cannot be loaded"
+    assert f" in {tmp_path}/td (SCALE_TDENGINE_HOME)" in said.state
     assert f"--home {tmp_path}/td" in said.remedy, "a sweep does not read the variable"
 
 
@@ -41,7 +42,8 @@ def test_both_servers_are_named(tmp_path, monkeypatch):
     monkeypatch.setenv("SCALE_TDENGINE_HOME", str(taosd_in(tmp_path / "td")))
     said = said_of("tdengine")
     assert f"3.3.5.2 in {on_path} (PATH)" in said.state
-    assert f"3.3.0.0 in {tmp_path}/td (SCALE_TDENGINE_HOME)" in said.state
+    assert "3.3.0.0 of 2024-05, " in said.state
+    assert f" in {tmp_path}/td (SCALE_TDENGINE_HOME)" in said.state
 
 
 @pytest.mark.parametrize("named", ["", "nothing-here"])
@@ -54,9 +56,32 @@ def test_a_variable_without_a_server_is_said(tmp_path, monkeypatch, named):
     assert "TDengine" in said.remedy
 
 
-def test_a_target_without_such_a_variable_is_as_before():
-    found = load_target("postgres").find("")
+def test_a_target_without_such_a_variable_has_its_age():
+    target = load_target("postgres")
+    found = target.find("")
     said = said_of("postgres")
     assert found is not None
-    assert said.state == f"{found.version} in {found.home} ({found.source})"
-    assert said.remedy == ""
+    month = released_in(target.facts.released, found.version)
+    assert said.there
+    assert said.state.startswith(f"{found.version} of {month}, ")
+    assert said.state.endswith(f" in {found.home} ({found.source})")
+
+
+@pytest.mark.parametrize(("name", "version"), [("postgres", "16.14"), ("tdengine", "3.3.0.0"), ("iotdb", "2.0.1-beta")])
+def test_the_servers_that_can_be_installed_have_an_age(name, version):
+    assert released_in(load_target(name).facts.released, version)
+
+
+def test_a_client_library_that_cannot_be_opened_is_named_with_its_package(tmp_path, monkeypatch):
+    program = tmp_path / "sbin" / "mariadbd"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho mariadbd Ver 10.11.19-MariaDB\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    (tmp_path / "libmariadb.so.3").write_text("no library")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    said = said_of("mariadb")
+    assert not said.there
+    assert "libmariadb.so.3" in said.state
+    assert said.remedy == "apt-get install libmariadb3"

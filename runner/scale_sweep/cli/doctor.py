@@ -146,13 +146,17 @@ def _server(target: Target) -> Ability:
     broken = corrupt_servers([usual.home] if usual else [])
     if broken:
         return Ability(subject=target.facts.name, there=False, state=broken[0].sentence, remedy=broken[0].command)
-    if usual and not there:
+    if there:
+        remedy = f"a sweep takes that of {variable} with --home {there.home}"
+    elif usual:
         remedy = _newer(target, usual)
+    chosen = usual or there
+    no_client, its_remedy = _client(target, chosen) if chosen else ("", "")
     return Ability(
         subject=target.facts.name,
-        there=bool(usual or there),
-        state="; ".join((*words, *root)) or nothing,
-        remedy=f"a sweep takes that of {variable} with --home {there.home}" if there else remedy,
+        there=chosen is not None and not no_client,
+        state="; ".join(filter(None, (*words, *root, no_client))) or nothing,
+        remedy="; ".join(filter(None, (its_remedy, remedy))),
     )
 
 
@@ -160,6 +164,16 @@ def _why_none(target: Target) -> tuple[str, str]:
     """The missing part, and the command or the words that bring it."""
     missing = lacking(target.facts.name)
     return (missing.sentence, missing.command) if missing else ("no server", target.facts.to_install)
+
+
+def _client(target: Target, installation: Installation) -> tuple[str, str]:
+    """Why the client library of a server cannot be used, and the remedy; empty if it can, or if no load generator can
+    open it."""
+    try:
+        findings = target.check_client(installation.home, installation.version)
+    except PreflightError:
+        return "", ""  # the load generator is missing, which has a line of its own
+    return next(((finding.sentence, finding.remedy) for finding in findings if finding.blocking), ("", ""))
 
 
 def _installed_words(target: Target, installation: Installation, how: str) -> str:

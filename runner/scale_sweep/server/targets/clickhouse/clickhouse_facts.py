@@ -49,6 +49,6 @@ FACTS = Facts(
         f"/usr/lib/{LIBRARY}": (f"../lib/x86_64-linux-gnu/{LIBRARY}",),
     },
     image_extras=(f"/usr/lib/{LIBRARY}",),
-    released={"18.16.1": "2018-12"},
+    released={"18.16.1": "2018-12", "26.3": "2026-03"},
     to_install="docker pull clickhouse/clickhouse-server:26.3, or give --home DIR with clickhouse-server",
 )

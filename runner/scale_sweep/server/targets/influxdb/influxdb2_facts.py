@@ -55,6 +55,7 @@ FACTS = Facts(
     image_version="2.7.12",
     image_home="/usr",
     image_files={"/usr/bin/influxd": ("bin/influxd",)},
+    released={"2.7.11": "2024-12", "2.7.12": "2025-05"},
     home_variable="SCALE_INFLUXDB2_HOME",
     beyond_loopback="password",
     to_install="docker pull influxdb:2.7.12, or give --home DIR of an installed influxd 2",

@@ -86,5 +86,6 @@ FACTS = Facts(
     image_java="/opt/java/openjdk",
     image_files={"/iotdb/lib/": ("lib",)},
     image_tools=("setpriv",),
+    released={"2.0.1": "2025-02"},
     to_install="scale servers install iotdb, or give --home DIR with its jars in lib",
 )

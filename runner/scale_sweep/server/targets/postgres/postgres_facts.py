@@ -109,5 +109,6 @@ FACTS = Facts(
     image_version="16.4",
     image_home="/usr/lib/postgresql/16",
     image_files=IMAGE_FILES,
+    released={"16.4": "2024-08", "16.14": "2026-05", "18.6": "2026-08"},
     to_install="scale servers install postgres, or apt-get install postgresql, or give --home DIR",
 )

@@ -107,6 +107,7 @@ FACTS = Facts(
         "/usr/lib/libtaos.so": ("lib/libtaos.so", "lib/libtaos.so.1", "driver/libtaos.so", "driver/libtaos.so.1"),
     },
     image_extras=("/usr/bin/taosadapter",),
+    released={VERSION: "2024-05"},
     home_variable="SCALE_TDENGINE_HOME",
     beyond_loopback="password",
     to_install=f"docker pull tdengine/tdengine:{VERSION}, or install TDengine, "
