@@ -15,6 +15,7 @@ from scale_sweep.report.comparison_headline import tiles_of_comparison, title_of
 from scale_sweep.report.figures import axis_facts, shown_rates
 from scale_sweep.report.headline import Headline, Tile, valid_tile, valid_words
 from scale_sweep.report.run_facts import cautions_of, created
+from scale_sweep.report.same_cautions import joined_cautions
 from scale_sweep.report.subject_points import SubjectCurve, curves
 from scale_sweep.report.subjects import mixes_words
 from scale_sweep.report.table import marked
@@ -66,13 +67,8 @@ def _tile(run: StoredRun, curve: SubjectCurve) -> Tile | None:
 
 
 def _cautions(run: StoredRun, fits: Mapping[str, FitReport]) -> tuple[str, ...]:
-    """Each caution once, with the names of those that it is of if it is not of all."""
-    names: dict[str, list[str]] = {}
-    for name, fit in fits.items():
-        for caution in fit.cautions:
-            names.setdefault(caution, []).append(name)
-    cautions = [words if len(some) == len(fits) else f"{', '.join(some)}: {words}" for words, some in names.items()]
-    return cautions_of(run, cautions)
+    """The cautions of all fits, those of the same kind in one sentence."""
+    return cautions_of(run, joined_cautions({name: fit.cautions for name, fit in fits.items()}))
 
 
 def headline_of_ab(run: StoredRun) -> Headline:
