@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.capacity import PROBES, requests_needed
 from scale_sweep.capacity.lengths import BETWEEN_S, OPENING_S, WARMUP_S
-from scale_sweep.model import KnobRole, Load, Piece, ResourceRange, Rule, Sweep
+from scale_sweep.experiment.work import stores
+from scale_sweep.model import KnobRole, Load, Piece, ResourceRange, Rule, Sweep, Trial
+from scale_sweep.plan.data_sets import stored_row_bytes
 from scale_sweep.server.targets import Facts
 
 CONNECTIONS_OF_CORE, CONNECTIONS_LEAST = 32, 64  # fewer, and the wait for a connection hides the server's capacity
@@ -72,6 +74,18 @@ def connections_for(sweep: Sweep, facts: Facts, resources: ResourceRange) -> Map
         count = min(count, sweep.work.data.tables)
     rule = Rule(pieces=(Piece(first=None, last=None, value=str(count)),))
     return {knob.name: rule for knob in facts.knobs if knob.role is KnobRole.CONNECTIONS}
+
+
+def search_bytes(trial: Trial, facts: Facts) -> tuple[int, str]:
+    """The bytes that a search of the trial writes, an estimate, and how it was made; 0 and "" if it is no search, if it
+    reads, or if the estimate is in requests."""
+    load, work = trial.load, trial.work
+    if load.objective is None or trial.subject.endpoint or not stores(work) or work.counts_requests:
+        return 0, ""
+    seconds = load.warmup_s + OPENING_S + PROBES * (WARMUP_S + (load.duration_s or 0.0))
+    rows_per_s, row_bytes = facts.rows_per_core_s * trial.cores, stored_row_bytes(trial)
+    words = f"{rows_per_s:,.0f} rows/s, assumed, in {format_number(seconds)} s, {row_bytes} bytes a row"
+    return round(rows_per_s * seconds * row_bytes), words
 
 
 def search_seconds(load: Load, begin_s: float) -> float:

@@ -12,6 +12,7 @@ from scale_sweep.machine.host import Host
 from scale_sweep.machine.host.ram import RamDirectory
 from scale_sweep.model import Finding, Plan, Trial
 from scale_sweep.plan.data_sets import bytes_needed
+from scale_sweep.plan.objective import search_bytes
 from scale_sweep.plan.preparing import machine_findings, server_findings
 from scale_sweep.plan.preparing.assumed import not_found
 from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
@@ -46,6 +47,7 @@ def preflight(
             else machine_findings.on_disk(plan.sweep.data_dir, data)
         ),
         *rows_space(plan, around.free_bytes),
+        *search_space(plan, around.free_bytes),
         *cold_data(plan, in_memory=isinstance(data, RamDirectory)),
         *(f for choice, _ in subjects for f in server_findings.without_root(choice, host, data_dir)),
         *machine_findings.few_open_files(plan.trials),
@@ -145,6 +147,21 @@ def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
     )
     remedy = "free some space, choose another disk with --data-dir, or lower --preload"
     return [Finding(blocking=True, subject="--data-dir", sentence=sentence, remedy=remedy)]
+
+
+def search_space(plan: Plan, free_bytes: int) -> list[Finding]:
+    """A finding if the rows of a capacity search may fill the place of the data before its last step: all steps write
+    into one server."""
+    estimates = (search_bytes(trial, load_facts(trial.subject.target)) for trial in plan.trials)
+    needed, words = max(estimates, default=(0, ""))
+    if needed + plan.sweep.disk_free_min_bytes <= free_bytes:
+        return []
+    sentence = (
+        f"a search writes up to about {needed / 1e9:.1f} GB ({words}), and {free_bytes / 1e9:.1f} GB are there: its "
+        "last steps may find no space"
+    )
+    remedy = "a shorter --duration, or more space with --data-dir"
+    return [Finding(blocking=False, subject="--slo", sentence=sentence, remedy=remedy)]
 
 
 def cold_data(plan: Plan, *, in_memory: bool) -> list[Finding]:
