@@ -43,6 +43,11 @@ $(VENV)/.ready-docs: $(SOURCES)
 	tools/setup $(PORTABLE_PYTHON) $(VENV) '.[docs]'
 	@touch $(VENV)/.ready $@
 
+# For continuous integration, which needs all three: one installation builds the project once.
+$(VENV)/.ready-ci: $(SOURCES)
+	tools/setup $(PORTABLE_PYTHON) $(VENV) '.[check,docs,test]'
+	@touch $(VENV)/.ready $(VENV)/.ready-check $(VENV)/.ready-docs $(VENV)/.ready-test $@
+
 $(VENV)/.ready-dist: $(SOURCES)
 	tools/setup $(PORTABLE_PYTHON) $(VENV) '.[dist]'
 	@touch $(VENV)/.ready $@
