@@ -16,7 +16,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import Phase, settings
+
+from tools.run_tests import ALONE
 
 asked = int(os.environ.get("SCALE_EXAMPLES", "0"))
 settings.register_profile("same", max_examples=40, derandomize=True, database=None, deadline=None)
@@ -40,6 +43,15 @@ sys.dont_write_bytecode = False
 
 CHECKOUT = str(Path(__file__).resolve().parents[1] / "runner")
 os.environ["PYTHONPATH"] = os.pathsep.join([CHECKOUT, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests without the mark are left out
+def pytest_collection_modifyitems(items):
+    """Refuses a test that only an imported name marks as `alone`: tools/run_tests.py finds these tests by their files."""
+    hidden = {item.path for item in items if item.get_closest_marker("alone")}
+    hidden = [path for path in sorted(hidden) if ALONE not in path.read_text(encoding="utf-8")]
+    if hidden:
+        raise pytest.UsageError(f"{ALONE} does not stand in {', '.join(map(str, hidden))}")
 
 
 def pytest_unconfigure():

@@ -66,6 +66,7 @@ SEVERAL_DATABASES = (  # in one file
     "test_named_workloads",
 )
 WORKFLOWS = ("test_workflows",)
+ALONE = "mark.alone"  # stands in each file with such a test (tests/conftest.py): the others need not be collected
 APART = tuple(f"tests/integration/{name}.py" for name in (*DISKS, *DATABASES, *SEVERAL_DATABASES, *WORKFLOWS))
 ROOMS = sorted({path.parent.name for path in Path("tests").glob("*/test_*.py")})
 INTEGRATION = ("tests/integration", *(f"--ignore={path}" for path in APART))
@@ -170,7 +171,7 @@ def all_tests() -> int:
         sanitizers = [started("sanitizers", sanitized(notes), opened)] if has_cmake() else []
         codes = {"integration": shown("integration", subprocess.call(tests(notes, "integration", *INTEGRATION)), begun)}
         codes |= {part.name: finished(part, begun) for part in (*parts, *sanitizers)}
-        alone = [*PYTEST, "-o", f"cache_dir={notes / 'alone'}", "tests", "-m", "alone"]
+        alone = [*PYTEST, "-o", f"cache_dir={notes / 'alone'}", *files_with_alone(), "-m", "alone"]
         codes["alone"] = shown("alone", subprocess.call(alone), begun)
         failed = {name: failures(notes / name) for name in (*codes, *SANITIZED)}
         return broken(codes, failed) or failed_again(notes, failed, begun)
@@ -179,6 +180,12 @@ def all_tests() -> int:
 def tests(notes: Path, name: str, *paths: str) -> list[str]:
     """The command of a part, which notes under its name which tests failed."""
     return [*PYTEST, "-o", f"cache_dir={notes / name}", *paths, "-m", "not alone"]
+
+
+def files_with_alone() -> list[str]:
+    """The files of tests in which the mark stands."""
+    found = sorted((ROOT / "tests").glob("*/test_*.py"))
+    return [str(path.relative_to(ROOT)) for path in found if ALONE in path.read_text(encoding="utf-8")]
 
 
 def failures(noted: Path) -> tuple[str, ...]:
