@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -23,20 +24,27 @@ pytestmark = pytest.mark.alone  # shared memory is the machine's: what others' t
 WHEEL = load_target("postgres").find("").home
 OTHERS = [str(home) for home in Path("/usr/lib/postgresql").glob("*") if (home / "bin" / "initdb").exists()]
 ROUNDS, LIMIT_S, SETTLE_S = 4, 30.0, 10.0
+# Starts a runner for each line that it reads: a fork, so that the imports are paid for once.
 PROVIDE = """
-import sys, time
+import os, sys, time
 from pathlib import Path
 from tests.integration.test_runtimes import start
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.server.runtimes import own_memory
 own_memory.WAYS = own_memory.WAYS if sys.argv[3] == "own" else ()
-try:
-    start(("process", sys.argv[2], ""), Path(sys.argv[1]))
-except ProvisionError as error:
-    print("refused", error.message, flush=True)
-else:
-    print("up", flush=True)
-time.sleep(60)
+for _ in sys.stdin:
+    if forked := os.fork():
+        os.waitpid(forked, 0)
+        continue
+    print(os.getpid(), flush=True)
+    try:
+        start(("process", sys.argv[2], ""), Path(sys.argv[1]))
+    except ProvisionError as error:
+        print("refused", error.message, flush=True)
+    else:
+        print("up", flush=True)
+    time.sleep(60)
+    break
 """
 
 
@@ -77,19 +85,36 @@ def children_of_setup(data_dir: Path) -> list[psutil.Process]:
     return []
 
 
-def setup_running(data_dir: Path, home: str, memory: str, wait_s: float) -> tuple[subprocess.Popen, list]:
+@contextlib.contextmanager
+def starter(data_dir: Path, home: str, memory: str) -> Iterator[subprocess.Popen]:
+    """What starts the runners."""
+    words = [sys.executable, "-c", PROVIDE, str(data_dir), home, memory]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def setup_running(starts: subprocess.Popen, data_dir: Path, wait_s: float) -> tuple[psutil.Process, list]:
     """A runner in the middle of initdb, and initdb's children."""
-    runner = subprocess.Popen(
-        [sys.executable, "-c", PROVIDE, str(data_dir), home, memory], stdout=subprocess.PIPE, text=True
-    )
+    print(file=starts.stdin, flush=True)
+    runner = psutil.Process(int(starts.stdout.readline()))
     deadline = time.monotonic() + LIMIT_S
     while not children_of_setup(data_dir):
-        assert time.monotonic() < deadline and runner.poll() is None
+        assert time.monotonic() < deadline and runner.is_running()
         time.sleep(0.002)
     time.sleep(wait_s)
     while not (children := children_of_setup(data_dir)):
-        assert time.monotonic() < deadline and runner.poll() is None
+        assert time.monotonic() < deadline and runner.is_running()
     return runner, children
+
+
+def ended(runner: psutil.Process) -> None:
+    """Killed if it still runs."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        runner.kill()
+        runner.wait(timeout=LIMIT_S)
 
 
 def cleaned(data_dir: Path) -> None:
@@ -118,32 +143,33 @@ def nothing_forgotten_but(before: set[str]) -> None:
 )
 def test_a_killed_setup_leaves_no_shared_memory(data_dir, home, killed, memory):
     before = forgotten()
-    for turn in range(ROUNDS):
-        runner, children = setup_running(data_dir, home, memory, wait_s=0.12 * turn)
-        try:
-            victims = {"runner": [], "all": children, "children": children}[killed]
-            if killed != "children":
-                runner.kill()
-            for child in victims:
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    child.kill()
-            if killed == "children":
-                assert runner.stdout.readline().split()[0] in ("refused", "up")
-        finally:
-            runner.kill()
-            runner.wait()
-        cleaned(data_dir)
-        nothing_forgotten_but(before)
+    with starter(data_dir, home, memory) as starts:
+        for turn in range(ROUNDS):
+            runner, children = setup_running(starts, data_dir, wait_s=0.12 * turn)
+            try:
+                victims = {"runner": [], "all": children, "children": children}[killed]
+                if killed != "children":
+                    runner.kill()
+                for child in victims:
+                    with contextlib.suppress(psutil.NoSuchProcess):
+                        child.kill()
+                if killed == "children":
+                    assert starts.stdout.readline().split()[0] in ("refused", "up")
+            finally:
+                ended(runner)
+            cleaned(data_dir)
+            nothing_forgotten_but(before)
 
 
 @pytest.mark.parametrize("memory", ["own", "shared"])
 def test_a_setup_that_is_stopped_leaves_no_shared_memory(data_dir, memory):
     before = forgotten()
-    for turn in range(ROUNDS):
-        runner, _ = setup_running(data_dir, WHEEL, memory, wait_s=0.12 * turn)
-        runner.send_signal(signal.SIGINT)
-        try:
-            runner.wait(timeout=LIMIT_S)
-        finally:
-            runner.kill()
-        nothing_forgotten_but(before)
+    with starter(data_dir, WHEEL, memory) as starts:
+        for turn in range(ROUNDS):
+            runner, _ = setup_running(starts, data_dir, wait_s=0.12 * turn)
+            runner.send_signal(signal.SIGINT)
+            try:
+                runner.wait(timeout=LIMIT_S)
+            finally:
+                ended(runner)
+            nothing_forgotten_but(before)
