@@ -3,12 +3,9 @@
 import json
 import shutil
 
-import pytest
-
 from tests.integration.cli import run
 from tests.integration.leftovers import assert_nothing_left
 
-pytestmark = pytest.mark.alone
 FLAGS = ("--cores", "1", "--target", "null", "--duration", "1s", "--warmup", "0s", "--connections", "1", "-y")
 
 
