@@ -88,3 +88,20 @@ def test_all_is_refused_for_a_server_that_runs_elsewhere(tmp_path):
     done = run(*asked, cwd=tmp_path)
     assert done.code == 2
     assert "--cores: '1..all': `all` means the CPUs of this machine" in done.stderr
+
+
+def test_the_most_clients_of_a_level_have_a_table_each(tmp_path):
+    clients = ("plan", "clients", "--target", "postgres", "--clients", "1..512:x4", "--replicates", "1")
+    machine = ("--machine", str(MACHINES / "hybrid.toml"))
+    done = run(*clients, *machine, cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert "plan: 600 tables in place of 100: each connection needs a separate table" in done.stderr
+    refused = run(*clients, *machine, "--tables", "100", cwd=tmp_path)
+    assert refused.code == 2
+    assert "--clients: 256 workers cannot share 100 tables" in refused.stderr
+
+
+def test_the_number_of_nodes_is_that_of_a_level(tmp_path):
+    for name, words in (("two-sockets", "on 2 NUMA nodes:"), ("eight-nodes", "on several NUMA nodes (7 at 64):")):
+        done = run(*PLAN, "--machine", str(MACHINES / f"{name}.toml"), cwd=tmp_path)
+        assert f"the server's CPUs are {words} part of its memory is remote there" in done.stderr

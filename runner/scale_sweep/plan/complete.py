@@ -167,8 +167,9 @@ def with_equal_connections(completed: Mapping[str, Sweep], requested: Mapping[st
 
 
 def with_enough_tables(completed: Mapping[str, Sweep], requested: Mapping[str, Requested]) -> dict[str, Sweep]:
-    """The completed sweeps, by server, with more tables where the default number is less than the default connections
-    or parts of a large machine: twice as many as these. requested: as for `with_equal_connections`."""
+    """The completed sweeps, by server, with more tables where the default number is less than the clients of a level,
+    or the default connections or parts of a large machine: twice as many as these. requested: as for
+    `with_equal_connections`."""
     wanted = {key: _default_most(completed[key], *requested[key]) for key in completed}
     free = [key for key, sweep in completed.items() if sweep.origin.get("workload.tables", "default") == "default"]
     most = max((wanted[key] for key in free), default=0)
@@ -180,10 +181,11 @@ def with_enough_tables(completed: Mapping[str, Sweep], requested: Mapping[str, R
 
 
 def _default_most(completed: Sweep, sweep: Sweep, facts: Facts) -> int:
-    """The greatest number of connections or of parts that nobody gave."""
+    """The greatest number of connections or of parts that nobody gave, or that a level has."""
     knobs = [knob for knob in facts.knobs if knob.role in (KnobRole.CONNECTIONS, KnobRole.PARTITIONS)]
     free = [knob for knob in knobs if knob.name in completed.knobs and not _is_given(sweep, facts, knob)]
-    return max((_number(completed, knob) for knob in free), default=0)
+    of_levels = resource_range(amounts_by_level(sweep)).connections
+    return max((*(_number(completed, knob) for knob in free), *of_levels), default=0)
 
 
 def _with_tables(sweep: Sweep, tables: int) -> Sweep:

@@ -121,11 +121,14 @@ def _nodes(sweep: Sweep, at: Mapping[float, Placement]) -> Confound | None:
     if not moved:
         return None
     values, levels = moved
+    most = len(at[levels[-1]].nodes)
+    is_same = all(len(at[level].nodes) == most for level in levels)
+    nodes = f"{most} NUMA nodes" if is_same else f"several NUMA nodes ({most} at {format_number(levels[-1])})"
     return Confound(
         knob=NUMA_SPREAD,
         values=values,
-        sentence=f"at {format_levels(levels)} {sweep.axis} the server's CPUs are on {len(at[levels[-1]].nodes)} NUMA "
-        "nodes: part of its memory is remote there",
+        sentence=f"at {format_levels(levels)} {sweep.axis} the server's CPUs are on {nodes}: part of its memory is "
+        "remote there",
         remedy=_up_to(sweep, at, levels, "one node"),
     )
 
