@@ -8,6 +8,7 @@ wheels, apt-cache for Debian's packages. A version that cannot be found out is "
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import re
 import shutil
@@ -118,6 +119,7 @@ def said(argv: Sequence[str]) -> str:
 
 def main() -> None:
     """The table, with the day on which it was made."""
+    argparse.ArgumentParser(description="Print each pinned version beside the newest one.").parse_args()
     print(f"Asked on {datetime.date.today().isoformat()}.\n")
     print("| pin | registry | pinned | newest |\n|---|---|---|---|")
     for pin in pins():
