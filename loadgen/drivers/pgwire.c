@@ -6,12 +6,12 @@
  * Method: `insert`, one transaction per request. Option: parted=1, table t belongs to the SQL
  * table <table>_p<t mod partitions>. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../tags.h"
 #include "driver.h"
+#include "pg_session.h"
 #include "pg_values.h"
 #include "stream.h"
 #include "table_texts.h"
@@ -30,19 +30,14 @@ enum {
 
 struct driver {
     const struct driver_setup *setup;
-    const char *host, *table, *user, *database;
+    const char *host, *table;
+    struct pg_user user;
     uint16_t port;
     bool is_parted; /* table t belongs to the SQL table <table>_p<t mod partitions> */
     uint32_t first_column, column_count, parts;
     struct column *columns; /* columns of a request; a timestamp is a whole number here */
     uint32_t sizes[SIZES];
     struct table_texts heads; /* the first values of each row: device and tags */
-};
-
-struct pgwire_answer { /* one message of the server */
-    char kind; /* its first byte */
-    const uint8_t *bytes; /* valid until the next message is read */
-    uint32_t length;
 };
 
 struct pgwire_row { /* names a row of the batch */
@@ -60,167 +55,12 @@ struct connection {
     uint32_t row_count;
 };
 
-/* Messages without content. Flush asks for all answers so far. Sync ends a group of messages;
- * after an error the server skips everything before the next Sync. */
-enum { MARK_BYTES = 5 };
-
-static const uint8_t flush_mark[MARK_BYTES] = {'H', 0, 0, 0, 4};
-
 static inline uint32_t part_of(const struct driver *d, uint32_t table)
 {
     return d->is_parted ? table % d->parts : 0;
 }
 
-/* The login, prepared statements, and what the server reports. */
-
-static const uint8_t sync_mark[MARK_BYTES] = {'S', 0, 0, 0, 4};
-
-enum { VERSION_3 = 196608, LOGIN_DONE = 0, LOGIN_CLEAR = 3, WORD_BYTES = 256 };
-
-/* Finds a field of an error, "" if it is missing. A field is a letter and a text that ends with
- * a zero byte. */
-static const char *field(const struct pgwire_answer *answer, uint8_t letter)
-{
-    const uint8_t *at = answer->bytes, *const end = at + answer->length;
-    while (at < end && *at) {
-        const uint8_t *zero = memchr(at, 0, (size_t)(end - at));
-        if (!zero)
-            break;
-        if (*at == letter)
-            return (const char *)at + 1;
-        at = zero + 1;
-    }
-    return "";
-}
-
-/* Makes a fault of the server's error with its code and message, or of a message that was not
- * expected. */
-static enum outcome refused(const struct pgwire_answer *answer, struct fault *fault)
-{
-    if (answer->kind != 'E') {
-        fault_set(fault, FAULT_SERVER, "PROTOCOL", "a message of kind 0x%02X was not expected",
-                  (unsigned)(uint8_t)answer->kind);
-        return OUTCOME_ERROR;
-    }
-    const char *code = field(answer, 'C'), *words = field(answer, 'M');
-    char short_code[16];
-    snprintf(short_code, sizeof short_code, "%.15s", *code ? code : "REFUSED");
-    fault_set(fault, FAULT_SERVER, short_code, "%.450s", *words ? words : "an error without words");
-    return OUTCOME_ERROR;
-}
-
-/* Reads the next message, and skips notices and reports of parameters. */
-static bool read_answer(struct stream *s, struct pgwire_answer *answer)
-{
-    do {
-        if (!stream_need(s, 5))
-            return false;
-        const uint32_t length = be32toh(get_u32((const uint8_t *)s->bytes + s->begin + 1));
-        if (length < 4) {
-            stream_fail(s, "a message that is shorter than its own length");
-            return false;
-        }
-        if (!stream_need(s, 1 + (size_t)length))
-            return false;
-        answer->kind = s->bytes[s->begin];
-        answer->bytes = (const uint8_t *)s->bytes + s->begin + 5;
-        answer->length = length - 4;
-        s->begin += 1 + (size_t)length;
-    } while (answer->kind == 'N' || answer->kind == 'S');
-    return true;
-}
-
-static bool put_login_words(uint8_t **out, const uint8_t *end, const char *name, const char *value)
-{
-    for (const char *word = name; word; word = word == name ? value : NULL) {
-        const size_t bytes = strlen(word) + 1;
-        if (bytes > (size_t)(end - *out))
-            return false;
-        memcpy(*out, word, bytes);
-        *out += bytes;
-    }
-    return true;
-}
-
-static bool send_startup(struct connection *c)
-{
-    const struct driver *d = c->driver;
-    uint8_t message[4 * WORD_BYTES], *out = message + 8;
-    const uint8_t *const end = message + sizeof message - 1;
-    if (!put_login_words(&out, end, "user", d->user) ||
-        !put_login_words(&out, end, "database", d->database) ||
-        !put_login_words(&out, end, "application_name", "scale-loadgen"))
-        return stream_fail(&c->stream, "the names of user and database are too long");
-    *out++ = 0;
-    put_u32(message, (uint32_t)(out - message));
-    put_u32(message + 4, VERSION_3);
-    return stream_write(&c->stream, message, (size_t)(out - message), NULL, 0);
-}
-
-static bool send_password(struct connection *c)
-{
-    const char *password = c->driver->setup->password ? c->driver->setup->password : "";
-    const size_t bytes = strlen(password) + 1;
-    uint8_t head[5] = {'p'};
-    put_u32(head + 1, (uint32_t)(4 + bytes));
-    return stream_write(&c->stream, head, sizeof head, password, bytes);
-}
-
-/* Answers one message of the login; *is_ready: the server waits for statements. */
-static enum outcome take_login(struct connection *c, const struct pgwire_answer *answer,
-                               bool *is_ready, struct fault *fault)
-{
-    if (answer->kind == 'R' && answer->length >= 4) {
-        const uint32_t way = be32toh(get_u32(answer->bytes));
-        if (way == LOGIN_CLEAR)
-            return send_password(c) ? OUTCOME_OK : stream_fault(&c->stream, fault);
-        if (way == LOGIN_DONE)
-            return OUTCOME_OK;
-        fault_set(fault, FAULT_SERVER, "LOGIN",
-                  "the server asks for login %u; this driver has a password in clear text only",
-                  (unsigned)way);
-        return OUTCOME_ERROR;
-    }
-    *is_ready = answer->kind == 'Z';
-    return *is_ready || answer->kind == 'K' ? OUTCOME_OK : refused(answer, fault);
-}
-
-static enum outcome login(struct connection *c, struct fault *fault)
-{
-    struct pgwire_answer answer;
-    bool is_ready = false;
-    if (!send_startup(c))
-        return stream_fault(&c->stream, fault);
-    while (!is_ready) {
-        if (!read_answer(&c->stream, &answer))
-            return stream_fault(&c->stream, fault);
-        const enum outcome outcome = take_login(c, &answer, &is_ready, fault);
-        if (outcome != OUTCOME_OK)
-            return outcome;
-    }
-    return OUTCOME_OK;
-}
-
-/* Sends messages that prepare `count` statements, with a mark behind them, and reads their
- * answers. After a Sync it reads until the server is ready for more. */
-static enum outcome prepare(struct connection *c, const uint8_t *text, const uint8_t *end,
-                            uint32_t count, const uint8_t *mark, struct fault *fault)
-{
-    struct pgwire_answer answer;
-    if (!stream_write(&c->stream, text, (size_t)(end - text), mark, MARK_BYTES))
-        return stream_fault(&c->stream, fault);
-    const bool is_sync = mark[0] == sync_mark[0];
-    for (uint32_t done = 0; done < count || is_sync;) {
-        if (!read_answer(&c->stream, &answer))
-            return stream_fault(&c->stream, fault);
-        if (answer.kind == 'Z')
-            break;
-        if (answer.kind != '1')
-            return refused(&answer, fault);
-        done++;
-    }
-    return OUTCOME_OK;
-}
+/* Prepared statements. */
 
 static uint32_t parameters_of_row(const struct driver *d)
 {
@@ -235,52 +75,10 @@ static uint64_t parse_bytes(const struct driver *d)
            4 * (uint64_t)d->sizes[0];
 }
 
-static unsigned oid_of(enum type type)
-{
-    switch (type) {
-    case TYPE_BOOL:
-        return OID_BOOL;
-    case TYPE_TINYINT:
-    case TYPE_UTINYINT:
-    case TYPE_SMALLINT:
-        return OID_INT2;
-    case TYPE_USMALLINT:
-    case TYPE_INT:
-        return OID_INT4;
-    case TYPE_UINT:
-    case TYPE_BIGINT:
-        return OID_INT8;
-    case TYPE_FLOAT:
-        return OID_FLOAT4;
-    case TYPE_DOUBLE:
-        return OID_FLOAT8;
-    default:
-        return OID_VARCHAR;
-    }
-}
-
-/* Fills in the kind and the length of a message that is complete. */
-static uint8_t *end_message(uint8_t *begin, char kind, uint8_t *out)
-{
-    *begin = (uint8_t)kind;
-    put_u32(begin + 1, (uint32_t)(out - begin - 1));
-    return out;
-}
-
-__attribute__((format(printf, 2, 3))) static uint8_t *put_words(uint8_t *out, const char *format,
-                                                                ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    out += vsprintf((char *)out, format, arguments);
-    va_end(arguments);
-    return out;
-}
-
 static uint8_t *put_statement_name(const struct driver *d, uint32_t part, uint32_t size,
                                    uint8_t *out)
 {
-    return put_words(out, "p%u_%u", (unsigned)part, (unsigned)d->sizes[size]) + 1;
+    return pg_put_words(out, "p%u_%u", (unsigned)part, (unsigned)d->sizes[size]) + 1;
 }
 
 /* INSERT INTO "table" (device, tags, columns, timestamp) VALUES ($1, $2, ...), ... */
@@ -288,18 +86,18 @@ static uint8_t *put_statement(const struct driver *d, uint32_t part, uint32_t si
 {
     const struct schema *schema = d->setup->schema;
     const uint32_t count = parameters_of_row(d);
-    out = put_words(out, "INSERT INTO \"%s", d->table);
+    out = pg_put_words(out, "INSERT INTO \"%s", d->table);
     if (d->is_parted)
-        out = put_words(out, "_p%u", (unsigned)part);
-    out = put_words(out, "\" (device");
+        out = pg_put_words(out, "_p%u", (unsigned)part);
+    out = pg_put_words(out, "\" (device");
     for (uint32_t i = 0; i < schema->tag_count; i++)
-        out = put_words(out, ", \"%s\"", schema->tags[i].name);
+        out = pg_put_words(out, ", \"%s\"", schema->tags[i].name);
     for (uint32_t i = 0; i < d->column_count; i++)
-        out = put_words(out, ", \"%s\"", d->columns[i].name);
-    out = put_words(out, ", timestamp) VALUES ");
+        out = pg_put_words(out, ", \"%s\"", d->columns[i].name);
+    out = pg_put_words(out, ", timestamp) VALUES ");
     for (uint32_t i = 0; i < d->sizes[size] * count; i++)
-        out = put_words(out, "%s$%u", i % count ? ", " : i ? "), (" : "(", (unsigned)i + 1);
-    return put_words(out, ")") + 1;
+        out = pg_put_words(out, "%s$%u", i % count ? ", " : i ? "), (" : "(", (unsigned)i + 1);
+    return pg_put_words(out, ")") + 1;
 }
 
 /* Writes the message that prepares a statement; returns its end. */
@@ -314,12 +112,12 @@ static uint8_t *put_parse(const struct driver *d, uint32_t part, uint32_t size, 
         const uint32_t n = i % count;
         put_u32(out, n <= tags        ? OID_VARCHAR
                      : n + 1 == count ? OID_TIMESTAMP
-                                      : oid_of(d->columns[n - 1 - tags].type));
+                                      : pg_oid(d->columns[n - 1 - tags].type));
     }
-    return end_message(begin, 'P', out);
+    return pg_end_message(begin, 'P', out);
 }
 
-/* Prepares the INSERT of a part with sizes[size] rows. `mark`: MARK_BYTES. */
+/* Prepares the INSERT of a part with sizes[size] rows. `mark`: PG_MARK_BYTES. */
 static enum outcome prepare_insert(struct connection *c, uint32_t part, uint32_t size,
                                    const uint8_t *mark, struct fault *fault)
 {
@@ -328,7 +126,7 @@ static enum outcome prepare_insert(struct connection *c, uint32_t part, uint32_t
     if (!text)
         return fault_no_memory(fault);
     const uint8_t *const end = put_parse(d, part, size, text);
-    const enum outcome outcome = prepare(c, text, end, 1, mark, fault);
+    const enum outcome outcome = pg_prepare(&c->stream, text, end, 1, mark, fault);
     free(text);
     c->is_prepared[part * SIZES + size] = outcome == OUTCOME_OK;
     return outcome;
@@ -338,9 +136,9 @@ static enum outcome prepare_insert(struct connection *c, uint32_t part, uint32_t
 static uint8_t *put_parse_of(uint8_t *out, const char *name, const char *statement)
 {
     uint8_t *const begin = out;
-    out = put_words(put_words(out + 5, "%s", name) + 1, "%s", statement) + 1;
+    out = pg_put_words(pg_put_words(out + 5, "%s", name) + 1, "%s", statement) + 1;
     put_u16(out, 0);
-    return end_message(begin, 'P', out + 2);
+    return pg_end_message(begin, 'P', out + 2);
 }
 
 /* Prepares BEGIN, COMMIT and ROLLBACK, and the INSERT of one row of each part, so that a table
@@ -352,9 +150,9 @@ static enum outcome prepare_all(struct connection *c, struct fault *fault)
     end = put_parse_of(end, "commit", "COMMIT");
     end = put_parse_of(end, "rollback", "ROLLBACK");
     memset(c->is_prepared, 0, (size_t)d->parts * SIZES * sizeof *c->is_prepared);
-    enum outcome outcome = prepare(c, text, end, 3, sync_mark, fault);
+    enum outcome outcome = pg_prepare(&c->stream, text, end, 3, pg_sync, fault);
     for (uint32_t part = 0; outcome == OUTCOME_OK && part < d->parts; part++)
-        outcome = prepare_insert(c, part, SIZES - 1, sync_mark, fault);
+        outcome = prepare_insert(c, part, SIZES - 1, pg_sync, fault);
     return outcome;
 }
 
@@ -369,7 +167,7 @@ static enum outcome reach(struct connection *c, struct fault *fault)
         fault->is_transient = outcome == OUTCOME_ERROR; /* no row was sent */
         return outcome;
     }
-    enum outcome outcome = login(c, fault);
+    enum outcome outcome = pg_login(&c->stream, &d->user, fault);
     if (outcome == OUTCOME_OK)
         outcome = prepare_all(c, fault);
     if (outcome != OUTCOME_OK)
@@ -458,20 +256,14 @@ static uint64_t insert_bytes(const struct driver *d, uint32_t size)
     return MESSAGE_BYTES + d->sizes[size] * row_values_bytes(d);
 }
 
-static uint8_t *put_execute(uint8_t *out)
-{
-    static const uint8_t execute[] = {'E', 0, 0, 0, 9, 0, 0, 0, 0, 0};
-    return put_bytes(out, execute, sizeof execute);
-}
-
 /* Writes the messages that execute a statement without parameters. */
 static uint8_t *put_run(uint8_t *out, const char *name)
 {
     uint8_t *const begin = out;
     out[5] = 0; /* the portal without a name */
-    out = put_words(out + 6, "%s", name) + 1;
+    out = pg_put_words(out + 6, "%s", name) + 1;
     memset(out, 0, 6); /* no formats, no parameters, no formats of an answer */
-    return put_execute(end_message(begin, 'B', out + 6));
+    return pg_put_execute(pg_end_message(begin, 'B', out + 6));
 }
 
 static uint8_t *put_row(const struct driver *d, const struct us_ratio *us,
@@ -502,35 +294,22 @@ static uint8_t *put_insert(const struct driver *d, const struct batch *batch, ui
     for (uint32_t i = 0; i < d->sizes[size]; i++)
         out = put_row(d, &us, batch, &rows[i], out);
     put_u16(out, 0);
-    return put_execute(end_message(begin, 'B', out + 2));
+    return pg_put_execute(pg_end_message(begin, 'B', out + 2));
 }
 
 /* Sending. A request is one transaction: BEGIN, its INSERTs, COMMIT and Sync, without waiting
  * between them. The rows are acknowledged when the COMMIT is answered. After an error the
  * transaction is rolled back, and the server has none of its rows. */
 
-/* Reads the number behind "INSERT 0 "; 0 for other statements. */
-static uint64_t rows_of(const struct pgwire_answer *answer)
-{
-    static const char insert[] = "INSERT 0 ";
-    uint64_t rows = 0;
-    uint32_t at = sizeof insert - 1;
-    if (answer->length <= at || memcmp(answer->bytes, insert, at) != 0)
-        return 0;
-    for (; at < answer->length && answer->bytes[at] >= '0' && answer->bytes[at] <= '9'; at++)
-        rows = 10 * rows + (uint64_t)(answer->bytes[at] - '0');
-    return rows;
-}
-
 static enum outcome roll_back(struct connection *c, struct fault *fault)
 {
-    struct pgwire_answer answer;
+    struct pg_answer answer;
     uint8_t text[64];
     const uint8_t *const end = put_run(text, "rollback");
-    if (!stream_write(&c->stream, text, (size_t)(end - text), sync_mark, MARK_BYTES))
+    if (!stream_write(&c->stream, text, (size_t)(end - text), pg_sync, PG_MARK_BYTES))
         return stream_fault(&c->stream, fault);
     do
-        if (!read_answer(&c->stream, &answer))
+        if (!pg_read(&c->stream, &answer))
             return stream_fault(&c->stream, fault);
     while (answer.kind != 'Z');
     return OUTCOME_ERROR;
@@ -540,11 +319,11 @@ static enum outcome roll_back(struct connection *c, struct fault *fault)
  * rolls back a transaction that is still open. */
 static enum outcome recover(struct connection *c, bool is_synced, struct fault *fault)
 {
-    struct pgwire_answer answer;
-    if (!is_synced && !stream_write(&c->stream, sync_mark, MARK_BYTES, NULL, 0))
+    struct pg_answer answer;
+    if (!is_synced && !stream_write(&c->stream, pg_sync, PG_MARK_BYTES, NULL, 0))
         return stream_fault(&c->stream, fault);
     do
-        if (!read_answer(&c->stream, &answer))
+        if (!pg_read(&c->stream, &answer))
             return stream_fault(&c->stream, fault);
     while (answer.kind != 'Z');
     const bool is_open = answer.length == 1 && answer.bytes[0] != 'I';
@@ -552,10 +331,10 @@ static enum outcome recover(struct connection *c, bool is_synced, struct fault *
 }
 
 /* Handles a message that is no answer to a statement. */
-static enum outcome fail(struct connection *c, const struct pgwire_answer *answer, bool is_synced,
+static enum outcome fail(struct connection *c, const struct pg_answer *answer, bool is_synced,
                          struct fault *fault)
 {
-    refused(answer, fault);
+    pg_refused(answer, fault);
     if (answer->kind == 'E')
         return recover(c, is_synced, fault);
     stream_close(&c->stream);
@@ -566,22 +345,22 @@ static enum outcome fail(struct connection *c, const struct pgwire_answer *answe
 static enum outcome fly(struct connection *c, const uint8_t *mark, uint64_t *acked,
                         struct fault *fault)
 {
-    struct pgwire_answer answer;
-    const bool is_sync = mark == sync_mark;
+    struct pg_answer answer;
+    const bool is_sync = mark == pg_sync;
     const size_t length = (size_t)(c->out - c->body);
     const uint32_t due = c->due;
     c->out = c->body;
     c->due = 0;
     if (c->driver->setup->is_sending_stubbed)
         return OUTCOME_OK;
-    if (!stream_write(&c->stream, c->body, length, mark, MARK_BYTES))
+    if (!stream_write(&c->stream, c->body, length, mark, PG_MARK_BYTES))
         return stream_fault(&c->stream, fault);
     for (uint32_t done = 0; is_sync || done < due;) {
-        if (!read_answer(&c->stream, &answer))
+        if (!pg_read(&c->stream, &answer))
             return stream_fault(&c->stream, fault);
         if (answer.kind == 'C') {
             done++;
-            *acked += rows_of(&answer);
+            *acked += pg_rows(&answer);
         } else if (answer.kind == 'Z') {
             break;
         } else if (answer.kind != '2') {
@@ -600,10 +379,10 @@ static enum outcome make_ready(struct connection *c, uint32_t part, uint32_t siz
     const uint64_t room = (uint64_t)(c->body + WINDOW_BYTES - c->out);
     enum outcome outcome = OUTCOME_OK;
     if (is_new || c->due == WINDOW_STATEMENTS || room < 2 * insert_bytes(d, size))
-        outcome = fly(c, flush_mark, acked, fault);
+        outcome = fly(c, pg_flush, acked, fault);
     if (outcome != OUTCOME_OK || !is_new)
         return outcome;
-    outcome = prepare_insert(c, part, size, flush_mark, fault);
+    outcome = prepare_insert(c, part, size, pg_flush, fault);
     return outcome == OUTCOME_ERROR && c->stream.fd >= 0 ? recover(c, false, fault) : outcome;
 }
 
@@ -663,7 +442,7 @@ static enum outcome send_rows(struct connection *c, const struct batch *batch, u
         return outcome;
     c->out = put_run(c->out, "commit");
     c->due++;
-    return fly(c, sync_mark, acked, fault);
+    return fly(c, pg_sync, acked, fault);
 }
 
 /* Sends one request as a transaction. */
@@ -735,8 +514,9 @@ static enum outcome pgwire_open(const struct driver_setup *setup, struct driver 
     d->setup = setup;
     d->host = spec->host ? spec->host : "localhost";
     d->port = spec->port ? (uint16_t)spec->port : DEFAULT_PORT;
-    d->user = spec->user ? spec->user : "admin";
-    d->database = spec->database ? spec->database : "qdb";
+    d->user = (struct pg_user){.name = spec->user ? spec->user : "admin",
+                               .database = spec->database ? spec->database : "qdb",
+                               .password = setup->password};
     d->table = spec->table ? spec->table : "measurement";
     if (!spec_option_whole(spec, "parted", 0, 1, &is_parted, why, sizeof why))
         return fault_spec(fault, why);

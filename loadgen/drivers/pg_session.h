@@ -1,0 +1,57 @@
+/* Version 3 of the PostgreSQL protocol without a library: the login, prepared statements and the
+ * answers to them. It logs in without a password or with one in clear text, and refuses every
+ * other way. It has no rows. */
+#ifndef SCALE_PG_SESSION_H
+#define SCALE_PG_SESSION_H
+
+#include "../schema.h"
+#include "fault.h"
+#include "stream.h"
+
+struct pg_user {
+    const char *name, *database;
+    const char *password; /* NULL: none */
+};
+
+struct pg_answer { /* one message of the server */
+    char kind; /* its first byte */
+    const uint8_t *bytes; /* valid until the next message is read */
+    uint32_t length;
+};
+
+/* Messages without content. Flush asks for all answers so far. Sync ends a group of messages;
+ * after an error the server skips everything before the next Sync. */
+enum { PG_MARK_BYTES = 5 };
+extern const uint8_t pg_flush[PG_MARK_BYTES], pg_sync[PG_MARK_BYTES];
+
+/* Logs in on a new connection, and returns when the server waits for statements. */
+enum outcome pg_login(struct stream *stream, const struct pg_user *user, struct fault *fault);
+
+/* Sends messages that prepare `count` statements, with a mark behind them, and reads their
+ * answers. After a Sync it reads until the server is ready for more. */
+enum outcome pg_prepare(struct stream *stream, const uint8_t *text, const uint8_t *end,
+                        uint32_t count, const uint8_t *mark, struct fault *fault);
+
+/* Reads the next message, and skips notices and reports of parameters. */
+bool pg_read(struct stream *stream, struct pg_answer *answer);
+
+/* Makes a fault of the server's error with its code and message, or of a message that was not
+ * expected. */
+enum outcome pg_refused(const struct pg_answer *answer, struct fault *fault);
+
+/* Reads the number behind "INSERT 0 "; 0 for other statements. */
+uint64_t pg_rows(const struct pg_answer *answer);
+
+/* The object id of a column's type, as pg_values.h writes its values. */
+unsigned pg_oid(enum type type);
+
+/* Fills in the kind and the length of a message that is complete, and returns its end. */
+uint8_t *pg_end_message(uint8_t *begin, char kind, uint8_t *out);
+
+/* Writes formatted text, and returns its end. */
+uint8_t *pg_put_words(uint8_t *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Writes the message that runs what was bound last. */
+uint8_t *pg_put_execute(uint8_t *out);
+
+#endif
