@@ -97,3 +97,15 @@ def test_lines_without_milliseconds_are_refused_where_rows_are_closer():
     assert finding.blocking and finding.remedy == "--step-ms 1000"
     whole = replace(trial, work=replace(trial.work, data=replace(trial.work.data, step_ms=1000)))
     assert target.check(whole, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("rows", "kind"), [(1200, "ERRORS"), (1210, "ERRORS"), (1211, "LOST_ROWS"), (1199, "LOST_ROWS")]
+)
+@pytest.mark.parametrize("has_parts", [True, False])
+def test_a_failed_request_may_be_stored_in_part_where_requests_are_no_transactions(rows, kind, has_parts):
+    counted = Counted(rows=rows, gaps=("1 device lacks rows",), has_parts=has_parts)
+    failed = {"is_answered": True, "rows_failed": 7, "rows_unanswered": 3, "errors": 1}
+    verdict = judged(counted, **failed)[1]
+    assert verdict.kind is VerdictKind(kind if has_parts else "LOST_ROWS")
+    assert judged(replace(counted, rows=1200), is_answered=True)[1].kind is VerdictKind.LOST_ROWS, "no request failed"

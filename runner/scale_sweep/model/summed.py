@@ -52,9 +52,11 @@ class RowsSummed:
 class Counted:
     """The database's own count: all rows, and a sentence about tables that lack rows.
 
-    is_distinct: the database stores one row for each table and time, the last one.
+    is_distinct: the database stores one row for each table and time, the last one. has_parts: a request that failed may
+    have stored a part of its rows.
     """
 
     rows: int
     is_distinct: bool = False
     gaps: tuple[str, ...] = ()
+    has_parts: bool = False

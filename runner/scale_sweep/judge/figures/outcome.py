@@ -46,7 +46,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
             miscounted=_miscounted(trial, facts, m),
             mismatches=facts.mismatches,
             suspicious=facts.suspicious,
-            gaps=facts.counted.gaps if facts.counted and m.rows_sent is None and in_order else (),
+            gaps=_gaps(facts) if m.rows_sent is None and in_order else (),
             unfinished=unfinished(s) if s is not None else "",
             wrong_answers=tuple(sentence for one in answers for sentence in one.wrong),
             wrong_rows=wrong_rows(facts.summed),
@@ -66,12 +66,27 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
 def _miscounted(trial: Trial, facts: TrialFacts, m: Measurement) -> str:
     """The contradiction by the count. Of rows that nobody acknowledged it can only deny those that were not sent: what
     a server refuses may be of an earlier request, so that it may hold the rows of the request that failed."""
-    if m.rows_sent is None:
-        return miscounted(trial.work, _kept(trial, facts, m), m.rows_counted)
     s = facts.summary
-    most = m.rows_sent + (s.rows_failed + s.rows_unanswered if s is not None else 0)
+    uncertain = s.rows_failed + s.rows_unanswered if s is not None else 0
+    if m.rows_sent is None:
+        kept, counted = _kept(trial, facts, m), m.rows_counted
+        if kept is not None and counted is not None and _may_be_stored_in_part(facts):
+            kept = min(max(kept, counted - trial.work.preload_rows), kept + uncertain)
+        return miscounted(trial.work, kept, counted)
+    most = m.rows_sent + uncertain
     is_more = (m.rows_counted or 0) > most + trial.work.preload_rows
     return miscounted(trial.work, most, m.rows_counted) if is_more else ""
+
+
+def _may_be_stored_in_part(facts: TrialFacts) -> bool:
+    """Whether a request failed of which the database may hold some rows."""
+    s, counted = facts.summary, facts.counted
+    return bool(s and counted and counted.has_parts and s.rows_failed + s.rows_unanswered)
+
+
+def _gaps(facts: TrialFacts) -> tuple[str, ...]:
+    """Gaps that a request which failed in part cannot have made."""
+    return facts.counted.gaps if facts.counted and not _may_be_stored_in_part(facts) else ()
 
 
 def _kept(trial: Trial, facts: TrialFacts, m: Measurement) -> int | None:
