@@ -12,6 +12,7 @@
 #include "../digest.h"
 #include "../marks.h"
 #include "http.h"
+#include "json_text.h"
 #include "numbers.h"
 #include "sink_values.h"
 
@@ -41,6 +42,7 @@ struct posts_ask {
     char *plain; /* all pieces, encoded, one after another */
     uint32_t ends[PIECES_MAX];
     bool is_posted;
+    const char *member; /* the texts are strings of this member of JSON; NULL: they are not */
     const char *as_it_is; /* characters that are not encoded; NULL: all */
     char *request; /* with space for all parameters */
 };
@@ -265,22 +267,24 @@ static enum outcome refused(const struct http_reply *reply, struct fault *fault)
 }
 
 /* Posts one piece of a request and reads the answer. */
-static enum outcome post(struct connection *c, const char *text, size_t length, struct fault *fault)
+static enum outcome post(struct connection *c, const char *text, size_t length, uint32_t rows,
+                         struct fault *fault)
 {
     const struct driver *d = c->driver;
+    const struct post_kind *kind = d->form->kind;
     struct http_reply reply;
     const enum outcome outcome = reach(c, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
     if (!http_post(&c->stream, d->host, d->path, d->header, text, length, &reply))
         return stream_fault(&c->stream, fault);
-    if (reply.status >= 200 && reply.status < 300)
-        return OUTCOME_OK;
-    return refused(&reply, fault);
+    if (reply.status < 200 || reply.status >= 300)
+        return refused(&reply, fault);
+    return kind->stored ? kind->stored(reply.body, rows, fault) : OUTCOME_OK;
 }
 
 /* Compresses one piece if the form says so, and sends it unless sending is stubbed. */
-static enum outcome deliver(struct connection *c, size_t length, struct fault *fault)
+static enum outcome deliver(struct connection *c, size_t length, uint32_t rows, struct fault *fault)
 {
     const struct driver *d = c->driver;
     const char *text = c->body;
@@ -290,7 +294,8 @@ static enum outcome deliver(struct connection *c, size_t length, struct fault *f
         return fault_no_memory(fault);
     if (d->setup->is_sending_stubbed)
         return OUTCOME_OK;
-    return (d->form->is_unanswered ? pour : post)(c, text, length, fault);
+    return d->form->is_unanswered ? pour(c, text, length, fault)
+                                  : post(c, text, length, rows, fault);
 }
 
 enum outcome posts_send(struct connection *c, const struct batch *batch, uint64_t deadline_ns,
@@ -305,7 +310,7 @@ enum outcome posts_send(struct connection *c, const struct batch *batch, uint64_
         const char *end =
             d->form->kind->put(d->encoder, batch, c->place, c->body, c->body_size, &rows);
         if (end > c->body)
-            outcome = deliver(c, (size_t)(end - c->body), fault);
+            outcome = deliver(c, (size_t)(end - c->body), rows, fault);
         if (outcome == OUTCOME_OK)
             *rows_acked += rows;
     }
@@ -473,20 +478,33 @@ static char *put_encoded(char *out, const char *text, size_t length, const char 
 
 static const char thousandths[] = "e-3";
 
+static char *put_piece(char *out, const struct posts_ask *ask, const struct text_piece *piece)
+{
+    return ask->member ? json_put_text(out, piece->plain, piece->length)
+                       : put_encoded(out, piece->plain, piece->length, ask->as_it_is);
+}
+
+/* The last piece has no mark, so the end of the object belongs to it. */
 static bool encode(struct posts_ask *ask, const struct driver *d, const char *text)
 {
-    const size_t most = 3 * strlen(text) + 1;
+    const size_t named = ask->member ? strlen(ask->member) + 8 : 0;
+    const size_t most = JSON_ESCAPE_BYTES * strlen(text) + named + 1;
     ask->plain = malloc(most);
     ask->request =
         malloc(most + ask->marks.parameter_count * VALUE_BYTES + HEAD_BYTES +
                strlen(option_or(d, "query_path", "")) + strlen(d->host) + strlen(d->authorization));
+    if (!ask->plain || !ask->request)
+        return false;
     char *out = ask->plain;
-    for (uint32_t i = 0; out && i < ask->marks.count; i++) {
-        out = put_encoded(out, ask->marks.pieces[i].plain, ask->marks.pieces[i].length,
-                          ask->as_it_is);
+    if (ask->member)
+        out += sprintf(out, "{\"%s\":\"", ask->member);
+    for (uint32_t i = 0; i < ask->marks.count; i++) {
+        out = put_piece(out, ask, &ask->marks.pieces[i]);
+        if (ask->member && i + 1 == ask->marks.count)
+            out += sprintf(out, "\"}");
         ask->ends[i] = (uint32_t)(out - ask->plain);
     }
-    return ask->plain && ask->request;
+    return true;
 }
 
 enum outcome posts_check_ask(const struct driver *d, const struct marks *marks, const char *text,
@@ -522,6 +540,7 @@ enum outcome posts_prepare(struct connection *c, uint32_t operation, const char 
                            sizeof why))
         return fault_spec(fault, why);
     ask->is_posted = is_posted;
+    ask->member = is_posted ? spec_option(c->driver->setup->spec, "query_member") : NULL;
     ask->as_it_is = is_posted ? NULL : option_or(c->driver, "query_plain", "");
     return encode(ask, c->driver, text) ? OUTCOME_OK : fault_no_memory(fault);
 }

@@ -8,6 +8,7 @@
  *   write_path=     where rows are posted
  *   query_path=     where queries are asked, the text behind it; {device} is d<table>
  *   query_posted=1  texts are posted as JSON to query_path instead
+ *   query_member=   with it: each text is the string of this member of an object of JSON
  *   query_plain=    characters of a text that go as they are, not encoded
  *   answer_rows=    members of an answer that hold rows (values)
  *   answer_column=  strings of an answer that tell which column the next rows are of
@@ -21,7 +22,8 @@
 #include "packing.h"
 
 #define POSTS_OPTIONS                                                                              \
-    "write_path", "query_path", "query_posted", "query_plain", "answer_rows", "answer_column"
+    "write_path", "query_path", "query_posted", "query_member", "query_plain", "answer_rows",      \
+        "answer_column"
 
 struct post_place { /* where in a batch the next row, or value of a column, comes from */
     uint32_t slice, column, row; /* row: within the slice; column: within the request */
@@ -54,6 +56,9 @@ struct post_kind { /* shared by the methods of a driver */
      * end of the text, or `out` if there is nothing to post. *rows: how many are complete. */
     char *(*put)(const void *encoder, const struct batch *batch, void *place, char *out,
                  uint64_t room, uint32_t *rows);
+    /* Whether an answer, which ends with a zero byte, says that all rows of a piece are stored.
+     * NULL: its status says so. */
+    enum outcome (*stored)(const char *answer, uint32_t rows, struct fault *fault);
 };
 
 struct post_form { /* one method's own part */

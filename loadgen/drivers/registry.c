@@ -5,10 +5,12 @@
 
 extern const struct driver_ops driver_cassandra;
 extern const struct driver_ops driver_clickhouse;
+extern const struct driver_ops driver_cratedb;
 extern const struct driver_ops driver_iotdb;
 extern const struct driver_ops driver_lines;
 extern const struct driver_ops driver_mariadb;
 extern const struct driver_ops driver_null;
+extern const struct driver_ops driver_pgarrays;
 extern const struct driver_ops driver_pgwire;
 extern const struct driver_ops driver_points;
 extern const struct driver_ops driver_postgres;
@@ -16,8 +18,8 @@ extern const struct driver_ops driver_samples;
 extern const struct driver_ops driver_tdengine;
 
 const struct driver_ops *const drivers[] = {
-    &driver_cassandra, &driver_clickhouse, &driver_iotdb,    &driver_lines,
-    &driver_mariadb,   &driver_null,       &driver_pgwire,   &driver_points,
+    &driver_cassandra, &driver_clickhouse, &driver_cratedb,  &driver_iotdb,  &driver_lines,
+    &driver_mariadb,   &driver_null,       &driver_pgarrays, &driver_pgwire, &driver_points,
     &driver_postgres,  &driver_samples,    &driver_tdengine, NULL,
 };
 

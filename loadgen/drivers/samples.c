@@ -16,6 +16,7 @@
 #include "../tags.h"
 #include "cells.h"
 #include "doubles.h"
+#include "json_text.h"
 #include "posts.h"
 #include "table_texts.h"
 #include "varint.h"
@@ -41,7 +42,7 @@ struct samples_form {
 
 /* The form of `import`: lines of JSON. */
 
-enum { TIME_BYTES = 24, ESCAPE_BYTES = 6, FRAME_BYTES = 64 };
+enum { TIME_BYTES = 24, FRAME_BYTES = 64 };
 
 static char *put_text(char *out, const char *text, size_t length)
 {
@@ -51,36 +52,18 @@ static char *put_text(char *out, const char *text, size_t length)
 
 #define PUT(out, literal) put_text(out, literal, sizeof(literal) - 1)
 
-static char *put_escaped(char *out, const char *text, size_t length)
-{
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < length; i++) {
-        const unsigned char c = (unsigned char)text[i];
-        if (c < ' ') {
-            out = PUT(out, "\\u00");
-            *out++ = digits[c >> 4];
-            *out++ = digits[c & 15];
-            continue;
-        }
-        if (c == '"' || c == '\\')
-            *out++ = '\\';
-        *out++ = (char)c;
-    }
-    return out;
-}
-
 static char *json_label(char *out, const char *name, const char *value, size_t length)
 {
     *out++ = '"';
     out = put_text(out, name, strlen(name)); /* column names need no escapes */
     out = PUT(out, "\":\"");
-    out = put_escaped(out, value, length);
+    out = json_put_text(out, value, length);
     return PUT(out, "\",");
 }
 
 static uint32_t json_label_bytes(size_t name, size_t value)
 {
-    return (uint32_t)(6 + name + ESCAPE_BYTES * value);
+    return (uint32_t)(6 + name + JSON_ESCAPE_BYTES * value);
 }
 
 static char *json_values(const struct run *run, char *out)

@@ -81,14 +81,16 @@ static void close_it(struct driver *d)
      .disconnect = disconnect,                                                                     \
      .close = close_it}
 
-extern const struct driver_ops driver_cassandra, driver_clickhouse, driver_iotdb, driver_lines,
-    driver_mariadb, driver_null, driver_pgwire, driver_points, driver_postgres, driver_samples,
-    driver_tdengine;
+extern const struct driver_ops driver_cassandra, driver_clickhouse, driver_cratedb, driver_iotdb,
+    driver_lines, driver_mariadb, driver_null, driver_pgarrays, driver_pgwire, driver_points,
+    driver_postgres, driver_samples, driver_tdengine;
 const struct driver_ops driver_cassandra = WHOLE;
+const struct driver_ops driver_cratedb = WHOLE;
 const struct driver_ops driver_iotdb = WHOLE;
 const struct driver_ops driver_lines = WHOLE;
 const struct driver_ops driver_clickhouse = WHOLE;
 const struct driver_ops driver_mariadb = WHOLE;
+const struct driver_ops driver_pgarrays = WHOLE;
 const struct driver_ops driver_pgwire = WHOLE;
 const struct driver_ops driver_points = WHOLE;
 const struct driver_ops driver_null = WHOLE;

@@ -14,6 +14,10 @@
 
 const struct harness fuzz_harnesses[] = {
     {"cassandra", "driver=cassandra\npartitions=2\n" WRITES ALL_TYPES READS, fuzz_driver},
+    {"cratedb",
+     "driver=cratedb\nquery_path=/q\nquery_posted=1\nquery_member=stmt\nanswer_rows=rows\n" WRITES
+         ALL_TYPES READS,
+     fuzz_driver},
     {"iotdb", "driver=iotdb\nmethod=tablets\n" WRITES ALL_TYPES READS, fuzz_driver},
     {"lines", "driver=lines\nquery_path=/q?\nanswer_column=name\n" WRITES ALL_TYPES READS,
      fuzz_driver},
@@ -22,6 +26,7 @@ const struct harness fuzz_harnesses[] = {
     {"samples",
      "driver=samples\nmethod=import\nquery_path=/q?\nanswer_column=__name__\n" WRITES NUMBERS READS,
      fuzz_driver},
+    {"pgarrays", "driver=pgarrays\n" WRITES ALL_TYPES, fuzz_driver},
     {"pgwire", "driver=pgwire\nparted=1\npartitions=2\n" WRITES ALL_TYPES, fuzz_driver},
     {"postgres", "driver=postgres\n" WRITES ALL_TYPES READS, fuzz_driver},
     {"postgres-insert", "driver=postgres\nmethod=insert\n" WRITES ALL_TYPES READS, fuzz_driver},

@@ -1,0 +1,374 @@
+/* The driver of databases that take arrays by version 3 of the PostgreSQL protocol: CrateDB, for
+ * which it exists. A request is one statement that is prepared once,
+ *     INSERT INTO "measurement" (device_id, time, ...) (SELECT * FROM UNNEST($1, $2, ...))
+ * with an array for each column in binary. A request of more than 8 MiB goes in several pieces. The
+ * table's own columns are device_id, the number of the load's table, and time in ms since 1970. It
+ * begins no transaction, because CrateDB has none: a statement may store a part of its rows. Its
+ * answer says how many, and a number that is not that of the rows is a fault. It does not read.
+ * Method: `arrays`. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "driver.h"
+#include "pg_session.h"
+#include "pg_values.h"
+
+enum {
+    DEFAULT_PORT = 5432,
+    OWN_COLUMNS = 2, /* device and time */
+    MESSAGE_BYTES = 1 << 23,
+    FRAME_BYTES = 64, /* most bytes around the arrays of a message */
+    ARRAY_BYTES = 24, /* bytes before the values of an array, with its length */
+    DEVICE_BYTES = 4 + 4,
+    TIME_BYTES = 4 + 8
+};
+
+struct driver {
+    const struct driver_setup *setup;
+    const char *host, *table;
+    struct pg_user user;
+    uint16_t port;
+    uint32_t first_column, column_count;
+    struct column *columns; /* columns of a request; a timestamp is a whole number here */
+};
+
+struct connection {
+    const struct driver *driver;
+    struct stream stream;
+    uint8_t *message;
+    uint32_t rows_max; /* rows of a message */
+};
+
+static const struct pg_array {
+    unsigned element, array; /* object ids */
+    const char *name;
+} arrays[] = {
+    {OID_BOOL, 1000, "BOOLEAN"}, {OID_INT2, 1005, "SMALLINT"},
+    {OID_INT4, 1007, "INTEGER"}, {OID_INT8, 1016, "BIGINT"},
+    {OID_FLOAT4, 1021, "REAL"},  {OID_FLOAT8, 1022, "DOUBLE PRECISION"},
+    {OID_VARCHAR, 1015, "TEXT"},
+};
+
+static const struct pg_array *array_of(unsigned element)
+{
+    size_t i = 0;
+    while (arrays[i].element != element)
+        i++;
+    return &arrays[i];
+}
+
+/* The array of a parameter, by its place. */
+static const struct pg_array *parameter(const struct driver *d, uint32_t place)
+{
+    if (place < OWN_COLUMNS)
+        return array_of(place == 0 ? OID_INT4 : OID_INT8);
+    return array_of(pg_oid(d->columns[place - OWN_COLUMNS].type));
+}
+
+static uint8_t *put_statement(const struct driver *d, uint8_t *out)
+{
+    out = pg_put_words(out, "INSERT INTO \"%s\" (device_id, time", d->table);
+    for (uint32_t i = 0; i < d->column_count; i++)
+        out = pg_put_words(out, ", \"%s\"", d->columns[i].name);
+    out = pg_put_words(out, ") (SELECT * FROM UNNEST(");
+    for (uint32_t i = 0; i < OWN_COLUMNS + d->column_count; i++)
+        out = pg_put_words(out, "%s$%u::ARRAY(%s)", i ? ", " : "", (unsigned)i + 1,
+                           parameter(d, i)->name);
+    return pg_put_words(out, "))") + 1;
+}
+
+/* Prepares the statement, which finds a table that does not fit. */
+static enum outcome prepare(struct connection *c, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    const uint32_t count = OWN_COLUMNS + d->column_count;
+    uint8_t *const text = malloc(256 + strlen(d->table) + (size_t)count * (NAME_MAX_BYTES + 48));
+    if (!text)
+        return fault_no_memory(fault);
+    uint8_t *out = text + 5;
+    *out++ = 'i';
+    *out++ = 0;
+    out = put_u16(put_statement(d, out), (uint16_t)count);
+    for (uint32_t i = 0; i < count; i++)
+        out = put_u32(out, parameter(d, i)->array);
+    out = pg_end_message(text, 'P', out);
+    const enum outcome outcome = pg_prepare(&c->stream, text, out, 1, pg_sync, fault);
+    free(text);
+    return outcome;
+}
+
+/* Connects, logs in and prepares, unless the connection is open. */
+static enum outcome reach(struct connection *c, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    if (c->stream.fd >= 0)
+        return OUTCOME_OK;
+    if (!stream_open(&c->stream, d->host, d->port)) {
+        const enum outcome outcome = stream_fault(&c->stream, fault);
+        fault->is_transient = outcome == OUTCOME_ERROR; /* no row was sent */
+        return outcome;
+    }
+    enum outcome outcome = pg_login(&c->stream, &d->user, fault);
+    if (outcome == OUTCOME_OK)
+        outcome = prepare(c, fault);
+    if (outcome != OUTCOME_OK)
+        stream_close(&c->stream);
+    return outcome;
+}
+
+/* The most bytes of a row's values. */
+static uint64_t row_values_bytes(const struct driver *d)
+{
+    uint64_t bytes = DEVICE_BYTES + TIME_BYTES;
+    for (uint32_t i = 0; i < d->column_count; i++)
+        bytes += 4 + (uint64_t)pg_wire_bytes(&d->columns[i]);
+    return bytes;
+}
+
+static uint64_t frame_bytes(const struct driver *d)
+{
+    return FRAME_BYTES + (OWN_COLUMNS + (uint64_t)d->column_count) * ARRAY_BYTES;
+}
+
+/* Writes what stands before the values of an array of one dimension; the place of its length is
+ * `out`. */
+static uint8_t *begin_array(uint8_t *out, unsigned element, uint32_t count)
+{
+    out = put_u32(out + 4, 1); /* dimensions */
+    out = put_u32(out, 1);     /* there may be NULLs */
+    out = put_u32(out, element);
+    out = put_u32(out, count);
+    return put_u32(out, 1); /* number of the first value */
+}
+
+static uint8_t *end_array(uint8_t *begin, uint8_t *out)
+{
+    put_u32(begin, (uint32_t)(out - begin - 4));
+    return out;
+}
+
+static uint8_t *put_devices(const struct batch *batch, uint32_t first, uint32_t count, uint8_t *out)
+{
+    const struct slice *slice = batch->slices;
+    for (uint32_t row = first; row < first + count; row++) {
+        while (row >= slice->offset + slice->rows)
+            slice++;
+        out = put_u32(put_u32(out, 4), slice->table);
+    }
+    return out;
+}
+
+static uint8_t *put_times(const struct batch *batch, uint32_t first, uint32_t count, uint8_t *out)
+{
+    for (uint32_t row = first; row < first + count; row++)
+        out = put_u64(put_u32(out, 8), (uint64_t)batch->times[row]);
+    return out;
+}
+
+static uint8_t *put_column(const struct driver *d, const struct batch *batch, uint32_t i,
+                           uint32_t first, uint32_t count, uint8_t *out)
+{
+    const struct us_ratio us = pg_us_ratio(d->setup->spec);
+    const struct column_data *data = &batch->columns[batch->first_column + i];
+    for (uint32_t row = first; row < first + count; row++)
+        out = pg_put_field(&us, out, &d->columns[i], data, row);
+    return out;
+}
+
+/* Writes the messages that insert `count` rows from `first` on; returns their end. */
+static uint8_t *put_insert(const struct driver *d, const struct batch *batch, uint32_t first,
+                           uint32_t count, uint8_t *message)
+{
+    uint8_t *out = message + 5;
+    *out++ = 0; /* the portal without a name */
+    *out++ = 'i';
+    *out++ = 0;
+    out = put_u16(put_u16(out, 1), FORMAT_BINARY);
+    out = put_u16(out, (uint16_t)(OWN_COLUMNS + d->column_count));
+    for (uint32_t i = 0; i < OWN_COLUMNS + d->column_count; i++) {
+        uint8_t *const begin = out;
+        out = begin_array(out, parameter(d, i)->element, count);
+        out = i == 0   ? put_devices(batch, first, count, out)
+              : i == 1 ? put_times(batch, first, count, out)
+                       : put_column(d, batch, i - OWN_COLUMNS, first, count, out);
+        out = end_array(begin, out);
+    }
+    return pg_put_execute(pg_end_message(message, 'B', put_u16(out, 0)));
+}
+
+/* Sends the message with a Sync behind it, and reads until the server is ready for more. */
+static enum outcome fly(struct connection *c, const uint8_t *end, uint64_t *acked,
+                        struct fault *fault)
+{
+    struct pg_answer answer;
+    enum outcome outcome = OUTCOME_OK;
+    if (!stream_write(&c->stream, c->message, (size_t)(end - c->message), pg_sync, PG_MARK_BYTES))
+        return stream_fault(&c->stream, fault);
+    for (;;) {
+        if (!pg_read(&c->stream, &answer))
+            return stream_fault(&c->stream, fault);
+        if (answer.kind == 'Z')
+            return outcome;
+        if (answer.kind == 'C') {
+            *acked += pg_rows(&answer);
+        } else if (answer.kind == 'E') {
+            outcome = pg_refused(&answer, fault);
+        } else if (answer.kind != '2') {
+            stream_close(&c->stream);
+            return pg_refused(&answer, fault);
+        }
+    }
+}
+
+static enum outcome arrays_send(struct connection *c, const struct batch *batch,
+                                uint64_t deadline_ns, uint64_t *rows_acked, struct fault *fault)
+{
+    const struct driver *d = c->driver;
+    const bool is_stubbed = d->setup->is_sending_stubbed;
+    enum outcome outcome = OUTCOME_OK;
+    uint64_t acked = 0;
+    *rows_acked = 0;
+    stream_deadline(&c->stream, deadline_ns);
+    if (!is_stubbed)
+        outcome = reach(c, fault);
+    for (uint32_t first = 0, count; outcome == OUTCOME_OK && first < batch->rows; first += count) {
+        count = batch->rows - first < c->rows_max ? batch->rows - first : c->rows_max;
+        const uint8_t *end = put_insert(d, batch, first, count, c->message);
+        if (is_stubbed)
+            acked += count;
+        else
+            outcome = fly(c, end, &acked, fault);
+    }
+    if (outcome != OUTCOME_OK)
+        return outcome;
+    if (acked == batch->rows) {
+        *rows_acked = acked;
+        return OUTCOME_OK;
+    }
+    fault_set(fault, FAULT_SERVER, "COUNT",
+              "the server says that it inserted %" PRIu64 " of %" PRIu32 " rows", acked,
+              batch->rows);
+    return OUTCOME_ERROR;
+}
+
+static const struct driver_method methods[] = {
+    {"arrays", FEATURE_DEADLINE | FEATURE_SEPARABLE, NULL}, {NULL, 0, NULL}};
+static const char *const options[] = {NULL};
+
+/* Checks the columns of a request. A timestamp is written as a whole number. */
+static enum outcome take_columns(struct driver *d, struct fault *fault)
+{
+    const struct spec *spec = d->setup->spec;
+    const struct schema *schema = d->setup->schema;
+    d->first_column = (uint32_t)spec->partial_from;
+    d->column_count = spec_column_count(spec, schema->column_count);
+    d->columns = calloc(d->column_count, sizeof *d->columns);
+    if (!d->columns)
+        return fault_no_memory(fault);
+    for (uint32_t i = 0; i < d->column_count; i++) {
+        struct column *column = &d->columns[i];
+        *column = schema->columns[d->first_column + i];
+        if (column->type == TYPE_TIMESTAMP)
+            column->type = TYPE_BIGINT;
+        if (column->type == TYPE_UBIGINT || column->type == TYPE_VARBINARY ||
+            column->type == TYPE_GEOMETRY) {
+            fault_set(fault, FAULT_SPEC, "SPEC", "columns: an array has no way to write %s:%s",
+                      column->name, type_name(column->type));
+            return OUTCOME_FATAL;
+        }
+    }
+    return OUTCOME_OK;
+}
+
+static enum outcome arrays_open(const struct driver_setup *setup, struct driver **driver,
+                                struct fault *fault)
+{
+    const struct spec *spec = setup->spec;
+    struct driver *d = calloc(1, sizeof *d);
+    if (!d)
+        return fault_no_memory(fault);
+    *driver = d;
+    d->setup = setup;
+    d->host = spec->host ? spec->host : "localhost";
+    d->port = spec->port ? (uint16_t)spec->port : DEFAULT_PORT;
+    d->table = spec->table ? spec->table : "measurement";
+    d->user = (struct pg_user){.name = spec->user ? spec->user : "crate",
+                               .database = spec->database ? spec->database : "doc",
+                               .password = setup->password};
+    if (spec->precision != PRECISION_MS)
+        return fault_spec(fault, "precision: times are written in whole milliseconds");
+    const enum outcome outcome = take_columns(d, fault);
+    if (outcome == OUTCOME_OK && OWN_COLUMNS + (uint64_t)d->column_count > INT16_MAX)
+        return fault_spec(fault, "columns: more than one statement has parameters for");
+    if (outcome == OUTCOME_OK && frame_bytes(d) + row_values_bytes(d) > MESSAGE_BYTES)
+        return fault_spec(fault, "columns: a row is longer than one message");
+    return outcome;
+}
+
+static enum outcome arrays_place(struct driver *d, uint32_t *partition_of, struct fault *fault)
+{
+    (void)fault;
+    return driver_place_in_turn(d->setup->spec, partition_of);
+}
+
+static void arrays_disconnect(struct connection *c)
+{
+    stream_free(&c->stream);
+    free(c->message);
+    free(c);
+}
+
+static enum outcome arrays_connect(struct driver *d, uint32_t worker,
+                                   struct connection **connection, struct fault *fault)
+{
+    const uint64_t rows = d->setup->spec->rows_per_request;
+    const uint64_t most = (MESSAGE_BYTES - frame_bytes(d)) / row_values_bytes(d);
+    struct connection *c = calloc(1, sizeof *c);
+    (void)worker;
+    if (!c)
+        return fault_no_memory(fault);
+    c->driver = d;
+    c->stream.fd = -1;
+    c->rows_max = (uint32_t)(rows < most ? rows : most);
+    c->message = malloc(frame_bytes(d) + c->rows_max * row_values_bytes(d));
+    if (!c->message) {
+        arrays_disconnect(c);
+        return fault_no_memory(fault);
+    }
+    if (!d->setup->is_sending_stubbed && reach(c, fault) != OUTCOME_OK) {
+        arrays_disconnect(c);
+        return OUTCOME_FATAL;
+    }
+    *connection = c;
+    return OUTCOME_OK;
+}
+
+static void arrays_close(struct driver *d)
+{
+    free(d->columns);
+    free(d);
+}
+
+static size_t arrays_table_name(const struct driver *d, uint32_t table, char out[DRIVER_NAME_MAX])
+{
+    (void)d;
+    return (size_t)snprintf(out, DRIVER_NAME_MAX, "%u", (unsigned)table);
+}
+
+extern const struct driver_ops driver_pgarrays;
+
+const struct driver_ops driver_pgarrays = {
+    .abi = DRIVER_ABI,
+    .name = "pgarrays",
+    .methods = methods,
+    .options = options,
+    .open = arrays_open,
+    .place = arrays_place,
+    .connect = arrays_connect,
+    .send = arrays_send,
+    .disconnect = arrays_disconnect,
+    .close = arrays_close,
+    .row_bytes = row_values_bytes,
+    .table_name = arrays_table_name,
+};
