@@ -7,6 +7,7 @@ by `scale servers install` then.
 from __future__ import annotations
 
 import os
+import pwd
 import signal
 import subprocess
 import time
@@ -22,11 +23,13 @@ from scale_sweep.loadgen.spec import spec_text, trial_spec
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.model import ServerSpec, Site, Trial
 from scale_sweep.server.runtimes.local import free_port
+from scale_sweep.server.runtimes.server_user import as_user, server_user
 from scale_sweep.server.targets import Address, Session, Target, load_target
 from tests.integration import cli
 from tests.unit.trial_orders import trial_order
 
 READY_S = 120.0
+REFUSE_ROOT = ("cratedb",)  # servers that do not run as root
 
 
 def required(name: str) -> Target:
@@ -52,6 +55,7 @@ class RealServer:
     spec: ServerSpec
     address: Address
     program: str
+    user: pwd.struct_passwd | None = None  # that it runs as; None: this one
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> Session:
@@ -59,7 +63,7 @@ class RealServer:
         log = open(f"{self.address.data_dir}/console.log", "ab")
         with log:
             self.process = subprocess.Popen(
-                self.spec.argv,
+                [*(as_user(self.user) if self.user else ()), *self.spec.argv],
                 env={"PATH": os.environ["PATH"], **self.spec.env},
                 stdout=log,
                 stderr=log,
@@ -115,6 +119,10 @@ def real_server(
     place = Address(host="127.0.0.1", port=site.port, secret=secret, home=order.home, data_dir=str(folder))
     address = replace(place, disks=disks)
     server = RealServer(target=target, trial=order.trial, spec=spec, address=address, program=order.program)
+    if target.facts.name in REFUSE_ROOT and (user := server_user()):
+        server.user = user
+        for path in (folder, *map(Path, disks), *folder.rglob("*")):
+            os.chown(path, user.pw_uid, user.pw_gid)
     try:
         yield server
     finally:

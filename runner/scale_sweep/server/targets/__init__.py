@@ -60,6 +60,7 @@ TARGETS = Registry(
         "kairosdb": "scale_sweep.server.targets.kairosdb.kairosdb_facts:FACTS",
         "opentsdb": "scale_sweep.server.targets.opentsdb.opentsdb_facts:FACTS",
         "iotdb": "scale_sweep.server.targets.iotdb.iotdb_facts:FACTS",
+        "cratedb": "scale_sweep.server.targets.cratedb.cratedb_facts:FACTS",
         "clickhouse": "scale_sweep.server.targets.clickhouse.clickhouse_facts:FACTS",
         "mariadb": "scale_sweep.server.targets.mariadb.mariadb_facts:FACTS",
         "postgres": "scale_sweep.server.targets.postgres.postgres_facts:FACTS",

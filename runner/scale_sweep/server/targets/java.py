@@ -42,7 +42,7 @@ def java(home: str, oldest: int, newest: int | None = None) -> str:
     none."""
     named = os.environ.get("JAVA_HOME", "")
     candidates = [
-        *sorted(glob.glob(f"{home}/java/bin/java")),
+        *sorted(glob.glob(f"{home}/java/bin/java") + glob.glob(f"{home}/jdk/bin/java")),
         *([f"{named}/bin/java"] if named else []),
         shutil.which("java") or "",
     ]

@@ -1,0 +1,70 @@
+"""CrateDB's facts and the defaults of its knobs. Refuses to import what asks the server."""
+
+from __future__ import annotations
+
+from scale_sweep.model import FILLS, NEEDS, ResourceRange, ServerSource
+from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.cratedb.sums import SUMS
+from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.role_knobs import connections_knob, partitions_knob, parts_on_disks, twice_the_cores
+
+UNNEST, BULK = "unnest", "bulk"
+PGWIRE = "pgwire"  # arrays by the protocol of PostgreSQL
+OF_TABLE = "table."  # before the name of a setting that a table has
+DURABILITY = f"{OF_TABLE}translog.durability"
+
+
+def _shards(resources: ResourceRange) -> str:
+    return str(parts_on_disks(resources)) if resources.disks else twice_the_cores(resources)
+
+
+FACTS = Facts(
+    name="cratedb",
+    title="CrateDB",
+    implementation="scale_sweep.server.targets.cratedb.cratedb_target:CratedbTarget",
+    methods=(UNNEST, BULK, PGWIRE),
+    own_ports=(PGWIRE,),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE, ServerSource.ENDPOINT),
+    own_columns=("time", "device_id"),
+    knobs=(
+        partitions_knob(_shards, "shards of the table"),
+        connections_knob(),
+        Knob(name=DURABILITY, default="REQUEST"),
+        Knob(name="heap", default=heap),
+    ),
+    any_knob=True,
+    vendor_defaults={
+        "jvm_heap": "a quarter of the memory",
+        "jvm_processors": "all that it sees",
+        DURABILITY: "REQUEST",
+    },
+    fsynced={DURABILITY: "REQUEST"},
+    rows_per_core_s=1e5,
+    overhead_s=15.0,
+    warmup_s=(10.0, 60.0),  # Java compiles while it runs
+    ready_s=240.0,
+    queries="scale_sweep.server.targets.cratedb.queries:rendered",
+    says=NEEDS,
+    functions=("stddev", "stddev_samp", "count_distinct", "rate"),
+    lacks={
+        "median": "CrateDB's percentiles are approximate (a t-digest)",
+        "percentile": "CrateDB's percentiles are approximate (a t-digest)",
+        **{f"fill = {name}": "CrateDB is not asked to fill stretches of time" for name in FILLS},
+    },
+    sums=SUMS,
+    sums_in_doubles=True,
+    sums_per_core_s=5e6,
+    keeps_data=True,
+    at_rest="`OPTIMIZE TABLE` has merged the files of each shard into one, and committed it",
+    row_overhead_bytes=200,
+    thread_names=True,
+    disk_placements=("spread",),
+    wal_disks=("data",),
+    image="crate",
+    image_version="6.4.3",
+    image_home="/crate",
+    image_java="/crate/jdk",
+    image_files={"/crate/lib/": ("lib",)},
+    home_variable="SCALE_CRATEDB_HOME",
+    to_install="docker pull crate:6.4.3, or give --home DIR with lib/crate-server-6.4.3.jar",
+)

@@ -1,0 +1,152 @@
+"""CrateDB: one table of all devices in shards, loaded by INSERT over HTTP. Each shard has a log, its translog.
+
+The jars are in the home's `lib`, with a Java runtime in its folder `jdk`, or on the machine. Refuses the machine's
+configuration, ports that the method does not need, and the vendor's usage reports.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from scale_sweep.model import Finding, ServerSpec, Site, Trial
+from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
+from scale_sweep.server.targets.cratedb.cratedb_facts import OF_TABLE, PGWIRE
+from scale_sweep.server.targets.cratedb.cratedb_session import (
+    DATA,
+    NAME,
+    PGWIRE_OFFSET,
+    ROOT,
+    SQL_TYPES,
+    CratedbSession,
+)
+from scale_sweep.server.targets.java import find_jars, options, outside, program, runtime
+
+OLDEST_JAVA = 25
+_NOT_SETTINGS = {"connections", "heap", "partitions"}
+_FIXED = re.compile(r"(cluster|node)\.name|(network|http|transport|psql|path|discovery|auth|udc)\..*")
+# As the vendor's script starts it.
+_JVM = (
+    "-XX:+UseG1GC",
+    "-XX:G1ReservePercent=25",
+    "-XX:InitiatingHeapOccupancyPercent=30",
+    "-XX:+UseCompactObjectHeaders",
+    "--sun-misc-unsafe-memory-access=allow",
+    "--enable-native-access=ALL-UNNAMED",
+    "--add-modules=jdk.incubator.vector",
+    "-Djava.awt.headless=true",
+    "-Dfile.encoding=UTF-8",
+    "-Dlog4j.shutdownHookEnabled=false",
+    "-Dlog4j2.disable.jmx=true",
+    "-Dlog4j.skipJansi=true",
+    "-Dio.netty.recycler.maxCapacityPerThread=0",
+    "-XX:+ExitOnOutOfMemoryError",
+)
+_LOG = """status = error
+rootLogger.level = warn
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = %p %c{1.} %m%n
+"""
+_DOUBTFUL = re.compile(
+    r"^(ERROR|FATAL) |OutOfMemoryError|CircuitBreakingException|No space left|flood stage|failed shard"
+    r"|[Rr]ejected execution"
+)
+
+
+class CratedbTarget(Target):
+    """One server for each trial."""
+
+    doubtful = _DOUBTFUL
+
+    def find(self, home: str) -> Installation | None:
+        """Its jars in `home`, with a Java that runs them."""
+        return find_jars("cratedb", "crate-server-", home, OLDEST_JAVA)
+
+    def settings(self, trial: Trial, *, is_ours: bool) -> Mapping[str, str]:
+        """The shards and settings of the table; of a server of the trial also the JVM's resources and its own
+        settings."""
+        of_table = {name: value for name, value in trial.knobs.items() if name.startswith(OF_TABLE)}
+        shards = {"partitions": trial.knobs["partitions"], **of_table}
+        if not is_ours:
+            return shards
+        own = {k: v for k, v in trial.knobs.items() if k not in _NOT_SETTINGS and k not in of_table}
+        cores = str(max(1, math.ceil(trial.cores)))
+        return {**shards, "jvm_processors": cores, "jvm_heap": trial.knobs["heap"], **own}
+
+    def check(self, trial: Trial, around: Surroundings) -> tuple[Finding, ...]:
+        """A finding for each column type that it does not have, and for each setting that is the trial's own."""
+        fixed = [name for name in trial.knobs if _FIXED.fullmatch(name)]
+        return (
+            *series.refused_columns("CrateDB", trial, SQL_TYPES),
+            *(
+                Finding(
+                    blocking=True,
+                    subject="--knob",
+                    sentence=f"{name} is set by the trial: CrateDB's addresses, ports and folders are fixed",
+                    remedy=f"leave out {name}",
+                )
+                for name in fixed
+            ),
+        )
+
+    def programs(self, trial: Trial, home: str) -> tuple[str, ...]:
+        """Its Java runtime, if that is the machine's."""
+        return outside(home, OLDEST_JAVA)
+
+    def java_runtime(self, home: str) -> str:
+        return runtime(home, OLDEST_JAVA)
+
+    def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
+        """One node with its files in a directory of the trial's own, or its shards on the trial's disks."""
+        root = f"{site.data_dir}/{ROOT}"
+        settings = self.settings(trial, is_ours=True)
+        folders = tuple(f"{path}/{DATA}" for path in site.disks) or (f"{root}/{DATA}",)
+        nodes_port, pgwire_port = site.port + series.DOOR_OFFSET, site.port + PGWIRE_OFFSET
+        is_pgwire = trial.subject.method == PGWIRE
+        own = {k: v for k, v in settings.items() if k in trial.knobs and not k.startswith(OF_TABLE)}
+        del own["partitions"]
+        items = {
+            "path.home": site.home,
+            "path.conf": f"{root}/config",
+            "path.data": ",".join(folders),
+            "path.logs": f"{root}/logs",
+            "cluster.name": NAME,
+            "node.name": NAME,
+            "discovery.type": "single-node",
+            "network.host": site.bind_address,
+            "http.port": str(site.port),
+            "transport.tcp.port": str(nodes_port),
+            "psql.enabled": str(is_pgwire).lower(),
+            **({"psql.port": str(pgwire_port)} if is_pgwire else {}),
+            "udc.enabled": "false",
+            # A trial checks the space itself; else shards would have no place on a disk that is 85 % full.
+            "cluster.routing.allocation.disk.threshold_enabled": "false",
+            **own,
+        }
+        return ServerSpec(
+            folders=(f"{site.data_dir}/tmp", f"{root}/logs", *folders),
+            argv=(
+                program(site, site.home, OLDEST_JAVA, image_java=self.facts.image_java),
+                *options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"]),
+                *_JVM,
+                "-cp",
+                f"{site.home}/lib/*",
+                "io.crate.bootstrap.CrateDB",
+                *(f"-C{name}={value}" for name, value in items.items()),
+            ),
+            env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
+            files={f"{root}/config/log4j2.properties": _LOG, f"{root}/config/crate.yml": ""},
+            ports=(
+                site.port,
+                *(() if site.in_image else (nodes_port,)),
+                *((pgwire_port,) if is_pgwire else ()),
+            ),
+            stop_timeout_s=60.0,
+        )
+
+    def session(self, trial: Trial, address: Address) -> CratedbSession:
+        return CratedbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
