@@ -14,7 +14,17 @@ from tests.integration.program_image import require_docker
 from tests.integration.real_server import required
 
 pytestmark = pytest.mark.docker
-TARGETS = ("prometheus", "victoriametrics", "influxdb", "questdb", "postgres", "cassandra", "iotdb", "clickhouse")
+TARGETS = (
+    "prometheus",
+    "victoriametrics",
+    "influxdb",
+    "questdb",
+    "postgres",
+    "cassandra",
+    "iotdb",
+    "clickhouse",
+    "mariadb",
+)
 ROWS_A_SECOND = {"cassandra": "2k", "iotdb": "5k"}  # where a short trial without warm-up is slow
 MEMORY = 2 * 1024**3
 

@@ -1,11 +1,13 @@
 """MariaDB's server in the folders of Debian's package and of MariaDB's archives, and without a library that it needs."""
 
 import shlex
+import subprocess
 
 import pytest
 
 from scale_sweep.model import Site
 from scale_sweep.server.targets import load_target
+from scale_sweep.server.targets.mariadb.files import Layout
 from tests.unit.test_servers import program
 from tests.unit.trial_orders import trial_order
 
@@ -28,6 +30,31 @@ def test_its_files_are_found_in_each_layout(tmp_path, names):
     assert spec.argv[0] == paths[0]
     assert f"cat {shlex.join(paths[1:])})" in made
     assert f"--lc-messages-dir={(home / names[1]).parent}" in spec.argv
+
+
+@pytest.mark.parametrize("names", [("mariadb", "mysql"), ("mysql",)])
+def test_in_an_image_the_shell_takes_the_tables_that_are_there(tmp_path, names):
+    there = program(tmp_path / "mariadbd", '#!/bin/sh\ncat; echo "$*"\n')
+    shares = [tmp_path / "share" / name for name in ("mysql", "mariadb")]
+    for name in names:
+        for end in (".sql", "_data.sql"):
+            program(shares[1] / f"{name}_system_tables{end}", f"{name}{end}")
+    tables = tuple(f"{share}/{name}_system_tables" for share in shares for name in ("mariadb", "mysql"))
+    layout = Layout(program=str(there), tables=tables)
+    share = f"--lc-messages-dir={shares[1]} --character-sets-dir={shares[1]}/charsets"
+    made = subprocess.run(["/bin/sh", "-c", layout.made_by(["--a b"])], capture_output=True, text=True, check=True)
+    tables = f"CREATE DATABASE mysql;\nUSE mysql;\n{names[0]}.sql{names[0]}_data.sql"
+    assert made.stdout == f"{tables}--a b --bootstrap {share}\n"
+    ran = subprocess.run(layout.started_by(["--a b"]), input="", capture_output=True, text=True, check=True)
+    assert ran.stdout == f"--a b {share}\n"
+
+
+def test_an_image_is_started_at_the_paths_of_the_vendor(tmp_path):
+    target, trial = load_target("mariadb"), trial_order(tmp_path, "mariadb").trial
+    site = Site(home="/usr", data_dir="/data", bind_address="0.0.0.0", port=1, in_image=True)
+    spec = target.server(trial, site, "secret")
+    assert spec.argv[:2] == ("/bin/sh", "-c") and "\nexec /usr/sbin/mariadbd --no-defaults " in spec.argv[2]
+    assert set(target.facts.image_files) >= {"/usr/sbin/mariadbd", "/usr/share/mysql/mariadb_system_tables.sql"}
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.model import NEEDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob
+from scale_sweep.server.targets.mariadb.files import image_files
 from scale_sweep.server.targets.mariadb.sums import SUMS
 from scale_sweep.server.targets.role_knobs import connections_knob, partitions_knob, twice_the_cores
 
@@ -14,7 +15,7 @@ FACTS = Facts(
     title="MariaDB",
     implementation="scale_sweep.server.targets.mariadb.mariadb_target:MariadbTarget",
     methods=("load-data", "insert"),
-    runs_from=(ServerSource.INSTALLATION,),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     own_columns=("time", "device_id"),
     knobs=(
         partitions_knob(twice_the_cores, "partitions by device"),
@@ -45,6 +46,11 @@ FACTS = Facts(
     at_rest="`FLUSH TABLES FOR EXPORT` has written every changed page",
     row_overhead_bytes=60,
     beyond_loopback="password",
+    image="mariadb",
+    image_version="11.4.5",
+    image_home="/usr",
+    image_files=image_files(),
+    image_tools=("cat",),
     released={"10.11.19": "2026-09", "11.4.5": "2025-02"},
     to_install="scale servers install mariadb and apt-get install libmariadb3, or apt-get install mariadb-server-core "
     "libmariadb3 (10.11), or give --home DIR",

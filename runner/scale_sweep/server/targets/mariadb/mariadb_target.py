@@ -1,16 +1,15 @@
 """MariaDB: one InnoDB table of all devices, partitioned by device, loaded by LOAD DATA LOCAL or bulk REPLACE.
 
 The server is that of `scale servers install`, of an archive of MariaDB, or of Debian's package: installed, or unpacked
-into a folder. Refuses a socket for other users and the machine's configuration: each trial has its own user, whose
-password is in the trial's directory only.
+into a folder; or that of an image. Refuses a socket for other users and the machine's configuration: each trial has its
+own user, whose password is in the trial's directory only.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError
@@ -18,12 +17,10 @@ from scale_sweep.loadgen.verbs import client_library
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.installed import installed
+from scale_sweep.server.targets.mariadb.files import PROGRAMS, layout, there
 from scale_sweep.server.targets.mariadb.mariadb_session import DATABASE, SQL_TYPES, USER, MariadbSession
 from scale_sweep.server.targets.program import refused_flags, run_program, version_of
 
-# Of Debian's package, and of MariaDB's own archives. MariaDB 11 gives the tables another name.
-_PROGRAMS = ("sbin/mariadbd", "bin/mariadbd")
-_TABLES = tuple(f"{share}/{name}_system_tables" for share in ("share/mysql", "share") for name in ("mysql", "mariadb"))
 _UNLOADED = re.compile(r"error while loading shared libraries: ([^\s:]+)")
 _PACKAGES = {  # Debian's, by library. Its own server needs them all, an archive of MariaDB the first three.
     "libcrypt.so.1": "libcrypt1",
@@ -49,7 +46,7 @@ class MariadbTarget(Target):
     def find(self, home: str) -> Installation | None:
         """mariadbd in `home`, else where `scale servers install` puts it, else on PATH, else in /usr."""
         for folder, source in [(home, "--home"), (f"{home}/usr", "--home")] if home else _usual(self.facts.name):
-            if Path(program := _there(folder, _PROGRAMS)).is_file():
+            if Path(program := there(folder, PROGRAMS)).is_file():
                 version = version_of((program, *_VERSION), r"Ver (\d+(?:\.\d+)*)")
                 return Installation(home=str(Path(folder).resolve()), version=version, source=source)
         return None
@@ -70,7 +67,7 @@ class MariadbTarget(Target):
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:
         """Libraries that this machine lacks, and variables that it does not know, in its own words."""
-        program = _there(home, _PROGRAMS)
+        program = there(home, PROGRAMS)
         if unloaded := _unloaded(program):
             return unloaded
         argv = (program, "--no-defaults", *_flags(self.settings(trial, is_ours=True)), "--help")
@@ -91,20 +88,8 @@ class MariadbTarget(Target):
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """Its system tables, made by the server itself, then the server on the given address."""
         data, first = f"{site.data_dir}/mariadb", f"{site.data_dir}/first.sql"
-        tables = _there(site.home, [f"{name}.sql" for name in _TABLES])
-        share = str(Path(tables).parent)
-        common = (
-            _there(site.home, _PROGRAMS),
-            "--no-defaults",
-            f"--datadir={data}",
-            f"--lc-messages-dir={share}",
-            f"--character-sets-dir={share}/charsets",
-        )
-        scripts = shlex.join((tables, f"{tables.removesuffix('.sql')}_data.sql"))
-        made = (
-            f"(echo 'CREATE DATABASE mysql;'; echo 'USE mysql;'; cat {scripts}) | "
-            f"{shlex.join((*common, '--bootstrap'))}"
-        )
+        files = layout(site)
+        common = ("--no-defaults", f"--datadir={data}")
         user = (
             f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n"
             f"CREATE OR REPLACE USER '{USER}'@'%' IDENTIFIED BY '{secret}';\n"
@@ -113,17 +98,19 @@ class MariadbTarget(Target):
         )
         return ServerSpec(
             folders=(data,),
-            setup=(("/bin/sh", "-c", made),),
-            argv=(
-                *common,
-                f"--bind-address={site.bind_address}",
-                f"--port={site.port}",
-                f"--socket={site.data_dir}/socket",
-                f"--init-file={first}",
-                "--skip-name-resolve",
-                "--local-infile=ON",
-                "--log-warnings=1",
-                *_flags(self.settings(trial, is_ours=True)),
+            setup=(("/bin/sh", "-c", files.made_by(common)),),
+            argv=files.started_by(
+                (
+                    *common,
+                    f"--bind-address={site.bind_address}",
+                    f"--port={site.port}",
+                    f"--socket={site.data_dir}/socket",
+                    f"--init-file={first}",
+                    "--skip-name-resolve",
+                    "--local-infile=ON",
+                    "--log-warnings=1",
+                    *_flags(self.settings(trial, is_ours=True)),
+                )
             ),
             env={"TZ": "UTC", "LC_ALL": "C.UTF-8"},
             files={first: user},
@@ -133,11 +120,6 @@ class MariadbTarget(Target):
 
     def session(self, trial: Trial, address: Address) -> MariadbSession:
         return MariadbSession(trial, address, self.settings(trial, is_ours=address.is_ours))
-
-
-def _there(home: str, names: Sequence[str]) -> str:
-    """The path of the first of the files that is in `home`; of the first one if none is."""
-    return next((path for name in names if Path(path := f"{home}/{name}").is_file()), f"{home}/{names[0]}")
 
 
 def _unloaded(program: str) -> tuple[Finding, ...]:
