@@ -7,6 +7,7 @@ from scale_sweep.model.functions import FURTHER
 from scale_sweep.server.targets import Facts, Knob
 from scale_sweep.server.targets.cassandra.sums import SUMS
 from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.java_libraries import NATIVE
 from scale_sweep.server.targets.role_knobs import commit_threads_knob, connections_knob
 
 FACTS = Facts(
@@ -60,6 +61,7 @@ FACTS = Facts(
     image_home="/opt/cassandra",
     image_java="/opt/java/openjdk",
     image_files={"/opt/cassandra/lib/": ("lib",)},
+    image_tools=NATIVE,
     released={"5.0.9": "2026-07"},
     to_install="scale servers install cassandra, or give --home DIR with its jars in lib",
 )
