@@ -19,6 +19,7 @@ from scale_sweep.server.targets import Facts, all_facts  # noqa: E402
 
 PAGE, TRIED = ROOT / "docs/databases.md", ROOT / "tools/tried.toml"
 BEGIN, END = "<!-- tools/databases_table.py writes this table -->\n", "<!-- end of the table -->\n"
+NOT_TRIED = "the vendor's not tried"
 HEADS = ("database", "writes", "reads", "disks", "container", "endpoint", "checked", "last tried")
 
 
@@ -46,7 +47,9 @@ def _cells(facts: Facts, tried: Mapping[str, str]) -> tuple[str, ...]:
 def _container(facts: Facts, tried: str) -> str:
     if ServerSource.IMAGE not in facts.runs_from:
         return "no image"
-    return f"{tried} tried; the vendor's not tried" if tried else "image not tried"
+    if not tried:
+        return "image not tried"
+    return f"{tried} tried; {'its vendor makes no image' if facts.is_image_built else NOT_TRIED}"
 
 
 def written(page: str) -> str:

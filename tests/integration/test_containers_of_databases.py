@@ -15,17 +15,13 @@ from tests.integration.real_server import required
 
 pytestmark = pytest.mark.docker
 TARGETS = (
-    "prometheus",
-    "victoriametrics",
-    "influxdb",
-    "questdb",
-    "postgres",
-    "cassandra",
-    "iotdb",
-    "clickhouse",
-    "mariadb",
+    *("prometheus", "victoriametrics", "influxdb", "questdb", "postgres", "cassandra", "iotdb", "clickhouse"),
+    *("mariadb", "kairosdb", "opentsdb"),
 )
-ROWS_A_SECOND = {"cassandra": "2k", "iotdb": "5k"}  # where a short trial without warm-up is slow
+BESIDE = {"kairosdb": ("cassandra",)}  # servers that are in the same image
+# Where a short trial without warm-up is slow.
+ROWS_A_SECOND = {"cassandra": "2k", "iotdb": "5k", "kairosdb": "1k", "opentsdb": "500"}
+WINDOW = {"opentsdb": "6s"}  # its first requests take seconds
 MEMORY = 2 * 1024**3
 
 
@@ -45,7 +41,7 @@ def built(name, cwd) -> str:
     """The name of an image of the installed server, which is made at the first call."""
     import docker
 
-    home = required(name).find("").home
+    home = [required(one).find("").home for one in (*BESIDE.get(name, ()), name)][-1]
     image = f"scale-test/of-database:{name}"
     with suppress(docker.errors.ImageNotFound):
         docker.from_env().images.get(image)
@@ -60,7 +56,8 @@ def built(name, cwd) -> str:
 def words(name, image, data_dir):
     return (
         *("sweep", "cpu", "--cores", "1", "--target", name, "--runtime", "docker", "--image", image),
-        *("--replicates", "1", "--duration", "2s", "--window-max", "0", "--warmup", "1s", "--tables", "10"),
+        *("--replicates", "1", "--duration", WINDOW.get(name, "2s"), "--window-max", "0"),
+        *("--warmup", "1s", "--tables", "10"),
         *("--rate", ROWS_A_SECOND.get(name, "20k"), "--connections", "2", "--rows-per-request", "200"),
         *("--connections-check", "off", "--drift-check", "off", "--memory", "2GiB", "--data-dir", str(data_dir)),
         *("--results", "r"),

@@ -9,6 +9,8 @@ from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.plan.preparing import choose
 from scale_sweep.server.runtimes import docker
 from scale_sweep.server.runtimes.docker_facts import DockerFacts
+from scale_sweep.server.targets import Installation
+from scale_sweep.server.targets.kairosdb.kairosdb_target import KairosdbTarget
 from tests.unit.factories import make_sweep
 
 
@@ -24,6 +26,25 @@ def test_an_image_that_cannot_be_pulled_is_not_a_missing_docker(monkeypatch, rea
     with pytest.raises(PreflightError) as refused:
         choose(sweep)
     assert says in refused.value.remedy and says_not not in refused.value.remedy
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+def test_an_image_that_only_scale_makes_is_built_and_not_pulled(monkeypatch, is_installed):
+    monkeypatch.setattr(docker, "docker_facts", lambda: DockerFacts(reachable=True))
+    monkeypatch.setattr(docker, "image_state", lambda image: "absent")
+    monkeypatch.setattr(docker, "can_pull", lambda image: False)
+    found = Installation(home="/opt/kairos", version="1.3.0-1", source="--home") if is_installed else None
+    monkeypatch.setattr(KairosdbTarget, "find", lambda self, home: found)
+    with pytest.raises(PreflightError, match="localhost/scale-kairosdb:") as refused:
+        choose(replace(make_sweep(), target="kairosdb", runtime="docker"))
+    said = {
+        True: "scale images build kairosdb --home /opt/kairos",
+        False: "scale servers install kairosdb, and scale images build kairosdb --home DIR",
+    }
+    assert refused.value.remedy == said[is_installed]
+    with pytest.raises(PreflightError) as refused:
+        choose(replace(make_sweep(), target="kairosdb", runtime="docker", image="own:1"))
+    assert "docker pull own:1" in refused.value.remedy
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_the_libraries_of_a_program_and_those_that_are_missing(tmp_path):
     ("words", "message"),
     [
         (("questdb", "--home", "/usr"), "--home /usr: there is no QuestDB"),
-        (("kairosdb", "--home", "/usr"), "cannot be an image of an installation; possible: "),
+        (("greptimedb", "--home", "/usr"), "cannot be an image of an installation; possible: "),
         (("tdengine", "--home", "/usr/share"), "--home /usr/share: there is no TDengine"),
         (("tdengine", "--home", "/nope"), "--home /nope: does not exist"),
         (("nosuch", "--home", "/usr"), "'nosuch' is not one of"),

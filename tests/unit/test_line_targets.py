@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from scale_sweep.base.errors import TargetError
+from scale_sweep.base.errors import PreflightError, TargetError
 from scale_sweep.model import Counted, Site
 from scale_sweep.server.targets import Address, Installation, load_target, series
 from scale_sweep.server.targets.debian import packaged
@@ -161,6 +161,27 @@ def test_kairosdb_on_cassandra_needs_one_on_this_machine(monkeypatch):
         "", replace(trial, knobs={**trial.knobs, "datastore": "cassandra"})
     )
     assert finding.blocking and finding.remedy == "scale servers install cassandra"
+
+
+def test_kairosdb_and_its_cassandra_in_one_image(monkeypatch):
+    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.on_cassandra.find", lambda home: None)
+    trial = trial_of("kairosdb")
+    trial = replace(trial, knobs={**trial.knobs, "datastore": "cassandra"})
+    site = Site(data_dir="/d", port=7001, bind_address="0.0.0.0", home="/opt/kairosdb", in_image=True)
+    target = load_target("kairosdb")
+    spec = target.server(trial, site, "")
+    assert spec.ports == (7001, 7003), "no other node asks Cassandra"
+    script, conf = spec.files["/d/kairosdb/both.sh"], spec.files["/d/kairosdb/kairosdb.conf"]
+    assert script.count("setpriv --pdeathsig KILL /opt/java/openjdk/bin/java ") == 2
+    assert "'/opt/cassandra/lib/*'" in script and "'/opt/kairosdb/lib/*'" in script
+    assert 'jetty.address = "0.0.0.0"' in conf and 'cql_host_list = ["127.0.0.1:7003"]' in conf
+    yaml = spec.files["/d/cassandra/cassandra.yaml"]
+    assert "listen_address: 127.0.0.1\nrpc_address: 0.0.0.0\nbroadcast_rpc_address: 127.0.0.1\n" in yaml
+    with pytest.raises(PreflightError, match="not on this machine"):
+        target.image_folders()
+    found = Installation(home="/c", version="5.0.9", source="there")
+    monkeypatch.setattr("scale_sweep.server.targets.kairosdb.on_cassandra.find", lambda home: found)
+    assert target.image_folders() == {"/opt/cassandra/lib/": "/c/lib"}
 
 
 def test_kairosdb_and_its_cassandra_are_one_server(monkeypatch):

@@ -51,6 +51,23 @@ def test_both_programs_are_kept_on_loopback_and_in_the_trials_folder():
     assert "0.0.0.0" not in site + conf
 
 
+def test_in_an_image_only_what_is_asked_from_outside_listens_there_and_has_a_port():
+    site = Site(data_dir="/d", port=7001, bind_address="0.0.0.0", home="/opt/opentsdb", in_image=True)
+    spec = load_target("opentsdb").server(trial_of(), site, "")
+    hbase, conf = (spec.files[f"/d/opentsdb/conf/{name}"] for name in ("hbase-site.xml", "opentsdb.conf"))
+    assert spec.ports == (7001, 7003, 7004, 7005), "ZooKeeper is not asked"
+    assert "tsd.network.bind = 0.0.0.0\n" in conf and "zk_quorum = 127.0.0.1:7002\n" in conf
+    for name, value in (
+        ("hbase.zookeeper.quorum", "127.0.0.1"),
+        ("hbase.master.hostname", "127.0.0.1"),
+        ("hbase.master.ipc.address", "0.0.0.0"),
+        ("hbase.regionserver.ipc.address", "0.0.0.0"),
+    ):
+        assert f"<property><name>{name}</name><value>{value}</value></property>" in hbase
+    both = spec.files["/d/opentsdb/both.sh"]
+    assert both.count("setpriv --pdeathsig KILL /opt/java/openjdk/bin/java ") == 2
+
+
 def test_threads_and_memory_of_both_come_from_the_level():
     both = spec_of().files["/d/opentsdb/both.sh"]
     assert both.count("-XX:ActiveProcessorCount=2") == 2
@@ -166,7 +183,7 @@ def begun(hbase, tsd, tmp_path):
     """The script with these two commands of Python, and the file that lets the second one start."""
     path = tmp_path / "both.sh"
     commands = [(sys.executable, "-c", f"import os, signal, sys, time\n{text}") for text in (hbase, tsd)]
-    path.write_text(script(str(tmp_path), *commands))
+    path.write_text(script(str(tmp_path), "/h", *commands))
     process = subprocess.Popen(["/bin/sh", str(path)], stdout=subprocess.PIPE, text=True)
     return process, tmp_path / MADE
 

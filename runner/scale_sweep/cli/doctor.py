@@ -126,7 +126,7 @@ def _targets() -> list[Ability]:
                     subject=f"{name} image",
                     there=local,
                     state=image if local else f"{image} is not here",
-                    remedy="" if local else f"docker pull {image}",
+                    remedy="" if local else target.to_have_image(image),
                 )
             )
     return abilities

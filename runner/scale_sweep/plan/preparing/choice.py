@@ -258,6 +258,8 @@ def to_have(request: RequestedServer) -> str:
     obstacle = load_runtime(request.runtime).obstacle(request.image or wanted[0].default_image(request.version))
     if obstacle is None:
         return "; ".join(installs)
+    if obstacle.lacks_image and not request.image and wanted[0].is_image_built:
+        return load_target(wanted[0].name).to_have_image(wanted[0].default_image(request.version))
     return "; ".join([obstacle.remedy, *(installs if obstacle.installing_helps else [])])
 
 

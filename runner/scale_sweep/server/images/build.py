@@ -100,6 +100,8 @@ def _files(target: Target, home: Path) -> Mapping[str, Path]:
             inside |= tree(there, path) if path.endswith("/") else {path: there}
     if facts.image_java:
         inside |= tree(Path(target.java_runtime(str(home))), f"{facts.image_java}/", JAVA_ALONE)
+    for path, folder in target.image_folders().items():
+        inside |= tree(Path(folder), path)
     of_system = [path for path in (SHELL, RELEASE, ZONE) if path.is_file()]
     tools = system_files(facts.image_tools)
     folders = tuple(dict.fromkeys(path.parent for path in inside.values()))

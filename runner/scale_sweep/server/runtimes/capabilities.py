@@ -38,8 +38,10 @@ class Capabilities:
 
 @dataclass(frozen=True, kw_only=True)
 class Obstacle:
-    """Why a runtime cannot run a server here. installing_helps: an installed server would help."""
+    """Why a runtime cannot run a server here. installing_helps: an installed server would help. lacks_image: only the
+    image is missing, which the target may have to be built for."""
 
     sentence: str
     remedy: str
     installing_helps: bool = True
+    lacks_image: bool = False

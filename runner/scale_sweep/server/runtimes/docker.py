@@ -71,6 +71,7 @@ def obstacle(image: str) -> Obstacle | None:
         sentence=f"image {image} is not here and cannot be pulled",
         remedy=f"docker pull {image} shows why; correct --version or --image, or load the image with docker load",
         installing_helps=False,
+        lacks_image=True,
     )
 
 

@@ -210,6 +210,19 @@ class Target(ABC):
         """The folder of the Java runtime that runs the server installed at `home`; "" if it needs none, or has none."""
         return ""
 
+    def image_folders(self) -> Mapping[str, str]:
+        """Folders outside its home that an image of its installation gets, by their paths in it, which end with "/".
+        Raises PreflightError for one that this machine lacks."""
+        return {}
+
+    def to_have_image(self, image: str) -> str:
+        """The command that brings or builds an image that is not on this machine."""
+        if not self.facts.is_image_built:
+            return f"docker pull {image}"
+        usual = self.find("")
+        first = "" if usual else f"scale servers install {self.facts.name}, and "
+        return f"{first}scale images build {self.facts.name} --home {usual.home if usual else 'DIR'}"
+
     @abstractmethod
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """The programs to start, in no runtime's terms."""

@@ -120,7 +120,8 @@ class Facts:
     disk_placements: ways to put its data on several disks, best first; empty: there are none. wal_disks: where its
     write-ahead log can go in a disk sweep, the default first. image, image_version: of the official image; "": there is
     none. image_home: the server's directory in the image. image_library: the client library's path in the image, from
-    which it is copied for the load generator; "": the load generator finds its own. image_java: the folder of its Java
+    which it is copied for the load generator; "": the load generator finds its own. is_image_built: its vendor has no
+    image, and `image` is that of `scale images build`, which no registry has. image_java: the folder of its Java
     runtime in the image; "": it needs none. image_files: the files of an image of an installation, by their paths in
     it: where each is below the home, the first that is there; a path that ends with "/" is a folder with all that is in
     it; empty: no such image is made. image_extras: those of them that an installation may lack. image_tools: programs
@@ -183,6 +184,7 @@ class Facts:
     image_version: str = ""
     image_home: str = ""
     image_library: str = ""
+    is_image_built: bool = False
     image_java: str = ""
     image_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     image_extras: tuple[str, ...] = ()
@@ -233,7 +235,7 @@ class Facts:
         return text
 
     def default_image(self, version: str) -> str:
-        """The official image, of the given version or of the pinned one; "" if there is none."""
+        """The official image or the built one, of the given version or of the pinned one; "" if there is none."""
         return f"{self.image}:{version or self.image_version}" if self.image else ""
 
     def knob_named(self, name: str) -> Knob | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+TOOLS = ("setpriv", "sleep", "rm")  # the programs that the script starts
 # setpriv: a process whose parent is killed goes with it. The second program ends first: it may ask the first one until
 # its own end, and gets ten seconds for what it still wants to store. If one of them ends by itself, the other one is
 # killed: what it would say at its end would hide the reason, and its clients would wait for it.

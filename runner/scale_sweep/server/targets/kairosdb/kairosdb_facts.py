@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import BY_VALUE, MORE_BOUNDS
+from scale_sweep.model import BY_VALUE, MORE_BOUNDS, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.java_libraries import NATIVE
 from scale_sweep.server.targets.role_knobs import connections_knob
+from scale_sweep.server.targets.two_programs import TOOLS
 
 FACTS = Facts(
     name="kairosdb",
@@ -13,6 +15,7 @@ FACTS = Facts(
     implementation="scale_sweep.server.targets.kairosdb.kairosdb_target:KairosdbTarget",
     methods=("datapoints", series.GZIP, series.TELNET),
     unanswered=(series.TELNET,),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     queries="scale_sweep.server.targets.kairosdb.queries:rendered",
     functions=("stddev_samp",),
     fills=("null",),
@@ -50,6 +53,13 @@ FACTS = Facts(
     overhead_s=20.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
     ready_s=400.0,  # with Cassandra both start one after the other
+    image="localhost/scale-kairosdb",
+    image_version="1.3.0-1",
+    image_home="/opt/kairosdb",
+    is_image_built=True,
+    image_java="/opt/java/openjdk",
+    image_files={"/opt/kairosdb/lib/": ("lib",)},
+    image_tools=(*TOOLS, *NATIVE),
     released={"1.3.0": "2021-08"},
     to_install="scale servers install kairosdb, or give --home DIR with its jars in lib",
 )

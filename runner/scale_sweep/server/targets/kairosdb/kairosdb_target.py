@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
 from scale_sweep.server.targets.cassandra_node.node import doubtful
-from scale_sweep.server.targets.java import find_jars, options, outside, program
+from scale_sweep.server.targets.java import find_jars, options, outside, program, runtime
 from scale_sweep.server.targets.kairosdb.kairosdb_session import KairosdbSession
 from scale_sweep.server.targets.kairosdb.store import is_item
 from scale_sweep.server.targets.kairosdb.stores import STORES, store_of
@@ -73,6 +73,13 @@ class KairosdbTarget(Target):
         """Its Java runtime, if that is the machine's, and the programs of its datastore."""
         return tuple(dict.fromkeys((*outside(home, JAVA, JAVA), *store_of(trial).programs())))
 
+    def java_runtime(self, home: str) -> str:
+        return runtime(home, JAVA, JAVA)
+
+    def image_folders(self) -> Mapping[str, str]:
+        """The programs of every datastore."""
+        return {path: folder for store in STORES.values() for path, folder in store.image_folders().items()}
+
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """The server on a directory of the trial. It also reads files beside its configuration."""
         root = f"{site.data_dir}/kairosdb"
@@ -91,7 +98,7 @@ class KairosdbTarget(Target):
             "query_cache.cache_dir": f'"{root}/cache"',
         }
         kairosdb = (
-            program(site, site.home, JAVA, JAVA),
+            program(site, site.home, JAVA, JAVA, image_java=self.facts.image_java),
             *options(site.data_dir, int(settings["jvm_processors"]), settings["jvm_heap"]),
             *(f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in ("lang", "util")),
             f"-Dlogback.configurationFile={root}/log/logback.xml",

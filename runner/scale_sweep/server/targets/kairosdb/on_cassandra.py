@@ -10,12 +10,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from scale_sweep.base.errors import TargetError
-from scale_sweep.model import Finding, Site, Trial
+from scale_sweep.base.errors import PreflightError, TargetError
+from scale_sweep.model import LOOPBACK, Finding, Site, Trial
 from scale_sweep.server.targets.cassandra_node.cql import Cql
 from scale_sweep.server.targets.cassandra_node.node import FLUSHED, Node, find, java, programs, sync
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.java import options
+from scale_sweep.server.targets.kairosdb.kairosdb_facts import FACTS
 from scale_sweep.server.targets.kairosdb.store import KairosdbStart, Store, is_item
 from scale_sweep.server.targets.nouns import Address
 from scale_sweep.server.targets.two_programs import in_turn
@@ -23,6 +24,8 @@ from scale_sweep.server.targets.two_programs import in_turn
 ROOT, READY = "cassandra", "cassandra.ready"  # in the trial's directory: its folder, and a file when it answers
 PORT, NODES_PORT = 2, 3  # from that of KairosDB on
 INSTALL = "scale servers install cassandra"
+LACKING = "KairosDB stores its rows in Cassandra, which is not on this machine"
+_IN_IMAGE = "/opt/cassandra"
 _MODULE = "org.kairosdb.datastore.cassandra.CassandraModule"
 _SYNC, _HEAP = "cassandra.commitlog_sync", "cassandra_heap"
 _PROCESSORS = "cassandra_processors"
@@ -47,33 +50,39 @@ class OnCassandra(Store):
         """A finding where there is no Cassandra."""
         if find(""):
             return ()
-        sentence = "KairosDB stores its rows in Cassandra, which is not on this machine"
-        return (Finding(blocking=True, subject="--knob datastore", sentence=sentence, remedy=INSTALL),)
+        return (Finding(blocking=True, subject="--knob datastore", sentence=LACKING, remedy=INSTALL),)
 
     def programs(self) -> tuple[str, ...]:
         """Cassandra, and its Java runtime if that is the machine's."""
         return (_home(), *programs(_home())) if _home() else ()
 
+    def image_folders(self) -> Mapping[str, str]:
+        """The jars of Cassandra."""
+        if not _home():
+            raise PreflightError(LACKING, remedy=INSTALL)
+        return {f"{_IN_IMAGE}/lib/": f"{_home()}/lib"}
+
     def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
         folder = f"{site.data_dir}/{ROOT}"
         port, nodes_port = site.port + PORT, site.port + NODES_PORT
-        node = Node(root=folder, host=site.bind_address, port=port, nodes_port=nodes_port)
-        home = site.reachable(_home())
+        host, clients = (LOOPBACK, site.bind_address) if site.in_image else (site.bind_address, "")
+        node = Node(root=folder, host=host, port=port, nodes_port=nodes_port, clients_host=clients)
+        home = _IN_IMAGE if site.in_image else site.reachable(_home())
         jvm = options(folder, int(settings[_PROCESSORS]), settings[_HEAP])
-        command = node.command(java(site, home), home, jvm)
+        command = node.command(java(site, home, FACTS.image_java), home, jvm)
         items = {name.partition(".")[2]: value for name, value in settings.items() if is_item(name)}
         both = f"{root}/both.sh"
         return KairosdbStart(
             items={
                 "service.datastore": f'"{_MODULE}"',
-                "datastore.cassandra.write_cluster.cql_host_list": f'["{site.bind_address}:{port}"]',
+                "datastore.cassandra.write_cluster.cql_host_list": f'["{host}:{port}"]',
                 # Cassandra 5 has no COMPACT STORAGE, which is the default.
                 "datastore.cassandra.table_create_with.data_points": '""',
             },
             argv=("/bin/sh", both),
             files={**node.files(items), both: in_turn(f"{site.data_dir}/{READY}", command, kairosdb)},
             folders=(f"{folder}/tmp",),
-            ports=(port, nodes_port),
+            ports=(port,) if site.in_image else (port, nodes_port),
         )
 
     def not_ready(self, address: Address, within_s: float) -> str:

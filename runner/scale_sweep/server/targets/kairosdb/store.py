@@ -43,6 +43,10 @@ class Store(ABC):
         """As in Target, of what is started beside KairosDB."""
         return ()
 
+    def image_folders(self) -> Mapping[str, str]:
+        """As in Target, of what is started beside KairosDB."""
+        return {}
+
     @abstractmethod
     def started(self, site: Site, root: str, kairosdb: Sequence[str], settings: Mapping[str, str]) -> KairosdbStart:
         """root: of KairosDB's files. kairosdb: its command."""

@@ -6,33 +6,38 @@ Refuses ports and folders outside the trial's own.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape
 
-from scale_sweep.model import Site
+from scale_sweep.model import LOOPBACK, Site
 from scale_sweep.server.targets.two_programs import in_turn
 
 ROOT, HBASE, TSD = "opentsdb", "hbase", "tsd"  # folders: in the trial's directory, and both programs' in that
 MADE = "tables.made"  # in ROOT: the TSD starts when this file exists
 FLUSH_LOG = "flush.log"  # in ROOT
+JARS = "jars"  # in ROOT: the paths of those that both were started from
 # Ports from that of the TSD on.
 ZOOKEEPER, MASTER, REGIONS, INFO = 1, 2, 3, 4
 PORTS = 5
+PORTS_ASKED = (0, MASTER, REGIONS, INFO)  # by a session and by the load
 FAMILY = {"VERSIONS": "1", "BLOOMFILTER": "ROW", "DATA_BLOCK_ENCODING": "DIFF"}
 # As OpenTSDB's create_table.sh makes them, but for LZO, which no package registry has: table, then families.
 TABLES = {"tsdb-uid": ("id", "name"), "tsdb": ("t",), "tsdb-tree": ("t",), "tsdb-meta": ("name",)}
 _LOGGED = "org.apache.hadoop.hbase.regionserver.HRegion"
 
 
-def script(root: str, hbase: Sequence[str], tsd: Sequence[str]) -> str:
+def script(root: str, home: str, hbase: Sequence[str], tsd: Sequence[str]) -> str:
     """A script for sh: runs HBase, then the TSD as soon as the tables are made, until either ends or the shell is told
-    to end. Its code is that of the TSD."""
-    return in_turn(f"{root}/{MADE}", hbase, tsd)
+    to end. Its code is that of the TSD. home: with the jars of both, whose names are noted in JARS."""
+    noted = f"echo {shlex.quote(f'{home}/lib')}/*.jar >{shlex.quote(f'{root}/{JARS}')}\n"
+    return noted + in_turn(f"{root}/{MADE}", hbase, tsd)
 
 
 def hbase_site(site: Site, items: Mapping[str, str]) -> str:
     """hbase-site.xml: master, region server and ZooKeeper in one process, on this address, all files in one folder."""
-    host, port, root = site.bind_address, site.port, f"{site.data_dir}/{ROOT}/{HBASE}"
+    port, root = site.port, f"{site.data_dir}/{ROOT}/{HBASE}"
+    host = _of_hbase(site)
     fixed = {
         "hbase.cluster.distributed": "false",
         "hbase.rootdir": f"file://{root}/data",
@@ -41,12 +46,12 @@ def hbase_site(site: Site, items: Mapping[str, str]) -> str:
         "hbase.zookeeper.quorum": host,
         "hbase.zookeeper.property.clientPort": str(port + ZOOKEEPER),
         "hbase.master.hostname": host,
-        "hbase.master.ipc.address": host,
+        "hbase.master.ipc.address": site.bind_address,
         "hbase.master.port": str(port + MASTER),
-        "hbase.master.info.bindAddress": host,
+        "hbase.master.info.bindAddress": site.bind_address,
         "hbase.master.info.port": str(port + INFO),
         "hbase.regionserver.hostname": host,
-        "hbase.regionserver.ipc.address": host,
+        "hbase.regionserver.ipc.address": site.bind_address,
         "hbase.regionserver.port": str(port + REGIONS),
         "hbase.regionserver.info.port": "-1",
         "hbase.unsafe.stream.capability.enforce": "false",  # a local file system cannot sync a log
@@ -65,7 +70,7 @@ def tsd_conf(site: Site, items: Mapping[str, str]) -> str:
     fixed = {
         "tsd.network.bind": site.bind_address,
         "tsd.network.port": str(site.port),
-        "tsd.storage.hbase.zk_quorum": f"{site.bind_address}:{site.port + ZOOKEEPER}",
+        "tsd.storage.hbase.zk_quorum": f"{_of_hbase(site)}:{site.port + ZOOKEEPER}",
         "tsd.http.cachedir": f"{root}/cache",
         "tsd.http.staticroot": f"{root}/cache",
         "tsd.core.enable_ui": "false",
@@ -75,6 +80,11 @@ def tsd_conf(site: Site, items: Mapping[str, str]) -> str:
         **items,
     }
     return "".join(f"{name} = {value}\n" for name, value in fixed.items())
+
+
+def _of_hbase(site: Site) -> str:
+    """The address under which HBase and the TSD know HBase: in a container its own loopback address."""
+    return LOOPBACK if site.in_image else site.bind_address
 
 
 def logback(root: str) -> str:

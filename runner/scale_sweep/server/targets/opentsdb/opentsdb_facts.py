@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from scale_sweep.model import BY_VALUE, MORE_BOUNDS, NEWEST_BEFORE
+from scale_sweep.model import BY_VALUE, MORE_BOUNDS, NEWEST_BEFORE, ServerSource
 from scale_sweep.server.targets import Facts, Knob, series
 from scale_sweep.server.targets.heap import heap
+from scale_sweep.server.targets.java_libraries import NATIVE
 from scale_sweep.server.targets.role_knobs import connections_knob
+from scale_sweep.server.targets.two_programs import TOOLS
 
 TAGS_MAX = 8  # of a series, unless tsd.storage.max_tags says otherwise
 
@@ -16,6 +18,7 @@ FACTS = Facts(
     implementation="scale_sweep.server.targets.opentsdb.opentsdb_target:OpentsdbTarget",
     methods=("put", series.TELNET),
     unanswered=(series.TELNET,),
+    runs_from=(ServerSource.INSTALLATION, ServerSource.IMAGE),
     queries="scale_sweep.server.targets.opentsdb.queries:rendered",
     functions=("median", "stddev"),
     fills=("null",),
@@ -52,6 +55,13 @@ FACTS = Facts(
     overhead_s=60.0,
     warmup_s=(10.0, 60.0),  # Java compiles while it runs
     ready_s=300.0,
+    image="localhost/scale-opentsdb",
+    image_version="2.4.1",
+    image_home="/opt/opentsdb",
+    is_image_built=True,
+    image_java="/opt/java/openjdk",
+    image_files={"/opt/opentsdb/lib/": ("lib",)},
+    image_tools=(*TOOLS, *NATIVE, "chmod", "ls", "bash", "id"),  # the last four are started by Hadoop's file system
     released={"2.4.1": "2021-09"},
     to_install="scale servers install opentsdb, or give --home DIR with its jars and those of HBase in lib",
 )

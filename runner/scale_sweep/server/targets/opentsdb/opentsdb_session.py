@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,6 +28,7 @@ from scale_sweep.server.targets.opentsdb.files import (
     FLUSH_LOG,
     HBASE,
     INFO,
+    JARS,
     MADE,
     MASTER,
     REGIONS,
@@ -99,7 +101,7 @@ class OpentsdbSession(Session):
 
     def version(self) -> str:
         """That of its jar: the release names no version, only its revision."""
-        return _version_of(self._address.home, "opentsdb")
+        return self._version_of("opentsdb")
 
     def create_tables(self) -> None:
         """A name in HBase for each metric and device, which the first row of each would have to wait for; and for the
@@ -117,6 +119,13 @@ class OpentsdbSession(Session):
         self.asking = "/api/uid/assign"
         self._web.post_text("/api/uid/assign", self.left_s(WITHIN_S), json.dumps(names))
 
+    def _version_of(self, program: str) -> str:
+        """By the name of its jar, which the server noted at its start; "" if there is none."""
+        noted = Path(self._address.data_dir, ROOT, JARS)
+        names = noted.read_text() if self._address.data_dir and noted.is_file() else ""
+        match = re.search(rf"/{program}-(\d\S*)\.jar\b", names)
+        return match.group(1) if match else ""
+
     def expected(self) -> Mapping[str, str]:
         """Everything that was set for the trial."""
         return self._settings
@@ -133,7 +142,7 @@ class OpentsdbSession(Session):
             **{name: reported[name] for name in self._settings if name in reported},
             **jvm(f"{root}/{HBASE}"),
             **{f"tsd_{name}": value for name, value in jvm(f"{root}/{TSD}").items()},
-            "hbase_version": _version_of(self._address.home, "hbase-server"),
+            "hbase_version": self._version_of("hbase-server"),
             ACKNOWLEDGED: IN_MEMORY if is_answered else NOWHERE,
             COMPRESSION: "cells by series and hour, DIFF encoding, not compressed",
         }
@@ -265,9 +274,3 @@ class OpentsdbSession(Session):
     def _answer(self, text: str) -> tuple[Cells, ...]:
         self.asking = text[:80]
         return rows_of(text, self._web.ask_json(QUERY_PATH, self.left_s(WITHIN_S), text))
-
-
-def _version_of(home: str, program: str) -> str:
-    """By the name of its jar; "" if there is none."""
-    jars = Path(home, "lib").glob(f"{program}-*.jar")
-    return next((jar.stem.removeprefix(f"{program}-") for jar in jars), "")

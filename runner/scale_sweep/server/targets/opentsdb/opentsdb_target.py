@@ -15,8 +15,18 @@ from pathlib import Path
 
 from scale_sweep.model import Finding, ServerSpec, Site, Trial
 from scale_sweep.server.targets import Address, Installation, Surroundings, Target, series
-from scale_sweep.server.targets.java import find_jars, options, outside, program
-from scale_sweep.server.targets.opentsdb.files import HBASE, PORTS, ROOT, TSD, hbase_site, logback, script, tsd_conf
+from scale_sweep.server.targets.java import find_jars, options, outside, program, runtime
+from scale_sweep.server.targets.opentsdb.files import (
+    HBASE,
+    PORTS,
+    PORTS_ASKED,
+    ROOT,
+    TSD,
+    hbase_site,
+    logback,
+    script,
+    tsd_conf,
+)
 from scale_sweep.server.targets.opentsdb.opentsdb_facts import TAGS_MAX
 from scale_sweep.server.targets.opentsdb.opentsdb_session import OpentsdbSession
 from scale_sweep.server.targets.server_log import lines_with
@@ -106,11 +116,14 @@ class OpentsdbTarget(Target):
         """Its Java runtime, if that is the machine's."""
         return outside(home, JAVA, JAVA)
 
+    def java_runtime(self, home: str) -> str:
+        return runtime(home, JAVA, JAVA)
+
     def server(self, trial: Trial, site: Site, secret: str) -> ServerSpec:
         """HBase and a TSD with their files in a directory of the trial."""
         root = f"{site.data_dir}/{ROOT}"
         settings = self.settings(trial, is_ours=True)
-        java = program(site, site.home, JAVA, JAVA)
+        java = program(site, site.home, JAVA, JAVA, image_java=self.facts.image_java)
         shared = (
             *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in _OPENED),
             "-Djava.net.preferIPv4Stack=true",
@@ -130,6 +143,7 @@ class OpentsdbTarget(Target):
             files={
                 f"{root}/both.sh": script(
                     root,
+                    site.home,
                     (java, *hbase, *shared, "org.apache.hadoop.hbase.master.HMaster", "start"),
                     (java, *tsd, *shared, "net.opentsdb.tools.TSDMain", f"--config={root}/conf/opentsdb.conf"),
                 ),
@@ -137,7 +151,7 @@ class OpentsdbTarget(Target):
                 f"{root}/conf/opentsdb.conf": tsd_conf(site, of_tsd),
                 f"{root}/logback.xml": logback(root),
             },
-            ports=tuple(range(site.port, site.port + PORTS)),
+            ports=tuple(site.port + n for n in (PORTS_ASKED if site.in_image else range(PORTS))),
             stop_timeout_s=60.0,
         )
 
