@@ -72,6 +72,17 @@ def test_the_servers_that_can_be_installed_have_an_age(name, version):
     assert released_in(load_target(name).facts.released, version)
 
 
+def test_a_server_that_does_not_report_its_version_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    program = taosd_in(tmp_path / "td") / "bin" / "taosd"
+    program.write_text("#!/bin/sh\nexit 127\n")
+    monkeypatch.setenv("SCALE_TDENGINE_HOME", str(tmp_path / "td"))
+    said = said_of("tdengine")
+    assert not said.there
+    assert "the program does not report its version" in said.state
+    assert "scale plan cpu --cores 1 --target tdengine names the reason" in said.remedy
+
+
 def test_a_client_library_that_cannot_be_opened_is_named_with_its_package(tmp_path, monkeypatch):
     program = tmp_path / "sbin" / "mariadbd"
     program.parent.mkdir()

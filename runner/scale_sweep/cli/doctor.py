@@ -151,11 +151,11 @@ def _server(target: Target) -> Ability:
     elif usual:
         remedy = _newer(target, usual)
     chosen = usual or there
-    no_client, its_remedy = _client(target, chosen) if chosen else ("", "")
+    why_not, its_remedy = _unusable(target, chosen) if chosen else ("", "")
     return Ability(
         subject=target.facts.name,
-        there=chosen is not None and not no_client,
-        state="; ".join(filter(None, (*words, *root, no_client))) or nothing,
+        there=chosen is not None and not why_not,
+        state="; ".join(filter(None, (*words, *root, why_not))) or nothing,
         remedy="; ".join(filter(None, (its_remedy, remedy))),
     )
 
@@ -166,9 +166,12 @@ def _why_none(target: Target) -> tuple[str, str]:
     return (missing.sentence, missing.command) if missing else ("no server", target.facts.to_install)
 
 
-def _client(target: Target, installation: Installation) -> tuple[str, str]:
-    """Why the client library of a server cannot be used, and the remedy; empty if it can, or if no load generator can
-    open it."""
+def _unusable(target: Target, installation: Installation) -> tuple[str, str]:
+    """Why a server or its client library cannot be used, and the remedy; empty if both can, or if no load generator can
+    open the library."""
+    if not installation.version:
+        why = f"scale plan cpu --cores 1 --target {target.facts.name} names the reason"
+        return "the program does not report its version", why
     try:
         findings = target.check_client(installation.home, installation.version)
     except PreflightError:
