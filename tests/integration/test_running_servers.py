@@ -1,13 +1,14 @@
 """A server that runs already, by the command as a user types it: its rows are counted, what the trial made is removed,
 and a server that has something under these names is refused before anything is sent.
 
-ClickHouse's has a file of its own (test_clickhouse_engine.py), InfluxDB 2's and TDengine's too.
+The engine of a current ClickHouse has a file of its own (test_clickhouse_engine.py), InfluxDB 2 and TDengine too.
 """
 
 import csv
 import shutil
 from contextlib import contextmanager
 
+from scale_sweep.server.targets.clickhouse.clickhouse_session import USER
 from tests.integration.by_hand import by_hand
 from tests.integration.cli import assert_measured, run
 from tests.integration.real_server import real_server, required
@@ -79,3 +80,13 @@ def test_postgres_that_runs(tmp_path):
         server.query("CREATE TABLE measurement (a int)")
         refused(tmp_path, "postgres", address, "PostgreSQL has a table measurement")
         refused(tmp_path, "postgres", address, "no_such_user", user="no_such_user")
+
+
+def test_clickhouse_that_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("SCALE_TARGET_USER", USER)
+    monkeypatch.setenv("SCALE_TARGET_PASSWORD", "s3cret")
+    with started("clickhouse", tmp_path / "server", secret="s3cret") as (_, session, address):
+        swept(tmp_path, "clickhouse", address)
+        assert session.in_the_way() == ""
+        session.create_schema()
+        refused(tmp_path, "clickhouse", address, "ClickHouse has a database scale", user=USER)
