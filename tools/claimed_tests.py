@@ -1,7 +1,8 @@
 """A plugin of pytest: several processes collect the same tests, and the one that claims a file of tests runs it.
 
 So the processes end at about the same time, whatever a file takes. Each is a plain pytest, because some tests interrupt
-their own process. Refuses to run a file twice: a claim is a file that is created exclusively.
+their own process. Refuses to run a file twice: a claim is a file that is created exclusively. Files that need a
+thing that the machine has only once are claimed together (TOGETHER).
 
     SCALE_CLAIMS=FOLDER python -m pytest -p tools.claimed_tests ...
 
@@ -13,16 +14,50 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 CLAIMS = "SCALE_CLAIMS"
+SLOW_DATABASES = (
+    "test_cassandra",
+    "test_containers_of_databases",
+    "test_cratedb",
+    "test_iotdb",
+    "test_kairosdb",
+    "test_opentsdb",
+    "test_questdb",
+)
+QUICK_DATABASES = (
+    "test_clickhouse",
+    "test_clickhouse_engine",
+    "test_data_sets_on_databases",
+    "test_influxdb",
+    "test_mariadb",
+    "test_prometheus_target",
+    "test_running_servers",
+    "test_sql_databases",
+    "test_victoriametrics",
+)
+DATABASES = (*SLOW_DATABASES, *QUICK_DATABASES)
+SEVERAL_DATABASES = (  # in one file
+    "test_filled_on_databases",
+    "test_functions_on_databases",
+    "test_iot_articles",
+    "test_iot_benchmark",
+    "test_named_workloads",
+)
+DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
+HOSTS = ("test_hosts", "test_fleet", "test_fleet_cluster")  # of tools/hosts, which the machine has once
+DOCKER = ("test_images", "test_runtimes", "test_packages", "test_data_sets_on_postgres")
+DASHBOARDS = ("test_dashboard_room", "test_dashboards_docker")
+TOGETHER = (SLOW_DATABASES, (*QUICK_DATABASES, *SEVERAL_DATABASES), DISKS, HOSTS, (*DOCKER, *DASHBOARDS))
 # Files of tests that take longest. They are claimed first: what is claimed last decides when the last process ends.
 LONGEST = (
-    "test_loadgen_bounds", "test_verify", "test_load_processes", "test_fuzz_corpus", "test_tdengine_faults",
-    "test_trial_order", "test_bounds", "test_cli_help", "test_compat_run", "test_diagnosis", "test_fit_models",
+    "test_workflows", "test_interrupted", "test_server_stands_still", "test_full_disk", "test_mariadb_of_jar",
+    "test_provocations", "test_clients_sweep", "test_another_package", "test_loadgen_bounds", "test_verify",
+    "test_load_processes", "test_fuzz_corpus", "test_tdengine_faults", "test_trial_order", "test_bounds",
+    "test_cli_help", "test_compat_run", "test_diagnosis", "test_fit_models",
 )  # fmt: skip
 TOTAL, CLAIM, ENDED = "total", ".claimed", ".ended"
 
@@ -34,14 +69,25 @@ def folder() -> Path:
 
 def claimed(items: list[pytest.Item]) -> Iterator[pytest.Item]:
     """The tests of the files that this process claims, one file after the other."""
-    files = [(path, list(tests)) for path, tests in groupby(items, key=lambda item: item.path)]
-    files.sort(key=lambda file: file[0].stem not in LONGEST)
-    for number, (_, tests) in enumerate(files):
+    for number, tests in enumerate(units(items)):
         try:
             (folder() / f"{number}{CLAIM}").touch(exist_ok=False)
         except FileExistsError:
             continue
         yield from tests
+
+
+def units(items: list[pytest.Item]) -> list[list[pytest.Item]]:
+    """What is claimed at once: tests of a file, or of several. In the order of the claims."""
+    found: dict[Path | int, list[pytest.Item]] = {}
+    for item in items:
+        group = next((n for n, group in enumerate(TOGETHER) if item.path.stem in group), item.path)
+        found.setdefault(group, []).append(item)
+
+    def rank(unit: Path | int) -> tuple[bool, int]:
+        return (False, unit) if isinstance(unit, int) else (unit.stem not in LONGEST, len(TOGETHER))
+
+    return [found[unit] for unit in sorted(found, key=rank)]
 
 
 def pytest_runtestloop(session: pytest.Session) -> bool:

@@ -6,11 +6,11 @@
 
 Without arguments, tests that measure (`alone`) and those that draw many samples (`monte_carlo`) are left out.
 
-`--all` runs all tests in parts, as fast as two cores allow: integration, disks and slow databases, all others, and a
-part of the load generator's tests under sanitizers beside each other; then `alone`. Most tests wait for servers and
-disks, so three processes run beside each other. Each is a plain pytest: some tests interrupt their own process, which
-ends the worker of a distributed run. Tests marked `alone` measure: they run last, and nothing beside them. A few tests
-that failed run once more after all others, and what they say there counts. Refuses to hide a part: each one's output is
+`--all` runs all tests, as fast as two cores allow: four processes claim one file after the other, and a part of the
+load generator's tests runs under sanitizers beside them; then `alone`. Most tests wait for servers and disks, so more
+processes than cores run beside each other. Each is a plain pytest: some tests interrupt their own process, which ends
+the worker of a distributed run. Tests marked `alone` measure: they run last, and nothing beside them. A few tests that
+failed run once more after all others, and what they say there counts. Refuses to hide a process: each one's output is
 shown whole, and so are the names of the tests that ran again.
 """
 
@@ -37,50 +37,12 @@ from tools import claimed_tests  # noqa: E402
 
 QUICK = ("tests/loadgen", "tests/unit")  # what a person runs
 PROCESSES = 3  # a third of their time they wait, for deadlines and for servers
-DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
-SLOW_DATABASES = (
-    "test_cassandra",
-    "test_containers_of_databases",
-    "test_iotdb",
-    "test_kairosdb",
-    "test_opentsdb",
-    "test_questdb",
-)
-QUICK_DATABASES = (
-    "test_clickhouse",
-    "test_clickhouse_engine",
-    "test_data_sets_on_databases",
-    "test_influxdb",
-    "test_mariadb",
-    "test_prometheus_target",
-    "test_running_servers",
-    "test_sql_databases",
-    "test_victoriametrics",
-)
-DATABASES = (*SLOW_DATABASES, *QUICK_DATABASES)
-SEVERAL_DATABASES = (  # in one file
-    "test_filled_on_databases",
-    "test_functions_on_databases",
-    "test_iot_articles",
-    "test_iot_benchmark",
-    "test_named_workloads",
-)
-WORKFLOWS = ("test_workflows",)
+ALL_PROCESSES = 4  # servers and disks are waited for longer
 ALONE = "mark.alone"  # stands in each file with such a test (tests/conftest.py): the others need not be collected
-APART = tuple(f"tests/integration/{name}.py" for name in (*DISKS, *DATABASES, *SEVERAL_DATABASES, *WORKFLOWS))
-ROOMS = sorted({path.parent.name for path in Path("tests").glob("*/test_*.py")})
-INTEGRATION = ("tests/integration", *(f"--ignore={path}" for path in APART))
 BIN = Path(sys.executable).parent
 PYTEST = (sys.executable, "-m", "pytest", "--durations=15", "--durations-min=5")
 AGAIN_AT_MOST = 6  # more failures than these are not a busy machine's: the suite fails at once
 FAILED = 1  # pytest's exit code for failed tests; all others mean that it could not run them
-BESIDE = {  # parts that take about as long as the integration tests
-    "disks and slow databases": tuple(f"tests/integration/{name}.py" for name in (*DISKS, *SLOW_DATABASES, *WORKFLOWS)),
-    "quick databases and unit": (
-        *(f"tests/integration/{name}.py" for name in (*QUICK_DATABASES, *SEVERAL_DATABASES)),
-        *(f"tests/{name}" for name in ROOMS if name != "integration"),
-    ),
-}
 # By sanitizer: what covers the most in about 100 CPU-seconds, builds included. `make sanitize` runs all of them.
 SANITIZED = {
     "address,undefined": (  # parsers of specs, arguments and answers; the drivers' error paths
@@ -167,9 +129,12 @@ def all_tests() -> int:
     begun = time.monotonic()
     with ExitStack() as opened:
         notes = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-        parts = [started(name, tests(notes, name, *paths), opened) for name, paths in BESIDE.items()]
+        (notes / "claims").mkdir()
+        environment = {**os.environ, claimed_tests.CLAIMS: str(notes / "claims")}
+        first, *others = (f"process {n + 1}" for n in range(ALL_PROCESSES))
+        parts = [started(name, tests(notes, name), opened, environment) for name in others]
         sanitizers = [started("sanitizers", sanitized(notes), opened)] if has_cmake() else []
-        codes = {"integration": shown("integration", subprocess.call(tests(notes, "integration", *INTEGRATION)), begun)}
+        codes = {first: shown(first, subprocess.call(tests(notes, first), env=environment), begun)}
         codes |= {part.name: finished(part, begun) for part in (*parts, *sanitizers)}
         alone = [*PYTEST, "-o", f"cache_dir={notes / 'alone'}", *files_with_alone(), "-m", "alone"]
         codes["alone"] = shown("alone", subprocess.call(alone), begun)
@@ -177,9 +142,9 @@ def all_tests() -> int:
         return broken(codes, failed) or failed_again(notes, failed, begun)
 
 
-def tests(notes: Path, name: str, *paths: str) -> list[str]:
-    """The command of a part, which notes under its name which tests failed."""
-    return [*PYTEST, "-o", f"cache_dir={notes / name}", *paths, "-m", "not alone"]
+def tests(notes: Path, name: str) -> list[str]:
+    """The command of a process, which notes under its name which tests failed."""
+    return [*PYTEST, "-p", "tools.claimed_tests", "-o", f"cache_dir={notes / name}", "tests", "-m", "not alone"]
 
 
 def files_with_alone() -> list[str]:
@@ -237,7 +202,7 @@ def sanitized(notes: Path, groups: Iterable[str] = SANITIZED, *more: str) -> lis
             f"PATH={BIN}{os.pathsep}{os.environ.get('PATH', '')}",
         )
         noted = ("-o", f"cache_dir={notes / sanitizers}", *more)
-        words = ("env", *given, "nice", "-n", "10", "loadgen/sanitize.sh", sys.executable, "-m", "not alone", *noted)
+        words = ("env", *given, "nice", "-n", "5", "loadgen/sanitize.sh", sys.executable, "-m", "not alone", *noted)
         runs.append(f"{shlex.join(words)} || code=$((code + $?))")
     return ["sh", "-c", "; ".join(("code=0", *runs, "exit $code"))]
 

@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from tests.integration import database_contract
-from tools.run_tests import DATABASES
+from tools.claimed_tests import DATABASES
 
 SHARED = [name for name in vars(database_contract) if name.startswith("test_")]
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 from tools import claimed_tests
 from tools.run_tests import Progress, progress
@@ -36,9 +37,18 @@ def test_two_processes_run_each_test_once_and_note_how_it_ended(tmp_path):
     assert "test_file_2.py" in "".join(outputs)
 
 
+def test_files_of_a_group_are_claimed_together_and_before_others():
+    names = ["test_other", "test_fleet", "test_verify", "test_hosts", "test_fleet"]
+    items = [SimpleNamespace(path=Path(f"tests/any/{name}.py")) for name in names]
+    found = [[item.path.stem for item in unit] for unit in claimed_tests.units(items)]
+    assert found == [["test_fleet", "test_hosts", "test_fleet"], ["test_verify"], ["test_other"]]
+
+
 def test_before_the_tests_are_collected_nothing_is_known(tmp_path):
     assert progress(tmp_path) == Progress(ended=0, failed=0, total=0)
 
 
 def test_what_is_claimed_first_exists():
-    assert all(list(ROOT.glob(f"tests/*/{name}.py")) for name in claimed_tests.LONGEST)
+    first = [*claimed_tests.LONGEST, *(name for group in claimed_tests.TOGETHER for name in group)]
+    assert len(first) == len(set(first))
+    assert [name for name in first if not list(ROOT.glob(f"tests/*/{name}.py"))] == []
