@@ -332,7 +332,15 @@ def test_servers_for_another_processor_are_refused():
             "scale servers install questdb, then scale hosts prepare hosts.ini --servers questdb; or on db1: give "
             "--home DIR with questdb.jar",
         ),
-        ("influxdb", "on db1: apt-get install influxdb, or give --home DIR"),
+        (
+            "influxdb",
+            "scale servers install influxdb, then scale hosts prepare hosts.ini --servers influxdb; or on db1: apt-get "
+            "install influxdb (1.6.7 of 2020), or give --home DIR",
+        ),
+        (
+            "timescaledb",
+            "on db1: docker pull timescale/timescaledb:2.17.2-pg16, or give --home DIR of a PostgreSQL with the extension",
+        ),
     ],
 )
 def test_the_remedy_for_a_missing_server_says_on_which_machine(target, remedy):
