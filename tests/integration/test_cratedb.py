@@ -97,12 +97,12 @@ def test_its_functions_are_answered_rightly(target, folder):
 
 
 def test_a_copy_of_its_files_answers_rightly(target, folder):
-    copies_answer_rightly("cratedb", folder, 30_000, {})
+    copies_answer_rightly("cratedb", folder, 30_000, {}, duration="20s")
 
 
 def test_its_settings_are_read_back(target, folder):
     named = ["table.translog.durability=ASYNC", "table.refresh_interval=5s", "table.codec=best_compression"]
-    flags = {"knobs__other": [*named, "stats.enabled=false", "indices.breaker.query.limit=50%"]}
+    flags = {"knobs__other": [*named, "stats.enabled=false"]}
     said = short_trial(target, folder, rows=1000, **flags)
     assert said["acknowledged"] == "in the log, not yet on disk"
     assert (said["table.refresh_interval"], said["stats.enabled"]) == ("5s", "false")
