@@ -12,7 +12,7 @@ import pytest
 from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Site
 from scale_sweep.server.targets import Address, load_target
-from scale_sweep.server.targets.opentsdb.files import MADE, script
+from scale_sweep.server.targets.opentsdb.files import JARS, MADE, ROOT, script
 from scale_sweep.server.targets.opentsdb.opentsdb_session import NAMES_AT_ONCE
 from tests.unit.factories import make_sweep, make_trial
 
@@ -66,6 +66,14 @@ def test_in_an_image_only_what_is_asked_from_outside_listens_there_and_has_a_por
         assert f"<property><name>{name}</name><value>{value}</value></property>" in hbase
     both = spec.files["/d/opentsdb/both.sh"]
     assert both.count("setpriv --pdeathsig KILL /opt/java/openjdk/bin/java ") == 2
+
+
+def test_the_version_is_that_of_the_jar_also_where_the_folder_has_it_too(tmp_path):
+    (tmp_path / ROOT).mkdir()
+    names = ("HdrHistogram-2.1.12", "hbase-server-2.4.18", "opentsdb-2.4.1")
+    (tmp_path / ROOT / JARS).write_text(" ".join(f"/c/opentsdb-9.9/lib/{name}.jar" for name in names) + "\n")
+    address = Address(host="127.0.0.1", port=1, secret="", data_dir=str(tmp_path))
+    assert load_target("opentsdb").session(trial_of(), address).version() == "2.4.1"
 
 
 def test_threads_and_memory_of_both_come_from_the_level():

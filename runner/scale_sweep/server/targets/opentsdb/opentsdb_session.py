@@ -123,7 +123,7 @@ class OpentsdbSession(Session):
         """By the name of its jar, which the server noted at its start; "" if there is none."""
         noted = Path(self._address.data_dir, ROOT, JARS)
         names = noted.read_text() if self._address.data_dir and noted.is_file() else ""
-        match = re.search(rf"/{program}-(\d\S*)\.jar\b", names)
+        match = re.search(rf"/{program}-(\d[^\s/]*)\.jar\b", names)
         return match.group(1) if match else ""
 
     def expected(self) -> Mapping[str, str]:
