@@ -44,7 +44,7 @@ def traces(base) -> list[str]:
     found += [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(base) in line]
     found += [f"limit {x}" for x in limits if x.startswith("7:") and x.split()[0] in numbers]
     found += [str(p) for p in base.glob("scale-disks-*")]
-    return found + [str(p) for p in REGISTER.glob("*") if str(base) in (p / "state.json").read_text()]
+    return found + [str(p.parent) for p in REGISTER.glob("*/state.json") if str(base) in p.read_text()]
 
 
 @pytest.fixture(scope="module")
