@@ -48,6 +48,7 @@ def test_a_point_shows_its_figures_and_a_click_selects_its_trial(tab: Tab, tmp_p
     point = f"{POINT}.find(p => p.dataset.tip.startsWith('cores-4-r2:'))"
     x, y = place_of(tab, point)
     mouse(tab, "mouseMoved", x, y)
+    assert tab.wait("document.querySelector('.tip:not([hidden])') !== null", 5)
     tip = tab.value("document.querySelector('.tip:not([hidden])').textContent")
     assert re.fullmatch(r"cores-4-r2: [\d.]+ M rows/s\nVALID.*\nserver: 3.88 of 4 cores\nresponse: .*", tip), tip
     for kind in ("mousePressed", "mouseReleased"):
