@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pg_values.h"
@@ -173,6 +174,30 @@ unsigned pg_oid(enum type type)
     default:
         return OID_VARCHAR;
     }
+}
+
+enum outcome pg_take_columns(const struct driver_setup *setup, const char *writer,
+                             struct column **columns, uint32_t *first, uint32_t *count,
+                             struct fault *fault)
+{
+    *first = (uint32_t)setup->spec->partial_from;
+    *count = spec_column_count(setup->spec, setup->schema->column_count);
+    *columns = calloc(*count, sizeof **columns);
+    if (!*columns)
+        return fault_no_memory(fault);
+    for (uint32_t i = 0; i < *count; i++) {
+        struct column *column = &(*columns)[i];
+        *column = setup->schema->columns[*first + i];
+        if (column->type == TYPE_TIMESTAMP)
+            column->type = TYPE_BIGINT;
+        if (column->type == TYPE_UBIGINT || column->type == TYPE_VARBINARY ||
+            column->type == TYPE_GEOMETRY) {
+            fault_set(fault, FAULT_SPEC, "SPEC", "columns: %s has no way to write %s:%s", writer,
+                      column->name, type_name(column->type));
+            return OUTCOME_FATAL;
+        }
+    }
+    return OUTCOME_OK;
 }
 
 uint8_t *pg_end_message(uint8_t *begin, char kind, uint8_t *out)

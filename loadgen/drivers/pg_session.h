@@ -5,6 +5,7 @@
 #define SCALE_PG_SESSION_H
 
 #include "../schema.h"
+#include "driver.h"
 #include "fault.h"
 #include "stream.h"
 
@@ -44,6 +45,12 @@ uint64_t pg_rows(const struct pg_answer *answer);
 
 /* The object id of a column's type, as pg_values.h writes its values. */
 unsigned pg_oid(enum type type);
+
+/* Copies the columns of a request into new memory. A timestamp becomes a whole number. A fault for
+ * a type that the writer, such as "an INSERT", has no way to write. */
+enum outcome pg_take_columns(const struct driver_setup *setup, const char *writer,
+                             struct column **columns, uint32_t *first, uint32_t *count,
+                             struct fault *fault);
 
 /* Fills in the kind and the length of a message that is complete, and returns its end. */
 uint8_t *pg_end_message(uint8_t *begin, char kind, uint8_t *out);

@@ -256,31 +256,6 @@ static const struct driver_method methods[] = {
     {"arrays", FEATURE_DEADLINE | FEATURE_SEPARABLE, NULL}, {NULL, 0, NULL}};
 static const char *const options[] = {NULL};
 
-/* Checks the columns of a request. A timestamp is written as a whole number. */
-static enum outcome take_columns(struct driver *d, struct fault *fault)
-{
-    const struct spec *spec = d->setup->spec;
-    const struct schema *schema = d->setup->schema;
-    d->first_column = (uint32_t)spec->partial_from;
-    d->column_count = spec_column_count(spec, schema->column_count);
-    d->columns = calloc(d->column_count, sizeof *d->columns);
-    if (!d->columns)
-        return fault_no_memory(fault);
-    for (uint32_t i = 0; i < d->column_count; i++) {
-        struct column *column = &d->columns[i];
-        *column = schema->columns[d->first_column + i];
-        if (column->type == TYPE_TIMESTAMP)
-            column->type = TYPE_BIGINT;
-        if (column->type == TYPE_UBIGINT || column->type == TYPE_VARBINARY ||
-            column->type == TYPE_GEOMETRY) {
-            fault_set(fault, FAULT_SPEC, "SPEC", "columns: an array has no way to write %s:%s",
-                      column->name, type_name(column->type));
-            return OUTCOME_FATAL;
-        }
-    }
-    return OUTCOME_OK;
-}
-
 static enum outcome arrays_open(const struct driver_setup *setup, struct driver **driver,
                                 struct fault *fault)
 {
@@ -298,7 +273,8 @@ static enum outcome arrays_open(const struct driver_setup *setup, struct driver 
                                .password = setup->password};
     if (spec->precision != PRECISION_MS)
         return fault_spec(fault, "precision: times are written in whole milliseconds");
-    const enum outcome outcome = take_columns(d, fault);
+    const enum outcome outcome =
+        pg_take_columns(setup, "an array", &d->columns, &d->first_column, &d->column_count, fault);
     if (outcome == OUTCOME_OK && OWN_COLUMNS + (uint64_t)d->column_count > INT16_MAX)
         return fault_spec(fault, "columns: more than one statement has parameters for");
     if (outcome == OUTCOME_OK && frame_bytes(d) + row_values_bytes(d) > MESSAGE_BYTES)

@@ -476,31 +476,6 @@ static const struct driver_method methods[] = {
 
 static const char *const options[] = {"parted", NULL};
 
-/* Checks the columns of a request. A timestamp is written as a whole number. */
-static enum outcome take_columns(struct driver *d, struct fault *fault)
-{
-    const struct spec *spec = d->setup->spec;
-    const struct schema *schema = d->setup->schema;
-    d->first_column = (uint32_t)spec->partial_from;
-    d->column_count = spec_column_count(spec, schema->column_count);
-    d->columns = calloc(d->column_count, sizeof *d->columns);
-    if (!d->columns)
-        return fault_no_memory(fault);
-    for (uint32_t i = 0; i < d->column_count; i++) {
-        struct column *column = &d->columns[i];
-        *column = schema->columns[d->first_column + i];
-        if (column->type == TYPE_TIMESTAMP)
-            column->type = TYPE_BIGINT;
-        if (column->type == TYPE_UBIGINT || column->type == TYPE_VARBINARY ||
-            column->type == TYPE_GEOMETRY) {
-            fault_set(fault, FAULT_SPEC, "SPEC", "columns: an INSERT has no way to write %s:%s",
-                      column->name, type_name(column->type));
-            return OUTCOME_FATAL;
-        }
-    }
-    return OUTCOME_OK;
-}
-
 static enum outcome pgwire_open(const struct driver_setup *setup, struct driver **driver,
                                 struct fault *fault)
 {
@@ -522,7 +497,8 @@ static enum outcome pgwire_open(const struct driver_setup *setup, struct driver 
         return fault_spec(fault, why);
     d->is_parted = is_parted;
     d->parts = is_parted ? (uint32_t)spec->partitions : 1;
-    const enum outcome outcome = take_columns(d, fault);
+    const enum outcome outcome =
+        pg_take_columns(setup, "an INSERT", &d->columns, &d->first_column, &d->column_count, fault);
     if (outcome != OUTCOME_OK)
         return outcome;
     if (2 + (uint64_t)setup->schema->tag_count + d->column_count > STATEMENT_VALUES_MAX)
