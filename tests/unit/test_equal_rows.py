@@ -56,9 +56,26 @@ def test_memory_is_held_if_a_trial_fits_into_it():
     plan = planned(load__rows="3M")
     assert held_bytes(plan, None) == held_bytes(plan, EVEN) == 0
     assert held_bytes(plan, replace(DEAR, available_bytes=8 * 10**9)) == trial_bytes(plan) > 10**9
-    assert held_bytes(plan, replace(DEAR, available_bytes=2 * 10**9)) == 0, "half of the available memory at most"
+    assert held_sentence(plan, trial_bytes(plan)).endswith("the rates do not contain the higher cost of new memory pages")
     slow = replace(DEAR, cheap_bytes=0, last_us=100.0, available_bytes=10**11)
     assert held_bytes(plan, slow) == 0, "20 s of CPU time at most"
+
+
+def test_as_much_as_may_be_held_delays_the_dear_pages_of_a_trial_that_writes_more():
+    plan = planned(load__rows="3M")
+    little = replace(DEAR, available_bytes=2 * 10**9)
+    assert held_bytes(plan, little) == 10**9, "half of the available memory at most"
+    assert held_sentence(plan, 10**9).startswith("scale holds 1.0 GB of memory")
+    assert "only a trial that takes more than that pays" in held_sentence(plan, 10**9)
+    assert held_bytes(plan, replace(little, cheap_bytes=0)) == 0, "pages that cost the same all the time stay alike"
+
+
+def test_a_long_run_pays_for_more_pages_than_a_short_one():
+    much = replace(DEAR, cheap_bytes=1, available_bytes=10**14)
+    one = planned(cores="1..4", load__duration="10000s")
+    four = replace(one, trials=one.trials * 4)
+    assert held_bytes(one, replace(much, available_bytes=10**11)) == 5 * 10**10, "half of the available memory at most"
+    assert held_bytes(four, much) == pytest.approx(4 * held_bytes(one, much), rel=0.01)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +115,7 @@ def test_every_trial_of_the_prepared_plan_writes_these_rows(monkeypatch, tmp_pat
     assert len(plan.trials) == 6  # more while the time lasts: see test_quick_time.py
     assert "all levels write 3.8 M rows, so that none needs memory pages that cost more CPU time" in plan.notes
     assert found.held_bytes == trial_bytes(plan)
-    assert held_sentence(found.held_bytes) in plan.notes
+    assert held_sentence(plan, found.held_bytes) in plan.notes
     assert all(not one.remedy for one in found.findings if one.subject == "memory")
 
 

@@ -2,8 +2,9 @@
 in memory. An upper estimate. Pure.
 
 Where pages become dear within a trial of --quick, the level with more cores alone would pay for them. All levels then
-write the same rows, which fit into the cheap pages, or into those that `scale` can hold. Memory is held if all of a
-trial fits into it: what ends within a window would change its rate. Refuses to change a length of the work that was
+write the same rows, which fit into the cheap pages, or into those that `scale` can hold. Where pages are dear from the
+first on, memory is held only if all of a trial fits into it: what ends within a window would change its rate. Where
+they become dear, that happens in any case, and held memory delays it. Refuses to change a length of the work that was
 given.
 """
 
@@ -41,29 +42,35 @@ def _row_bytes(trial: Trial) -> int:
 
 
 _PAGE_BYTES = 4096
-_HOLD_S = 20.0  # of CPU time that a run pays for the pages that it holds
+_HOLD_S = 20.0  # of CPU time that a run pays for the pages that it holds, at least
+_HOLD_RUN_SHARE = 0.03  # of the time of its windows and warm-ups, if that is more
 _HOLD_SHARE = 0.5  # of the available memory: the server takes it over, and the rest is for the page cache and others
 _QUICK_BYTES = 3 * 10**9  # of a trial of --quick: more makes it longer, and its figure hardly better
 
 
 def held_bytes(plan: Plan, pages: NewPages | None) -> int:
-    """The memory that is held for a trial of the plan; 0 if pages cost the same, or a trial uses more than can be
-    held."""
-    wanted = trial_bytes(plan)
-    return wanted if pages is not None and pages.are_dear and wanted <= _may_hold(pages) else 0
+    """The memory that is held for a trial of the plan; 0 if pages cost the same, or are dear from the first on and a
+    trial uses more than can be held."""
+    if pages is None or not pages.are_dear:
+        return 0
+    wanted, most = trial_bytes(plan), _may_hold(plan, pages)
+    if wanted <= most:
+        return wanted
+    return most if pages.cheap_bytes else 0
 
 
-def _may_hold(pages: NewPages) -> int:
-    bought = _HOLD_S / (pages.last_us * 1e-6) * _PAGE_BYTES
+def _may_hold(plan: Plan, pages: NewPages) -> int:
+    loaded_s = sum(trial.load.warmup_s + (trial.load.duration_s or 0.0) for trial in plan.trials)
+    bought = max(_HOLD_S, _HOLD_RUN_SHARE * loaded_s) / (pages.last_us * 1e-6) * _PAGE_BYTES
     return min(int((pages.cheap_bytes or 0) + bought), int(_HOLD_SHARE * pages.available_bytes))
 
 
-def held_sentence(held: int) -> str:
+def held_sentence(plan: Plan, held: int) -> str:
     """A sentence about memory that is held because pages are dear."""
-    return (
-        f"scale holds {held / 1e9:.1f} GB of memory and frees it as the server writes: the rates do not contain the "
-        "higher cost of new memory pages"
-    )
+    begin = f"scale holds {held / 1e9:.1f} GB of memory and frees it as the server writes: "
+    if trial_bytes(plan) <= held:
+        return f"{begin}the rates do not contain the higher cost of new memory pages"
+    return f"{begin}only a trial that takes more than that pays the higher cost of new memory pages"
 
 
 _CHEAP_SHARE = 0.8  # of the cheap pages that a trial may use: the probe is not exact
@@ -89,7 +96,7 @@ def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: flo
     if pages is None or pages.cheap_bytes is None or not is_asked or was_given or not is_plain or starts_slowly:
         return None
     row_bytes = max(map(_row_bytes, plan.trials))
-    cheap_bytes = max(pages.cheap_bytes, min(_QUICK_BYTES, _may_hold(pages)))
+    cheap_bytes = max(pages.cheap_bytes, min(_QUICK_BYTES, _may_hold(plan, pages)))
     cores = [trial.cores for trial in plan.trials]
     slowest, fastest = rows_per_core_s * min(cores), rows_per_core_s * max(cores)
     enough = max(_SECONDS_ENOUGH * slowest, _SECONDS_MIN * fastest)

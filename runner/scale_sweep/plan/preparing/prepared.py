@@ -136,7 +136,7 @@ def in_cheap_pages(
 def with_held_memory(plan: Plan, pages: NewPages | None) -> Plan:
     """The plan, which says if memory is held for the server."""
     held = held_bytes(plan, pages)
-    return replace(plan, notes=(*plan.notes, held_sentence(held))) if held else plan
+    return replace(plan, notes=(*plan.notes, held_sentence(plan, held))) if held else plan
 
 
 def with_enough_replicates(sweep: Sweep, arms: int, noise: AssumedNoise) -> Sweep:
