@@ -143,4 +143,7 @@ def test_memory_is_sized_and_held_as_the_servers_host_says(tmp_path):
     assert found.plan.sweep.data_dir == "ram:3GiB"
     assert found.ram is not None and found.ram.size_bytes == 3 * 2**30 and found.data_dir == found.ram.path
     assert any("3GiB at most" in note for note in found.plan.notes)
-    assert found.held_bytes == trial_bytes(found.plan) > 0 and held_sentence(found.plan, found.held_bytes) in found.plan.notes
+    assert (
+        found.held_bytes == trial_bytes(found.plan) > 0
+        and held_sentence(found.plan, found.held_bytes) in found.plan.notes
+    )

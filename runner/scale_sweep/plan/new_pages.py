@@ -2,10 +2,8 @@
 in memory. An upper estimate. Pure.
 
 Where pages become dear within a trial of --quick, the level with more cores alone would pay for them. All levels then
-write the same rows, which fit into the cheap pages, or into those that `scale` can hold. Where pages are dear from the
-first on, memory is held only if all of a trial fits into it: what ends within a window would change its rate. Where
-they become dear, that happens in any case, and held memory delays it. Refuses to change a length of the work that was
-given.
+write the same rows, which fit into the cheap pages, or into those that `scale` can hold. Refuses to change a length of
+the work that was given.
 """
 
 from __future__ import annotations
@@ -49,14 +47,9 @@ _QUICK_BYTES = 3 * 10**9  # of a trial of --quick: more makes it longer, and its
 
 
 def held_bytes(plan: Plan, pages: NewPages | None) -> int:
-    """The memory that is held for a trial of the plan; 0 if pages cost the same, or are dear from the first on and a
-    trial uses more than can be held."""
-    if pages is None or not pages.are_dear:
-        return 0
-    wanted, most = trial_bytes(plan), _may_hold(plan, pages)
-    if wanted <= most:
-        return wanted
-    return most if pages.cheap_bytes else 0
+    """The memory that is held for a trial of the plan: as much as it may use, or less if that cannot be held. 0 if
+    pages cost the same."""
+    return min(trial_bytes(plan), _may_hold(plan, pages)) if pages is not None and pages.are_dear else 0
 
 
 def _may_hold(plan: Plan, pages: NewPages) -> int:
