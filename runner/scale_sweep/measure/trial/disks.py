@@ -68,6 +68,9 @@ def _sync(disk: DataDisk) -> None:
         os.close(fd)
 
 
+_LEFT_SHARE = 0.3  # of what the load took: the flush and merges after the window need space too
+
+
 def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) -> None:
     """Raises LoadError that names the first disk with less free space than the trial must leave."""
     for name, disk in sample.disks.items():
@@ -77,6 +80,22 @@ def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) 
                 f"{free_min_bytes / 1e6:.0f} MB is the least",
                 remedy="larger disks, fewer rows or a shorter window; --disk-free-min sets the least",
             )
+
+
+def filling_disk(first: Sample, last: Sample, disks: Sequence[DataDisk]) -> str:
+    """A sentence about a disk with less free space than a part of what was taken of it between the samples; "" if none
+    is. A window that grew further could end with a full disk, and its trial without a number."""
+    for name, disk in last.disks.items():
+        before = first.disks.get(name)
+        if before is None or before.free_bytes is None or disk.free_bytes is None:
+            continue
+        taken = before.free_bytes - disk.free_bytes
+        if disk.free_bytes < _LEFT_SHARE * taken:
+            return (
+                f"{_disk_words(name, disks)} is filling: the load took {format_bytes(taken)}, and "
+                f"{format_bytes(disk.free_bytes)} are free"
+            )
+    return ""
 
 
 def full_disk(disks: Sequence[DataDisk], free_min_bytes: int) -> str:
