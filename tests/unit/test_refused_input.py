@@ -187,6 +187,7 @@ def test_a_plan_of_many_levels_takes_no_longer_a_trial(tmp_path):
         ((*NULL, "--vary", "method=discard,discards"), "discard"),
         (("plan", "clinets"), "clients"),
         (("servers", "install", "quest"), "questdb"),
+        (("servers", "install", "postgres,quest"), "questdb"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else value,
 )

