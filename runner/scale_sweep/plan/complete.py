@@ -15,7 +15,7 @@ from scale_sweep.base.errors import CannotAsk, UsageError
 from scale_sweep.base.nearest import not_one_of
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.setting.readers import rule_value
-from scale_sweep.experiment.work import offered_per_s, queries_of
+from scale_sweep.experiment.work import offered_per_s, queries_of, stores
 from scale_sweep.model import DEFAULTS, LOADING, KnobRole, Load, Piece, Rule, Sweep, Workload
 from scale_sweep.plan.knobs import granted_knobs, knob_mistakes, with_own_names
 from scale_sweep.plan.objective import connections_for, objective_mistakes, rows_for
@@ -77,7 +77,7 @@ def _with_own_warmup(sweep: Sweep, facts: Facts) -> Load:
     """The load with the target's time for a warm-up until the rate is level, unless its length was given."""
     if sweep.load.warmup_least_s is None or sweep.origin.get("load.warmup", "default") != "default":
         return sweep.load
-    least, most = facts.warmup_s
+    least, most = (stores(sweep.work) and facts.writes_warmup_s) or facts.warmup_s
     return replace(sweep.load, warmup_least_s=least, warmup_s=most)
 
 

@@ -80,7 +80,8 @@ class Facts:
     knobs: the declared ones. any_knob: other settings of the server may be given by --knob. rows_per_core_s: an
     estimate of one core's rate, used only to estimate the duration of fixed work. overhead_s: an estimate of a trial's
     time besides its load (start, tables, flush, count, stop). warmup_s: the least and the greatest time of a warm-up
-    that ends when the rate is level, on one core or more. ready_s: the longest time for a server's start, on the least
+    that ends when the rate is level, on one core or more. writes_warmup_s: those of a load that writes rows, if they
+    differ. ready_s: the longest time for a server's start, on the least
     CPU that a level gives. needs_root: why its server runs as root if `scale` does, as a clause; "": it runs as a user
     without rights. has_files: its server reads or writes files in its directory. stores_rows: it does; else a sweep
     measures the load generator, and no trial need be VALID. thread_names: its threads have names of their own.
@@ -145,6 +146,7 @@ class Facts:
     rows_per_core_s: float = 1e6
     overhead_s: float = 5.0
     warmup_s: tuple[float, float] = (5.0, 30.0)
+    writes_warmup_s: tuple[float, float] | None = None
     ready_s: float = 60.0
     needs_root: str = ""
     has_files: bool = True
