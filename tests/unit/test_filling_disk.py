@@ -64,7 +64,8 @@ class FillingLoad:
     def lines(self, limit_s):
         begun_ns = time.monotonic_ns()
         yield Phase(phase="measure", monotonic_ns=begun_ns)
-        for self._at in range(1, self._seconds + 1):
+        for at in range(1, self._seconds + 1):
+            self._at = at
             (self._folder / f"rows-{self._at}").write_bytes(bytes(self._megabytes * MIB))
             time.sleep(0.3)  # until the sampler has looked
             rows = 100 if self._at % 2 else 900

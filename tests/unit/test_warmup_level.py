@@ -68,9 +68,10 @@ def test_a_server_in_java_has_a_longer_warm_up_by_default():
         return load.warmup_least_s, load.warmup_s
 
     assert [span(name) for name in ("postgres", "questdb", "iotdb")] == [(5, 30), (10, 60), (10, 60)]
+    rows = {"preload__rows": "1M", "workload__step_ms": "10000"}
     assert span("cassandra") == (150, 300), "its writes are level later"
-    assert span("cassandra", mix="range=1", preload__rows="1k") == (10, 60)
-    assert span("cassandra", mix="write=9,range=1", preload__rows="1k") == (150, 300)
+    assert span("cassandra", mix="range=1", **rows) == (10, 60)
+    assert span("cassandra", mix="write=9,range=1", **rows) == (150, 300)
     assert span("questdb", load__warmup="7s") == (None, 7) and span("questdb", load__warmup="5s..8s") == (5, 8)
     fixed = make_sweep(load__rows="1M").load
     assert (fixed.warmup_least_s, fixed.warmup_s) == (None, 0), "fixed work has no warm-up"

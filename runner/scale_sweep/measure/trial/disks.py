@@ -17,7 +17,7 @@ from scale_sweep.base.errors import LoadError, ProvisionError
 from scale_sweep.base.files import below
 from scale_sweep.base.interrupts import LOOK_S, current
 from scale_sweep.base.units import format_bytes
-from scale_sweep.model import DataDisk, Sample
+from scale_sweep.model import DataDisk, Load, Sample
 from scale_sweep.server.targets import Part
 
 SYNC_S = 600.0  # of data in the page cache, from others and from the trial before
@@ -80,6 +80,25 @@ def refuse_full(sample: Sample, disks: Sequence[DataDisk], free_min_bytes: int) 
                 f"{free_min_bytes / 1e6:.0f} MB is the least",
                 remedy="larger disks, fewer rows or a shorter window; --disk-free-min sets the least",
             )
+
+
+class Growth:
+    """The growth of one load's window, which ends before a disk is full."""
+
+    def __init__(self, load: Load, disks: Sequence[DataDisk]) -> None:
+        self._load, self._disks, self._has_ended = load, disks, False
+
+    def end(self, measure_start_ns: int, samples: Sequence[Sample]) -> str:
+        """A sentence about the disk that fills, once, when the window has its requested length and would grow; else
+        ""."""
+        load = self._load
+        if load.window_max_s is None or load.duration_s is None or not samples or self._has_ended:
+            return ""
+        if (samples[-1].monotonic_ns - measure_start_ns) / 1e9 < load.duration_s:
+            return ""
+        sentence = filling_disk(samples[0], samples[-1], self._disks)
+        self._has_ended = bool(sentence)
+        return sentence
 
 
 def filling_disk(first: Sample, last: Sample, disks: Sequence[DataDisk]) -> str:

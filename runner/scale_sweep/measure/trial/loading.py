@@ -21,7 +21,7 @@ from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.loadgen.stopped import GeneratorStopped
 from scale_sweep.machine.sampling import Sampler, lock_waits
-from scale_sweep.measure.trial.disks import SYNC_S, filling_disk, refuse_full, sync_disks
+from scale_sweep.measure.trial.disks import SYNC_S, Growth, refuse_full, sync_disks
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached, prove_pinning
 from scale_sweep.measure.trial.stages import LoadSeen
@@ -105,7 +105,7 @@ class Loading:
         self._commits_before: int | None = None
         self._commits_after: int | None = None
         self._is_looked_at = False
-        self._stopped_growing = False
+        self._growth = Growth(order.trial.load, order.disks)
         self.stacks = StackRecorder() if order.trial.role == "profile" else None
 
     def events(self, *, flushes: bool = True) -> Iterator[Event]:
@@ -205,8 +205,7 @@ class Loading:
             elif isinstance(line, Interval):
                 if window_is_enough(self._order.trial.load, self._rated, self._measure_start_ns):
                     self._load.end_window()
-                elif filling := self._filling(self._measure_start_ns):
-                    self._stopped_growing = True
+                elif filling := self._growth.end(self._measure_start_ns, self._samples):
                     yield Noted(trial_id=self._trial_id, sentence=f"the window stops growing: {filling}")
                     self._load.end_window()
             elif not self._server.alive():
@@ -218,15 +217,6 @@ class Loading:
             raise LoadError(message, remedy="find out who sent the load generator a signal")
         if not self._is_looked_at:
             self._look_at_the_end()
-
-    def _filling(self, measure_start_ns: int) -> str:
-        """A sentence about a disk that is filling, once the window has its requested length and would grow; else ""."""
-        load = self._order.trial.load
-        if load.window_max_s is None or load.duration_s is None or not self._samples or self._stopped_growing:
-            return ""
-        if (self._samples[-1].monotonic_ns - measure_start_ns) / 1e9 < load.duration_s:
-            return ""
-        return filling_disk(self._samples[0], self._samples[-1], self._order.disks)
 
     def _record_stacks(self) -> None:
         """Called when the window begins: a process per connection is there then. perf knows the files of these; of a
