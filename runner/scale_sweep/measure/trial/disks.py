@@ -88,13 +88,13 @@ class Growth:
     def __init__(self, load: Load, disks: Sequence[DataDisk]) -> None:
         self._load, self._disks, self._has_ended = load, disks, False
 
-    def end(self, measure_start_ns: int, samples: Sequence[Sample]) -> str:
+    def end(self, measure_start_ns: int | None, samples: Sequence[Sample]) -> str:
         """A sentence about the disk that fills, once, when the window has its requested length and would grow; else
         ""."""
         load = self._load
         if load.window_max_s is None or load.duration_s is None or not samples or self._has_ended:
             return ""
-        if (samples[-1].monotonic_ns - measure_start_ns) / 1e9 < load.duration_s:
+        if measure_start_ns is None or (samples[-1].monotonic_ns - measure_start_ns) / 1e9 < load.duration_s:
             return ""
         sentence = filling_disk(samples[0], samples[-1], self._disks)
         self._has_ended = bool(sentence)
