@@ -18,8 +18,8 @@ from scale_sweep.sweep.workload_settings import WORKLOAD_SETTINGS
 
 _WARMUP_HELP = (
     "Length of the warm-up, which is discarded. 5s..30s: until the rate is level, at least 5 s and at most 30 s, or "
-    "30 s divided by the cores of a level below one core. Servers in Java have 10s..60s by default, writes to "
-    "Cassandra 150s..300s. 5s: always 5 s."
+    "30 s divided by the cores of a level below one core. Servers in Java have 10s..60s by default; the plan "
+    "shows it if a server has another one. 5s: always 5 s."
 )
 
 SETTINGS: tuple[Setting, ...] = (

@@ -78,23 +78,23 @@ class Facts:
     none.
 
     knobs: the declared ones. any_knob: other settings of the server may be given by --knob. rows_per_core_s: an
-    estimate of one core's rate, used only to estimate the duration of fixed work. overhead_s: an estimate of a trial's
-    time besides its load (start, tables, flush, count, stop). warmup_s: the least and the greatest time of a warm-up
-    that ends when the rate is level, on one core or more. writes_warmup_s: those of a load that writes rows, if they
-    differ. ready_s: the longest time for a server's start, on the least
-    CPU that a level gives. needs_root: why its server runs as root if `scale` does, as a clause; "": it runs as a user
-    without rights. has_files: its server reads or writes files in its directory. stores_rows: it does; else a sweep
-    measures the load generator, and no trial need be VALID. thread_names: its threads have names of their own.
-    wait_events: it reports what its connections wait for. threads_per_process: how many threads of one load process the
-    client library serves well; 0: any number. load_generators: load generators that can load it. queries:
-    "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk; "": reads
-    cannot be measured. says: which of NEEDS it has words for. functions: which of the FURTHER ones it has. fills: with
-    which of FILLS it fills stretches of time without rows. lacks: of other needs, functions and fills (`fill = NAME`),
-    why it has not, as a sentence. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME or NAME=METHOD.
-    iot_benchmark_versions: the names of its other versions there, which are loaded in the same way.
+    estimate of one core's rate, used only to estimate the duration of fixed work. overhead_s: an estimate of a
+    trial's time besides its load (start, tables, flush, count, stop). warmup_s: the least and the greatest time of
+    a warm-up that ends when the rate is level, on one core or more. writes_warmup_s: those of a load that writes
+    rows, if they differ. ready_s: the longest time for a server's start, on the least CPU that a level gives.
+    needs_root: why its server runs as root if `scale` does, as a clause; "": it runs as a user without rights.
+    has_files: its server reads or writes files in its directory. stores_rows: it does; else a sweep measures the
+    load generator, and no trial need be VALID. thread_names: its threads have names of their own. wait_events: it
+    reports what its connections wait for. threads_per_process: how many threads of one load process the client
+    library serves well; 0: any number. load_generators: load generators that can load it. queries:
+    "module:function" that renders a query in its language, from (query, rows, method), and raises CannotAsk; "":
+    reads cannot be measured. says: which of NEEDS it has words for. functions: which of the FURTHER ones it has.
+    fills: with which of FILLS it fills stretches of time without rows. lacks: of other needs, functions and fills
+    (`fill = NAME`), why it has not, as a sentence. iot_benchmark: its names in IoT-benchmark's DB_SWITCH, as NAME
+    or NAME=METHOD. iot_benchmark_versions: the names of its other versions there, which are loaded in the same way.
     iot_benchmark_store: its name in TEST_DATA_PERSISTENCE, if IoT-benchmark can store results in it; "": it cannot.
-    takes: which of "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the tags of
-    a device are stored with its rows. own_columns: that its tables have besides those of the workload.
+    takes: which of "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the
+    tags of a device are stored with its rows. own_columns: that its tables have besides those of the workload.
 
     sums: which figures of scale_sweep/experiment/work/sums.py it computes of the rows of a table (`Session.sums`);
     empty: none, and its rows are only counted. decimal_methods: methods that send a float as a decimal, which the
