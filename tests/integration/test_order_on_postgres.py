@@ -16,6 +16,7 @@ from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import PhaseEntered, VerdictKind
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from tests.integration.leftovers import records_in
+from tests.processes import lives
 from tests.unit.trial_orders import (
     ROOT,
     artifact_of,
@@ -87,7 +88,7 @@ def test_a_runner_killed_while_a_thread_runs_a_trial_leaves_no_server(folder, on
         runner.send_signal(signal.SIGKILL)
         runner.communicate()
     deadline = time.monotonic() + 20
-    while psutil.pid_exists(pid):
+    while lives(pid):
         assert time.monotonic() < deadline
         time.sleep(0.1)
     for leftover in find_leftovers([folder]):

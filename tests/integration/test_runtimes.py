@@ -30,6 +30,7 @@ from scale_sweep.server.targets import load_target
 from tests.integration.docker_image import HOME, ensure_image
 from tests.integration.program_image import require_docker
 from tests.integration.unprivileged import assert_unprivileged
+from tests.processes import lives
 from tests.unit.factories import amounts, make_trial
 
 POSTGRES = load_target("postgres")
@@ -95,7 +96,7 @@ def connect(server) -> psycopg.Connection:
 
 
 def assert_gone(pids) -> None:
-    assert not [p for p in pids if psutil.pid_exists(p) and psutil.Process(p).status() != psutil.STATUS_ZOMBIE]
+    assert not [pid for pid in pids if lives(pid)]
     assert not list(Path("/sys/fs/cgroup").glob("*/scale-*test*"))
 
 

@@ -1,13 +1,19 @@
 """A dead server is the cause of a failed trial also where its connections ended a moment before its process."""
 
+import subprocess
+import sys
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from scale_sweep.base.errors import ProvisionError, TargetError
 from scale_sweep.measure.trial import waiting
 from scale_sweep.measure.trial.waiting import with_cause
 from scale_sweep.server.runtimes.cgroup import Group, limit_memory
+from scale_sweep.server.runtimes.docker_groups import accounting_of
 from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, read_out_of_memory
 
 CLOSED = TargetError("it did not answer: Remote end closed connection")
@@ -54,6 +60,25 @@ def test_a_lack_of_memory_comes_first_with_the_limit_the_level_and_the_remedy():
             "which it reached 1,200 times; raise --memory, or make the server's buffers smaller with --knob "
             f"({CLOSED.message})"
         )
+
+
+def test_a_count_from_before_the_end_is_asked_for_again():
+    server = Server(0)
+    counts = iter([OutOfMemory(), OutOfMemory(killed=1)])
+    server.out_of_memory = lambda: next(counts)
+    assert "the kernel killed a process of the server at 2 cores" in with_cause(CLOSED, server, ORDER).message
+
+
+def test_a_process_that_is_ending_has_no_group_that_the_machine_shares():
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    deadline = time.monotonic() + 20
+    while psutil.Process(child.pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    found = accounting_of(child.pid)
+    child.wait()
+    shared = [Path("/sys/fs/cgroup", name) for name in ("cpuacct", "cpu", "memory", "")]
+    assert found is None or not {Path(path) for path in found.paths.values()} & set(shared)
 
 
 V1 = "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n"

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from scale_sweep.base.spawning import spawn
+from tests.processes import lives
 
 CPU = max(os.sched_getaffinity(0))
 CHILD = ["setpriv", "--pdeathsig", "KILL", "sleep", "60"]
@@ -40,10 +41,6 @@ def spawned_in_a_thread():
     thread.start()
     thread.join(20)
     return children[0]
-
-
-def lives(pid):
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 def test_a_child_survives_the_thread_that_asked_for_it_and_runs_where_it_should():

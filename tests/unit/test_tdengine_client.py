@@ -3,7 +3,6 @@
 import socket
 import time
 
-import psutil
 import pytest
 
 from scale_sweep.base.errors import TargetError
@@ -13,6 +12,7 @@ from scale_sweep.measure.trial.waiting import ask
 from scale_sweep.server.targets import Address, Surroundings, load_target
 from scale_sweep.server.targets.tdengine import client, config, count
 from scale_sweep.server.targets.tdengine.client import names_that_do_not_resolve, too_few_vnodes
+from tests.processes import lives
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_bounds import Still
 
@@ -86,6 +86,6 @@ def test_a_question_that_is_given_up_leaves_no_process(tmp_path, monkeypatch):
     with pytest.raises(TargetError, match=r"TDengine did not answer SELECT SERVER_VERSION\(\)"):
         ask(at, session.version, 50.0)
     pid, deadline = int((tmp_path / "pid").read_text()), time.monotonic() + 10
-    while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+    while lives(pid):
         assert time.monotonic() < deadline, "it still runs"
         time.sleep(0.05)

@@ -228,9 +228,11 @@ def with_cause(error: ScaleError, server: Server, order: TrialOrder) -> ScaleErr
     deadline = time.monotonic() + ENDING_S
     while server.alive() and time.monotonic() < deadline:
         time.sleep(0.05)
-    if not server.alive():
-        return ProvisionError(f"the server ended during the trial: {last_words(server)} ({error.message})")
-    return error
+    if server.alive():
+        return error
+    killed = killed_for_memory(server, order)  # asked again: the first answer may be from before its end
+    why = killed or f"the server ended during the trial: {last_words(server)}"
+    return ProvisionError(f"{why} ({error.message})")
 
 
 def killed_for_memory(server: Server, order: TrialOrder) -> str:

@@ -41,7 +41,10 @@ def outside_root_blkio(pids: Sequence[int]) -> list[int]:
 
 
 def accounting_of(pid: int) -> Accounting | None:
-    """The directories of a container's groups on the host, by a process in it; None once that has ended."""
+    """The directories of a container's groups on the host, by a process in it; None once that is ending.
+
+    cgroup v1 names the root group for a process that is ending. The counts of that group are the machine's.
+    """
     try:
         lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
     except OSError:
@@ -53,6 +56,7 @@ def accounting_of(pid: int) -> Accounting | None:
             if name in ("cpuacct", "cpu", "memory"):
                 paths[name] = f"/sys/fs/cgroup/{name}{path}"
     if "cpuacct" in paths:
-        return Accounting(kind="cgroup1", paths=paths)
+        ending = Path(paths["cpuacct"]) == Path("/sys/fs/cgroup/cpuacct")
+        return None if ending else Accounting(kind="cgroup1", paths=paths)
     unified = [line.split(":", 2)[2] for line in lines if line.startswith("0::")]
     return Accounting(kind="cgroup2", paths={"unified": f"/sys/fs/cgroup{unified[0]}"}) if unified else None
