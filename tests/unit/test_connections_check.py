@@ -181,6 +181,21 @@ def test_the_test_of_a_rise(gain, noise, expected):
     assert told.count(expected) >= 3
 
 
+def test_the_noise_of_another_curve_hides_nothing():
+    """Like two databases in one run. A report of one of them gives the same answers."""
+    vary = ["rows_per_request=100,1000"]
+    plan = planned(cores="1..4", method__replicates="3", method__drift_check="off", vary=vary)
+    quiet, noisy = lock(1, 1.0, 0.01), lock(2, 1.0, 0.4)
+    results, grown = campaign(plan, lambda t: (quiet if t.variant["rows_per_request"] == "100" else noisy)(t), 2.2)
+    of_curve = {"100": [r for r in results if r.trial.variant["rows_per_request"] == "100"]}
+    of_curve["1000"] = [r for r in results if r not in of_curve["100"]]
+    told = checks(grown, results)
+    for value, expected in (("100", True), ("1000", None)):
+        alone = checks(grown, of_curve[value])
+        assert [check.is_internal for check in alone] == [expected, expected]
+        assert set(alone) <= set(told)
+
+
 def test_one_trial_a_level_assumes_a_noise():
     plan = planned(cores="1..4", method__replicates="1")
     for gain, expected in ((1.0, OWN), (1.06, OWN), (1.15, LACKING)):

@@ -7,7 +7,8 @@ was not checked.
 
 The check runs inside a block, and is compared with the rate that its level has in that block: ln(rate) = level + block
 + error, by least squares over the trials of the points (Snedecor and Cochran, Statistical Methods, chapter 14). So a
-machine that slows down from block to block slows both sides of the comparison. With fewer than DEGREES_MIN degrees of
+machine that slows down from block to block slows both sides of the comparison. Only trials of the same curve are used:
+another database has another noise, and a report of one curve must give the same answer. With fewer than DEGREES_MIN degrees of
 freedom, or a block without another trial that counts, it is compared with the mean of the level's trials. The test is
 one-sided at 5 %, with Student's t and the spread of the residuals. A rise counts from RISE_PERCENT on. If the noise
 could hide a rise of UNSEEN_PERCENT, the check gives no answer.
@@ -100,10 +101,11 @@ def _counts(verdict: Verdict) -> bool:
 
 
 def _expected(rates: Sequence[_Rate], point: Point, block: int) -> _Expected | None:
-    """The rate of the point in this block; None if none of its trials counts."""
-    if not any(one.point == point for one in rates):
+    """The rate of the point in this block, by the trials of its curve; None if none of the point's trials counts."""
+    curve = [one for one in rates if one.point[1] == point[1]]
+    if not any(one.point == point for one in curve):
         return None
-    return _in_block(rates, point, block) or _as_mean(rates, point)
+    return _in_block(curve, point, block) or _as_mean(curve, point)
 
 
 def _as_mean(rates: Sequence[_Rate], point: Point) -> _Expected:
