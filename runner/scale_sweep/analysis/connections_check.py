@@ -8,10 +8,10 @@ was not checked.
 The check runs inside a block, and is compared with the rate that its level has in that block: ln(rate) = level + block
 + error, by least squares over the trials of the points (Snedecor and Cochran, Statistical Methods, chapter 14). So a
 machine that slows down from block to block slows both sides of the comparison. Only trials of the same curve are used:
-another database has another noise, and a report of one curve must give the same answer. With fewer than DEGREES_MIN degrees of
-freedom, or a block without another trial that counts, it is compared with the mean of the level's trials. The test is
-one-sided at 5 %, with Student's t and the spread of the residuals. A rise counts from RISE_PERCENT on. If the noise
-could hide a rise of UNSEEN_PERCENT, the check gives no answer.
+another database has another noise, and a report of one curve must give the same answer. With fewer than DEGREES_MIN
+degrees of freedom, or a block without another trial that counts, it is compared with the mean of the level's trials.
+The test is one-sided at 5 %, with Student's t and the spread of the residuals. A rise counts from RISE_PERCENT on. If
+the noise could hide a rise of UNSEEN_PERCENT, the check gives no answer.
 """
 
 from __future__ import annotations

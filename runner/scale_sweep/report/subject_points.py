@@ -6,6 +6,7 @@ Refuses to rank: a difference is one where intervals do not overlap, and `overla
 from __future__ import annotations
 
 import itertools
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,8 +25,10 @@ UNKNOWN = "not said"
 class SubjectPoint:
     """A database at a level: means over the trials that count, else over all (is_counted says which).
 
-    rates: those of shown_rates, in their order; low, high: the 95 % interval of the first's geometric mean;
-    speedup: against the first rate at the database's own first level; None if no trial of either level counts.
+    rates: those of shown_rates, in their order, as measured; low, high: the 95 % interval of the first's geometric
+    mean. compared: that mean at an equal speed of the CPUs, as the fit uses it; compared_low, compared_high: its
+    interval.
+    speedup: against the database's own first level, at an equal speed; None if no trial of either level counts.
     server_cost, client_cost: CPU seconds for a million units of the work. stored_bytes: of the server's files for
     each row that the database counted; written_bytes: written to the disk by everybody for each acknowledged row.
     used: the trials that the means are of.
@@ -36,6 +39,9 @@ class SubjectPoint:
     rates: tuple[float | None, ...]
     low: float | None
     high: float | None
+    compared: float | None
+    compared_low: float | None
+    compared_high: float | None
     speedup: float | None
     rate_per_core: float | None
     server_cost: float | None
@@ -92,7 +98,7 @@ def _curve(
         here = [r for r in ordered if r.trial.level == level]
         points.append(_point(here, shown, base, first, intervals.get((level, name))))
         if len(points) == 1 and points[0].is_counted:
-            base = points[0].rates[0]
+            base = points[0].compared
     words = ", ".join(ordered[0].trial.variant.values()) or ordered[0].trial.subject.target
     reported = next((r.effective for r in ordered if r.effective), {})
     return SubjectCurve(name=words, reported=reported, results=ordered, points=tuple(points))
@@ -106,17 +112,21 @@ def _point(
     used = [r.measurement for r in results]
     rates = tuple(mean(getattr(m, rate.field) for m in used) for rate in shown)
     speed, cores = rates[0], here[0].trial.cores
-    low = high = None
-    if interval is not None and interval.mean is not None and interval.half_percent is not None:
-        factor = 1 + interval.half_percent / 100
-        low, high = interval.mean / factor, interval.mean * factor
+    compared = interval.mean if interval is not None and interval.mean is not None else speed
+    half = interval.half_percent if interval is not None and interval.mean is not None else None
+    measured = [v for m in used if (v := getattr(m, shown[0].field))]
+    low, high = _around(statistics.geometric_mean(measured) if measured else None, half)
+    compared_low, compared_high = _around(compared, half)
     return SubjectPoint(
         level=here[0].trial.level,
         is_counted=bool(counted),
         rates=rates,
         low=low,
         high=high,
-        speedup=_speedup(speed, base, here[0].trial.level == first) if counted else None,
+        compared=compared,
+        compared_low=compared_low,
+        compared_high=compared_high,
+        speedup=_speedup(compared, base, here[0].trial.level == first) if counted else None,
         rate_per_core=speed / cores if speed is not None and cores else None,
         server_cost=mean(cpu_cost(r.measurement.server_cpu_cores, r) for r in results),
         client_cost=mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in results),
@@ -127,6 +137,14 @@ def _point(
         verdicts=counted_verdicts(here),
         used=results,
     )
+
+
+def _around(value: float | None, half_percent: float | None) -> tuple[float | None, float | None]:
+    """An interval that is symmetrical in logarithms; None, None if either is not known."""
+    if value is None or half_percent is None:
+        return None, None
+    factor = 1 + half_percent / 100
+    return value / factor, value * factor
 
 
 def _speedup(rate: float | None, base: float | None, is_first: bool) -> float | None:
@@ -153,7 +171,11 @@ def overlaps(run: StoredRun, compared: Sequence[SubjectCurve]) -> tuple[str, ...
     sentences = []
     for level in sorted({p.level for curve in compared for p in curve.points}):
         here = {curve.name: point for curve in compared for point in curve.points if point.level == level}
-        known = {name: (p.low, p.high) for name, p in here.items() if p.low is not None and p.high is not None}
+        known = {
+            name: (p.compared_low, p.compared_high)
+            for name, p in here.items()
+            if p.compared_low is not None and p.compared_high is not None
+        }
         at = f"at {axis_facts(run).count(format_number(level))}"
         lacking = [name for name in here if name not in known]
         if lacking:
