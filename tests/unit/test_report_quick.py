@@ -60,6 +60,16 @@ def test_the_caution_on_short_windows_has_their_lengths():
     (said,) = quick_words(replace(run, results=tuple(made)))
     assert said.startswith("quick: windows of 4 to 7 s, without warm-up (under 40 s) in all 2 trials; ")
     assert quick_words(run)[0].startswith("quick: windows of 10 s (under 40 s) in all 2 trials; ")
+    grown = [
+        replace(
+            r,
+            trial=replace(r.trial, load=replace(r.trial.load, duration_s=20.0, window_max_s=90.0)),
+            measurement=replace(r.measurement, window_s=window),
+        )
+        for r, window in zip(run.results, (20.0, 90.0), strict=True)
+    ]
+    (said,) = quick_words(replace(run, results=tuple(grown)))
+    assert said.startswith("quick: windows of 20 to 90 s (planned for under 40 s) in all 2 trials; ")
 
 
 def test_the_line_above_the_heading_names_the_work():

@@ -26,10 +26,10 @@ class Load:
 
     rows_by_level: the sweep's rows are for each unit of the level; a trial's rows are a total. soak: one long trial,
     whose rate over time is the answer. carries_claim: a window that is long enough is checked, cut and judged by the
-    rules for long windows. warmup_least_s: the
-    warm-up ends when the rate is level, after at least this time and at most warmup_s; None: it takes warmup_s.
-    objective: what a rate must hold. Without a rate the trial then searches the highest such rate, in steps of
-    duration_s; with one it is judged by the objective at that rate. None: it measures one rate.
+    rules for long windows. warmup_least_s: the warm-up ends when the rate is level, after at least this time and at
+    most warmup_s; None: it takes warmup_s. objective: what a rate must hold. Without a rate the trial then searches the
+    highest such rate, in steps of duration_s; with one it is judged by the objective at that rate. None: it measures
+    one rate.
     """
 
     rows: int | None
