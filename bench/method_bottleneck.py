@@ -14,7 +14,7 @@ import argparse
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -74,8 +74,10 @@ TRUTHS = (
 )
 
 
-def plan_of(seed: int, replicates: int) -> Plan:
-    """Twelve levels on a machine with sixteen CPUs."""
+def plan_of(
+    seed: int, replicates: int, levels: str = f"1..{LEVELS}", vary: Mapping[str, tuple[str, ...]] | None = None
+) -> Plan:
+    """A plan for a machine with sixteen CPUs. vary: the second factors of its sweep, with their values."""
     cpus = tuple(Cpu(id=i, core=i, package=0, node=0) for i in range(16))
     host = Host(
         hostname="simulated",
@@ -92,9 +94,9 @@ def plan_of(seed: int, replicates: int) -> Plan:
         psi=(),
         is_root=False,
     )
-    flags = {"axis.cores": f"1..{LEVELS}", "method.replicates": str(replicates), "method.seed": str(seed)}
+    flags = {"axis.cores": levels, "method.replicates": str(replicates), "method.seed": str(seed)}
     target = load_target("postgres")
-    sweep = replace(resolve_sweep("cpu", flags), target="postgres", runtime="process")
+    sweep = replace(resolve_sweep("cpu", flags), target="postgres", runtime="process", vary=dict(vary or {}))
     return make_plan(complete(sweep, target.facts), host, target.facts)
 
 
