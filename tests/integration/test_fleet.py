@@ -26,7 +26,8 @@ def hosts(tmp_path_factory):
 
 def runs_by_host(results):
     manifests = {run: json.loads((run / "manifest.json").read_text()) for run in results.iterdir()}
-    return {manifest["fleet"]["host"]: (run, manifest) for run, manifest in manifests.items()}
+    # A run that has just begun has no host in its manifest yet.
+    return {manifest.get("fleet", {}).get("host"): (run, manifest) for run, manifest in manifests.items()}
 
 
 def trials_of(run):
