@@ -42,3 +42,10 @@ def test_the_table_names_the_difference_only_where_there_is_one():
     words = "comparisons use those at an equal speed of the CPUs"
     assert any(words in note for note in subjects.rates_table(slowed(measured(several()))).notes)
     assert not any(words in note for note in subjects.rates_table(measured(several())).notes)
+
+
+def test_a_stored_rate_that_is_none_draws_no_interval_and_ends_no_report():
+    run = measured(several())
+    for wrong in (-1.0, 0.0, float("inf"), float("nan"), None):
+        changed = [replace(r, measurement=replace(r.measurement, rows_per_s=wrong)) for r in run.results]
+        assert all(p.low is None for c in curves(replace(run, results=tuple(changed))) for p in c.points)

@@ -243,7 +243,7 @@ def test_a_run_arrives_whole_or_not_at_all(tmp_path):
     assert list((tmp_path / "changed").iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["../outside/file", "/outside/file", "run/../../file", "a", "b/../c/d"])
+@pytest.mark.parametrize("name", ["../outside/file", "/outside/file", "run/../../file", "a", "b/../c/d", "run/a\0b"])
 def test_an_archive_that_is_no_run_writes_nothing_beside_it(tmp_path, name):
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w:gz") as archive:

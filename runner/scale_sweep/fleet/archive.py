@@ -32,7 +32,7 @@ def unpacked(content: bytes, results: Path, host: str) -> Path:
             with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
                 name = _name(archive, host)
                 _write(archive, Path(folder))
-        except (tarfile.TarError, EOFError, OSError) as error:
+        except (tarfile.TarError, EOFError, OSError, ValueError) as error:  # ValueError: a NUL in a name
             raise StoreError(f"{host}: its run did not arrive: {error}") from None
         arrived, run = Path(folder) / name, results / name
         wrong = check_digests(arrived).disagreements if arrived.is_dir() else ()

@@ -15,7 +15,7 @@ from scale_sweep.experiment.work import Rate
 from scale_sweep.model import LevelInterval, Measurement, StoredRun, TrialResult, counted_verdicts
 from scale_sweep.report.figures import axis_facts, cpu_cost, shown_rates
 from scale_sweep.report.noise import noise_of
-from scale_sweep.report.table import mean
+from scale_sweep.report.table import known, mean
 from scale_sweep.sweep.vary import slug
 
 UNKNOWN = "not said"
@@ -114,7 +114,7 @@ def _point(
     speed, cores = rates[0], here[0].trial.cores
     compared = interval.mean if interval is not None and interval.mean is not None else speed
     half = interval.half_percent if interval is not None and interval.mean is not None else None
-    measured = [v for m in used if (v := getattr(m, shown[0].field))]
+    measured = [v for m in used if known(v := getattr(m, shown[0].field)) and v > 0]
     low, high = _around(statistics.geometric_mean(measured) if measured else None, half)
     compared_low, compared_high = _around(compared, half)
     return SubjectPoint(
@@ -171,19 +171,21 @@ def overlaps(run: StoredRun, compared: Sequence[SubjectCurve]) -> tuple[str, ...
     sentences = []
     for level in sorted({p.level for curve in compared for p in curve.points}):
         here = {curve.name: point for curve in compared for point in curve.points if point.level == level}
-        known = {
+        intervals = {
             name: (p.compared_low, p.compared_high)
             for name, p in here.items()
             if p.compared_low is not None and p.compared_high is not None
         }
         at = f"at {axis_facts(run).count(format_number(level))}"
-        lacking = [name for name in here if name not in known]
+        lacking = [name for name in here if name not in intervals]
         if lacking:
             sentences.append(f"{at}: {', '.join(lacking)} not compared: fewer than two trials that count")
-        pairs = [f"{a} and {b}" for a, b in itertools.combinations(known, 2) if _overlap(known[a], known[b])]
+        pairs = [
+            f"{a} and {b}" for a, b in itertools.combinations(intervals, 2) if _overlap(intervals[a], intervals[b])
+        ]
         if pairs:
             sentences.append(f"{at}: no difference is shown between {'; '.join(pairs)}, whose intervals overlap")
-        elif len(known) > 1:
+        elif len(intervals) > 1:
             sentences.append(f"{at}: no two of the intervals overlap")
     return tuple(sentences)
 
