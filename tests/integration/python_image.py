@@ -7,6 +7,7 @@ the users root and nobody. What it cannot show is that the published image has w
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import shutil
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from tests.integration.docker_image import libraries, readable
 
-IMAGE = "scale-test/python:here"
+REPOSITORY = "scale-test/python"
 TOOLS = (
     "sh",
     "env",
@@ -47,18 +48,19 @@ FILES = {
 
 
 def ensure_image() -> str:
-    """The image's name; made once, then reused."""
+    """The image's name; made once for each Python that runs the tests, then reused."""
     import docker
 
     engine = docker.from_env()
-    if not engine.images.list(name=IMAGE):
-        repository, _, tag = IMAGE.partition(":")
+    tag = hashlib.sha256(f"{sys.base_prefix} {sys.version}".encode()).hexdigest()[:16]
+    name = f"{REPOSITORY}:{tag}"
+    if not engine.images.list(name=name):
         with tempfile.TemporaryFile(dir="/var/tmp") as file:
             _fill(file)
             file.seek(0)
             changes = ["ENV PATH=/usr/local/bin:/usr/bin:/bin", f"ENV PIP_CERT={CERTIFICATES}"]
-            engine.api.import_image_from_data(file, repository=repository, tag=tag, changes=changes)
-    return IMAGE
+            engine.api.import_image_from_data(file, repository=REPOSITORY, tag=tag, changes=changes)
+    return name
 
 
 def _fill(file: object) -> None:
