@@ -108,7 +108,7 @@ def test_a_server_without_memory_in_its_container_is_named(engine, tmp_path, dat
         pytest.skip("Prometheus 3 keeps its heap below the memory of its container, and is not ended")
     image = built("prometheus", tmp_path)
     given = [*words("prometheus", image, data_dir), "--knob", "storage.tsdb.retention.time=100y"]
-    needs_more = {"2GiB": "64MiB", "20k": "100k", "10": "5000", "2s": "20s"}
+    needs_more = {"2GiB": "64MiB", "20k": "100k", "10": "50000", "2s": "20s"}
     given = [needs_more.get(word, word) for word in given]
     done = run(*given, cwd=tmp_path)
     assert "memory" in done.stderr, done.stderr
