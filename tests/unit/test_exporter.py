@@ -386,6 +386,18 @@ def test_confirming_trials_that_are_shorter_than_searches_do_not_lengthen_the_ti
     assert progress(replace(state, results=(*ended, confirmed)), 0).remaining_s == 33
 
 
+def test_a_database_that_has_not_ended_a_trial_takes_the_plans_mean_and_not_the_time_of_another():
+    quick = RUN.plan.trials[0]
+    slow = replace(quick, subject=replace(quick.subject, target="cassandra"))
+    trials = tuple(replace(one, trial_id=f"{one.subject.target}{i}") for one in (quick, slow) for i in range(3))
+    plan = replace(RUN.plan, trials=trials, seconds_estimated=6 * 60.0)
+    ended = replace(RUN.results[0], trial=trials[0], wall_s=15.0)
+    state = LiveState(run="x", plan=plan, results=(ended,), total=6)
+    assert progress(state, 0).remaining_s == 2 * 15 + 3 * 60
+    slow_ended = replace(RUN.results[0], trial=trials[3], wall_s=300.0)
+    assert progress(replace(state, results=(ended, slow_ended)), 0).remaining_s == 2 * 15 + 2 * 300
+
+
 def test_a_trial_that_was_added_has_the_ceiling_of_its_point():
     state = begun()
     added = replace(state.plan.trials[0], trial_id="cores-1-r99", replicate=99)

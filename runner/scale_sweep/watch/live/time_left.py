@@ -1,6 +1,7 @@
 """How much of a running plan is done, and about how long the rest takes. Pure.
 
-Refuses one mean for all trials: those that confirm a capacity are shorter than the searches before them.
+Refuses one mean for all trials: those that confirm a capacity are shorter than the searches before them, and one
+database may need minutes of warm-up where another needs seconds.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ class Progress:
 
 
 def progress(state: LiveState, now_ns: int) -> Progress:
-    """The progress at now_ns (monotonic). A trial to come takes as long as those of its role took in this execution.
-    Until one of its role has ended, it takes the time of the others, with its own window in the place of their steps;
-    before that, the plan's own estimate."""
+    """The progress at now_ns (monotonic). A trial to come takes as long as those of its server and role took in this
+    execution. Until one of its role has ended, it takes the time of the server's others, with its own window in the
+    place of their steps; until one of its server has ended, the plan's mean."""
     total, done = state.total or len(state.plan.trials), len(state.results)
     ended = {result.trial.trial_id for result in state.results}
     left = [trial for trial in state.plan.trials if trial.trial_id not in ended]
@@ -51,8 +52,11 @@ def _as_long(ended: TrialResult, trial: Trial | None) -> float:
 
 
 def _trial_s(state: LiveState, trial: Trial | None) -> float:
-    """Seconds that a trial takes: the mean of the ended ones of this execution with its role, else of all of them."""
+    """Seconds that a trial takes: the mean of the ended ones of this execution with its server and role, else with its
+    server. A trial that is not planned yet takes the mean of all that ended."""
     ended = [r for r in state.results[state.before :] if r.wall_s > 0]
+    if trial is not None:
+        ended = [r for r in ended if r.trial.subject.server == trial.subject.server]
     alike = [r.wall_s for r in ended if trial is not None and r.trial.role == trial.role]
     walls = alike or [_as_long(r, trial) for r in ended]
     if walls:
