@@ -6,8 +6,8 @@ thing that the machine has only once are claimed together (TOGETHER).
 
     SCALE_CLAIMS=FOLDER python -m pytest -p tools.claimed_tests ...
 
-The folder gets `total`, the number of tests, and for each process a file with a character for each test that ended:
-`.`, or `F` for a failed one.
+The folder gets `total`, the number of tests, and for each process two files: the names of the tests that ended, and of
+those that failed.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ LONGEST = (
     "test_load_processes", "test_fuzz_corpus", "test_tdengine_faults", "test_trial_order", "test_bounds",
     "test_cli_help", "test_compat_run", "test_diagnosis", "test_fit_models",
 )  # fmt: skip
-TOTAL, CLAIM, ENDED = "total", ".claimed", ".ended"
+TOTAL, CLAIM, ENDED, FAILED = "total", ".claimed", ".ended", ".failed"
 
 
 def folder() -> Path:
@@ -109,16 +109,16 @@ def pytest_runtestloop(session: pytest.Session) -> bool:
 
 
 def pytest_runtest_logfinish(nodeid: str) -> None:
-    """Counts the test."""
-    _add(".")
+    """Notes a test that ended."""
+    _note(ENDED, nodeid)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Counts a failure."""
+    """Notes a failure: of the test, its fixtures, or both."""
     if report.failed:
-        _add("F")
+        _note(FAILED, report.nodeid)
 
 
-def _add(mark: str) -> None:
-    with (folder() / f"{os.getpid()}{ENDED}").open("a", encoding="utf-8") as file:
-        file.write(mark)
+def _note(name: str, nodeid: str) -> None:
+    with (folder() / f"{os.getpid()}{name}").open("a", encoding="utf-8", errors="backslashreplace") as file:
+        file.write(f"{nodeid}\n")

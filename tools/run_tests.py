@@ -1,6 +1,6 @@
 """The project's tests: those for a person who changed something, or all of them as continuous integration runs them.
 
-    python tools/run_tests.py          unit and load generator, in three processes: a line of progress, then failures
+    python tools/run_tests.py          unit and load generator, in three processes
     python tools/run_tests.py --all    everything
     python tools/run_tests.py ...      pytest with these arguments
 
@@ -9,24 +9,24 @@ Without arguments, tests that measure (`alone`) and those that draw many samples
 `--all` runs all tests, as fast as two cores allow: four processes claim one file after the other, and a part of the
 load generator's tests runs under sanitizers beside them; then `alone`. Most tests wait for servers and disks, so more
 processes than cores run beside each other. Each is a plain pytest: some tests interrupt their own process, which ends
-the worker of a distributed run. Tests marked `alone` measure: they run last, and nothing beside them. A few tests that
-failed run once more after all others, and what they say there counts. Refuses to hide a process: each one's output is
-shown whole, and so are the names of the tests that ran again.
+the worker of a distributed run. Tests marked `alone` measure: they run last, and nothing beside them.
+
+A test's name appears when it fails, and what a process wrote when all have ended. After an interrupt (SIGINT, SIGTERM,
+SIGHUP) each process is interrupted once, so that its tests remove what they made, and the names appear again.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
@@ -39,10 +39,14 @@ QUICK = ("tests/loadgen", "tests/unit")  # what a person runs
 PROCESSES = 3  # a third of their time they wait, for deadlines and for servers
 ALL_PROCESSES = 4  # servers and disks are waited for longer
 ALONE = "mark.alone"  # stands in each file with such a test (tests/conftest.py): the others need not be collected
-BIN = Path(sys.executable).parent
-PYTEST = (sys.executable, "-m", "pytest", "--durations=15", "--durations-min=5")
-AGAIN_AT_MOST = 6  # more failures than these are not a busy machine's: the suite fails at once
-FAILED = 1  # pytest's exit code for failed tests; all others mean that it could not run them
+PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+NOTING = ("-p", "tools.claimed_tests", "-p", "no:cacheprovider")
+PYTEST = (sys.executable, "-m", "pytest", *NOTING)
+DURATIONS = ("--durations=15", "--durations-min=5")
+TESTS = "tests"  # the folder of notes of all processes that share the tests
+INTERRUPTED = 130
+CLEANING_S = 20.0  # what an interrupted process may take to end
+LINE_S = 60.0  # between lines of progress, where output is no terminal
 # By sanitizer: what covers the most in about 100 CPU-seconds, builds included. `make sanitize` runs all of them.
 SANITIZED = {
     "address,undefined": (  # parsers of specs, arguments and answers; the drivers' error paths
@@ -63,88 +67,56 @@ SANITIZED = {
 
 
 @dataclass(frozen=True, kw_only=True)
+class Run:
+    """notes: a folder for each set of tests, in which its processes note what ended (tools/claimed_tests.py)."""
+
+    notes: Path
+    begun: float
+    parts: list[Part] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Part:
-    """A command that runs beside the tests; its output waits in a file."""
+    """A command that runs beside others; its output waits in a file."""
 
     name: str
-    process: subprocess.Popen[str]
+    process: subprocess.Popen[bytes]
     output: IO[str]
 
 
 def main(arguments: list[str]) -> int:
     """The exit code: 0 when all passed."""
-    if arguments == ["--all"]:
-        return all_tests()
-    return subprocess.call([sys.executable, "-m", "pytest", *arguments]) if arguments else quick_tests()
+    if arguments not in ([], ["--all"]):
+        return subprocess.call([sys.executable, "-m", "pytest", *arguments])
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+    with tempfile.TemporaryDirectory() as notes:
+        run = Run(notes=Path(notes), begun=time.monotonic())
+        try:
+            try:
+                return all_tests(run) if arguments else quick_tests(run)
+            finally:
+                end(run.parts)
+        except KeyboardInterrupt:
+            names = progress(run.notes).failed
+            print(f"\n== interrupted; failed until then: {len(names)}", *names, sep="\n   ", flush=True)
+            return INTERRUPTED
 
 
-def quick_tests() -> int:
-    """Unit and load generator: the greatest exit code of the processes."""
-    begun = time.monotonic()
-    with ExitStack() as opened:
-        claims = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.claimed_tests", "-p", "no:cacheprovider"]
-        command += ["--no-header", *QUICK, "-m", "not alone and not monte_carlo"]
-        environment = {**os.environ, claimed_tests.CLAIMS: str(claims)}
-        parts = [started(f"process {n + 1}", command, opened, environment) for n in range(PROCESSES)]
-        while any(part.process.poll() is None for part in parts):
-            show_progress(progress(claims), begun)
-            time.sleep(0.5)
-        show_progress(progress(claims), begun, is_last=True)
-        for part in parts:
-            if part.process.returncode:
-                part.output.seek(0)
-                sys.stdout.write(part.output.read())
-        return max(part.process.returncode for part in parts)
+def quick_tests(run: Run) -> int:
+    """Unit and load generator."""
+    command = [*PYTEST, "-q", "--no-header", *QUICK, "-m", "not alone and not monte_carlo"]
+    return code(run, [started(run, f"process {n + 1}", command, TESTS) for n in range(PROCESSES)], only_failed=True)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """Numbers of tests. total: 0 while they are collected."""
-
-    ended: int
-    failed: int
-    total: int
-
-
-def progress(claims: Path) -> Progress:
-    """What the processes have noted so far (tools/claimed_tests.py)."""
-    marks = "".join(path.read_text(encoding="utf-8") for path in claims.glob(f"*{claimed_tests.ENDED}"))
-    total = claims / claimed_tests.TOTAL
-    known = total.read_text(encoding="utf-8") if total.exists() else ""
-    return Progress(ended=marks.count("."), failed=marks.count("F"), total=int(known or 0))
-
-
-def show_progress(now: Progress, begun: float, *, is_last: bool = False) -> None:
-    """One line that is written over; where output is no terminal, only the last state."""
-    minutes, seconds = divmod(int(time.monotonic() - begun), 60)
-    counted = f"{now.ended} of {now.total} tests, {now.failed} failed" if now.total else "collecting the tests"
-    if sys.stdout.isatty() or is_last:
-        start = "\r" if sys.stdout.isatty() else ""
-        print(f"{start}{counted}, {minutes} min {seconds:02} s", end="\n" if is_last else "", flush=True)
-
-
-def all_tests() -> int:
-    """The exit code of the first part that failed, 0 when all passed."""
-    begun = time.monotonic()
-    with ExitStack() as opened:
-        notes = Path(opened.enter_context(tempfile.TemporaryDirectory()))
-        (notes / "claims").mkdir()
-        environment = {**os.environ, claimed_tests.CLAIMS: str(notes / "claims")}
-        first, *others = (f"process {n + 1}" for n in range(ALL_PROCESSES))
-        parts = [started(name, tests(notes, name), opened, environment) for name in others]
-        sanitizers = [started("sanitizers", sanitized(notes), opened)] if has_cmake() else []
-        codes = {first: shown(first, subprocess.call(tests(notes, first), env=environment), begun)}
-        codes |= {part.name: finished(part, begun) for part in (*parts, *sanitizers)}
-        alone = [*PYTEST, "-o", f"cache_dir={notes / 'alone'}", *files_with_alone(), "-m", "alone"]
-        codes["alone"] = shown("alone", subprocess.call(alone), begun)
-        failed = {name: failures(notes / name) for name in (*codes, *SANITIZED)}
-        return broken(codes, failed) or failed_again(notes, failed, begun)
-
-
-def tests(notes: Path, name: str) -> list[str]:
-    """The command of a process, which notes under its name which tests failed."""
-    return [*PYTEST, "-p", "tools.claimed_tests", "-o", f"cache_dir={notes / name}", "tests", "-m", "not alone"]
+def all_tests(run: Run) -> int:
+    """Everything."""
+    command = [*PYTEST, *DURATIONS, "tests", "-m", "not alone"]
+    parts = [started(run, f"process {n + 1}", command, TESTS) for n in range(ALL_PROCESSES)]
+    parts += [started(run, "sanitizers", sanitized(run.notes), "sanitizers")] if has_cmake() else []
+    first = code(run, parts)
+    alone = [*PYTEST, *DURATIONS, *files_with_alone(), "-m", "alone"]
+    return code(run, [started(run, "alone", alone, "alone")]) or first
 
 
 def files_with_alone() -> list[str]:
@@ -153,87 +125,114 @@ def files_with_alone() -> list[str]:
     return [str(path.relative_to(ROOT)) for path in found if ALONE in path.read_text(encoding="utf-8")]
 
 
-def failures(noted: Path) -> tuple[str, ...]:
-    """The tests that failed in a part, as pytest names them."""
-    path = noted / "v/cache/lastfailed"
-    return tuple(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else ()
-
-
-def broken(codes: dict[str, int], failed: dict[str, tuple[str, ...]]) -> int:
-    """The first exit code that a few failed tests do not explain; 0 for none."""
-    if sum(map(len, failed.values())) > AGAIN_AT_MOST:
-        print("== too many tests failed to blame the others that ran beside them", flush=True)
-        return FAILED
-    noted = failed | {"sanitizers": tuple(test for name in SANITIZED for test in failed[name])}
-    return next((code for name, code in codes.items() if code and not (code == FAILED and noted[name])), 0)
-
-
-def failed_again(notes: Path, failed: dict[str, tuple[str, ...]], begun: float) -> int:
-    """Runs the tests that failed once more, now with nothing beside them: 0 if they all pass."""
-    plain = [test for name, names in failed.items() if name not in SANITIZED for test in names]
-    groups = [name for name in SANITIZED if failed[name]]
-    code = 0
-    if plain:
-        print("== again, with nothing beside them:", *plain, sep="\n   ", flush=True)
-        code = shown("again", subprocess.call([*PYTEST, "-p", "no:cacheprovider", *plain]), begun)
-    if groups:
-        again = subprocess.call(sanitized(notes, groups, "--last-failed"))
-        code = shown("again under sanitizers", again, begun) or code
-    return code
-
-
 def has_cmake() -> bool:
     """Says so if it is missing: `make check` installs it, and continuous integration runs that first."""
-    found = shutil.which("cmake", path=f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}") is not None
+    found = shutil.which("cmake", path=PATH) is not None
     if not found:
         print("== sanitizers: not run, because cmake is missing; `make check` installs it", flush=True)
     return found
 
 
-def sanitized(notes: Path, groups: Iterable[str] = SANITIZED, *more: str) -> list[str]:
+def sanitized(notes: Path) -> list[str]:
     """Builds the load generator under each group of sanitizers, and runs that group's files, behind all other tests.
     All groups run, also after one that failed; the exit code is the sum of theirs."""
     runs = []
-    for sanitizers in groups:
+    for sanitizers, names in SANITIZED.items():
+        (notes / sanitizers).mkdir()
         given = (
+            f"{claimed_tests.CLAIMS}={notes / sanitizers}",
             f"SANITIZERS={sanitizers}",
-            f"TESTS={' '.join(f'tests/loadgen/{name}.py' for name in SANITIZED[sanitizers])}",
+            f"TESTS={' '.join(f'tests/loadgen/{name}.py' for name in names)}",
             "JOBS=1",
-            f"PATH={BIN}{os.pathsep}{os.environ.get('PATH', '')}",
+            f"PATH={PATH}",
         )
-        noted = ("-o", f"cache_dir={notes / sanitizers}", *more)
-        words = ("env", *given, "nice", "-n", "5", "loadgen/sanitize.sh", sys.executable, "-m", "not alone", *noted)
+        words = ("env", *given, "nice", "-n", "5", "loadgen/sanitize.sh", sys.executable, "-m", "not alone", *NOTING)
         runs.append(f"{shlex.join(words)} || code=$((code + $?))")
     return ["sh", "-c", "; ".join(("code=0", *runs, "exit $code"))]
 
 
-def started(name: str, command: list[str], opened: ExitStack, environment: Mapping[str, str] = os.environ) -> Part:
-    """It runs until it ends or this program does."""
-    output = opened.enter_context(tempfile.TemporaryFile("w+", encoding="utf-8"))
-    process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, text=True, env=environment)
-    opened.callback(ended, process)
-    return Part(name=name, process=process, output=output)
+def started(run: Run, name: str, command: Sequence[str], folder: str) -> Part:
+    """It runs until it ends or this program does. Its process group is its own: an interrupt reaches it once."""
+    (run.notes / folder).mkdir(exist_ok=True)
+    environment = {**os.environ, claimed_tests.CLAIMS: str(run.notes / folder)}
+    output = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment, process_group=0
+    )
+    run.parts.append(Part(name=name, process=process, output=output))
+    return run.parts[-1]
 
 
-def ended(process: subprocess.Popen[str]) -> None:
-    """Nothing runs on after an interrupt."""
-    if process.poll() is None:
-        process.terminate()
-        process.wait()
+def end(parts: Sequence[Part]) -> None:
+    """Interrupts what still runs, and kills what does not end in time or before another interrupt."""
+    running = [part.process for part in parts if part.process.poll() is None]
+    for process in running:
+        os.killpg(process.pid, signal.SIGINT)
+    deadline = time.monotonic() + CLEANING_S
+    for process in running:
+        try:
+            process.wait(max(0, deadline - time.monotonic()))
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
-def finished(part: Part, begun: float) -> int:
-    """Waits for a part and shows what it wrote; its exit code."""
-    code = part.process.wait()
-    part.output.seek(0)
-    sys.stdout.write(part.output.read())
-    return shown(part.name, code, begun)
+def code(run: Run, parts: Sequence[Part], *, only_failed: bool = False) -> int:
+    """Waits for the parts and shows what they wrote; the first exit code that is not 0, or 0."""
+    named: set[str] = set()
+    next_line = run.begun
+    is_running = True
+    while is_running:
+        is_running = any(part.process.poll() is None for part in parts)
+        now = progress(run.notes)
+        for name in (name for name in now.failed if name not in named):
+            print(f"\rFAILED {name:<70}" if sys.stdout.isatty() else f"FAILED {name}", flush=True)
+            named.add(name)
+        if sys.stdout.isatty() or not is_running or time.monotonic() > next_line:
+            next_line = time.monotonic() + LINE_S
+            show_progress(now, run.begun, is_last=not is_running)
+        time.sleep(0.5 if is_running else 0)
+    for part in parts:
+        if part.process.returncode or not only_failed:
+            part.output.seek(0)
+            sys.stdout.write(part.output.read())
+            print(f"== {part.name}: exit code {part.process.returncode}", flush=True)
+    return next((part.process.returncode for part in parts if part.process.returncode), 0)
 
 
-def shown(name: str, code: int, begun: float) -> int:
-    """Says when a part ended; its exit code."""
-    print(f"== {name}: exit code {code}, {time.monotonic() - begun:.0f} s after the start", flush=True)
-    return code
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How many tests ended, of how many (0 while they are collected), and which failed."""
+
+    ended: int
+    failed: tuple[str, ...]
+    total: int
+
+
+def progress(notes: Path) -> Progress:
+    """What the processes have noted so far."""
+
+    def lines(name: str) -> list[str]:
+        """Those of files with this end of their names, and the set of tests if it is not the first."""
+        return [
+            line if path.parent.name == TESTS else f"{line} ({path.parent.name})"
+            for path in sorted(notes.glob(f"*/*{name}"))
+            for line in path.read_text(encoding="utf-8").splitlines()
+        ]
+
+    return Progress(
+        ended=len(lines(claimed_tests.ENDED)),
+        failed=tuple(dict.fromkeys(lines(claimed_tests.FAILED))),
+        total=sum(int(line.split()[0]) for line in lines(claimed_tests.TOTAL)),
+    )
+
+
+def show_progress(now: Progress, begun: float, *, is_last: bool) -> None:
+    """One line that is written over where output is a terminal."""
+    minutes, seconds = divmod(int(time.monotonic() - begun), 60)
+    counted = f"{now.ended} of {now.total} tests, {len(now.failed)} failed" if now.total else "collecting the tests"
+    start, stop = ("\r", "\n" if is_last else "") if sys.stdout.isatty() else ("", "\n")
+    print(f"{start}{counted}, {minutes} min {seconds:02} s", end=stop, flush=True)
 
 
 if __name__ == "__main__":

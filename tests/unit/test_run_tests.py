@@ -1,16 +1,38 @@
 """tools/run_tests.py: what two processes claim is run once, failures are counted, and all parts have their tests."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
-from tools import claimed_tests
+import pytest
+
+from tools import claimed_tests, run_tests
 from tools.run_tests import Progress, progress
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES, TESTS = 6, 3
+SUITE = """
+import time
+from pathlib import Path
+import pytest
+
+def test_bad():
+    assert False
+
+@pytest.fixture
+def waiting():
+    path = Path(__file__).with_name("waiting")
+    path.touch()
+    yield
+    path.unlink()
+
+def test_waits(waiting):
+    time.sleep(600)
+"""
 
 
 def test_two_processes_run_each_test_once_and_note_how_it_ended(tmp_path):
@@ -33,8 +55,30 @@ def test_two_processes_run_each_test_once_and_note_how_it_ended(tmp_path):
         f"{number} test_{n}" for number in range(FILES) for n in range(TESTS)
     )
     assert sorted(process.returncode for process in running) in ([0, 1], [1, 5]), outputs
-    assert progress(tmp_path / "claims") == Progress(ended=FILES * TESTS, failed=1, total=FILES * TESTS)
-    assert "test_file_2.py" in "".join(outputs)
+    failed = ("suite/test_file_2.py::test_1 (claims)",)
+    assert progress(tmp_path) == Progress(ended=FILES * TESTS, failed=failed, total=FILES * TESTS)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_failed_test_is_named_at_once_and_after_an_interrupt(tmp_path, number):
+    (tmp_path / "test_suite.py").write_text(SUITE)
+    run = (
+        f"import sys; from tools import run_tests; run_tests.QUICK = ({str(tmp_path)!r},); sys.exit(run_tests.main([]))"
+    )
+    environment = {**os.environ, "PYTEST_ADDOPTS": f"-c /dev/null --rootdir={tmp_path}"}
+    with subprocess.Popen(
+        [sys.executable, "-c", run], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as process:
+        named = next(line for line in process.stdout if line.startswith("FAILED"))
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "waiting").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.send_signal(number)
+        end = process.stdout.read()
+    assert named == "FAILED test_suite.py::test_bad\n"
+    assert end.endswith("== interrupted; failed until then: 1\n   test_suite.py::test_bad\n")
+    assert process.returncode == run_tests.INTERRUPTED
+    assert not (tmp_path / "waiting").exists(), "the fixture was torn down"
 
 
 def test_files_of_a_group_are_claimed_together_and_before_others():
@@ -45,7 +89,7 @@ def test_files_of_a_group_are_claimed_together_and_before_others():
 
 
 def test_before_the_tests_are_collected_nothing_is_known(tmp_path):
-    assert progress(tmp_path) == Progress(ended=0, failed=0, total=0)
+    assert progress(tmp_path) == Progress(ended=0, failed=(), total=0)
 
 
 def test_what_is_claimed_first_exists():
