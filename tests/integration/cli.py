@@ -6,16 +6,17 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 SCALE = str(Path(sys.executable).parent / "scale")
 CHECKOUT = str(Path(__file__).resolve().parents[2] / "runner")
 
 
-def start(*words: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
-    """The command, running in a session of its own."""
+def start(*words: str, cwd: Path, under: Sequence[str] = (), **environment: str) -> subprocess.Popen[str]:
+    """The command, running in a session of its own. under: the program that starts it, with its options."""
     return subprocess.Popen(
-        [SCALE, *words],
+        [*under, SCALE, *words],
         cwd=cwd,
         text=True,
         stdout=subprocess.PIPE,
@@ -33,9 +34,11 @@ def _as_installed(environment: dict[str, str]) -> dict[str, str]:
     return {**environment, "PYTHONPATH": os.pathsep.join(folders)}
 
 
-def run(*words: str, cwd: Path, timeout_s: float = 400.0, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    *words: str, cwd: Path, timeout_s: float = 400.0, under: Sequence[str] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
     """The command's end: exit code, standard output, standard error."""
-    process = start(*words, cwd=cwd, **environment)
+    process = start(*words, cwd=cwd, under=under, **environment)
     out, err = process.communicate(timeout=timeout_s)
     assert "Traceback" not in err, err
     return subprocess.CompletedProcess(words, process.returncode, out, err)

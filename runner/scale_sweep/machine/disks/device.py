@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import stat
 import subprocess
 import time
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 
 from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.disks.playbook import search_path
+from scale_sweep.machine.host.mounts import number_of, read_mounts, source_number
 
 SYS = Path("/sys/dev/block")
 SIGNATURES_S = 30.0  # a few blocks of a disk that has been asleep
@@ -37,17 +37,6 @@ class Device:
     size_bytes: int
     holds: tuple[str, ...]
     used_by: str
-
-
-def number_of(path: str) -> str | None:
-    """major:minor of a block device's file; None for any other file."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    if not stat.S_ISBLK(status.st_mode):
-        return None
-    return f"{os.major(status.st_rdev)}:{os.minor(status.st_rdev)}"
 
 
 def whole_disk(number: str) -> str:
@@ -151,5 +140,4 @@ def _partition_numbers(folder: Path) -> list[str]:
 
 
 def _mounts(numbers: set[str]) -> list[str]:
-    lines = (line.split() for line in Path("/proc/self/mountinfo").read_text().splitlines())
-    return [fields[4] for fields in lines if fields[2] in numbers]
+    return [mount.point for mount in read_mounts() if not numbers.isdisjoint({mount.device, source_number(mount)})]

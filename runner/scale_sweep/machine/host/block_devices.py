@@ -1,4 +1,4 @@
-"""Finds the block device that holds a path. Reads /proc/self/mountinfo and /sys only."""
+"""Finds the block device that holds a path. Reads /proc and /sys only, and the number of a mount's source in /dev."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from scale_sweep.machine.host.mounts import mount_of, source_number
 from scale_sweep.model import DataDisk
 
 
@@ -23,22 +24,42 @@ class Disk:
 
 
 def disk_of(path: Path, root: Path = Path("/")) -> Disk | None:
-    """The device that holds `path` (or its nearest existing parent); None for tmpfs, overlay and the like."""
-    there = next(p for p in (path.absolute(), *path.absolute().parents) if p.exists())
-    number = os.stat(there).st_dev
-    device = f"{os.major(number)}:{os.minor(number)}"
+    """The device that holds `path` (or its nearest existing parent); None for tmpfs and the network, and where it is
+    not seen, as below the overlay of a container."""
+    there, device = _there(path)
+    mount = mount_of(there, device, root)
     name = _name(root, device)
-    if not name:
+    if not name and mount is not None and (source := source_number(mount)):  # btrfs has an anonymous number
+        device, name = source, _name(root, source)
+    if not name or _is_one_of_several(root, name):
         return None
-    mount_point, file_system = _mount(root, device, str(there.resolve()))
     return Disk(
         device=device,
         name=name,
-        mount_point=mount_point,
-        file_system=file_system,
+        mount_point=mount.point if mount else str(_top(there)),
+        file_system=mount.file_system if mount else "",
         rotational=_rotational(root, device),
         free_bytes=shutil.disk_usage(there).free,
     )
+
+
+def _there(path: Path) -> tuple[Path, str]:
+    """The path without links, or its nearest existing parent, and major:minor of its file system."""
+    there = next(p for p in (path.absolute(), *path.absolute().parents) if p.exists()).resolve()
+    number = os.stat(there).st_dev
+    return there, f"{os.major(number)}:{os.minor(number)}"
+
+
+def _top(there: Path) -> Path:
+    """The highest directory of its file system that this process sees."""
+    number = os.stat(there).st_dev
+    return [p for p in (there, *there.parents) if os.stat(p).st_dev == number][-1]
+
+
+def _is_one_of_several(root: Path, name: str) -> bool:
+    """Whether a btrfs file system has the device and others: the counters of one do not show what the others do."""
+    folders = (device.parent for device in (root / "sys/fs/btrfs").glob(f"*/devices/{name}"))
+    return any(len(list(folder.iterdir())) > 1 for folder in folders)
 
 
 def data_disk(disk: Disk) -> DataDisk:
@@ -56,52 +77,38 @@ def data_disk(disk: Disk) -> DataDisk:
 
 
 def memory_disk(path: Path, root: Path = Path("/")) -> DataDisk | None:
-    """The tmpfs that holds `path`, as a disk of which only the free space is known; None if it is not on a tmpfs."""
-    number = os.stat(path).st_dev
-    device = f"{os.major(number)}:{os.minor(number)}"
-    mount_point, file_system = _mount(root, device, str(path.resolve()))
-    if file_system != "tmpfs":
+    """The tmpfs that holds `path` (or its nearest existing parent), as a disk of which only the free space is known;
+    None if it is not on a tmpfs."""
+    there, device = _there(path)
+    mount = mount_of(there, device, root)
+    if mount is None or mount.file_system != "tmpfs":
         return None
-    space = shutil.disk_usage(path)
+    space = shutil.disk_usage(there)
     return DataDisk(
         name="ram",
         kind="ram",
-        path=mount_point,
+        path=mount.point,
         device="",
         block_name="",
-        file_system=file_system,
+        file_system=mount.file_system,
         size_bytes=space.total,
         free_bytes=space.free,
     )
 
 
 def _name(root: Path, device: str) -> str:
-    for line in (root / "proc/diskstats").read_text().splitlines():
+    for line in (root / "proc/diskstats").read_text(encoding="utf-8").splitlines():
         major, minor, name = line.split()[:3]
         if f"{major}:{minor}" == device:
             return name
     return ""
 
 
-def _mount(root: Path, device: str, path: str) -> tuple[str, str]:
-    best = ("", "")
-    for line in (root / "proc/self/mountinfo").read_text().splitlines():
-        left, _, right = line.partition(" - ")
-        fields = left.split()
-        if (
-            fields[2] == device
-            and f"{path}/".startswith(fields[4].rstrip("/") + "/")
-            and len(fields[4]) >= len(best[0])
-        ):
-            best = (fields[4], right.split()[0])
-    return best
-
-
 def _rotational(root: Path, device: str) -> bool | None:
     folder = root / "sys/dev/block" / device
     for place in (folder / "queue/rotational", folder / "../queue/rotational"):
         try:
-            return place.read_text().strip() == "1"
+            return place.read_text(encoding="utf-8").strip() == "1"
         except OSError:
             continue
     return None

@@ -14,7 +14,7 @@ from scale_sweep.model import Finding, NewPages, Plan, StoredRun, Subject, Sweep
 from scale_sweep.plan.new_pages import held_bytes
 from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice, chosen_arms, refuse_unable, subject_key
-from scale_sweep.plan.preparing.data_place import DataPlace
+from scale_sweep.plan.preparing.data_place import DataPlace, with_unseen_disk
 from scale_sweep.plan.preparing.earlier_noise import noise_of
 from scale_sweep.plan.preparing.prepared import (
     Prepared,
@@ -102,7 +102,7 @@ def _with_findings(
     data: DataPlace,
     pages: NewPages | None,
 ) -> Prepared:
-    held = held_bytes(plan, pages)
+    held, plan = held_bytes(plan, pages), with_unseen_disk(plan, data)
     findings = (
         *machine_findings.writable("--results", results),
         *server.findings(plan, choices, data),

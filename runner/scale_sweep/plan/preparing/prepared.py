@@ -41,7 +41,7 @@ from scale_sweep.plan.preparing.choice import (
     source_of,
     subject_key,
 )
-from scale_sweep.plan.preparing.data_place import data_place
+from scale_sweep.plan.preparing.data_place import data_place, with_unseen_disk
 from scale_sweep.plan.preparing.earlier_noise import noise_of
 from scale_sweep.plan.preparing.findings import preflight
 from scale_sweep.plan.preparing.machine_findings import dear_pages
@@ -215,6 +215,7 @@ def with_findings(
     if plan.sweep.load.trace_every:
         require_extra("parquet", "--trace")
     data, held = data_place(plan.sweep.data_dir), held_bytes(plan, pages)
+    plan = with_unseen_disk(plan, data)
     return Prepared(
         plan=plan,
         choices=choices,

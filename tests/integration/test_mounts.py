@@ -1,0 +1,100 @@
+"""Data on mounts that are unlike those of a usual machine: the command as it is typed, in a mount namespace of its own, so
+that nothing stays mounted."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from tests.integration.cli import run
+
+pytestmark = pytest.mark.skipif(
+    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="mounting needs root"
+)
+NULL = ("--target", "null", "--cores", "1", "--replicates", "1", "--duration", "1s", "--warmup", "0s")
+# A new root of links and mounts of the directories of this one: it is itself no mount point.
+CHROOT = """
+mkdir root
+for there in /*; do
+    case "$there" in /lost+found) continue ;; esac
+    if [ -L "$there" ]; then cp -P "$there" "root$there"
+    elif [ -d "$there" ]; then mkdir -p "root$there"; mount --rbind "$there" "root$there"; fi
+done
+mkdir root/new
+exec chroot root "$@"
+"""
+BLANK = """
+mkdir "two words"
+truncate -s 4G image
+mkfs.ext4 -q image
+mount -o loop image "two words"
+"$@"
+"""
+OVERLAY = 'mkdir low up work over; mount -t overlay -o lowerdir=low,upperdir=up,workdir=work overlay over; exec "$@"'
+
+
+def run_there(setup: str, *words: str, cwd, **environment: str):
+    """The command after a shell made the mounts."""
+    under = ("unshare", "--mount", "sh", "-ec", setup, "sh")
+    return run(*words, cwd=cwd, under=under, SCALE_DISK_LIMIT="off", **environment)
+
+
+@pytest.fixture
+def base():
+    """A directory on a disk: an overlay cannot be made on an overlay."""
+    path = f"/var/tmp/scale-test-mounts-{os.getpid()}"
+    os.mkdir(path, 0o755)
+    yield path
+    subprocess.run(["rm", "-rf", "--one-file-system", path], check=True)
+
+
+def manifest_below(folder: str):
+    found = subprocess.run(["find", folder, "-name", "manifest.json"], capture_output=True, text=True, check=True)
+    with open(found.stdout.strip(), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def test_a_root_that_is_no_mount_point(base):
+    words = ("sweep", "cpu", *NULL, "--results", "/new/results", "--data-dir", "/new/data")
+    done = run_there(CHROOT, *words, cwd=base)
+    assert done.returncode in (0, 10), done.stderr
+    (disk,) = manifest_below(f"{base}/root/new")["data_disks"]
+    assert disk["path"] == "/" and os.stat(base).st_dev == os.makedev(*map(int, disk["device"].split(":")))
+
+
+def test_disks_below_such_a_root(base):
+    words = ("plan", "disk", "--target", "tdengine", "--disks", "1..2", "--dir", "/new/a,/new/b")
+    done = run_there(CHROOT.replace("root/new\n", "root/new root/new/a root/new/b\n"), *words, cwd=base)
+    assert "/new/a and /new/b are both on" in " ".join(done.stderr.split()), done.stderr
+
+
+def test_a_mount_point_with_a_blank(base):
+    words = ("sweep", "cpu", *NULL, "--results", "results", "--data-dir", f"{base}/two words/data")
+    done = run_there(BLANK, *words, cwd=base)
+    assert done.returncode in (0, 10), done.stderr
+    (disk,) = manifest_below(base)["data_disks"]
+    assert disk["path"] == f"{base}/two words" and disk["block_name"].startswith("loop")
+
+
+def test_a_disk_that_is_not_seen_is_said_once(base):
+    said = f"the disk below {base}/over/data is not seen: it cannot be named as the bottleneck"
+    words = ("cpu", *NULL, "--target", "postgres", "--data-dir", f"{base}/over/data")
+    plan = run_there(OVERLAY, "plan", *words, cwd=base)
+    assert plan.returncode == 0 and " ".join(plan.stderr.split()).count(said) == 1, plan.stderr
+    shutil.rmtree(base, ignore_errors=True)
+    os.mkdir(base, 0o755)
+    done = run_there(OVERLAY, "sweep", *words, "--results", "results", cwd=base)
+    assert done.returncode in (0, 10), done.stderr
+    assert " ".join(done.stderr.split()).count(said) == 1, done.stderr
+    report = next(os.scandir(f"{base}/results")).path + "/report.md"
+    with open(report, encoding="utf-8") as file:
+        assert file.read().count(said) == 1
+
+
+def test_disks_that_are_not_seen_get_one_sentence(base):
+    words = ("plan", "disk", "--target", "tdengine", "--disks", "1", "--dir", f"{base}/over")
+    done = run_there(OVERLAY, *words, cwd=base)
+    assert done.returncode == 3, done.stderr
+    assert " ".join(done.stderr.split()).count(f"{base}/over is on no block device") == 1, done.stderr
