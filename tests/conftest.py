@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
+from tests.needs import need
 from tools.run_tests import ALONE
 
 asked = int(os.environ.get("SCALE_EXAMPLES", "0"))
@@ -52,6 +53,13 @@ def pytest_collection_modifyitems(items):
     hidden = [path for path in sorted(hidden) if ALONE not in path.read_text(encoding="utf-8")]
     if hidden:
         raise pytest.UsageError(f"{ALONE} does not stand in {', '.join(map(str, hidden))}")
+
+
+@pytest.hookimpl(tryfirst=True)  # before fixtures
+def pytest_runtest_setup(item):
+    for mark in item.iter_markers("needs"):
+        for name in mark.args:
+            need(name)
 
 
 def pytest_unconfigure():

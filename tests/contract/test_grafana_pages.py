@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import time
 import urllib.parse
@@ -25,6 +24,7 @@ import pytest
 from tests.contract.chromium import Tab, browser, opened_tab
 from tests.integration import cli
 from tests.integration.observed_sweep import dashboards_room
+from tests.needs import needs
 
 HOME = os.environ.get("SCALE_GRAFANA_HOME", "")
 BOARDS = Path(__file__).resolve().parents[2] / "dashboards"
@@ -140,7 +140,7 @@ def test_pages_beside_a_running_sweep_of_cores(services: Services, tmp_path: Pat
     assert_same_rates(live["Trials that ended"], tmp_path, run)
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("fio"), reason="needs root and fio")
+@needs("root", "fio")
 def test_pages_beside_a_running_sweep_of_disks(services: Services, tmp_path: Path) -> None:
     sweep = cli.start(
         "sweep",

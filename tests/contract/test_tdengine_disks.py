@@ -12,6 +12,7 @@ import pytest
 
 from scale_sweep.server.runtimes.docker_facts import image_state
 from tests.integration.cli import run
+from tests.needs import needs
 
 HOME = os.environ.get("SCALE_TDENGINE_HOME", "")
 IMAGE = "tdengine/tdengine:3.3.0.0"
@@ -19,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
     pytest.mark.tdengine,
     pytest.mark.skipif(not HOME, reason="no TDengine: set SCALE_TDENGINE_HOME to a directory with bin/ and lib/"),
-    pytest.mark.skipif(os.geteuid() != 0, reason="loop devices need root"),
+    needs("root"),
 ]
 
 

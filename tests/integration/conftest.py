@@ -12,7 +12,7 @@ import pytest
 from tests.integration import cli
 from tests.integration.leftovers import assert_nothing_left
 from tests.integration.observed_sweep import Observed, dashboards_room, observe
-from tests.integration.prometheus_server import required
+from tests.needs import need
 from tests.unit.trial_orders import RUN
 
 pytest.register_assert_rewrite(
@@ -40,7 +40,7 @@ def only_cleaner() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def dashboards() -> Iterator[Path]:
     """The room of `scale dashboards`."""
-    required("prometheus")
+    need("prometheus")
     with dashboards_room() as room:
         yield room
 

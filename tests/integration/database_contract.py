@@ -8,7 +8,6 @@ its server does with a setting that it does not know.
 from __future__ import annotations
 
 import json
-import os
 import signal
 import urllib.request
 
@@ -18,13 +17,11 @@ from scale_sweep.model import PhaseEntered, VerdictKind
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import listeners, on_small_disk, real_server, with_rows
 from tests.integration.unprivileged import watched
+from tests.needs import needs
 from tests.unit.reading_trials import WRONG
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 COLUMNS = "f:float,d:double,b:bool,s:smallint,i:int,u:uint"
-needs_root = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="mounting needs root"
-)
 
 
 @pytest.fixture
@@ -96,7 +93,7 @@ def test_rows_are_counted_and_survive_a_kill(target, tmp_path, rows, write_late,
     assert ours_running(tmp_path) == []
 
 
-@needs_root
+@needs("root")
 def test_a_disk_that_fills_is_no_valid_number(target, folder, small_disk, knobs):
     columns = ",".join(f"d{i}:double" for i in range(10))
     for disk in on_small_disk(folder / "disk", small_disk[0]):

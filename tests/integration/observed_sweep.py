@@ -24,8 +24,9 @@ from typing import Any
 import pytest
 
 from tests.integration import cli
-from tests.integration.prometheus_server import prometheus, required
+from tests.integration.prometheus_server import prometheus
 from tests.integration.pseudo_terminal import Terminal
+from tests.needs import need
 
 # Open loop, so that there is an offered rate, and small requests, so that there are enough for percentiles.
 WORDS = (
@@ -110,7 +111,7 @@ def read(url: str) -> bytes:
 
 def observe(folder: Path, room: Path, data_dir: Path) -> Observed:
     """Runs it to its end. `up` must have been said in the room."""
-    required("prometheus")
+    need("prometheus")
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))
         holder.listen()

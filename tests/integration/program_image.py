@@ -7,32 +7,27 @@ such an image cannot show is that the published one has its programs and pages w
 from __future__ import annotations
 
 import io
-import os
 import tarfile
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 from scale_sweep.server.runtimes.docker_facts import docker_facts
 from tests.integration.docker_image import libraries, readable
-from tests.integration.prometheus_server import required
+from tests.needs import missing, need
 
 GRAFANA_HOME = "/usr/share/grafana"
 
 
 def require_docker() -> None:
-    """Skips without an engine, or fails where SCALE_REQUIRE_DOCKER says that there must be one."""
+    """Skips or fails without an engine."""
     if not docker_facts().reachable:
-        if os.environ.get("SCALE_REQUIRE_DOCKER"):
-            pytest.fail("no Docker Engine answers, and SCALE_REQUIRE_DOCKER is set")
-        pytest.skip("no Docker Engine answers (apt-get install docker.io; start dockerd)")
+        missing("no Docker Engine answers: apt-get install docker.io, and start dockerd")
 
 
 def prometheus_image() -> str:
     """The image's name; made once, then reused."""
-    programs = [Path(required(name)) for name in ("prometheus", "promtool")]
+    programs = [Path(need(name)) for name in ("prometheus", "promtool")]
     return _image("scale-test/prometheus:debian", {f"usr/bin/{p.name}": p for p in programs}, "/usr/bin")
 
 

@@ -1,14 +1,9 @@
-"""A real Prometheus for tests (Debian: apt install prometheus), on loopback, with its data in a directory of the test.
-
-SCALE_REQUIRE_PROMETHEUS=1 makes a missing one a failure instead of a skip.
-"""
+"""A real Prometheus for tests on loopback, with its data in a directory of the test."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
 import socket
 import subprocess
 import time
@@ -18,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.needs import need
 
 CONFIG = """
 global: {{scrape_interval: 1s, scrape_timeout: 1s}}
@@ -26,21 +21,6 @@ scrape_configs:
   - job_name: scale
     static_configs: [{{targets: {targets}}}]
 """
-
-
-def required(program: str) -> str:
-    """The program's path; skips or fails where it is missing."""
-    found = shutil.which(program)
-    if found is None:
-        if os.environ.get("SCALE_REQUIRE_PROMETHEUS") == "1":
-            pytest.fail(f"SCALE_REQUIRE_PROMETHEUS=1, and there is no {program} (apt install prometheus)")
-        pytest.skip(f"no {program} (apt install prometheus)")
-    return found
-
-
-def installed(program: str) -> bool:
-    """Whether it is there; True where a missing one is to fail."""
-    return shutil.which(program) is not None or os.environ.get("SCALE_REQUIRE_PROMETHEUS") == "1"
 
 
 def free_port() -> int:
@@ -70,7 +50,7 @@ class Prometheus:
 @contextlib.contextmanager
 def prometheus(folder: Path, *targets: str, data: Path | None = None) -> Iterator[Prometheus]:
     """Scrapes the targets (host:port) each second, until the end. data: blocks that are there already."""
-    program, port = required("prometheus"), free_port()
+    program, port = need("prometheus"), free_port()
     config = folder / "prometheus.yml"
     config.write_text(CONFIG.format(targets=json.dumps(targets)))
     words = [
@@ -104,12 +84,12 @@ def _wait_ready(found: Prometheus, process: subprocess.Popen[bytes], log: Path) 
 
 def blocks_of(openmetrics: Path, data: Path) -> None:
     """promtool makes blocks of the file."""
-    words = [required("promtool"), "tsdb", "create-blocks-from", "openmetrics", str(openmetrics), str(data)]
+    words = [need("promtool"), "tsdb", "create-blocks-from", "openmetrics", str(openmetrics), str(data)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr + done.stdout
 
 
 def checked(page: bytes) -> str:
     """What promtool says against a page of metrics; "" when nothing."""
-    done = subprocess.run([required("promtool"), "check", "metrics"], input=page, capture_output=True, timeout=30)
+    done = subprocess.run([need("promtool"), "check", "metrics"], input=page, capture_output=True, timeout=30)
     return (done.stdout + done.stderr).decode() + ("" if done.returncode == 0 else f" (exit code {done.returncode})")

@@ -1,6 +1,6 @@
 """A real server of a target, started from its spec as a trial's would be, which a test may kill and start again.
 
-SCALE_REQUIRE_DATABASES=1 makes a server that is not on this machine a failure instead of a skip; QuestDB is installed
+SCALE_REQUIRE_ALL=1 makes a server that is not on this machine a failure instead of a skip; QuestDB is installed
 by `scale servers install` then.
 """
 
@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
-import pytest
 
 from scale_sweep.loadgen.spec import spec_text, trial_spec
 from scale_sweep.measure.trial.order import TrialOrder
@@ -26,6 +25,7 @@ from scale_sweep.server.runtimes.local import free_port
 from scale_sweep.server.runtimes.server_user import as_user, server_user
 from scale_sweep.server.targets import Address, Session, Target, load_target
 from tests.integration import cli
+from tests.needs import is_required, missing
 from tests.unit.trial_orders import trial_order
 
 READY_S = 120.0
@@ -36,13 +36,11 @@ def required(name: str) -> Target:
     """The target, whose server is on this machine."""
     target = load_target(name)
     is_installed_by_us = "scale servers install" in target.facts.to_install
-    if target.find("") is None and is_installed_by_us and os.environ.get("SCALE_REQUIRE_DATABASES"):
+    if target.find("") is None and is_installed_by_us and is_required():
         done = cli.run("servers", "install", name, cwd=Path.cwd())
         assert done.returncode == 0, done.stderr
     if target.find("") is None:
-        if os.environ.get("SCALE_REQUIRE_DATABASES"):
-            pytest.fail(f"no {name} server on this machine: {target.facts.to_install}")
-        pytest.skip(f"no {name} server on this machine: {target.facts.to_install}")
+        missing(f"no {name} server on this machine: {target.facts.to_install}")
     return target
 
 

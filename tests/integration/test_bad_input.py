@@ -7,6 +7,7 @@ import socket
 import pytest
 
 from tests.integration.cli import run
+from tests.needs import needs
 
 POSTGRES = ("--target", "postgres", "--runtime", "process")
 
@@ -63,7 +64,7 @@ def test_a_results_directory_that_cannot_be_written_is_said_before_anything_star
     assert "trial" not in done.stderr.split("--results")[1]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up root")
+@needs("root")
 def test_a_data_directory_that_the_servers_user_may_not_enter(tmp_path):
     done = run("sweep", "cpu", "--cores", "1", *POSTGRES, "--data-dir", str(tmp_path), cwd=tmp_path)
     assert done.returncode == 3

@@ -3,13 +3,14 @@
 import csv
 import json
 import math
+import shutil
 
 import pytest
 
 from tests.integration.cli import assert_measured, run
 from tests.integration.leftovers import assert_nothing_left
 from tests.integration.panel_queries import shown, watch
-from tests.integration.prometheus_server import blocks_of, installed, prometheus
+from tests.integration.prometheus_server import blocks_of, prometheus
 
 QUICK = (
     "--duration",
@@ -123,7 +124,7 @@ def test_two_databases_stand_in_one_plan_and_in_every_block(data_dir, tmp_path):
     assert "of null,postgres (process, discard,copy)" in planned.stdout
     assert "dynamic_shared_memory_type (postgres)" in planned.stdout
     assert_nothing_left(data_dir)
-    if installed("prometheus"):
+    if shutil.which("prometheus"):
         assert_side_by_side(path.parent, tmp_path)
 
 

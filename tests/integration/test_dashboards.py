@@ -1,6 +1,6 @@
 """The dashboards' queries against a real Prometheus that watched a real sweep, and again after the run was loaded.
 
-SCALE_REQUIRE_PROMETHEUS=1 makes a missing Prometheus a failure. Grafana is not needed here.
+Grafana is not needed here.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ import csv
 import functools
 import json
 import os
+import shutil
 import signal
 import time
 from dataclasses import replace
@@ -20,7 +21,8 @@ from tests.integration.docker_image import ensure_image
 from tests.integration.leftovers import assert_nothing_left, ours_running
 from tests.integration.panel_queries import shown, targets, values_of, watch
 from tests.integration.program_image import require_docker
-from tests.integration.prometheus_server import free_port, installed, prometheus, required
+from tests.integration.prometheus_server import free_port, prometheus
+from tests.needs import need
 from tests.unit.factories import make_sweep
 from tests.unit.reading_trials import answers_of, reading_order
 from tests.unit.trial_orders import result_of
@@ -44,7 +46,7 @@ def waited_for(condition, seconds=60.0):
 def swept(tmp_path_factory, data_dir):
     """The folder of a sweep of the mix, and the Prometheus that read it, where there is one."""
     folder, port = tmp_path_factory.mktemp("mix"), free_port()
-    watching = prometheus(folder, f"127.0.0.1:{port}") if installed("prometheus") else contextlib.nullcontext()
+    watching = prometheus(folder, f"127.0.0.1:{port}") if shutil.which("prometheus") else contextlib.nullcontext()
     more = ("--duration", "3s", "--metrics-port", str(port), "--data-dir", str(data_dir))
     with watching as server:
         run(*SWEEP, *more, cwd=folder)
@@ -73,7 +75,7 @@ def test_the_trials_of_a_sweep_get_copies_of_rows_that_were_loaded_once(swept, d
 
 def test_the_dashboards_have_data_of_each_operation_of_a_mix(swept):
     folder, server = swept
-    required("prometheus")
+    need("prometheus")
     (path,) = folder.glob("r/*")
     seen = watch(server.url, path)
     (panel,) = (t["expr"] for title, t in targets("operations") if title == "Requests")

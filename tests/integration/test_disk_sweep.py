@@ -17,13 +17,13 @@ from tests.integration.cli import assert_measured, run, start
 from tests.integration.docker_image import ensure_image
 from tests.integration.panel_queries import targets, values_of, watch
 from tests.integration.program_image import require_docker
-from tests.integration.prometheus_server import free_port, prometheus, required
+from tests.integration.prometheus_server import free_port, prometheus
+from tests.needs import need, needs
 
 LIMITS = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
 ROWS = ("--columns", "d:double,n:bigint,s:binary(400)", "--text", "random", "--rows-per-request", "500")
 SERVER = ("--target", "postgres", "--runtime", "process", "--replicates", "1", "--tables", "24", "--warmup", "0s")
-MISSING = os.geteuid() != 0 or not shutil.which("fio")
-pytestmark = pytest.mark.skipif(MISSING and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="needs root and fio")
+pytestmark = needs("root", "fio")
 
 
 def is_of_other_tests(line: str) -> bool:
@@ -149,7 +149,7 @@ def test_figures_and_verdicts_are_the_disks(swept):
 
 
 def test_the_dashboards_have_the_disks_against_their_limits(swept):
-    required("prometheus")
+    need("prometheus")
     path, trials = swept
     with prometheus(path.parent.parent, data=path.parent.parent / "tsdb") as server:
         seen = watch(server.url, path)

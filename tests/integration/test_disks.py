@@ -19,15 +19,14 @@ from scale_sweep.machine.disks.sets import forget, new_set, save
 from scale_sweep.machine.disks.verify import verify_caps
 from scale_sweep.model import DataDisk, DiskSource
 from tests.integration.cli import run, start
+from tests.needs import needs
 
 MIB = 2**20
 CAP = 8 * MIB
 LIMITS = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
 REGISTER = Path("/var/lib/scale-disks")
 ENVIRONMENT = {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="loop devices need root"
-)
+pytestmark = needs("root")
 
 
 def out(*words):

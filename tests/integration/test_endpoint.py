@@ -9,17 +9,13 @@ import time
 from contextlib import contextmanager
 from dataclasses import replace
 
-import pytest
-
 from scale_sweep.model import Site
 from scale_sweep.server.runtimes.endpoint import listeners
 from tests.integration.cli import run
 from tests.integration.real_server import required
+from tests.needs import needs
 from tests.unit.trial_orders import here, result_of, trial_order
 
-needs_root = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="network namespaces need root"
-)
 ANSWER_S = 30
 LISTEN = "import socket, sys; s = socket.create_server((sys.argv[1], int(sys.argv[2]))); print(flush=True); input()"
 
@@ -63,7 +59,7 @@ def wait_for(address, port):
             time.sleep(0.1)
 
 
-@needs_root
+@needs("root")
 def test_a_server_of_another_host_has_no_process_here(tmp_path):
     target, port = required("victoriametrics"), 18428
     order = trial_order(tmp_path, "victoriametrics")

@@ -6,12 +6,13 @@ import time
 
 import pytest
 
-from tests.integration.hosts_of_tools import ABLE, LIGHT, argv, await_gone, down, environment, on, scale, up
+from tests.integration.hosts_of_tools import LIGHT, argv, await_gone, down, environment, on, scale, up
+from tests.needs import needs
 
 SWEEP = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
 EACH = ("--quick", "--each-server")
 
-pytestmark = [pytest.mark.timeout(450), pytest.mark.skipif(not ABLE, reason="namespaces need root, and hosts an sshd")]
+pytestmark = [pytest.mark.timeout(450), needs("root", "sshd")]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tests.integration.hosts_of_tools import (
-    ABLE,
     LIGHT,
     NETWORK,
     ROOT,
@@ -23,6 +22,7 @@ from tests.integration.hosts_of_tools import (
     scale,
     up,
 )
+from tests.needs import needs
 
 DASK = ROOT / "tools/dask"
 ADDRESS = f"tls://{NETWORK}.1:8786"
@@ -31,7 +31,7 @@ CONFIG = Path.home() / ".config/dask/scale-dask.yaml"
 FOLDERS = "ls -d /tmp/scale-fleet-* 2>/dev/null"
 SWEEPS = "|scale_sweep sweep|fleet.leased"
 
-pytestmark = [pytest.mark.timeout(450), pytest.mark.skipif(not ABLE, reason="namespaces need root, and hosts an sshd")]
+pytestmark = [pytest.mark.timeout(450), needs("root", "sshd")]
 
 
 def cluster(word, *words):

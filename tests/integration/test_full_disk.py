@@ -1,18 +1,16 @@
 """A disk for results that fills at the run's begin, in a trial, and at the report: one message, and resume goes on."""
 
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.integration.cli import run
+from tests.needs import needs
 
 QUICK = ("--target", "null", "--cores", "0.5,1", "--duration", "1s", "--warmup", "0s", "--replicates", "1", "-y")
 SIZE = 2**21
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="mounting needs root"
-)
+pytestmark = needs("root")
 
 
 @pytest.fixture

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.needs import needs
+
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools/hosts"
 STATE = Path("/var/lib/scale-hosts")
@@ -23,10 +25,7 @@ OPEN = ("--target", "prometheus", "--insecure-network")  # a server without a pa
 
 pytestmark = [
     pytest.mark.timeout(420),
-    pytest.mark.skipif(
-        (os.geteuid() != 0 or not Path("/usr/sbin/sshd").exists()) and not os.environ.get("SCALE_REQUIRE_ROOT"),
-        reason="namespaces need root, and hosts an sshd",
-    ),
+    needs("root", "sshd"),
 ]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from dataclasses import replace
 
 import pytest
@@ -13,6 +12,7 @@ from scale_sweep.machine.disks import kept_limit
 from scale_sweep.machine.disks.kept_limit import FREE_BYTES_MIN, KEPT_S, SWITCH, limit_of
 from scale_sweep.machine.host import data_disk, disk_of
 from scale_sweep.machine.state import folder
+from tests.needs import need
 
 BLOCK = 65536
 NOW = 1_800_000_000.0
@@ -21,8 +21,9 @@ NOW = 1_800_000_000.0
 @pytest.fixture
 def disk(tmp_path, monkeypatch):
     there = disk_of(tmp_path)
-    if there is None or shutil.which("fio") is None:
-        pytest.skip("no disk below the files of tests, or no fio")
+    need("fio")
+    if there is None:
+        pytest.skip("no disk below the files of tests")
     monkeypatch.delenv(SWITCH, raising=False)
     monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setattr(kept_limit, "CEILING_S", 0.3)

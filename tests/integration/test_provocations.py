@@ -1,17 +1,16 @@
 """Odd input and kills at random moments (tools/provoke.py), as continuous integration tries them: the stored corpus, 300
 random cases, and six kills of two targets."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.needs import needs
+
 ROOT = Path(__file__).resolve().parents[2]
-NEEDS_ROOT = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="sandboxes and their limits need root"
-)
+NEEDS_ROOT = needs("root")
 
 
 def provoke(*words: str, timeout_s: float) -> None:

@@ -1,16 +1,14 @@
 """A copy on a file system that shares blocks: XFS on a loop device. It takes no space until one of both is written."""
 
 import os
-import shutil
 import subprocess
 
 import pytest
 
 from scale_sweep.server.runtimes.copying import can_reflink, copy_tree
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 or not shutil.which("mkfs.xfs"), reason="mounting a loop device with XFS takes root and xfsprogs"
-)
+pytestmark = needs("root", "mkfs.xfs")
 
 
 @pytest.fixture

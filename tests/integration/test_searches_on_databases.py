@@ -5,7 +5,6 @@ On a busy machine the steps are left out, and the level has no capacity: the ver
 
 import json
 import os
-import shutil
 import signal
 import time
 
@@ -13,6 +12,7 @@ import pytest
 
 from tests.integration.cli import assert_measured, run, start
 from tests.integration.leftovers import assert_nothing_left, ours_running
+from tests.needs import needs
 
 pytestmark = pytest.mark.alone
 STEPS_LEAST = 6  # of a machine that is not left alone
@@ -85,9 +85,8 @@ def test_a_killed_search_begins_again_and_finished_levels_stay(tmp_path, data_di
     assert_nothing_left(data_dir)
 
 
+@needs("victoria-metrics")
 def test_a_mix_of_writes_and_reads_holds_the_limit_of_one_operation(tmp_path, data_dir):
-    if shutil.which("victoria-metrics") is None and not os.environ.get("SCALE_REQUIRE_DATABASES"):
-        pytest.skip("needs victoria-metrics")
     mix = ("--mix", "write=9,range=1", "--preload", "100k", "--step-ms", "10000", "--operation", "range.span=1h")
     limits = ("--slo", "range.p95 < 60ms, p95 < 100ms, errors < 1%", "--confirm", "off")
     words = ("sweep", "cpu", "--cores", "1", "--target", "victoriametrics", *mix, *limits, *SHORT)

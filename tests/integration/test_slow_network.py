@@ -13,11 +13,10 @@ import pytest
 from bench.slow_network import INTERFACE, slow_network
 from scale_sweep.judge.verdict import bottleneck_of
 from scale_sweep.model import BottleneckKind
+from tests.needs import needs
 from tests.unit.test_attribution import CORES, GIVEN, IDLE
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="network namespaces need root"
-)
+pytestmark = needs("root")
 MBIT = 20.0
 PORT = "8765"
 # On the server's side: takes all that comes in, and watches the interface for two seconds.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import shutil
 import subprocess
 import tempfile
 import time
@@ -18,6 +17,7 @@ from scale_sweep.results.sqlexport import PASSWORD_VARIABLE
 from scale_sweep.server.runtimes.local import free_port
 from tests.integration import cli
 from tests.loadgen.postgres_server import find_install, running_postgres
+from tests.needs import need
 from tests.unit.stored import store
 from tests.unit.synthetic_run import mixed_run
 
@@ -56,11 +56,7 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture
 def mariadb() -> Iterator[str]:
-    program = shutil.which("mariadbd", path=f"{os.environ['PATH']}:/usr/sbin")
-    if program is None:
-        if os.environ.get("SCALE_REQUIRE_DATABASES"):
-            pytest.fail("no mariadbd on this machine: apt-get install mariadb-server-core")
-        pytest.skip("no mariadbd on this machine: apt-get install mariadb-server-core")
+    program = need("mariadbd")
     with tempfile.TemporaryDirectory(prefix="scale-mariadb-", dir="/var/tmp") as name:
         folder, port = Path(name), free_port()
         (folder / "data").mkdir()

@@ -27,12 +27,11 @@ from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import DiskSource, Placement, Plan, TrialFinished
 from scale_sweep.plan import complete
 from scale_sweep.server.targets import load_target
+from tests.needs import needs
 from tests.unit.factories import make_trial
 from tests.unit.test_disk_axis import disk_sweep
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="loop devices need root"
-)
+pytestmark = needs("root")
 LOOPS = DiskSource(kind="loop", loop_bytes=96 * 2**20)
 WHY_NO_MD = "; ".join(finding.sentence for finding in check_stripe(LOOPS))
 PLAYBOOKS = playbook.playbook_path().parent

@@ -13,10 +13,9 @@ from scale_sweep.base.errors import PreflightError
 from scale_sweep.machine import state
 from scale_sweep.machine.host.alive import started_ticks
 from tests.integration.cli import run
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="only root can be two users"
-)
+pytestmark = needs("root")
 USER, OTHER = 12344, 12345
 NULL = ("cpu", "--target", "null", "--cores", "1", "--replicates", "1", "--duration", "1s", "--warmup", "0s")
 

@@ -16,6 +16,8 @@ from loadgen_program import HOW_TO_BUILD, Outcome, Spec, parse, spec_text
 from postgres_server import PostgresServer, find_install, running_postgres
 from stub_taos.stub_library import Stub, remove_libraries
 
+from tests.needs import need
+
 pytest.register_assert_rewrite("third_request", "running_load")  # say their values
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,9 +85,7 @@ def rows_of(load: Callable[..., Outcome], tmp_path: Path) -> Callable[..., list[
 @pytest.fixture(scope="session")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """build(probe, *sources): compiles a probe of this folder with sources of the load generator."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
+    compiler = need("cc")
     folder = tmp_path_factory.mktemp("probes")
 
     def build(probe: str, *sources: str) -> Path:

@@ -4,7 +4,6 @@ both cases all the time passes inside of a send."""
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from running_load import METERS, make_table
 
 from scale_sweep.judge.figures.resource_use import in_flight, workers_busy
 from scale_sweep.loadgen.protocol import parse_line
+from tests.needs import need
 
 STEP_S = 0.02  # of sleep in the server, or of CPU in the library (busy_libpq.c), for each request
 LOAD = {"tables": 4, "threads": 1, "rows_per_request": 100, "duration_s": 2}
@@ -32,9 +32,7 @@ def waiting(postgres: PostgresServer) -> PostgresServer:
 @pytest.fixture
 def busy_library(postgres: PostgresServer, tmp_path: Path) -> Path:
     """The server's own libpq, which works before it ends a request."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
+    compiler = need("cc")
     made, source = tmp_path / "libpq-busy.so", Path(__file__).with_name("busy_libpq.c")
     linked = ("-Wl,--no-as-needed", postgres.library, f"-Wl,-rpath,{postgres.library.parent}", "-ldl")
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", source, *linked, "-o", made], check=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests" / "loadgen" / "fuzz" / "corpus"
@@ -25,9 +24,8 @@ def folders() -> list[Path]:
     return [path for path in CORPUS.iterdir() if path.is_dir()]
 
 
+@needs("cc", "libmariadb.so.3")
 def test_the_corpus_is_read_without_a_finding(tmp_path):
-    if shutil.which("cc") is None:
-        pytest.skip("no C compiler")
     done = subprocess.run(
         [sys.executable, ROOT / "tools" / "fuzz.py", "--replay", "--build", tmp_path],
         capture_output=True,

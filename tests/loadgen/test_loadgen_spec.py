@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.needs import need
 
 LOADGEN = Path(__file__).resolve().parents[2] / "loadgen"
 
@@ -222,9 +223,7 @@ def test_the_door_refuses_an_incomplete_driver_by_name(build):
 
 def test_a_method_without_its_form_does_not_compile(tmp_path: Path):
     """The flags of CMakeLists.txt that a missing member of a row fails by; the whole row compiles."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
+    compiler = need("cc")
     source = tmp_path / "methods.c"
     command = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-c", source, "-o", tmp_path / "methods.o"]
     for row, compiles in (('{"x", 0, NULL}', True), ('{"x", 0}', False)):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 
 import pytest
+
+from tests.needs import need
 
 TYPES = {
     "a": ("bool", "bool"),
@@ -112,9 +113,7 @@ int PQputCopyData(void *c, const char *bytes, int count)
 def library_under_tls(postgres, tmp_path_factory):
     """The real libpq, which says that its connections are encrypted when SAYS_TLS is set (the wheel's cannot be), and
     adds the bytes that it is handed to the file PUT_BYTES."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
+    compiler = need("cc")
     folder = tmp_path_factory.mktemp("libpq")
     source, library = folder / "tls.c", folder / "libpq_tls.so"
     source.write_text(UNDER_TLS)

@@ -12,10 +12,14 @@ from line_server import REFUSALS, LineServer
 from protobuf import Series, series_of
 from third_request import assert_refused, assert_unanswered, load_fixture, server_fixture
 
+from tests.needs import needs
+
 SPEC = {"driver": "samples", "host": "127.0.0.1", "tables": 4, "threads": 1, "rows": 40, "rows_per_request": 5}
 SPEC |= {"tags": "", "columns": "current:float,voltage:int,phase:float"}
 COLUMNS = "f:float,d:double,b:bool,t:tinyint,s:smallint,i:int,ut:utinyint,us:usmallint,u:uint"
 METHODS = {"remote-write": "/api/v1/write", "import": "/api/v1/import"}
+SNAPPY = needs("libsnappy.so.1")
+each_method = pytest.mark.parametrize("method", [pytest.param("remote-write", marks=SNAPPY), "import"])
 
 
 server = server_fixture(LineServer)
@@ -64,7 +68,7 @@ def lines_sent(bodies: list[str]) -> dict[tuple[str, str], list[tuple[int, float
     return found
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_method
 @pytest.mark.parametrize("values", ["walk", "random"])
 @pytest.mark.parametrize("nulls", [0, 0.4, 1])
 @pytest.mark.parametrize("interlaced", [0, 3])
@@ -81,7 +85,7 @@ def test_series_hold_the_numbers_that_lines_hold(send, server, method, values, n
     assert sum(map(len, wanted.values())) >= 700
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_method
 def test_whole_numbers_are_those_of_the_rows(run, send, server, tmp_path, method):
     spec = {"columns": "t:tinyint,u:uint", "values": "random", "rows": 200}
     assert send(**spec, method=method).code == 0
@@ -94,7 +98,7 @@ def test_whole_numbers_are_those_of_the_rows(run, send, server, tmp_path, method
             assert found[f"measurement_{name}", f"d{device}"] == wanted
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_method
 def test_labels_stand_in_the_order_of_their_names(send, server, method):
     tags = "groupid:int,location:binary(24),Zone:int,_under:int"
     assert send(method=method, tags=tags, rows=400).code == 0
@@ -106,13 +110,13 @@ def test_labels_stand_in_the_order_of_their_names(send, server, method):
         assert all(value for _, value in labels)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_method
 def test_a_text_of_a_tag_stays_as_it_is(send, server, method):
     assert send(method=method, tags="t:binary(40)", tag_groups="t:3", tag_prefix="a b,ü=/").code == 0
     assert {dict(one.labels)["t"] for one in series_in(server)} == {f"a b,ü=/{i}" for i in range(3)}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_method
 def test_they_are_posted_where_the_method_or_the_spec_says(send, server, method):
     assert send(method=method).code == send(method=method, write_path="/elsewhere?x=1").code == 0
     assert server.heads[0].startswith(f"POST {METHODS[method]} HTTP/1.1\r\n")
@@ -122,13 +126,13 @@ def test_they_are_posted_where_the_method_or_the_spec_says(send, server, method)
     assert ("X-Prometheus-Remote-Write-Version: 0.1.0\r\n" in server.heads[0]) is is_packed
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_method
 def test_only_the_columns_of_the_request_are_sent(send, server, method):
     assert send(method=method, partial_columns=1, partial_from=1).code == 0
     assert {name for name, _ in samples_of(server)} == {"measurement_voltage"}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_method
 @pytest.mark.parametrize(("tables", "interlaced", "rows"), [(1, 0, 160_000), (2, 1, 50_000)])
 def test_a_large_request_goes_in_pieces(send, server, method, tables, interlaced, rows):
     more = {"rows": rows, "rows_per_request": rows, "tables": tables, "interlace_rows": interlaced}
@@ -142,13 +146,14 @@ def test_a_large_request_goes_in_pieces(send, server, method, tables, interlaced
         assert times == list(range(times[0], times[0] + rows // tables))
 
 
+@SNAPPY
 def test_protobuf_is_compressed(send, server):
     more = {"rows": 20_000, "rows_per_request": 10_000, "tables": 1}
     assert send(method="remote-write", **more).code == 0
     assert sum(map(len, server.raw)) < 0.75 * 20_000 * 3 * 18
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_method
 @pytest.mark.parametrize("mood", REFUSALS)
 def test_a_failed_request_is_told_and_the_next_goes_on(send, server, method, mood):
     server.moods[3] = mood
@@ -156,7 +161,7 @@ def test_a_failed_request_is_told_and_the_next_goes_on(send, server, method, moo
     assert len(server.raw) == 8
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_method
 @pytest.mark.parametrize("mood", ["silence", "drip"])
 def test_a_request_without_an_answer_ends_by_its_deadline(send, server, method, mood):
     server.moods[3] = mood
@@ -176,7 +181,7 @@ def test_other_times_than_milliseconds_are_refused(run):
     assert "precision" in outcome.stderr + str(outcome.events)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each_method
 def test_nothing_is_sent_when_sending_is_stubbed(run, method):
     outcome = run(SPEC | {"port": 1, "sending": "stubbed", "method": method})
     assert (outcome.code, outcome.summary["rows_acked"]) == (0, 40)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import struct
 import subprocess
 from collections.abc import Callable
@@ -13,6 +12,8 @@ from pathlib import Path
 import pytest
 from loadgen_program import Outcome
 from protobuf import unpacked
+
+from tests.needs import need, needs
 
 BLOCK = 1 << 16
 
@@ -49,6 +50,7 @@ def texts() -> list[bytes]:
     return made
 
 
+@needs("libsnappy.so.1")
 def test_every_block_is_read_back(packed):
     given = texts()
     found = packed(given)
@@ -70,10 +72,9 @@ void *dlopen(const char *name, int flags)
 """
 
 
+@needs("libsnappy.so.1")
 def test_a_machine_without_the_library_is_told_which_package_has_it(run: Callable[..., Outcome], tmp_path: Path):
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
+    compiler = need("cc")
     source, library = tmp_path / "no_snappy.c", tmp_path / "no_snappy.so"
     source.write_text(NO_SNAPPY)
     subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)

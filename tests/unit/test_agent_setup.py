@@ -15,7 +15,6 @@ from scale_sweep.agent.talk import Talk
 from scale_sweep.agent.trials import RUNNING
 from scale_sweep.base.interrupts import Stopped
 from scale_sweep.machine.host import read_host
-from scale_sweep.machine.host.ram import may_mount
 from scale_sweep.machine.state import folder, read_records
 from scale_sweep.measure.machine_setup import MachineSetup
 from scale_sweep.model import NewPages
@@ -24,6 +23,7 @@ from scale_sweep.plan.preparing import DataPlace, ServerChoice, data_place
 from scale_sweep.plan.preparing.on_hosts import prepare_on
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.resolve import resolve_sweep
+from tests.needs import needs
 from tests.unit.test_plan import planned
 from tests.unit.test_ram import MIB
 
@@ -72,7 +72,7 @@ def holders():
     return [one for one in psutil.Process().children() if "hold_pages.py" in " ".join(one.cmdline())]
 
 
-@pytest.mark.skipif(not may_mount(), reason="only who may mount")
+@needs("mount")
 def test_memory_is_there_until_the_controller_ends_and_no_trial_runs_on_it():
     folder("ram")
     place, output = data_place("ram:256MiB"), Output()

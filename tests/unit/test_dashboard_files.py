@@ -19,6 +19,7 @@ from scale_sweep.watch.dashboards.state_directory import StartedService, StateDi
 from scale_sweep.watch.dashboards.targets import announced, running_sweeps, stale
 from scale_sweep.watch.dashboards.updown import images_of, page_of, pinned_image
 from scale_sweep.watch.exporter.names import BY_NAME, COMMON
+from tests.needs import needs
 from tests.offenders import assert_none
 from tools.dashboards_json import PAGES, text
 
@@ -196,7 +197,7 @@ def test_the_room_keeps_its_password_from_others_and_from_the_next_start(tmp_pat
     assert (state.path / "config" / "live.json").is_file()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+@needs("root")
 def test_a_room_that_another_user_made_is_refused(tmp_path):
     (tmp_path / "room").mkdir()
     os.chown(tmp_path / "room", 12345, 12345)
@@ -210,7 +211,7 @@ def test_a_room_that_another_user_made_is_refused(tmp_path):
     assert [path.name for path in (tmp_path / "room").iterdir()] == ["state.json"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@needs("root")
 def test_a_record_that_another_user_wrote_names_nothing(tmp_path):
     state = StateDirectory(path=tmp_path / "room")
     state.check(makes=True)
@@ -245,7 +246,7 @@ def test_a_sweep_leaves_no_empty_folders_and_clean_removes_those_of_a_killed_one
     assert find_leftovers(state) == ()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root starts the programs as another user")
+@needs("root")
 def test_what_root_acts_by_is_not_given_away(tmp_path, monkeypatch):
     monkeypatch.setattr("scale_sweep.watch.dashboards.state_directory.closed_to_others", lambda folder: "")
     before = os.umask(0o077)

@@ -10,8 +10,9 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.watch.dashboards import processes
 from scale_sweep.watch.dashboards.declared import Service
 from scale_sweep.watch.dashboards.state_directory import StateDirectory
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives up its rights")
+pytestmark = needs("root")
 SERVICE = Service(name="grafana", image="", user="", network_mode="", argv=("grafana", "60"))
 
 

@@ -21,6 +21,7 @@ from scale_sweep.machine.disks.playbook import playbook_path, variables
 from scale_sweep.machine.disks.verify import expected
 from scale_sweep.model import DiskCeiling, DiskSource
 from scale_sweep.server.runtimes.cgroup import keep_disk_limits
+from tests.needs import needs
 from tests.unit.factories import make_disk
 
 LOOPS = DiskSource(kind="loop", loop_bytes=2**28, cap_bytes_per_s=2**23)
@@ -220,7 +221,7 @@ def test_a_group_of_its_own_keeps_the_limits_of_the_one_it_leaves(tmp_path):
     assert (tmp_path / "new/io.max").read_text() == "7:0 rbps=max wbps=20971520 riops=max wiops=max"
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+@needs("root")
 @pytest.mark.parametrize("way", ["link", "folder"])
 def test_a_folder_of_disks_that_another_user_made_first_is_not_used(register, way):
     shared = register / "shared"
@@ -241,7 +242,7 @@ def test_a_folder_of_disks_that_another_user_made_first_is_not_used(register, wa
             sets.claim_folder(disk_set, makes=makes)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+@needs("root")
 def test_an_entry_of_the_register_that_root_did_not_write_is_ignored(register):
     sets.save(sets.new_set("lab", LOOPS, 2, register, owner="root", kept=False))
     entry = sets.folder_of("lab") / "state.json"

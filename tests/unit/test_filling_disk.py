@@ -8,7 +8,7 @@ import pytest
 
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.loadgen.protocol import Phase
-from scale_sweep.machine.host.ram import RamDirectory, may_mount
+from scale_sweep.machine.host.ram import RamDirectory
 from scale_sweep.measure.machine_setup import disks_of_run
 from scale_sweep.measure.trial.disks import filling_disk
 from scale_sweep.measure.trial.loading import LOCAL, Loading, LoadSampling
@@ -17,6 +17,7 @@ from scale_sweep.model import Noted
 from scale_sweep.server.runtimes.ram_dir import mounted
 from scale_sweep.server.targets import Address
 from scale_sweep.server.targets.null import NullSession
+from tests.needs import needs
 from tests.unit.factories import make_disk, make_interval
 from tests.unit.test_disk_trial import sample
 from tests.unit.test_plan import planned
@@ -96,7 +97,7 @@ def loaded_on_a_tmpfs(tmp_path, duration_s):
     return load, notes
 
 
-@pytest.mark.skipif(not may_mount(), reason="only who may mount")
+@needs("mount")
 def test_a_window_that_would_grow_ends_before_its_disk_is_full(tmp_path, monkeypatch):
     monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
     load, notes = loaded_on_a_tmpfs(tmp_path, 3.0)
@@ -105,7 +106,7 @@ def test_a_window_that_would_grow_ends_before_its_disk_is_full(tmp_path, monkeyp
     assert "is filling: the load took 11MiB, and 3MiB are free" in notes[0]
 
 
-@pytest.mark.skipif(not may_mount(), reason="only who may mount")
+@needs("mount")
 def test_a_window_shorter_than_requested_goes_on(tmp_path, monkeypatch):
     monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
     load, notes = loaded_on_a_tmpfs(tmp_path, 30.0)

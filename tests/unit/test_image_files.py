@@ -1,7 +1,6 @@
 """What an image of an installation has: its root as a tar, the libraries of its programs; and who gets one at all."""
 
 import io
-import shutil
 import subprocess
 import tarfile
 from pathlib import Path
@@ -12,6 +11,7 @@ from typer.testing import CliRunner
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.cli import app
 from scale_sweep.server.images.root_files import SHELL, needed_libraries, write_root
+from tests.needs import need
 
 
 def test_the_root_is_the_same_for_the_same_files(tmp_path):
@@ -37,9 +37,7 @@ def test_the_root_is_the_same_for_the_same_files(tmp_path):
 def test_the_libraries_of_a_program_and_those_that_are_missing(tmp_path):
     names = {path.name.split(".")[0] for path in needed_libraries((SHELL,), ())}
     assert "libc" in names and any(name.startswith("ld-linux") for name in names)
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
+    compiler = need("cc")
     library, program = tmp_path / "lib" / "libown.so", tmp_path / "program"
     library.parent.mkdir()
     source = tmp_path / "own.c"

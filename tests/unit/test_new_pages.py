@@ -1,7 +1,6 @@
 """The probe of new memory pages: a cost that a library adds to each mapping, the limits, and the end of the child."""
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ import pytest
 from scale_sweep.machine.host import new_pages
 from scale_sweep.machine.host.new_pages import judged, measure_new_pages
 from scale_sweep.machine.host.touch_pages import FIRST, PIECE_BYTES
+from tests.needs import need
 
 GB = 10**9
 BUSY_S = 120.0  # on a busy machine the usual 10 s give the child little CPU time
@@ -50,7 +50,7 @@ def measured(monkeypatch):
 @pytest.fixture
 def slow(tmp_path, monkeypatch, measured):
     """Makes pages of the child 20 µs dearer after 320 MiB."""
-    compiler = shutil.which("cc") or pytest.skip("no C compiler")
+    compiler = need("cc")
     source, library = tmp_path / "slow.c", tmp_path / "slow.so"
     source.write_text(SLOW)
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)

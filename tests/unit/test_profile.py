@@ -1,7 +1,6 @@
 """Profiled trials: planned last and not fitted, stacks recorded by the real perf where it is, graphs of our own."""
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from scale_sweep.analysis.observations import observations
 from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.report.flame import flame_svg, grown, profile_html, tree
 from scale_sweep.server.runtimes.stacks import StackRecorder, fold, profile_obstacle
+from tests.needs import needs
 from tests.unit.factories import make_result
 from tests.unit.synthetic_run import synthetic_run
 from tests.unit.test_plan import planned
@@ -152,7 +152,7 @@ def test_processes_of_later_are_recorded_and_one_that_ended_is_left_out():
     assert sum(int(line.rpartition(" ")[2]) for line in recorder.folded.splitlines()) >= 10
 
 
-@pytest.mark.skipif(shutil.which("perf") is None, reason="there is no perf")
+@needs("perf")
 def test_a_recording_that_fails_says_why_and_is_not_the_end():
     recorder = StackRecorder()
     recorder.start(lambda: (2**22 + 1,), tuple(os.sched_getaffinity(0)))

@@ -15,6 +15,7 @@ from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from scale_sweep.server.runtimes.ram_dir import mounted, unmount
 from scale_sweep.sweep.resolve import resolve_sweep
+from tests.needs import needs
 from tests.unit.test_plan import planned
 
 MIB = 2**20
@@ -25,9 +26,6 @@ NOBODY = SubjectSample(cpu_s_total=None, throttled_s_total=None, memory_bytes=No
 def state(tmp_path, monkeypatch):
     """A state of its own for each test."""
     monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
-
-
-mounts = pytest.mark.skipif(not may_mount(), reason="only who may mount")
 
 
 def test_without_a_size_it_is_half_of_the_available_memory(tmp_path):
@@ -70,7 +68,7 @@ def test_the_plan_says_that_the_data_are_in_memory():
     assert not any("in memory" in note for note in planned(cores="1..2").notes)
 
 
-@mounts
+@needs("mount")
 def test_a_run_has_its_tmpfs_and_leaves_nothing(tmp_path):
     directory = RamDirectory(path=tmp_path / "ram-1", size_bytes=4 * MIB, is_mounted=True)
     with mounted(directory):
@@ -103,7 +101,7 @@ def test_a_run_has_its_tmpfs_and_leaves_nothing(tmp_path):
     assert not directory.path.exists()
 
 
-@mounts
+@needs("mount")
 def test_a_busy_tmpfs_is_detached(tmp_path):
     directory = RamDirectory(path=tmp_path / "ram-1", size_bytes=4 * MIB, is_mounted=True)
     with mounted(directory):
@@ -123,7 +121,7 @@ with mounted(RamDirectory(path=Path(sys.argv[1]), size_bytes=2**22, is_mounted=T
 """
 
 
-@mounts
+@needs("mount")
 def test_what_a_killed_run_left_is_found_and_removed():
     path = folder("ram") / "ram-1"
     with subprocess.Popen(

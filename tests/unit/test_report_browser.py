@@ -1,7 +1,6 @@
-"""The page in a real browser, without a network. SCALE_REQUIRE_BROWSER=1 makes a missing Chromium a failure."""
+"""The page in a real browser, without a network."""
 
 import csv
-import os
 import re
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ import pytest
 
 from scale_sweep.report import html
 from scale_sweep.report.site import site
+from tests.needs import missing
 from tests.unit.synthetic_run import mixed_run
 
 REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference" / "tdengine-cpu.csv"
@@ -20,11 +20,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 def browser() -> str:
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None:
-        if os.environ.get("SCALE_REQUIRE_BROWSER") == "1":
-            pytest.fail("SCALE_REQUIRE_BROWSER=1, and no Chromium is installed (apt install chromium)")
-        pytest.skip("no Chromium installed (apt install chromium)")
-    return found
+    return found or missing("chromium is missing: apt-get install chromium")
 
 
 def run_browser(page: Path, profile: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,6 +1,5 @@
 """Programs that a server runs from outside its home: the server's user gets a copy of what it cannot reach itself."""
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -13,11 +12,9 @@ from scale_sweep.server.runtimes.local import remove_directories
 from scale_sweep.server.runtimes.server_user import as_user, server_user
 from scale_sweep.server.targets import load_target
 from scale_sweep.server.targets.java import outside, program
+from tests.needs import needs
 from tests.unit.factories import make_trial
 
-needs_root = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="only root becomes another user"
-)
 JAVA = "#!/bin/sh\necho 'openjdk version \"17.0.1\"'\n"
 
 
@@ -48,7 +45,7 @@ def site_for(data_dir: Path, programs, home=""):
     return process.site(wanted)
 
 
-@needs_root
+@needs("root")
 def test_a_java_that_the_user_cannot_reach_is_copied_and_runs(data_dir, closed_java):
     assert outside("", 17, 17) == (str(closed_java),)
     site = site_for(data_dir, outside("", 17, 17))
@@ -63,7 +60,7 @@ def test_a_java_that_the_user_cannot_reach_is_copied_and_runs(data_dir, closed_j
         remove_directories(site)
 
 
-@needs_root
+@needs("root")
 def test_a_file_that_the_user_cannot_reach_is_copied(data_dir, tmp_path):
     library = tmp_path / "closed" / "bin" / "lib.so"
     library.parent.mkdir(parents=True)

@@ -26,12 +26,10 @@ from scale_sweep.server.runtimes.server_user import (
     why_stuck,
 )
 from scale_sweep.server.targets import all_facts
+from tests.needs import needs
 from tests.unit.factories import make_sweep
 from tests.unit.test_plan import make_host
 
-needs_root = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="only root becomes another user"
-)
 NOBODY = pwd.getpwnam("nobody")
 
 
@@ -46,7 +44,7 @@ def open_path(tmp_path):
     return server
 
 
-@needs_root
+@needs("root")
 def test_a_user_of_servers_alone_is_preferred_and_no_name_of_root_is_taken(monkeypatch):
     monkeypatch.setattr(module, "NAMES", ("no-such-user", "nobody"))
     assert server_user() == NOBODY
@@ -65,7 +63,7 @@ def test_a_user_without_root_keeps_his_own(monkeypatch):
     assert not [word for word in as_user(None) if "uid" in word]
 
 
-@needs_root
+@needs("root")
 def test_a_program_has_the_user_no_other_group_and_no_way_to_more_rights():
     said = subprocess.run(
         [*as_user(NOBODY), "cat", "/proc/self/status"], capture_output=True, text=True, check=True
@@ -76,7 +74,7 @@ def test_a_program_has_the_user_no_other_group_and_no_way_to_more_rights():
     assert {int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {0}
 
 
-@needs_root
+@needs("root")
 def test_users_and_capabilities_are_those_of_the_kernel():
     with subprocess.Popen([*as_user(NOBODY), "sleep", "60"]) as one:
         try:
@@ -92,7 +90,7 @@ def test_users_and_capabilities_are_those_of_the_kernel():
     assert privileges([one.pid], "") == {}
 
 
-@needs_root
+@needs("root")
 def test_rights_are_given_up_for_a_block_and_come_back(tmp_path):
     (tmp_path / "roots").write_text("")
     (tmp_path / "roots").chmod(0o600)
@@ -101,7 +99,7 @@ def test_rights_are_given_up_for_a_block_and_come_back(tmp_path):
     assert (tmp_path / "roots").read_text() == ""
 
 
-@needs_root
+@needs("root")
 def test_a_configuration_is_the_users_and_follows_no_link_of_a_server(open_path):
     roots = open_path.parent / "of-root"
     roots.mkdir()
@@ -122,7 +120,7 @@ def test_a_configuration_is_the_users_and_follows_no_link_of_a_server(open_path)
     assert (roots / "file").read_text() == "root's"
 
 
-@needs_root
+@needs("root")
 def test_a_log_is_the_users_and_nobody_elses_file_is_read_as_one(open_path):
     log = open_path / "console.log"
     with open_log(log, NOBODY) as file:
@@ -141,7 +139,7 @@ def test_a_log_is_the_users_and_nobody_elses_file_is_read_as_one(open_path):
     assert tail([log], 1, NOBODY.pw_uid) == ""
 
 
-@needs_root
+@needs("root")
 def test_a_program_that_the_user_may_not_run_is_named(open_path):
     program = open_path.parent / "server-program"
     program.write_text("#!/bin/sh\n")

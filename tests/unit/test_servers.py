@@ -18,6 +18,7 @@ from scale_sweep.server.pinned.whole import corrupt_servers, file_digest, keep_d
 from scale_sweep.server.runtimes.docker_facts import DockerFacts
 from scale_sweep.server.targets import load_facts, load_target
 from scale_sweep.server.targets.java import java
+from tests.needs import needs
 from tests.unit.whole_commands import run
 
 MVN = """#!/bin/sh
@@ -382,7 +383,7 @@ def test_a_sweep_of_a_corrupt_server_does_not_begin(tmp_path):
     assert not (tmp_path / "results").exists()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory to another user")
+@needs("root")
 def test_a_program_of_another_user_is_not_run(cache, monkeypatch):
     home = whole(cache)
     program(home / "java" / "bin" / "java", f"#!/bin/sh\ntouch {cache}/ran\n{JAVA}")

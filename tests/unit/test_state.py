@@ -15,9 +15,9 @@ from scale_sweep.base.errors import PreflightError
 from scale_sweep.machine import state
 from scale_sweep.machine.host.alive import started_ticks
 from scale_sweep.server.runtimes.clean import find_ignored, find_leftovers, remove
+from tests.needs import needs
 
 OTHER = 12345
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be two users")
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_folders_are_made_for_this_user_alone(place):
     }  # fmt: skip
 
 
-@needs_root
+@needs("root")
 @pytest.mark.parametrize("made", ["mkdir {}", "ln -s /root {}", "mkdir -m 0777 {}"])
 def test_a_folder_that_somebody_else_made_is_refused_with_its_owner(made, shared, monkeypatch):
     monkeypatch.setenv("SCALE_STATE_DIR", str(shared / "inner" / "state"))
@@ -77,14 +77,14 @@ def test_a_folder_that_somebody_else_made_is_refused_with_its_owner(made, shared
     assert error.value.exit_code == 3
 
 
-@needs_root
+@needs("root")
 def test_roots_folders_are_not_where_everybody_can_create_names(shared, monkeypatch):
     monkeypatch.setenv("SCALE_STATE_DIR", str(shared / "state"))
     with pytest.raises(PreflightError, match="no place for root's files"):
         state.folder("records")
 
 
-@needs_root
+@needs("root")
 def test_a_folder_that_others_come_to_change_is_refused_at_its_next_use(place):
     state.save(dead_record("one"))
     (place / "records").chmod(0o777)
@@ -96,7 +96,7 @@ def test_a_folder_that_others_come_to_change_is_refused_at_its_next_use(place):
         state.save(dead_record("two"))
 
 
-@needs_root
+@needs("root")
 def test_records_that_another_user_wrote_end_and_delete_nothing(place, tmp_path):
     records, kept = state.folder("records"), tmp_path / "kept"
     kept.mkdir()
@@ -196,7 +196,7 @@ def test_a_record_of_another_form_is_ignored(place):
     assert len(state.read_records().ignored) == 5
 
 
-@needs_root
+@needs("root")
 @pytest.mark.parametrize("way", ["mkdir {}", "mkdir {} && chmod 0777 {}", "ln -s /root {}"])
 def test_a_data_directory_that_another_user_can_change_is_refused(way, shared):
     as_other(way.replace("{}", str(shared / "data")))
@@ -210,7 +210,7 @@ def test_a_data_directory_of_this_user_in_a_shared_one_is_used(shared):
     state.make_ready(shared / "link" / "deeper")
 
 
-@needs_root
+@needs("root")
 def test_a_copied_program_that_was_changed_is_made_again(place, tmp_path):
     source = tmp_path / "home"
     (source / "bin").mkdir(parents=True)

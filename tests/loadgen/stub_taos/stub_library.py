@@ -10,8 +10,9 @@ from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 
-import pytest
 from loadgen_program import Outcome
+
+from tests.needs import need
 
 SOURCE = Path(__file__).parent / "stub_taos.c"
 
@@ -24,9 +25,7 @@ def _folder() -> Path:
 @cache
 def library(without: str = "") -> Path:
     """The stub, compiled once in a process; `without` names a function that it shall lack."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler")
+    compiler = need("cc")
     path = _folder() / f"libtaos{without}.so"
     flags = [f"-DWITHOUT_{without}"] if without else []
     command = [compiler, "-shared", "-fPIC", "-std=gnu11", "-O1", *flags, SOURCE, "-o", path]
