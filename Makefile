@@ -68,7 +68,7 @@ fuzz:  ## Fuzz what the load generator reads: ARGS="DRIVER SECONDS"; needs clang
 	$(PORTABLE_PYTHON) tools/fuzz.py $(ARGS)
 
 sanitize: $(VENV)/.ready-check  ## The load generator's tests under ASan, UBSan and TSan
-	PATH=$(CURDIR)/$(VENV)/bin:$$PATH loadgen/sanitize.sh $(VENV)/bin/python $(ARGS)
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" loadgen/sanitize.sh $(VENV)/bin/python $(ARGS)
 
 clean:  ## Remove what setup made
 	rm -rf $(VENV) build dist

@@ -6,6 +6,7 @@ import fcntl
 import os
 import pwd
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -365,7 +366,8 @@ def test_a_load_that_does_not_hear_a_signal_is_told_twice_and_then_killed(tmp_pa
     monkeypatch.setattr("scale_sweep.loadgen.process.STOP_S", 4.0)
     monkeypatch.setattr("scale_sweep.loadgen.process.HURRY_S", 60.0)
     program = tmp_path / "scale-loadgen"
-    program.write_text(f"#!{sys.executable}\n{STUBBORN}")
+    # Python's own path may have a blank, which no first line of a script can.
+    program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(STUBBORN)}\n")
     program.chmod(0o755)
     load = LoadProcesses(str(program), [{"protocol": "1"}], (0,), "")
     load.start()

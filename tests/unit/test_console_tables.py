@@ -14,7 +14,8 @@ from tests.unit.synthetic_run import mixed_run, synthetic_run
 
 @pytest.fixture
 def printed(monkeypatch):
-    """Prints into a terminal of this width, and returns the lines."""
+    """Prints into a terminal of this width, and returns the lines. Rich takes a dumb one to have 80 columns."""
+    monkeypatch.setenv("TERM", "xterm")
 
     def lines(width, show, *arguments):
         file = io.StringIO()

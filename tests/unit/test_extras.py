@@ -1,6 +1,7 @@
 """Optional parts of the installation: each option that needs one refuses with its name and the command, before it works."""
 
 import importlib.util
+import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -60,7 +61,7 @@ def test_an_option_whose_extra_is_missing_names_it_and_writes_nothing(monkeypatc
     assert isinstance(done.exception, UsageError) and done.exception.exit_code == 2
     assert f"{flag} needs {module}" in done.exception.message
     assert f"[{extra}]" in done.exception.message
-    assert done.exception.remedy == f"{sys.executable} -m pip install {module}"
+    assert shlex.split(done.exception.remedy) == [sys.executable, "-m", "pip", "install", module]
     assert not made.exists()
 
 

@@ -6,6 +6,7 @@ Refuses to import anything: whether a module is there is looked up without runni
 from __future__ import annotations
 
 import importlib.util
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,7 +32,7 @@ def install_command(packages: Sequence[str]) -> str:
     """The command that installs packages into the environment of this process: that of pip, or of pipx."""
     if "pipx" in Path(sys.prefix).parts:
         return f"pipx inject {Path(sys.prefix).name} {' '.join(packages)}"
-    return f"{sys.executable} -m pip install {' '.join(packages)}"
+    return shlex.join([sys.executable, "-m", "pip", "install", *packages])
 
 
 def require_extra(extra: str, feature: str) -> None:
