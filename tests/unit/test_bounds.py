@@ -4,7 +4,6 @@ bounds says what the source says."""
 import ast
 import fcntl
 import os
-import pwd
 import re
 import shlex
 import socket
@@ -332,7 +331,8 @@ def test_disks_whose_tools_hang_count_as_used_and_as_not_there(hanging, monkeypa
 
 def test_promtool_that_hangs_is_an_exit_code_with_words(hanging, monkeypatch):
     monkeypatch.setattr(processes, "BESIDE_S", 0.3)
-    state = SimpleNamespace(path=hanging, owner=pwd.getpwuid(os.geteuid()))
+    me = SimpleNamespace(pw_name="me", pw_uid=os.geteuid(), pw_gid=os.getegid())
+    state = SimpleNamespace(path=hanging, owner=me)
     assert processes.run_beside(state, [str(hanging / "promtool")]) == (124, "it did not end within 0 s")
 
 

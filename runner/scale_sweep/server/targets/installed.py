@@ -12,13 +12,15 @@ from scale_sweep.machine.state import distrust
 
 CACHE_VARIABLE = "SCALE_SERVERS_DIR"
 COPIES_VARIABLE = "SCALE_COPIED_SERVERS_DIR"  # on a host: the copies that `scale hosts prepare` made there
+NO_HOME = "/nonexistent"  # as Debian calls it
 COMPLETE = "complete"  # a file in the folder of a server, written last
 
 
 def servers_folder() -> Path:
     """The directory of all servers: the one that the variable names, else `scale/servers` in the user's cache."""
     named = os.environ.get(CACHE_VARIABLE, "")
-    cache = os.environ.get("XDG_CACHE_HOME", "") or str(Path.home() / ".cache")
+    home = os.path.expanduser("~")  # as it is, for a user that the system does not know
+    cache = os.environ.get("XDG_CACHE_HOME", "") or f"{home if home != '~' else NO_HOME}/.cache"
     return Path(named) if named else Path(cache) / "scale" / "servers"
 
 

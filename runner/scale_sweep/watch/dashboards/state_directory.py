@@ -62,7 +62,12 @@ class StateDirectory:
 
     @property
     def owner(self) -> pwd.struct_passwd:
-        return pwd.getpwnam(UNPRIVILEGED_USER) if os.geteuid() == 0 else pwd.getpwuid(os.geteuid())
+        uid = os.geteuid()
+        if uid == 0:
+            return pwd.getpwnam(UNPRIVILEGED_USER)
+        with contextlib.suppress(KeyError):  # a container may run as a number that has no name
+            return pwd.getpwuid(uid)
+        return pwd.struct_passwd((str(uid), "", uid, os.getegid(), "", "/", ""))
 
     @property
     def targets(self) -> Path:
