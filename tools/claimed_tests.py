@@ -6,8 +6,8 @@ thing that the machine has only once are claimed together (TOGETHER).
 
     SCALE_CLAIMS=FOLDER python -m pytest -p tools.claimed_tests ...
 
-The folder gets `total`, the number of tests, and for each process two files: the names of the tests that ended, and of
-those that failed.
+The folder gets `total`, the number of tests, and for each process three files: the names of the tests that ended, of
+those that failed, and why tests were skipped.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ LONGEST = (
     "test_load_processes", "test_fuzz_corpus", "test_tdengine_faults", "test_trial_order", "test_bounds",
     "test_cli_help", "test_compat_run", "test_diagnosis", "test_fit_models",
 )  # fmt: skip
-TOTAL, CLAIM, ENDED, FAILED = "total", ".claimed", ".ended", ".failed"
+TOTAL, CLAIM, ENDED, FAILED, SKIPPED = "total", ".claimed", ".ended", ".failed", ".skipped"
 
 
 def folder() -> Path:
@@ -114,11 +114,13 @@ def pytest_runtest_logfinish(nodeid: str) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Notes a failure: of the test, its fixtures, or both."""
+    """Notes a failure, of the test, its fixtures, or both; and why a test is skipped."""
     if report.failed:
         _note(FAILED, report.nodeid)
+    elif report.skipped and isinstance(report.longrepr, tuple):
+        _note(SKIPPED, report.longrepr[2].removeprefix("Skipped: ").replace("\n", " "))
 
 
-def _note(name: str, nodeid: str) -> None:
+def _note(name: str, text: str) -> None:
     with (folder() / f"{os.getpid()}{name}").open("a", encoding="utf-8", errors="backslashreplace") as file:
-        file.write(f"{nodeid}\n")
+        file.write(f"{text}\n")

@@ -25,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,7 +43,7 @@ ALONE = "mark.alone"  # stands in each file with such a test (tests/conftest.py)
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 NOTING = ("-p", "tools.claimed_tests", "-p", "no:cacheprovider")
 PYTEST = (sys.executable, "-m", "pytest", *NOTING)
-DURATIONS = ("--durations=15", "--durations-min=5")
+ALL = (*PYTEST, "--durations=15", "--durations-min=5")
 TESTS = "tests"  # the folder of notes of all processes that share the tests
 INTERRUPTED = 130
 CLEANING_S = 20.0  # what an interrupted process may take to end
@@ -50,20 +51,13 @@ LINE_S = 60.0  # between lines of progress, where output is no terminal
 # By sanitizer: what covers the most in about 100 CPU-seconds, builds included. `make sanitize` runs all of them.
 SANITIZED = {
     "address,undefined": (  # parsers of specs, arguments and answers; the drivers' error paths
-        "test_loadgen_spec",
-        "test_loadgen_files",
-        "test_loadgen_histogram",
-        "test_tdengine_faults",
-        "test_lines_driver",
-        "test_cassandra_driver",
+        "test_loadgen_spec", "test_loadgen_files", "test_loadgen_histogram", "test_tdengine_faults",
+        "test_lines_driver", "test_cassandra_driver",
     ),
     "thread": (  # counters that threads share, several processes, requests that fail
-        "test_loadgen_counts",
-        "test_load_processes",
-        "test_loadgen_simulated",
-        "test_tdengine_faults",
+        "test_loadgen_counts", "test_load_processes", "test_loadgen_simulated", "test_tdengine_faults",
     ),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,16 +100,20 @@ def main(arguments: list[str]) -> int:
 def quick_tests(run: Run) -> int:
     """Unit and load generator."""
     command = [*PYTEST, "-q", "--no-header", *QUICK, "-m", "not alone and not monte_carlo"]
-    return code(run, [started(run, f"process {n + 1}", command, TESTS) for n in range(PROCESSES)], only_failed=True)
+    parts = [started(run, f"process {n + 1}", command, TESTS) for n in range(PROCESSES)]
+    first = code(run, parts, only_failed=True)
+    for reason, count in Counter(noted(run.notes, claimed_tests.SKIPPED)).most_common():
+        print(f"skipped {count}: {reason}")
+    return first
 
 
 def all_tests(run: Run) -> int:
     """Everything."""
-    command = [*PYTEST, *DURATIONS, "tests", "-m", "not alone"]
+    command = [*ALL, "tests", "-m", "not alone"]
     parts = [started(run, f"process {n + 1}", command, TESTS) for n in range(ALL_PROCESSES)]
     parts += [started(run, "sanitizers", sanitized(run.notes), "sanitizers")] if has_cmake() else []
     first = code(run, parts)
-    alone = [*PYTEST, *DURATIONS, *files_with_alone(), "-m", "alone"]
+    alone = [*ALL, *files_with_alone(), "-m", "alone"]
     return code(run, [started(run, "alone", alone, "alone")]) or first
 
 
@@ -211,20 +209,20 @@ class Progress:
 
 def progress(notes: Path) -> Progress:
     """What the processes have noted so far."""
-
-    def lines(name: str) -> list[str]:
-        """Those of files with this end of their names, and the set of tests if it is not the first."""
-        return [
-            line if path.parent.name == TESTS else f"{line} ({path.parent.name})"
-            for path in sorted(notes.glob(f"*/*{name}"))
-            for line in path.read_text(encoding="utf-8").splitlines()
-        ]
-
     return Progress(
-        ended=len(lines(claimed_tests.ENDED)),
-        failed=tuple(dict.fromkeys(lines(claimed_tests.FAILED))),
-        total=sum(int(line.split()[0]) for line in lines(claimed_tests.TOTAL)),
+        ended=len(noted(notes, claimed_tests.ENDED)),
+        failed=tuple(dict.fromkeys(noted(notes, claimed_tests.FAILED))),
+        total=sum(int(line.split()[0]) for line in noted(notes, claimed_tests.TOTAL)),
     )
+
+
+def noted(notes: Path, name: str) -> list[str]:
+    """The lines of files with this end of their names, and the set of tests if it is not the first."""
+    return [
+        line if path.parent.name == TESTS else f"{line} ({path.parent.name})"
+        for path in sorted(notes.glob(f"*/*{name}"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def show_progress(now: Progress, begun: float, *, is_last: bool) -> None:
