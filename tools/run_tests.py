@@ -6,10 +6,9 @@
 
 Without arguments, tests that measure (`alone`) and those that draw many samples (`monte_carlo`) are left out.
 
-`--all` runs all tests, as fast as two cores allow: four processes claim one file after the other, and a part of the
-load generator's tests runs under sanitizers beside them; then `alone`. Most tests wait for servers and disks, so more
-processes than cores run beside each other. Each is a plain pytest: some tests interrupt their own process, which ends
-the worker of a distributed run. Tests marked `alone` measure: they run last, and nothing beside them.
+`--all` runs all tests: four processes claim one file after the other, and a part of the load generator's tests runs
+under sanitizers beside them; then `alone`, with nothing beside it, because it measures. Each is a plain pytest: some
+tests interrupt their own process, which ends the worker of a distributed run.
 
 A test's name appears when it fails, and what a process wrote when all have ended. After an interrupt (SIGINT, SIGTERM,
 SIGHUP) each process is interrupted once, so that its tests remove what they made, and the names appear again.
@@ -93,6 +92,7 @@ def main(arguments: list[str]) -> int:
                 end(run.parts)
         except KeyboardInterrupt:
             names = progress(run.notes).failed
+            show(run.parts if names else [])
             print(f"\n== interrupted; failed until then: {len(names)}", *names, sep="\n   ", flush=True)
             return INTERRUPTED
 
@@ -190,12 +190,16 @@ def code(run: Run, parts: Sequence[Part], *, only_failed: bool = False) -> int:
             next_line = time.monotonic() + LINE_S
             show_progress(now, run.begun, is_last=not is_running)
         time.sleep(0.5 if is_running else 0)
-    for part in parts:
-        if part.process.returncode or not only_failed:
-            part.output.seek(0)
-            sys.stdout.write(part.output.read())
-            print(f"== {part.name}: exit code {part.process.returncode}", flush=True)
+    show([part for part in parts if part.process.returncode or not only_failed])
     return next((part.process.returncode for part in parts if part.process.returncode), 0)
+
+
+def show(parts: Sequence[Part]) -> None:
+    """What each wrote."""
+    for part in parts:
+        part.output.seek(0)
+        sys.stdout.write(part.output.read())
+        print(f"== {part.name}: exit code {part.process.returncode}", flush=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,6 +80,7 @@ def test_a_failed_test_is_named_at_once_and_after_an_interrupt(tmp_path, number)
         end = process.stdout.read()
     assert named == "FAILED test_suite.py::test_bad\n"
     assert end.endswith("== interrupted; failed until then: 1\n   test_suite.py::test_bad\n")
+    assert ">       assert False" in end, "what it wrote"
     assert process.returncode == run_tests.INTERRUPTED
     assert not (tmp_path / "waiting").exists(), "the fixture was torn down"
 
