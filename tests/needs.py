@@ -61,7 +61,7 @@ def module(name: str) -> ModuleType:
     """An optional package of Python: a file of tests is skipped without it."""
     if is_required():
         return importlib.import_module(name)
-    return pytest.importorskip(name, reason=f"Python has no {name}: make .venv/.ready-ci")
+    return pytest.importorskip(name, reason=f"Python has no {name}: `make test-all` installs it")
 
 
 def is_required() -> bool:

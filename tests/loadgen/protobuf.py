@@ -6,7 +6,9 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import pyarrow
+from tests.needs import module
+
+pyarrow = module("pyarrow")
 
 _VARINT, _EIGHT_BYTES, _BYTES = 0, 1, 2
 

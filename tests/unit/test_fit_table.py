@@ -13,6 +13,7 @@ from scale_sweep.analysis.fit.rows import make_rows
 from scale_sweep.analysis.fit.table import CsvColumns, parse_table
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import app
+from tests.needs import module
 
 GOOD = "n,x,kind\n1,100,a\n2,190,a\n3,280,a\n4,360,a\n5,440,a\n6,515,a\n"
 
@@ -190,6 +191,7 @@ def test_three_points_are_told_what_they_cannot_tell(tmp_path):
 
 
 def test_people_get_tables_and_a_picture(tmp_path):
+    module("matplotlib")
     picture = tmp_path / "curve.png"
     done = run(tmp_path, GOOD, "--png", str(picture))
     assert "Contended (Amdahl fits best)" in done.stdout

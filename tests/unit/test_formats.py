@@ -6,7 +6,6 @@ import json
 import math
 from dataclasses import replace
 
-import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
 
@@ -16,10 +15,12 @@ from scale_sweep.model import KnobColumn, KnobRole
 from scale_sweep.results.formats import as_csv, as_json, as_parquet, columns_of
 from scale_sweep.results.store.outside import write_outside
 from scale_sweep.results.store.texts import point_columns
+from tests.needs import module
 from tests.unit.factories import amounts
 from tests.unit.stored import store
 from tests.unit.synthetic_run import mixed_run
 
+parquet = module("pyarrow.parquet")
 RUN = mixed_run()
 
 
@@ -27,7 +28,7 @@ RUN = mixed_run()
 def test_all_formats_say_the_same(what):
     columns = columns_of(RUN, what)
     as_objects = json.loads(as_json(columns))
-    table = pyarrow.parquet.read_table(io.BytesIO(as_parquet(columns)))
+    table = parquet.read_table(io.BytesIO(as_parquet(columns)))
     lines = list(csv.DictReader(io.StringIO(as_csv(columns).decode())))
     assert table.to_pylist() == as_objects
     assert len(lines) == len(as_objects) == len(columns.rows) > 4
@@ -36,7 +37,7 @@ def test_all_formats_say_the_same(what):
 
 
 def test_points_are_the_columns_of_points_csv_with_types():
-    table = pyarrow.parquet.read_table(io.BytesIO(as_parquet(columns_of(RUN, "points"))))
+    table = parquet.read_table(io.BytesIO(as_parquet(columns_of(RUN, "points"))))
     assert table.column_names == list(point_columns(RUN.plan))
     kinds = {field.name: str(field.type) for field in table.schema}
     assert kinds["rows_per_s"] == "double"
@@ -93,7 +94,7 @@ def test_the_command_writes_several_formats_at_once(tmp_path):
     )
     assert done.exit_code == 0, done.output
     ticks = sum(len(s) for s in RUN.timeseries.values())
-    assert pyarrow.parquet.read_table(tmp_path / "a.parquet").num_rows == ticks
+    assert parquet.read_table(tmp_path / "a.parquet").num_rows == ticks
     assert len((tmp_path / "a.csv").read_text().splitlines()) == ticks + 1
     assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
 

@@ -8,6 +8,7 @@ import pytest
 
 from scale_sweep.plan.complete import column_mistakes
 from scale_sweep.server.targets import all_facts
+from tests.needs import module
 from tests.unit.factories import make_sweep
 from tests.unit.whole_commands import Ended, run
 
@@ -151,6 +152,7 @@ def test_more_work_than_a_plan_may_have_is_refused_before_it_is_done(tmp_path, w
 
 
 def test_a_pipe_that_nobody_reads_is_not_waited_for(tmp_path):
+    module("matplotlib")
     (tmp_path / "t.csv").write_text("n,x\n1,1\n2,2\n3,3\n")
     os.mkfifo(tmp_path / "pipe")
     ended = run("fit", "t.csv", "--n", "n", "--x", "x", "--png", "pipe", cwd=tmp_path)

@@ -5,15 +5,16 @@ import io
 import subprocess
 import sys
 
-import pandas
-import polars
 import pytest
 
 import scale_sweep
 from scale_sweep.base import extras
 from scale_sweep.base.errors import UsageError
 from scale_sweep.results.formats import as_csv, columns_of
+from tests.needs import module
 from tests.unit.stored_runs import unpacked
+
+pandas, polars = module("pandas"), module("polars")
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from scale_sweep.results.store.codec import SCHEMA, to_json
 from scale_sweep.results.store.follow import Follower
 from scale_sweep.results.store.reader import read_manifest, read_run
 from scale_sweep.verify import verify_run
+from tests.needs import module
 from tests.unit.stored_runs import NAMES, unpacked
 
 UNREPORTED = {"fit.json", "report.md", "report.html"}  # a killed run has none of them yet
@@ -176,6 +177,7 @@ def test_it_compares_with_itself(name, path):
 
 
 def test_its_points_are_exported_as_they_are_stored(path, tmp_path):
+    module("pyarrow")
     files = {kind: tmp_path / f"points.{kind}" for kind in ("csv", "json", "parquet")}
     flags = [word for kind, file in files.items() for word in (f"--{kind}", file)]
     assert scale("export", path, *flags).exit_code == 0

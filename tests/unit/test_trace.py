@@ -3,7 +3,6 @@
 import io
 
 import numpy as np
-import pyarrow.parquet
 import pytest
 
 from scale_sweep.base.errors import UsageError
@@ -15,7 +14,10 @@ from scale_sweep.model import ArtifactMade
 from scale_sweep.results.store.files import RunFiles
 from scale_sweep.results.store.sums import read_sums
 from scale_sweep.sweep.resolve import resolve_sweep
+from tests.needs import module
 from tests.unit.trial_orders import artifact_of, notes_of, trial_order
+
+parquet = module("pyarrow.parquet")
 
 
 def traces_of(events):
@@ -29,7 +31,7 @@ def trial_of(folder, **flags: str):
 def test_a_trial_keeps_its_requests(tmp_path):
     events = trial_of(tmp_path, load__trace="1", load__trace_max="10M")
     (made,) = traces_of(events)
-    table = pyarrow.parquet.read_table(io.BytesIO(made.content))
+    table = parquet.read_table(io.BytesIO(made.content))
     summary = read_recorded(artifact_of(events, "loadgen.jsonl")).summary
     assert summary is not None
     assert table.num_rows == summary.requests > 10
@@ -53,7 +55,7 @@ def test_without_a_trace_there_is_no_file(tmp_path):
 def test_what_has_no_room_is_noted(tmp_path):
     events = trial_of(tmp_path, load__trace="2", load__trace_max="5")
     (made,) = traces_of(events)
-    assert pyarrow.parquet.read_table(io.BytesIO(made.content)).num_rows == 5
+    assert parquet.read_table(io.BytesIO(made.content)).num_rows == 5
     (note,) = notes_of(events)
     assert "requests are not in trace.parquet" in note and "--trace-max 5" in note
 
@@ -67,7 +69,7 @@ def test_records_of_several_processes_are_one_table_by_time(tmp_path):
     for spec, content in zip(specs, (one, two), strict=False):
         with open(spec["trace"], "wb") as file:
             file.write(content)
-    table = pyarrow.parquet.read_table(io.BytesIO(parquet_of(str(tmp_path), 5, 20, {"scale.trial": "a"})))
+    table = parquet.read_table(io.BytesIO(parquet_of(str(tmp_path), 5, 20, {"scale.trial": "a"})))
     assert table["operation"].to_pylist() == ["point", "write", "range"]
     assert table["outcome"].to_pylist() == ["ok", "unanswered", "failed"]
     assert table["load_process"].to_pylist() == [0, 1, 0]
