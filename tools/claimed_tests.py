@@ -8,6 +8,9 @@ thing that the machine has only once are claimed together (TOGETHER).
 
 The folder gets `total`, the number of tests, and for each process three files: the names of the tests that ended, of
 those that failed, and why tests were skipped.
+
+`.ci/run` runs tests on two machines: SCALE_NOTE_PASSED names a file that gets the names of the tests that passed, and
+SCALE_PASSED_BEFORE one whose tests are left out. A test that was skipped or left out before is not in it.
 """
 
 from __future__ import annotations
@@ -61,6 +64,8 @@ LONGEST = (
 )  # fmt: skip
 TOTAL, CLAIM, ENDED, FAILED, SKIPPED = "total", ".claimed", ".ended", ".failed", ".skipped"
 
+NOTE_PASSED, PASSED_BEFORE = "SCALE_NOTE_PASSED", "SCALE_PASSED_BEFORE"
+
 
 def folder() -> Path:
     """Where the processes meet. Raises KeyError if the variable is not set."""
@@ -90,6 +95,14 @@ def units(items: list[pytest.Item]) -> list[list[pytest.Item]]:
     return [found[unit] for unit in sorted(found, key=rank)]
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what passed before."""
+    if before := os.environ.get(PASSED_BEFORE):
+        names = set(Path(before).read_text(encoding="utf-8").splitlines())
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in names])
+        items[:] = [item for item in items if item.nodeid not in names]
+
+
 def pytest_runtestloop(session: pytest.Session) -> bool:
     """Runs what is claimed. The next file is claimed before the last test of one, so that fixtures are kept."""
     if session.testsfailed:
@@ -114,13 +127,19 @@ def pytest_runtest_logfinish(nodeid: str) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Notes a failure, of the test, its fixtures, or both; and why a test is skipped."""
+    """Notes a failure, of the test, its fixtures, or both; why a test is skipped; and a test that passed."""
     if report.failed:
         _note(FAILED, report.nodeid)
     elif report.skipped and isinstance(report.longrepr, tuple):
         _note(SKIPPED, report.longrepr[2].removeprefix("Skipped: ").replace("\n", " "))
+    elif report.passed and report.when == "call" and (path := os.environ.get(NOTE_PASSED)):
+        _append(Path(path), report.nodeid)
 
 
 def _note(name: str, text: str) -> None:
-    with (folder() / f"{os.getpid()}{name}").open("a", encoding="utf-8", errors="backslashreplace") as file:
+    _append(folder() / f"{os.getpid()}{name}", text)
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
         file.write(f"{text}\n")

@@ -100,3 +100,24 @@ def test_what_is_claimed_first_exists():
     first = [*claimed_tests.LONGEST, *(name for group in claimed_tests.TOGETHER for name in group)]
     assert len(first) == len(set(first))
     assert [name for name in first if not list(ROOT.glob(f"tests/*/{name}.py"))] == []
+
+
+def test_what_passed_before_is_left_out_and_nothing_else(tmp_path):
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite/test_one.py").write_text(
+        "import pytest\ndef test_a(): pass\ndef test_b(): pytest.skip('x')\ndef test_c(): assert 0\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tools.claimed_tests", "-p", "no:cacheprovider", "--rootdir"]
+    command += [str(tmp_path), "-c", "/dev/null", str(tmp_path / "suite")]
+    first, second = {claimed_tests.NOTE_PASSED: "passed"}, {claimed_tests.PASSED_BEFORE: "passed"}
+    ran = []
+    for number, words in enumerate((first, second)):
+        (claims := tmp_path / f"claims-{number}").mkdir()
+        named = {name: str(tmp_path / file) for name, file in words.items()}
+        environment = {**os.environ, claimed_tests.CLAIMS: str(claims), "PYTHONPATH": str(ROOT / "runner"), **named}
+        ran.append(
+            subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60).stdout
+        )
+    assert (tmp_path / "passed").read_text() == "suite/test_one.py::test_a\n"
+    assert "1 failed, 1 passed, 1 skipped" in ran[0]
+    assert "1 failed, 1 skipped, 1 deselected" in ran[1]
