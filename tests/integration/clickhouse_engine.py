@@ -41,7 +41,7 @@ def engine(folder: Path) -> Iterator[str]:
         yield f"127.0.0.1:{port}"
     finally:
         server.kill()
-        server.wait(20)
+        server.wait(60)
 
 
 def serve() -> None:

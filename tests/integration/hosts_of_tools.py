@@ -44,7 +44,7 @@ def on(host, line):
     """What a line of the shell prints on a host."""
     options = ("-o", f"UserKnownHostsFile={STATE}/known_hosts", "-o", "BatchMode=yes", "-i", f"{STATE}/key")
     words = ["ssh", *options, f"root@{NETWORK}.{10 + host}", line]
-    return subprocess.run(words, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL).stdout
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL).stdout
 
 
 def left_on(host, also=""):

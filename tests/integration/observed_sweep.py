@@ -105,7 +105,7 @@ def dashboards_room() -> Iterator[Path]:
 
 def read(url: str) -> bytes:
     """The page of metrics."""
-    with urllib.request.urlopen(url, timeout=5) as reply:
+    with urllib.request.urlopen(url, timeout=30) as reply:
         return reply.read()
 
 

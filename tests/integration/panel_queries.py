@@ -46,7 +46,7 @@ class Watched:
     def get(self, path: str, **parameters: Any) -> Any:
         """The data of an answer of Prometheus' API."""
         query = urllib.parse.urlencode(parameters)
-        with urllib.request.urlopen(f"{self.prometheus}/api/v1/{path}?{query}", timeout=30) as answer:
+        with urllib.request.urlopen(f"{self.prometheus}/api/v1/{path}?{query}", timeout=60) as answer:
             return json.load(answer)["data"]
 
     def instant(self, expr: str, at: float, values: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ class Prometheus:
     def query(self, expression: str, at: float | None = None) -> list[dict[str, Any]]:
         """An instant query's result."""
         fields = {"query": expression, **({"time": f"{at:.3f}"} if at is not None else {})}
-        with urllib.request.urlopen(f"{self.url}/api/v1/query?{urllib.parse.urlencode(fields)}", timeout=10) as reply:
+        with urllib.request.urlopen(f"{self.url}/api/v1/query?{urllib.parse.urlencode(fields)}", timeout=60) as reply:
             return json.load(reply)["data"]["result"]
 
     def values(self, expression: str, label: str, at: float | None = None) -> dict[str, float]:
@@ -68,7 +68,7 @@ def prometheus(folder: Path, *targets: str, data: Path | None = None) -> Iterato
         yield found
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=60)
 
 
 def _wait_ready(found: Prometheus, process: subprocess.Popen[bytes], log: Path) -> None:
@@ -76,7 +76,7 @@ def _wait_ready(found: Prometheus, process: subprocess.Popen[bytes], log: Path) 
     while time.monotonic() < deadline:
         assert process.poll() is None, log.read_text()[-2000:]
         with contextlib.suppress(OSError):
-            urllib.request.urlopen(f"{found.url}/-/ready", timeout=2).close()
+            urllib.request.urlopen(f"{found.url}/-/ready", timeout=10).close()
             return
         time.sleep(0.1)
     raise AssertionError("Prometheus did not become ready: " + log.read_text()[-2000:])
@@ -91,5 +91,5 @@ def blocks_of(openmetrics: Path, data: Path) -> None:
 
 def checked(page: bytes) -> str:
     """What promtool says against a page of metrics; "" when nothing."""
-    done = subprocess.run([need("promtool"), "check", "metrics"], input=page, capture_output=True, timeout=30)
+    done = subprocess.run([need("promtool"), "check", "metrics"], input=page, capture_output=True, timeout=60)
     return (done.stdout + done.stderr).decode() + ("" if done.returncode == 0 else f" (exit code {done.returncode})")

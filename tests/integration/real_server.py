@@ -79,7 +79,7 @@ class RealServer:
         """Its exit code."""
         assert self.process is not None
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(60)
 
     def log(self) -> str:
         """All that it said."""

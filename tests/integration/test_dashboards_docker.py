@@ -46,7 +46,7 @@ def up(room: Path) -> dict[str, Any]:
 
 def speedups(url: str, at: float) -> dict[str, float]:
     query = urllib.parse.urlencode({"query": f'scale_curve_speedup_ratio{{run="{RUN}"}}', "time": at})
-    with urllib.request.urlopen(f"{url}/api/v1/query?{query}", timeout=10) as answer:
+    with urllib.request.urlopen(f"{url}/api/v1/query?{query}", timeout=60) as answer:
         rows = json.load(answer)["data"]["result"]
     return {row["metric"]["level"]: float(row["value"][1]) for row in rows}
 

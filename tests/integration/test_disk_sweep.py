@@ -96,7 +96,6 @@ def swept(tmp_path_factory, data_dir):
                 str(port),
             ),
             cwd=folder,
-            timeout_s=300,
         )
     assert_measured(done)
     document = json.loads(done.stdout)
@@ -210,7 +209,6 @@ def test_a_container_is_under_the_disks_limits_too(tmp_path, data_dir):
         "5s",
         "--json",
         cwd=tmp_path,
-        timeout_s=200,
     )
     assert_measured(done)
     (trial,) = json.loads(done.stdout)["trials"]
@@ -236,7 +234,6 @@ def test_a_disk_about_to_fill_ends_the_trial_by_name(tmp_path, data_dir):
             "--json",
         ),
         cwd=tmp_path,
-        timeout_s=120,
     )
     assert done.returncode == 10, done.stderr
     verdict = json.loads(done.stdout)["trials"][0]["verdict"]

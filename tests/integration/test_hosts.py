@@ -59,7 +59,7 @@ def _environment():
 def on(host, line):
     """What a line of the shell prints on a host, also while its network is cut."""
     argv = [TOOL, "in", f"host{host}", "sh", "-c", f"PATH=$PATH:/usr/sbin; {line}"]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL).stdout
+    return subprocess.run(argv, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL).stdout
 
 
 def left_on(host):
@@ -197,7 +197,7 @@ def ends_with_its_controller(inventory, server, load, results):
     process = begun(inventory, results)
     assert "postgres" in left_on(server) and "scale-loadgen" in left_on(load)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
     await_gone((server, load), 60)
 
 
@@ -241,7 +241,7 @@ def test_data_in_memory_is_on_the_servers_host_and_gone_after_the_run_and_after_
     process = begun(pairs[0], tmp_path, *words)
     assert "tmpfs" in memory_on(1) and memory_on(2) == []
     on(1, "pkill -9 -f '^[^ ]*python3 -m scale_sweep.agent'")
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=240)
     lost, second = trials_of(tmp_path)
     assert lost["verdict"]["kind"] == "ABORTED" and "host1" in json.dumps(lost["verdict"]), output
     assert second["verdict"]["kind"] != "ABORTED" and second["measurement"]["rows_counted"], output
@@ -285,7 +285,7 @@ def goes_on_after_a_cut(inventory, load, results):
         cut(load)
     finally:
         join(load)
-    output, _ = process.communicate(timeout=180)
+    output, _ = process.communicate(timeout=240)
     first, second = trials_of(results)
     assert first["verdict"]["kind"] == "ABORTED" and f"host{load}" in json.dumps(first["verdict"]), output
     assert second["verdict"]["kind"] != "ABORTED" and second["measurement"]["rows_counted"], output
@@ -299,7 +299,7 @@ def is_resumed_after_a_cut(inventory, server, results):
         process.send_signal(signal.SIGINT)
     finally:
         join(server)
-    output, _ = process.communicate(timeout=120)
+    output, _ = process.communicate(timeout=240)
     (first,) = trials_of(results)
     assert first["verdict"]["kind"] == "ABORTED" and f"host{server}" in json.dumps(first["verdict"]), output
     resumed = scale("resume", "last", "--results", results, "--no-metrics")

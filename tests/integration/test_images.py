@@ -44,7 +44,7 @@ def engine():
 
 def build(home, tmp_path, *more):
     words = ("images", "build", "tdengine", "--home", str(home), "--image", IMAGE, *more)
-    return run(*words, cwd=tmp_path, timeout_s=60)
+    return run(*words, cwd=tmp_path)
 
 
 def test_the_image_runs_its_server_and_has_its_library(home, engine, tmp_path):

@@ -91,7 +91,7 @@ def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir, only_cleaner
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert run("clean", "--data-dir", str(data_dir), cwd=tmp_path).returncode == 0
-    wait_for(lambda: not ours_running(data_dir), 30)
+    wait_for(lambda: not ours_running(data_dir), 90)
     assert server not in makers_of_segments()
     resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
     assert_measured(resumed)

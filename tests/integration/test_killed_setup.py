@@ -23,7 +23,7 @@ from tests.integration.leftovers import records_in
 pytestmark = pytest.mark.alone  # shared memory is the machine's: what others' tests leave for a moment would be seen
 WHEEL = load_target("postgres").find("").home
 OTHERS = [str(home) for home in Path("/usr/lib/postgresql").glob("*") if (home / "bin" / "initdb").exists()]
-ROUNDS, LIMIT_S, SETTLE_S = 4, 30.0, 10.0
+ROUNDS, LIMIT_S, SETTLE_S = 4, 50.0, 30.0
 # Starts a runner for each line that it reads: a fork, so that the imports are paid for once.
 PROVIDE = """
 import os, sys, time

@@ -22,7 +22,7 @@ QUICK = ("--runtime", "process", "--replicates", "1", "--duration", "4s", "--war
     ],
 )
 def test_the_limit_that_was_provoked_is_named(tmp_path, words, kinds):
-    done = run("sweep", "cpu", *QUICK, *words, cwd=tmp_path, timeout_s=120)
+    done = run("sweep", "cpu", *QUICK, *words, cwd=tmp_path)
     trial = json.loads(done.stdout)["trials"][0]
     limit, taken_by = (
         trial["verdict"]["bottleneck"],

@@ -9,7 +9,7 @@ import pytest
 from tests.integration.cli import run, start
 
 NULL = ("sweep", "cpu", "--target", "null", "--cores", "1", "--replicates", "1", "--warmup", "0s", "--no-metrics")
-SECONDS = 60.0
+SECONDS = 120.0
 
 
 def words(tmp_path, *more):

@@ -39,7 +39,6 @@ def test_a_sweep_grows_to_its_limit_bridges_its_boundary_and_ends_with_its_ancho
         "1=4,2=8",
         "--ablation",
         cwd=tmp_path,
-        timeout_s=240,
     )
     assert_measured(done)
     assert "the limit is 3 replicates" in done.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 from scale_sweep.server.runtimes.local import free_port
 from tests.integration import cli
 
-DEADLINE_S = 60.0
+DEADLINE_S = 120.0
 
 
 def metrics(port: int) -> str:
@@ -22,7 +22,7 @@ def metrics(port: int) -> str:
         assert time.monotonic() < deadline, page
         time.sleep(0.1)
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
                 page = answer.read().decode()
         except OSError:
             continue

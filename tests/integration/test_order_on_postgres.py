@@ -64,7 +64,7 @@ def test_a_thread_that_is_asked_to_end_leaves_nothing(folder):
 
     def work():
         try:
-            for event in run_trial(trial_order(folder, "postgres", load__duration="60s"), stop):
+            for event in run_trial(trial_order(folder, "postgres", load__duration="400s"), stop):
                 if isinstance(event, PhaseEntered) and event.phase == "measure":
                     stop.request()
         except BaseException as error:
@@ -72,7 +72,7 @@ def test_a_thread_that_is_asked_to_end_leaves_nothing(folder):
 
     thread = threading.Thread(target=work)
     thread.start()
-    thread.join(90)
+    thread.join(200)
     assert not thread.is_alive()
     assert [type(error) for error in raised] == [Stopped]
 
@@ -87,7 +87,7 @@ def test_a_runner_killed_while_a_thread_runs_a_trial_leaves_no_server(folder, on
     finally:
         runner.send_signal(signal.SIGKILL)
         runner.communicate()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while lives(pid):
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -101,7 +101,7 @@ def server_pid(folder):
 
 
 def end_a_connection_of_the_load(pid):
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while True:
         busy = [c for c in psutil.Process(pid).children() if "COPY" in " ".join(c.cmdline())]
         if busy:
@@ -112,7 +112,7 @@ def end_a_connection_of_the_load(pid):
 
 def test_a_load_that_fails_leaves_samples_its_summary_and_its_notes(folder):
     events = []
-    for event in run_trial(trial_order(folder, "postgres", load__duration="30s"), Stop()):
+    for event in run_trial(trial_order(folder, "postgres", load__duration="60s"), Stop()):
         events.append(event)
         if isinstance(event, PhaseEntered) and event.phase == "measure":
             end_a_connection_of_the_load(server_pid(folder))
@@ -126,7 +126,7 @@ def test_a_load_that_fails_leaves_samples_its_summary_and_its_notes(folder):
 
 def test_a_server_that_dies_is_the_cause_and_what_was_seen_is_kept(folder):
     events = []
-    for event in run_trial(trial_order(folder, "postgres", load__duration="30s"), Stop()):
+    for event in run_trial(trial_order(folder, "postgres", load__duration="60s"), Stop()):
         events.append(event)
         if isinstance(event, PhaseEntered) and event.phase == "measure":
             os.kill(server_pid(folder), signal.SIGKILL)

@@ -60,20 +60,20 @@ def assert_the_others_end(folder):
         for command in commands
     ]
     for (how, code, lines), command, process in ending:
-        words = process.communicate(timeout=60)[1]
+        words = process.communicate(timeout=120)[1]
         assert (process.returncode, len(words.splitlines())) == (code, lines), (how, command, words)
         assert not lines or words.startswith("scale: standard output cannot be written: ")
     for command in commands[:2]:
         process = redirected("", *command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.stdout.close()
         assert process.stderr.read() == ""
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=120) == 0
 
 
 def assert_watching_ends_with_its_reader(folder):
     watching = redirected("2>&1", "watch", "last", "--results", "r", cwd=folder, stdout=subprocess.PIPE)
     watching.stdout.close()
-    assert watching.wait(timeout=30) == 0
+    assert watching.wait(timeout=120) == 0
 
 
 @pytest.mark.parametrize("has_terminal", [True, False], ids=["its-own-terminal", "another-ones-terminal"])
@@ -81,7 +81,7 @@ def test_a_closed_terminal_ends_the_sweep_that_it_controls_and_no_other(tmp_path
     ours, inner = pty.openpty()
     # Whoever runs the tests by nohup ignores SIGHUP, and so would the sweep.
     session = ("env", "--default-signal=HUP", "setsid", *(["--ctty"] if has_terminal else []), SCALE)
-    words = sweep_words(data_dir, "r", "60s" if has_terminal else "2s")
+    words = sweep_words(data_dir, "r", "200s" if has_terminal else "2s")
     process = subprocess.Popen([*session, *words], cwd=tmp_path, stdin=inner, stdout=inner, stderr=inner)
     os.close(inner)
     deadline = time.monotonic() + 60
@@ -93,10 +93,10 @@ def test_a_closed_terminal_ends_the_sweep_that_it_controls_and_no_other(tmp_path
         assert_watching_ends_with_its_reader(tmp_path)
     os.close(ours)
     if has_terminal:
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=120) == 130
         assert json.loads(run("list", "--results", "r", "--json", cwd=tmp_path).stdout)[0]["status"] == "interrupted"
     else:
-        assert process.wait(timeout=90) == 0
+        assert process.wait(timeout=120) == 0
         assert is_whole(tmp_path, "r")
     assert list(data_dir.iterdir()) == []
 
@@ -120,7 +120,7 @@ def test_ctrl_c_ends_the_command_without_a_traceback_from_its_first_moment_on(tm
         process.stdout.readline()
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
-        words = process.communicate(timeout=60)[1]
+        words = process.communicate(timeout=120)[1]
         assert "Traceback" not in words, (delay, words)
         assert "KeyboardInterrupt" not in words, (delay, words)
         assert process.returncode == 130, (delay, words)

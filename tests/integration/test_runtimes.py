@@ -83,7 +83,7 @@ def provide(cleanup, kind, data_dir, placement=ONE, memory_bytes=None, spec=None
 
 
 def connect(server) -> psycopg.Connection:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while True:
         try:
             return psycopg.connect(
@@ -142,7 +142,7 @@ time.sleep(60)
 
 
 def wait_for(path):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not path.exists():
         assert time.monotonic() < deadline, path
         time.sleep(0.02)
@@ -220,7 +220,7 @@ def test_a_server_that_the_kernel_kills_for_memory_is_known_as_such(kind, data_d
     )
     server = start(kind, data_dir, memory_bytes=64 * 2**20, spec=spec)
     try:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not server.out_of_memory().killed:
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -247,7 +247,7 @@ def test_no_program_of_a_server_runs_before_its_record_is_on_the_disk(data_dir, 
     spec = ServerSpec(argv=("/bin/sh", "-c", f"echo made > {made}; exec sleep 60"), stop_signal="SIGKILL")
     server = start(("process", "", ""), data_dir, spec=spec)
     try:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 50
         while not made.exists():
             assert time.monotonic() < deadline
             time.sleep(0.02)
@@ -265,7 +265,7 @@ def test_a_server_that_does_not_start_says_why_and_leaves_nothing(kind, data_dir
         assert "out of luck" in error.message
         return
     try:
-        for _ in range(100):
+        for _ in range(1000):
             if not server.alive():
                 break
             psutil.time.sleep(0.05)
@@ -332,9 +332,10 @@ def test_a_disk_without_room_leaves_no_directory(kind, data_dir):
 
 
 def test_a_server_stopped_during_its_setup_heeds_its_stop_signal(kind, data_dir):
+    server = start(kind, data_dir)
     begun = time.monotonic()
-    start(kind, data_dir).stop()
-    assert time.monotonic() - begun < ServerSpec(argv=()).stop_timeout_s / 2
+    server.stop()
+    assert time.monotonic() - begun < 12, "one that did not heed it would be killed after 15 s"
 
 
 @pytest.mark.docker

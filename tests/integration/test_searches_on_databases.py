@@ -58,7 +58,7 @@ def test_a_killed_search_begins_again_and_finished_levels_stay(tmp_path, data_di
     other = waited_for(lambda: [p for p in run_dir.glob("trials/*/step-02.jsonl") if p.parent != done.parent])[0]
     killed_rates = [line["rate"] for line in lines_of(other.parent / "journal.jsonl") if line["event"] == "step"]
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     waited_for(lambda: not ours_running(data_dir))
     assert not (other.parent / "trial.json").exists() and len(killed_rates) >= 2
 

@@ -18,8 +18,8 @@ from scale_sweep.model import BottleneckKind, IntervalSeen, PhaseEntered, Verdic
 from scale_sweep.server.targets.postgres.postgres_target import PostgresTarget
 from tests.unit.trial_orders import artifact_of, result_of, trial_order
 
-SILENT_S = 3.0
-ENDING_S = 25.0  # SIGQUIT is not heard, then SIGKILL
+SILENT_S = 5.0
+ENDING_S = 60.0  # SIGQUIT is not heard, then SIGKILL
 
 
 def signal_all(name, what):
@@ -99,7 +99,7 @@ def test_a_server_that_is_stopped_under_load_ends_the_load_and_its_summary_is_of
     result = result_of(events)
     assert result.verdict.kind is VerdictKind.ABORTED
     assert result.verdict.reasons[0].startswith("the load generator did not end within 6 s")
-    assert went_on_s < 90
+    assert went_on_s < 6 + ENDING_S
     assert json.loads(artifact_of(events, "facts.json"))["sampler_cost"]["ticks"] >= 2
     summary = json.loads(artifact_of(events, "loadgen.jsonl").splitlines()[-1])
     assert (summary["event"], summary["outcome"]) == ("summary", "interrupted")
@@ -109,7 +109,7 @@ def test_a_server_that_is_stopped_under_load_ends_the_load_and_its_summary_is_of
 @pytest.mark.parametrize(
     ("settings", "waits_s", "words"),
     [
-        ({"load__duration": "60s", "load__request_timeout": "2s"}, 2.0, "no answer by the deadline of the request"),
+        ({"load__duration": "200s", "load__request_timeout": "2s"}, 2.0, "no answer by the deadline of the request"),
         ({"load__duration": "2s", "load__drain": "1s", "load__request_timeout": "0"}, 3.0, "by the end of the drain"),
     ],
     ids=["in-the-window", "at-its-end"],
@@ -145,7 +145,7 @@ def test_a_load_generator_that_is_stopped_aborts_the_trial_and_is_named_itself(f
 def test_a_load_that_is_told_to_end_in_the_middle_aborts_the_trial_and_keeps_its_true_rate(folder):
     """The server stands still for two seconds before: a window that ended with the last answer would hide them."""
     events, measuring_s = [], None
-    for event in run_trial(trial_order(folder, "postgres", load__duration="60s"), Stop()):
+    for event in run_trial(trial_order(folder, "postgres", load__duration="200s"), Stop()):
         events.append(event)
         if isinstance(event, IntervalSeen) and event.interval.phase == "measure" and measuring_s is None:
             measuring_s = time.monotonic()
@@ -157,9 +157,14 @@ def test_a_load_that_is_told_to_end_in_the_middle_aborts_the_trial_and_keeps_its
     assert (summary["event"], summary["outcome"], summary["rows_unanswered"]) == ("summary", "interrupted", 0)
     assert result.verdict.kind is VerdictKind.ABORTED
     assert result.verdict.reasons[0].startswith("the load was interrupted from outside, ")
-    assert 2.9 < summary["window_s"] < 20
+    assert 2.9 < summary["window_s"] < 60
     assert summary["rows_per_s"] == pytest.approx(summary["rows_window"] / summary["window_s"])
     assert result.measurement.rows_per_s == pytest.approx(summary["rows_per_s"])
+
+
+def stop_for_3_s():
+    signal_the_server(signal.SIGSTOP)
+    threading.Timer(3.0, signal_the_server, (signal.SIGCONT,)).start()
 
 
 @pytest.mark.alone  # what the server does after it goes on is measured: beside other work it gets too little CPU
@@ -170,8 +175,7 @@ def test_a_server_that_stood_still_in_the_window_is_named_as_a_stall(folder):
     for event in run_trial(order, Stop()):
         events.append(event)
         if isinstance(event, PhaseEntered) and event.phase == "measure":
-            threading.Timer(2.0, signal_the_server, (signal.SIGSTOP,)).start()
-            threading.Timer(5.0, signal_the_server, (signal.SIGCONT,)).start()
+            threading.Timer(2.0, stop_for_3_s).start()
     verdict = result_of(events).verdict
     assert verdict.bottleneck.kind is BottleneckKind.STALL
     assert not verdict.kind.is_fitted

@@ -23,7 +23,7 @@ from tests.unit.synthetic_run import mixed_run
 
 RUN = mixed_run()
 SECRET = "it's 100% secret"
-READY_S = 30.0
+READY_S = 90.0
 
 
 @pytest.fixture(scope="module")

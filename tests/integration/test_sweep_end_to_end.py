@@ -46,7 +46,6 @@ def swept(tmp_path_factory, data_dir):
         "who=test",
         "--json",
         cwd=folder,
-        timeout_s=200,
     )
     assert_measured(done)
     return folder, json.loads(done.stdout)

@@ -27,7 +27,6 @@ def test_two_variants_in_turn(tmp_path, data_dir):
         "--data-dir",
         str(data_dir),
         cwd=tmp_path,
-        timeout_s=120,
     )
     assert done.returncode == 2, "null has no VALID trial, so there is nothing to compare"
     assert "nothing to compare: no level has VALID trials of both A and B" in done.stderr
@@ -51,12 +50,12 @@ def test_two_variants_in_turn(tmp_path, data_dir):
     assert "B against A" in (path / "report.html").read_text()
     assert "trial 4 of 4" in done.stderr
     shutil.rmtree(path / "trials" / trials[-1]["trial"]["trial_id"])
-    again = run("resume", path.name, "--no-metrics", "--results", "r", cwd=tmp_path, timeout_s=60)
+    again = run("resume", path.name, "--no-metrics", "--results", "r", cwd=tmp_path)
     assert "1 of 4 trials to go" in again.stderr and "B: rows_per_request 77" in again.stdout
     digests = (path / "SHA256SUMS").read_text()
-    finished = run("resume", path.name, "--no-metrics", "--results", "r", cwd=tmp_path, timeout_s=60)
+    finished = run("resume", path.name, "--no-metrics", "--results", "r", cwd=tmp_path)
     assert "all trials are done" in finished.stderr and "to go" not in finished.stderr
     assert (path / "SHA256SUMS").read_text() == digests, "a fingerprint that was published stays true"
-    judged = run("compare", path.name, "--fail-if-slower", "5%", "--results", "r", cwd=tmp_path, timeout_s=60)
+    judged = run("compare", path.name, "--fail-if-slower", "5%", "--results", "r", cwd=tmp_path)
     assert judged.returncode == 2, "one block, or trials that are not VALID, cannot be judged"
     assert_nothing_left(data_dir)

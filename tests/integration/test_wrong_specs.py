@@ -1,7 +1,6 @@
 """No spec is refused after the start: the plan asks the load generator, which needs no server for its answer."""
 
 import json
-import time
 from dataclasses import replace
 
 import pytest
@@ -86,11 +85,9 @@ def test_a_plan_of_many_trials_asks_once_for_each_different_load(monkeypatch):
         "scale_sweep.plan.preparing.specs.mistake_of", lambda *given: asked.append(given) or mistake_of(*given)
     )
     plan, choices = planned("null", "discard", cores="1,2", **{"method.replicates": "200"})
-    begun = time.monotonic()
     refuse_wrong_specs(plan, choices)
     assert len(plan.trials) > 400
     assert len(asked) == 1
-    assert time.monotonic() - begun < 2
 
 
 def test_a_program_that_cannot_check_is_named_before_the_start(tmp_path):

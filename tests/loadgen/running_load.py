@@ -7,15 +7,17 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from loadgen_program import Outcome, parse, spec_text
 from postgres_server import PostgresServer
 
 ANSWERED = r'"rows_total":[1-9]'  # of an interval: the server has acknowledged rows
-LASTING = {"tables": 2, "threads": 2, "duration_s": 60, "interval_s": 0.2}
+PATIENCE_S = 60  # for an end that the load's own deadlines bring in a few seconds
+LASTING = {"tables": 2, "threads": 2, "duration_s": 600, "interval_s": 0.2}
 METERS = "time timestamptz NOT NULL, device_id int4 NOT NULL, current real, voltage int4, phase real"
 
 
@@ -34,39 +36,80 @@ def signal_all(server: PostgresServer, what: signal.Signals) -> None:
 
 
 @contextmanager
-def begun(program: Path, spec: dict[str, object], said: str = '"interval"') -> Iterator[Callable[[], Outcome]]:
-    """A load that has told its first interval, or what else it is to have `said`; what is yielded waits for its end."""
+def stopped(server: PostgresServer) -> Iterator[None]:
+    """The server takes connections, and answers nothing on any."""
+    signal_all(server, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        signal_all(server, signal.SIGCONT)
+
+
+@dataclass
+class Running:
+    """A load that runs. seen: what it has told and was read."""
+
+    process: subprocess.Popen[bytes]
+    seen: str = ""
+
+    def until(self, said: str) -> None:
+        """Reads on to the first line that matches."""
+        assert self.process.stdout
+        line = ""
+        while not re.search(said, line):
+            line = self.process.stdout.readline().decode()
+            assert line, f"it ended: {self.seen}"
+            self.seen += line
+
+    def heed(self, how: signal.Signals) -> None:
+        """Sends a signal, as soon as the program takes signals."""
+        deadline = time.monotonic() + PATIENCE_S
+        blocked = re.compile(r"^SigBlk:\s*(\w+)", re.MULTILINE)
+        status = Path(f"/proc/{self.process.pid}/status")
+        while not int(blocked.findall(status.read_text())[0], 16) >> (how - 1) & 1:  # it reads them from a descriptor
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        self.process.send_signal(how)
+
+    def end(self) -> Outcome:
+        stdout, stderr = self.process.communicate(timeout=PATIENCE_S)
+        return parse(self.process.returncode, self.seen + stdout.decode(), stderr.decode())
+
+
+@contextmanager
+def begun(
+    program: Path, spec: dict[str, object], said: str = '"interval"', verb: str = "load", **settings: str
+) -> Iterator[Running]:
+    """A load that has told its first interval, or what else it is to have `said`; "": that has just been started."""
+    pipe = subprocess.PIPE
     with subprocess.Popen(
-        [program, "load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [program, verb, "-"],
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        bufsize=0,  # a buffer would hide lines from `communicate`
+        env=os.environ | settings,
     ) as process:
-        assert process.stdin and process.stdout
-        process.stdin.write(spec_text(spec))
+        assert process.stdin
+        process.stdin.write(spec_text(spec).encode())
         process.stdin.close()
         process.stdin = None
-        seen = ""
-        while not re.search(said, seen):
-            line = process.stdout.readline()
-            assert line, f"it ended: {seen}"
-            seen += line
-
-        def end() -> Outcome:
-            stdout, stderr = process.communicate(timeout=20)
-            return parse(process.returncode, seen + stdout, stderr)
-
+        running = Running(process)
         try:
-            yield end
+            if said:
+                running.until(said)
+            yield running
         finally:
             process.kill()
 
 
-def assert_late(outcome: Outcome, unanswered: int, seconds: float) -> None:
-    """It ended in time, by the deadline, and says what it does not know."""
+def assert_late(outcome: Outcome, unanswered: int) -> None:
+    """It ended by the deadline, and says what it does not know."""
     assert (outcome.code, outcome.summary["outcome"]) == (5, "fatal"), outcome.stderr
     assert {e["code"] for e in outcome.of("error")} == {"deadline"}
     assert outcome.summary["error_kinds"][0]["code"] == "deadline"
     assert outcome.summary["rows_unanswered"] == unanswered
     assert outcome.summary["rows_failed"] == 0
-    assert seconds < 8
 
 
 def stopped_meanwhile(program: Path, server: PostgresServer, *, rows_per_request: int, **spec: object) -> Outcome:
@@ -74,15 +117,9 @@ def stopped_meanwhile(program: Path, server: PostgresServer, *, rows_per_request
 
     The rows that are stored are at least those acknowledged, and at most those sent."""
     words = {**server.spec(), **LASTING, "rows_per_request": rows_per_request, "request_timeout_s": 1, **spec}
-    with begun(program, words, said=ANSWERED) as end:
-        signal_all(server, signal.SIGSTOP)
-        stopped = time.monotonic()
-        try:
-            outcome = end()
-            seconds = time.monotonic() - stopped
-        finally:
-            signal_all(server, signal.SIGCONT)
-    assert_late(outcome, 2 * rows_per_request, seconds)
+    with begun(program, words, said=ANSWERED) as running, stopped(server):
+        outcome = running.end()
+    assert_late(outcome, 2 * rows_per_request)
     stored, acked = int(server.query("SELECT count(*) FROM measurement")[0][0]), outcome.summary["rows_acked"]
     assert acked <= stored <= acked + 2 * rows_per_request
     return outcome

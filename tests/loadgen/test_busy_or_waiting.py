@@ -51,7 +51,7 @@ def test_the_threads_of_a_slow_server_wait_and_are_not_busy(run, waiting):
     worker, flying, busy = seen(run({**waiting.spec(), **LOAD}))
     assert worker["cpu_s"] < 0.25 * STEP_S * worker["requests"]
     assert busy < 0.25
-    assert flying > 0.75
+    assert flying > 0.5
 
 
 def test_the_threads_of_a_busy_library_do_not_wait_for_the_server(run, postgres, busy_library):
@@ -59,7 +59,7 @@ def test_the_threads_of_a_busy_library_do_not_wait_for_the_server(run, postgres,
     outcome = run({**postgres.spec(), **LOAD, "library": busy_library})
     worker, flying, busy = seen(outcome)
     in_window = outcome.summary["rows_window"] / LOAD["rows_per_request"]
-    assert worker["send_s"] > 20 * worker["make_s"], "by the clock alone it would look like waiting"
+    assert worker["send_s"] > 5 * worker["make_s"], "by the clock alone it would look like waiting"
     assert worker["cpu_s"] > 0.95 * STEP_S * (in_window - 1)
     assert busy == pytest.approx(worker["cpu_s"] / LOAD["duration_s"])
-    assert flying < 1.05 - busy
+    assert flying < 1.2 - busy

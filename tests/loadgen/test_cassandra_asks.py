@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import time
 
 import pytest
 from answer_digest import digest
@@ -151,10 +150,8 @@ def test_a_value_of_another_length_than_its_type_is_refused(ask, server):
 
 def test_a_query_without_an_answer_ends_by_its_deadline(ask, server):
     server.moods[2] = "silence"
-    begun = time.monotonic()
-    outcome = ask(request_timeout_s=0.5, duration_s=2)
-    assert time.monotonic() - begun < 15
-    assert outcome.code == 5
+    outcome = ask(request_timeout_s=0.5)
+    assert (outcome.code, outcome.of("error")[0]["code"]) == (5, "deadline")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import time
 
 import pytest
 from answer_digest import digest, float32
@@ -145,10 +144,8 @@ def test_values_that_are_not_whole_or_of_no_known_type_are_refused(ask, server):
 @pytest.mark.parametrize("mood", ["silence", "drips"])
 def test_a_query_without_an_answer_ends_by_its_deadline(ask, server, mood):
     server.moods[2] = mood
-    begun = time.monotonic()
-    outcome = ask(request_timeout_s=0.5, duration_s=2)
-    assert time.monotonic() - begun < 15
-    assert outcome.code == 5
+    outcome = ask(request_timeout_s=0.5)
+    assert (outcome.code, outcome.of("error")[0]["code"]) == (5, "deadline")
 
 
 def test_a_text_with_marks_that_nothing_stands_for_is_refused(ask):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+import resource
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,22 +37,24 @@ def check(run: Callable[..., Outcome]) -> Callable[[str], Outcome]:
 
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_a_right_spec_needs_no_server_and_no_library(check, driver):
-    begun = time.monotonic()
     outcome = check(f"driver={driver}\n{NOWHERE}")
     assert (outcome.code, outcome.events, outcome.stderr) == (0, [], "")
-    assert time.monotonic() - begun < 1
 
 
-def test_it_takes_milliseconds_beyond_the_start_of_the_program(program: Path, tmp_path: Path):
+def test_it_takes_milliseconds_of_cpu_time(program: Path, tmp_path: Path):
     spec = tmp_path / "spec"
     spec.write_text(f"driver=postgres\n{NOWHERE}")
+
+    def used_s() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
 
     def least_s(*words: object) -> float:
         took = []
         for _ in range(10):
-            begun = time.monotonic()
-            subprocess.run([program, *words], check=True, capture_output=True, timeout=10)
-            took.append(time.monotonic() - begun)
+            before = used_s()
+            subprocess.run([program, *words], check=True, capture_output=True, timeout=60)
+            took.append(used_s() - before)
         return min(took)
 
     assert least_s("--check", spec) < least_s("--version") + 0.05

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-LOAD = {"tables": 6, "threads": 2, "rows_per_request": 10, "duration_s": 0.2, "null_latency_us": 1000}
+LOAD = {"tables": 6, "threads": 2, "rows_per_request": 10, "requests": 200}
 
 
 def runs_text(summary) -> str:

@@ -99,7 +99,7 @@ def content_of_load(program, postgres, text, **more):
     spec = {"protocol": "1", **postgres.spec(), **DATA, "operations": "own", "ask.own.text": text, "check_every": 0}
     told = {key: str(value) for key, value in {**spec, **more}.items()}
     with LoadProcesses(str(program), [told], (0,), "") as load:
-        list(load.lines(30))
+        list(load.lines(60))
     return [content_of(answer) if answer.content else None for answer in load.answers]
 
 
@@ -122,7 +122,7 @@ def test_after_a_long_answer_the_operation_rests(run, loaded):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_each_operation_is_checked_once_in_each_phase_where_no_cpu_time_is_left_for_more(run, loaded, threads):
-    phases = {"warmup_s": 0.4, "duration_s": 0.4, "check_ms": 10, "check_every": 0, "threads": threads}
+    phases = {"warmup_s": 1, "duration_s": 1, "check_ms": 10, "check_every": 0, "threads": threads}
     asks = {"operations": "one,two", "ask.one.text": "SELECT 1", "ask.two.text": "SELECT 2"}
     outcome = run({**loaded.spec(), **DATA, **phases, **asks, "check_cpu_share": 1e-9})
     chosen = sorted((event["operation"], event["in_window"]) for event in outcome.of("asked"))
@@ -131,7 +131,7 @@ def test_each_operation_is_checked_once_in_each_phase_where_no_cpu_time_is_left_
 
 def test_requests_of_checked_answers_take_no_more_than_their_share_of_cpu_time(run, loaded):
     text = "SELECT g, g * 1.5::float8 FROM generate_series(1, 200) g"
-    own = {"operations": "own", "ask.own.text": text, "duration_s": 2, "check_ms": 1, "check_every": 0}
+    own = {"operations": "own", "ask.own.text": text, "requests": 3000, "check_ms": 1, "check_every": 0}
     chosen = {
         share: len(run({**loaded.spec(), **DATA, **own, "check_cpu_share": share}).of("asked")) for share in (0.01, 1)
     }

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from answer_digest import digest, float32
-from loadgen_program import parse, spec_text
 from postgres_server import PostgresServer, running_postgres
 from running_load import METERS, begun, make_table, signal_all
 
 START, ROWS, STEP, TABLES = 1_500_000_000_000, 200, 10, 6
 DATA = {"tables": TABLES, "step_ms": STEP, "partitions": 2, "seed": 3}
-READS = {**DATA, "rows_present": ROWS, "check_every": 1, "duration_s": 0.3}
+READS = {**DATA, "rows_present": ROWS, "check_every": 1, "requests": 60}
 COLUMNS = "time, current, voltage, phase"
 
 
@@ -106,7 +104,7 @@ def test_each_type_has_its_digest(run, loaded):
 
 def test_large_answers_are_read_to_their_end(run, loaded):
     text = "SELECT i, i FROM generate_series(1, 30000) i"
-    outcome = ask(run, loaded, operations="large", large__text=text)
+    outcome = ask(run, loaded, operations="large", large__text=text, requests=6)
     right = digest((i, i) for i in range(1, 30_001))
     assert {(e["rows"], e["digest"]) for e in outcome.of("asked")} == {(30_000, right)}
 
@@ -143,9 +141,8 @@ def test_a_query_beyond_its_time_fails_and_the_load_goes_on(run, loaded):
         operations="slow,fast",
         slow__text="SELECT pg_sleep(30)",
         fast__text="SELECT 1",
-        request_timeout_s=0.2,
-        duration_s=1,
-        drain_s=2,
+        request_timeout_s=0.5,
+        requests=8,
     )
     slow, fast = outcome.summary["operations"]
     assert slow["failed"] == slow["requests"] >= 2
@@ -170,18 +167,18 @@ def test_writes_of_a_mix_go_on_behind_the_rows(run, loaded):
 
 
 def test_a_server_that_is_silent_or_dies_while_it_is_asked_is_fatal(program):
-    more = {"partitions": 1, "duration_s": 60, "check_every": 0, "interval_s": 0.2}
+    more = {"partitions": 1, "requests": 0, "duration_s": 60, "check_every": 0, "interval_s": 0.2}
     more |= {"operations": "x", "ask.x.text": "SELECT 1"}
     with running_postgres() as server:
         make_table(server, METERS)
         spec = {**server.spec(), **READS, **more}
-        with begun(program, {**spec, "request_timeout_s": 0.3}) as end:
+        with begun(program, {**spec, "request_timeout_s": 1}) as running:
             signal_all(server, signal.SIGSTOP)
-            silent = end()
+            silent = running.end()
             signal_all(server, signal.SIGCONT)
-        with begun(program, spec) as end:
+        with begun(program, spec) as running:
             server.stop(signal.SIGQUIT)
-            dead = end()
+            dead = running.end()
     assert (silent.code, silent.summary["error_kinds"][0]["code"]) == (5, "deadline")
     assert (dead.code, dead.summary["outcome"]) == (5, "fatal")
     assert dead.summary["operations"][0]["units_acked"] > 10
@@ -189,15 +186,10 @@ def test_a_server_that_is_silent_or_dies_while_it_is_asked_is_fatal(program):
 
 
 def test_a_load_that_reads_is_interrupted_after_the_query_in_flight(program, loaded):
-    spec = {**loaded.spec(), **READS, "duration_s": 60, "operations": "x", "ask.x.text": "SELECT pg_sleep(0.05)"}
-    done = subprocess.run(
-        ["timeout", "--foreground", "--preserve-status", "-s", "INT", "0.5", program, "load", "-"],
-        input=spec_text(spec),
-        capture_output=True,
-        text=True,
-        timeout=20,
-    )
-    outcome = parse(done.returncode, done.stdout, done.stderr)
+    spec = {**loaded.spec(), **READS, "requests": 10_000, "operations": "x", "ask.x.text": "SELECT pg_sleep(0.05)"}
+    with begun(program, {**spec, "interval_s": 0.1}, said=r'"requests":[1-9]') as running:
+        running.heed(signal.SIGINT)
+        outcome = running.end()
     (operation,) = outcome.summary["operations"]
     assert (outcome.code, outcome.summary["outcome"]) == (130, "interrupted")
     assert operation["units_acked"] == operation["requests"] > 0

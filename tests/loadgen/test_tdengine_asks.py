@@ -9,8 +9,7 @@ from answer_digest import digest
 SPEC = {
     "tables": 8,
     "threads": 1,
-    "duration_s": 0.2,
-    "rate": 200,
+    "requests": 40,
     "rows_present": 100,
     "check_every": 1,
     "precision": "us",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import re
 import signal
-import subprocess
-import time
 
 import pytest
-from loadgen_program import parse, spec_text
+from running_load import begun
 from stub_taos.stub_library import library
 
 SPEC = {
@@ -52,18 +50,11 @@ def test_a_consumer_that_waits_on_ends_by_a_signal_or_by_its_rows(stub, program,
     spec = SPEC | {"poll_ms": -1, "driver": "tdengine", "library": library(), "database": "test", "partitions": 1}
     spec.pop("messages")
     spec |= {"ask.poll.result": tmp_path / "rows"} if kept else {}
-    with subprocess.Popen(
-        [program, "load", "-"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"STUB_MESSAGES": "3"},
-    ) as process:
-        process.stdin.write(spec_text(spec))
-        process.stdin.close()
-        time.sleep(0.7)
-        process.send_signal(signal.SIGINT)
-        outcome = parse(process.wait(5), process.stdout.read(), "")
+    with begun(program, spec | {"interval_s": 0.1}, STUB_MESSAGES="3") as running:
+        while sum(map(int, re.findall(r'"requests":(\d+)', running.seen))) < 8:  # each waits after three messages
+            running.until('"interval"')
+        running.heed(signal.SIGINT)
+        outcome = running.end()
     assert outcome.code == 130
     assert outcome.summary["outcome"] == "interrupted"
     assert [w["answers"] for w in outcome.summary["workers"]] == [3, 3]

@@ -3,7 +3,6 @@ wrong: it is of 40 rows, 5 in a request, by one thread."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -22,7 +21,7 @@ RANGES = {  # a load that asks for ranges of one column, by one thread; its text
     "rows_present": 1000,
     "step_ms": 10,
     "check_every": 1,
-    "duration_s": 0.2,
+    "requests": 60,
 }
 
 
@@ -57,7 +56,5 @@ def assert_refused(outcome: Outcome, code: str, words: str) -> None:
 
 def assert_unanswered(send: Load, **spec: object) -> None:
     """The third request has no answer: the load ends by the deadline of that request."""
-    begun = time.monotonic()
     outcome = send(request_timeout_s=0.5, **spec)
-    assert time.monotonic() - begun < 10
     assert (outcome.code, outcome.summary["rows_acked"], outcome.summary["rows_unanswered"]) == (5, 10, 5)

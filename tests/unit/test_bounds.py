@@ -188,11 +188,12 @@ def test_a_question_past_the_deadline_is_seen(line):
 
 
 class Still:
-    """A server whose CPU clock stands, or runs with the time."""
+    """A server whose CPU clock runs with the time while `works`, a value or a function of none, is true."""
 
     def __init__(self, monkeypatch, *, works):
-        clock = time.monotonic if works else lambda: 7.0
-        sample = type("Sample", (), {"cpu_s_total": property(lambda self: clock())})
+        is_at_work = works if callable(works) else lambda: works
+        cpu_s = property(lambda self: time.monotonic() if is_at_work() else 7.0)
+        sample = type("Sample", (), {"cpu_s_total": cpu_s})
         monkeypatch.setattr(waiting, "subject_reader", lambda accounting: sample)
 
     def accounting(self):
@@ -208,7 +209,7 @@ def reached(tmp_path, monkeypatch, *, works):
 def ask_for_ever(at, words):
     def flush():
         at.session.asking = words
-        threading.Event().wait(20)
+        threading.Event().wait(60)
 
     return flush
 
@@ -216,10 +217,9 @@ def ask_for_ever(at, words):
 def test_a_server_that_does_nothing_is_given_up_before_the_limit(tmp_path, monkeypatch):
     monkeypatch.setattr(waiting, "SILENT_S", 1.0)
     monkeypatch.setattr(waiting, "WORK_LOOK_S", 0.1)
-    at, begun = reached(tmp_path, monkeypatch, works=False), time.monotonic()
-    with pytest.raises(TargetError, match=r"Example did not answer FLUSH within \d s, in which it used no CPU"):
-        ask(at, ask_for_ever(at, "FLUSH"), 15.0)
-    assert time.monotonic() - begun < 12
+    at = reached(tmp_path, monkeypatch, works=False)
+    with pytest.raises(TargetError, match=r"Example did not answer FLUSH within \d+ s, in which it used no CPU"):
+        ask(at, ask_for_ever(at, "FLUSH"), 600.0)
 
 
 def test_a_server_that_works_is_waited_for_until_the_limit(tmp_path, monkeypatch):
@@ -228,30 +228,27 @@ def test_a_server_that_works_is_waited_for_until_the_limit(tmp_path, monkeypatch
     at, begun = reached(tmp_path, monkeypatch, works=True), time.monotonic()
     with pytest.raises(TargetError, match=r"Example did not answer flush within 2 s$"):
         ask(at, ask_for_ever(at, ""), 2.0)
-    assert 1.9 < time.monotonic() - begun < 15
+    assert time.monotonic() - begun > 1.9
 
 
 def test_a_session_knows_when_it_will_be_given_up(tmp_path, monkeypatch):
     at = reached(tmp_path, monkeypatch, works=True)
     assert at.session.left_s(120.0) == 120.0
-    assert 3.0 < ask(at, lambda: at.session.left_s(120.0), 5.0) <= 5.0
+    assert 0 < ask(at, lambda: at.session.left_s(120.0), 60.0) <= 60.0
 
 
 def test_a_request_to_end_is_heard_while_an_answer_is_waited_for(tmp_path, monkeypatch):
-    at, stop, begun = reached(tmp_path, monkeypatch, works=True), Stop(), time.monotonic()
+    at, stop = reached(tmp_path, monkeypatch, works=True), Stop()
     threading.Timer(0.5, stop.request).start()
     with stop.here(), pytest.raises(Stopped):
-        ask(at, ask_for_ever(at, ""), 15.0)
-    assert time.monotonic() - begun < 12
+        ask(at, ask_for_ever(at, ""), 50.0)
 
 
 def test_a_disk_that_does_not_sync_is_named(monkeypatch):
     monkeypatch.setattr(trial_disks, "_sync", lambda disk: time.sleep(10 if disk.name == "d2" else 0))
     disks = [make_disk(name, f"/{name}") for name in ("d1", "d2")]
-    begun = time.monotonic()
     with pytest.raises(LoadError, match=r"disk d2 \(/d2\) did not finish syncing within 1 s"):
         sync_disks(disks, 1.0)
-    assert time.monotonic() - begun < 9
 
 
 def test_the_table_of_bounds_says_what_the_source_says():
@@ -298,11 +295,9 @@ def test_a_driver_that_cannot_end_a_request_is_not_asked_to(tmp_path, method, to
 
 
 def test_a_short_program_that_hangs_is_killed_and_named(monkeypatch):
-    begun = time.monotonic()
     with pytest.raises(subprocess.TimeoutExpired, match="sleep"):
         run_within(0.3, ["sleep", "60"])
-    assert time.monotonic() - begun < 10
-    done = run_within(10.0, ["sh", "-c", "echo a; echo b >&2; exit 3"])
+    done = run_within(60.0, ["sh", "-c", "echo a; echo b >&2; exit 3"])
     assert (done.stdout, done.stderr, done.returncode) == ("a\n", "b\n", 3)
 
 
@@ -321,12 +316,10 @@ def test_disks_whose_tools_hang_count_as_used_and_as_not_there(hanging, monkeypa
     monkeypatch.setattr(device, "SIGNATURES_S", 0.3)
     monkeypatch.setattr(stripe, "MODPROBE_S", 0.3)
     monkeypatch.setattr(stripe, "_MDSTAT", hanging / "mdstat")
-    begun = time.monotonic()
     assert device.signatures("/dev/loop0", hanging) == ("something that cannot be read",)
     assert [f.sentence for f in stripe.check_stripe(DiskSource(kind="loop"))] == [
         "stripe: this kernel has no md, so no RAID-0"
     ]
-    assert time.monotonic() - begun < 20
 
 
 def test_promtool_that_hangs_is_an_exit_code_with_words(hanging, monkeypatch):
@@ -352,12 +345,10 @@ def test_a_set_that_another_process_removes_for_ever_is_named(tmp_path, monkeypa
 def test_a_database_that_never_answers_an_export_is_refused(monkeypatch):
     limits = sys.modules[write.__module__]._LIMITS
     monkeypatch.setitem(limits, "postgresql+psycopg", {"connect_timeout": 2})  # the least that libpq takes
-    begun = time.monotonic()
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         with pytest.raises(StoreError, match="timeout"):
             write("run", tables_of(mixed_run()), f"postgresql://me@127.0.0.1:{port}/db")
-    assert time.monotonic() - begun < 30
 
 
 def test_a_load_that_does_not_hear_a_signal_is_told_twice_and_then_killed(tmp_path, monkeypatch):
@@ -371,7 +362,7 @@ def test_a_load_that_does_not_hear_a_signal_is_told_twice_and_then_killed(tmp_pa
     program.chmod(0o755)
     load = LoadProcesses(str(program), [{"protocol": "1"}], (0,), "")
     load.start()
-    for line in load.lines(20.0):
+    for line in load.lines(300.0):
         if isinstance(line, Phase):
             load.stop()
     assert load.raw[-1].startswith('{"event":"phase","phase":"drain"')

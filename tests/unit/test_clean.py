@@ -50,7 +50,7 @@ def test_the_server_of_a_dead_run_is_stopped_and_its_data_removed(tmp_path):
         found = ours()
         assert [x.kind for x in found] == ["server"]
         remove(found[0])
-        assert server.wait(timeout=10) != 0
+        assert server.wait(timeout=50) != 0
     assert not (tmp_path / "data").exists()
     assert read_records().records == ()
 

@@ -99,7 +99,8 @@ def test_real_counters_grow_and_are_closed():
     with counters:
         if not counters.read():
             pytest.skip("perf_event_open is not permitted here")
-        before, began = counters.read()["clock"], time.monotonic()
+        began = time.monotonic()
+        before = counters.read()["clock"]
         time.sleep(0.1)
         grown, passed = counters.read()["clock"] - before, time.monotonic() - began
     assert 0.05e9 < grown < 2e9 * passed

@@ -70,7 +70,7 @@ def test_the_work_is_repeated_beside_a_load_until_it_is_stopped():
     reader = CpuWorkReader(OURS)
     reader.start()
     try:
-        totals, end = [], time.monotonic() + 20
+        totals, end = [], time.monotonic() + 50
         while len(totals) < 5 and time.monotonic() < end:
             time.sleep(0.1)
             totals += reader.read()
@@ -97,7 +97,7 @@ def test_the_program_ends_with_its_reader():
     assert child.stdout is not None and child.stderr is not None
     child.stdout.readline()
     child.stdout.close()
-    assert child.wait(20) == 0
+    assert child.wait(50) == 0
     assert child.stderr.read() == b""
     child.stderr.close()
 

@@ -28,7 +28,7 @@ from scale_sweep.server.runtimes.copying import copy_tree
 from scale_sweep.server.targets import Address, load_facts
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_plan import planned
-from tests.unit.test_trial_order import NoServer
+from tests.unit.test_trial_order import WatchedServer
 from tests.unit.trial_orders import trial_order
 
 READS = {"mix": "range=1", "preload__rows": "100k", "workload__step_ms": "10000", "workload__tables": "10"}
@@ -232,7 +232,7 @@ def test_a_copy_that_has_no_space_is_refused_in_one_sentence(tmp_path):
 def test_a_server_is_at_rest_when_it_uses_no_cpu_and_is_not_waited_for_for_ever(monkeypatch):
     looks = iter(count())
     monkeypatch.setattr(waiting, "subject_reader", lambda accounting: lambda: replace(NOTHING, cpu_s_total=next(used)))
-    server = Reached(server=NoServer(), address=Address(host="", port=0, secret=""), session=None)
+    server = Reached(server=WatchedServer(), address=Address(host="", port=0, secret=""), session=None)
     used = (float(min(look, 9)) for look in looks)
     assert waiting.idle_cores(server, Stop(), 60.0, 0.001) == 0.0
     assert next(looks) == 12  # ten with work, then two without

@@ -129,7 +129,7 @@ def test_only_sets_without_a_maker_are_left_over(register):
     assert not sets.REGISTER.exists()
 
 
-def test_who_waited_for_a_set_learns_that_it_is_gone_even_where_another_has_its_name(register):
+def test_who_waited_for_a_set_learns_that_it_is_gone_even_where_another_has_its_name(register, monkeypatch):
     sets.save(sets.new_set("one", LOOPS, 2, register, owner="root", kept=True))
     seen = []
 
@@ -139,8 +139,11 @@ def test_who_waited_for_a_set_learns_that_it_is_gone_even_where_another_has_its_
 
     with sets.held("one") as is_there:
         assert is_there
+        lock, comes = sets._lock, threading.Event()
+        monkeypatch.setattr(sets, "_lock", lambda *words: (comes.set(), lock(*words)))
         waiting = threading.Thread(target=wait)
         waiting.start()
+        assert comes.wait(50)
         time.sleep(0.2)
         assert seen == []
         sets.forget("one")

@@ -11,7 +11,7 @@ from scale_sweep.loadgen.protocol import Phase
 from scale_sweep.machine.host.ram import RamDirectory
 from scale_sweep.measure.machine_setup import disks_of_run
 from scale_sweep.measure.trial.disks import filling_disk
-from scale_sweep.measure.trial.loading import LOCAL, Loading, LoadSampling
+from scale_sweep.measure.trial.loading import LOCAL, Loading
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.model import Noted
 from scale_sweep.server.runtimes.ram_dir import mounted
@@ -21,7 +21,7 @@ from tests.needs import needs
 from tests.unit.factories import make_disk, make_interval
 from tests.unit.test_disk_trial import sample
 from tests.unit.test_plan import planned
-from tests.unit.test_trial_order import NoServer
+from tests.unit.test_trial_order import WatchedServer
 from tests.unit.trial_orders import trial_order
 
 MIB = 2**20
@@ -46,12 +46,13 @@ class FillingLoad:
 
     pids = ()
 
-    def __init__(self, folder, seconds, megabytes):
+    def __init__(self, folder, seconds, megabytes, server):
         self.raw, self.troubles, self.ended_at = [], [], []
         self._folder, self._seconds, self._megabytes, self._at = folder, seconds, megabytes, 0
+        self._server = server
 
     def start(self):
-        time.sleep(0.3)  # until the sampler has looked
+        pass
 
     def stop(self):
         pass
@@ -63,16 +64,17 @@ class FillingLoad:
         self.ended_at.append(self._at)
 
     def lines(self, limit_s):
-        begun_ns = time.monotonic_ns()
+        self._server.wait_for_sample()
+        begun_ns = time.monotonic_ns() - 3 * 10**9  # so the samples are from after 3 s of it
         yield Phase(phase="measure", monotonic_ns=begun_ns)
         for at in range(1, self._seconds + 1):
             self._at = at
             (self._folder / f"rows-{self._at}").write_bytes(bytes(self._megabytes * MIB))
-            time.sleep(0.3)  # until the sampler has looked
+            self._server.wait_for_sample()
             rows = 100 if self._at % 2 else 900
             yield replace(
                 make_interval(t_s=float(self._at), rows=rows, rows_total=rows, requests=1),
-                monotonic_ns=time.monotonic_ns(),
+                monotonic_ns=begun_ns + at * 3 * 10**8,
             )
 
     def summary(self):
@@ -80,17 +82,18 @@ class FillingLoad:
 
 
 def loaded_on_a_tmpfs(tmp_path, duration_s):
-    """The load, and the notes of its trial; 13 of 14 MiB are written, one each 0.3 s."""
+    """The load, and the notes of its trial; 13 of 14 MiB are written, one each 0.3 s of the load's time."""
     directory = RamDirectory(path=tmp_path / "ram-1", size_bytes=14 * MIB, is_mounted=True)
     order = trial_order(tmp_path)
-    grows = replace(order.trial.load, duration_s=duration_s, window_max_s=60.0)
+    grows = replace(order.trial.load, duration_s=duration_s, window_max_s=6000.0)
     order = replace(order, trial=replace(order.trial, load=grows))
-    notes, load = [], FillingLoad(directory.path, 13, 1)
+    server, notes = WatchedServer(), []
+    load = FillingLoad(directory.path, 13, 1, server)
     with mounted(directory), disks_of_run(planned(cores="1"), directory.path, "run", print) as stage:
         order = replace(order, disks=tuple(stage.disks), disk_free_min_bytes=0, sample_hz=10)
         address = Address(host="", port=0, secret="")
-        reached = Reached(server=NoServer(), address=address, session=NullSession(order.trial, address))
-        loading = Loading(order, reached, load, Stop(), LOCAL, LoadSampling())
+        reached = Reached(server=server, address=address, session=NullSession(order.trial, address))
+        loading = Loading(order, reached, load, Stop(), LOCAL, server.sampling)
         with pytest.raises(Exception, match="without a summary"):
             for event in loading.events():
                 notes += [event.sentence] if isinstance(event, Noted) else []
@@ -109,5 +112,5 @@ def test_a_window_that_would_grow_ends_before_its_disk_is_full(tmp_path, monkeyp
 @needs("mount")
 def test_a_window_shorter_than_requested_goes_on(tmp_path, monkeypatch):
     monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
-    load, notes = loaded_on_a_tmpfs(tmp_path, 30.0)
+    load, notes = loaded_on_a_tmpfs(tmp_path, 3000.0)
     assert load.ended_at == [] and notes == []

@@ -113,7 +113,7 @@ def test_runs_in_step_begin_a_block_together_and_do_not_wait_for_one_that_ended(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(50)
     assert order == sorted(order) and len(order) == 7
 
 
@@ -124,7 +124,7 @@ def test_a_turn_is_held_by_one_run_at_a_time_and_who_waits_can_be_stopped():
     def first():
         with turn.held(lambda: said.append("first")):
             is_held.set()
-            may_end.wait(10)
+            may_end.wait(50)
 
     def stopped():
         with pytest.raises(Stopped), stop.here(), turn.held(lambda: said.append("stopped")):
@@ -136,18 +136,18 @@ def test_a_turn_is_held_by_one_run_at_a_time_and_who_waits_can_be_stopped():
 
     threads = [threading.Thread(target=run) for run in (first, stopped, last)]
     threads[0].start()
-    assert is_held.wait(10)
+    assert is_held.wait(50)
     for thread in threads[1:]:
         thread.start()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 50
     while len(said) < 2 and time.monotonic() < deadline:
         time.sleep(0.01)
     stop.request()
-    threads[1].join(10)
+    threads[1].join(50)
     assert held == [] and not threads[1].is_alive()
     may_end.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(50)
     assert sorted(said) == ["last", "stopped"] and held == ["last"]
 
 
@@ -297,20 +297,20 @@ TRAPPED = "trap 'exit 130' TERM; touch trapped; while :; do sleep 0.1; done"
 def test_a_process_ends_with_its_lease_or_its_input_and_its_folder_is_removed(tmp_path, is_renewed):
     folder = tmp_path / "sweep"
     folder.mkdir()
-    process = leased(folder, "60" if is_renewed else "3", "sh", "-c", TRAPPED)
-    deadline = time.monotonic() + 20
+    process = leased(folder, "60" if is_renewed else "5", "sh", "-c", TRAPPED)
+    deadline = time.monotonic() + 50
     while not (folder / "trapped").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     if is_renewed:
         process.stdin.write(b"\n")
         process.stdin.close()
-    assert process.wait(timeout=30) == 130
+    assert process.wait(timeout=50) == 130
     assert not folder.exists()
 
 
 def test_a_process_that_ends_by_itself_keeps_its_folder_and_its_code(tmp_path):
     process = leased(tmp_path, "60", "sh", "-c", "exit 10")
-    assert process.wait(timeout=30) == 10
+    assert process.wait(timeout=50) == 10
     process.stdin.close()
     assert tmp_path.exists()
 

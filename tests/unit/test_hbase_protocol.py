@@ -57,13 +57,13 @@ def server(*answers, hold=False):
                     heard.append(got)
                     line.sendall(raw)
                     if hold:
-                        done.wait(5)
+                        done.wait(50)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         yield HBase(host="127.0.0.1", port=listening.getsockname()[1], service=hbase.MASTER), heard
         done.set()
-        thread.join(5)
+        thread.join(50)
 
 
 def wanted(got):

@@ -69,7 +69,7 @@ def test_a_reader_that_looks_at_the_lock_does_not_refuse_the_writer(run):
     looking = subprocess.Popen(["sleep", "0.3"], pass_fds=[fd])
     os.close(fd)
     Held(run)
-    assert looking.wait(10) == 0
+    assert looking.wait(50) == 0
 
 
 def test_a_run_whose_process_is_gone_is_interrupted_also_if_its_number_is_used_again(run):

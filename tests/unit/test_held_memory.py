@@ -67,7 +67,7 @@ def test_the_program_holds_until_its_input_ends():
     child = subprocess.Popen([sys.executable, "-I", "-S", program, "1"], stdin=subprocess.PIPE)
     assert child.stdin is not None
     child.stdin.close()
-    assert child.wait(timeout=30) == 0
+    assert child.wait(timeout=50) == 0
 
 
 @pytest.mark.parametrize("wanted", [0, WANTED])

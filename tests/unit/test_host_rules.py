@@ -12,7 +12,7 @@ import pytest
 
 from scale_sweep.agent.serve import request_of
 from scale_sweep.base.errors import ProvisionError, UsageError
-from scale_sweep.hosts.clocks import MOVED_NS, ROUND_TRIPS, ClockSeen, HostClock, measure_clocks
+from scale_sweep.hosts.clocks import MOVED_NS, ClockSeen, HostClock, measure_clocks
 from scale_sweep.hosts.inventory import HostEntry
 from scale_sweep.hosts.package import Kind
 from scale_sweep.hosts.servers import copied_servers, names_of, refuse_other_machine, to_have_on
@@ -234,11 +234,11 @@ def test_a_plain_value_is_that_of_asdict_as_json():
 
 
 class Answering:
-    """A link whose host answers after a time, from a thread as the reader's. ahead_ns: of its clock."""
+    """A link whose host answers when so many have been asked, from a thread as the reader's. ahead_ns: of its clock."""
 
-    def __init__(self, name, seconds, ahead_ns):
+    def __init__(self, name, asked, ahead_ns):
         self.host = HostEntry(name=name, address="10.0.0.1")
-        self._seconds, self._ahead_ns = seconds, ahead_ns
+        self._asked, self._ahead_ns = asked, ahead_ns
 
     def ask(self, what, on_line):
         assert what == "clock"
@@ -247,22 +247,21 @@ class Answering:
     def _answer(self, on_line):
         if self._ahead_ns is None:
             return on_line({"error": {"kind": "ProvisionError", "message": "lost"}})
-        time.sleep(self._seconds)
+        self._asked.wait()
         on_line({"answer": time.monotonic_ns() + self._ahead_ns})
         return None
 
 
 def test_the_clocks_of_all_hosts_are_measured_at_the_same_time():
-    begun = time.monotonic()
-    clocks = measure_clocks({name: Answering(name, 0.01, ahead) for name, ahead in (("a", 0), ("b", 100 * 10**9))})
-    assert time.monotonic() - begun < 2 * ROUND_TRIPS * 0.01 + 2
+    asked = threading.Barrier(2, timeout=60)
+    clocks = measure_clocks({name: Answering(name, asked, ahead) for name, ahead in (("a", 0), ("b", 100 * 10**9))})
     assert abs(clocks["a"].offset_ns) <= clocks["a"].error_ns
     assert abs(clocks["b"].offset_ns - 100 * 10**9) <= clocks["b"].error_ns
 
 
 def test_a_clock_of_a_lost_host_is_an_error_that_names_it():
     with pytest.raises(ProvisionError, match="b: lost"):
-        measure_clocks({"a": Answering("a", 0, 0), "b": Answering("b", 0, None)})
+        measure_clocks({"a": Answering("a", threading.Barrier(1), 0), "b": Answering("b", None, None)})
 
 
 def test_a_load_on_other_hosts_begins_as_soon_as_its_processes_can_be_ready():

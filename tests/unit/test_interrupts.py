@@ -82,11 +82,11 @@ def test_another_thread_holds_nothing_back():
     def block():
         with deferred():
             inside.set()
-            over.wait(5)
+            over.wait(50)
 
     thread = threading.Thread(target=block)
     thread.start()
-    assert inside.wait(5)
+    assert inside.wait(50)
     try:
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
@@ -162,7 +162,7 @@ def in_a_thread(work):
 
     thread = threading.Thread(target=catch)
     thread.start()
-    thread.join(10)
+    thread.join(50)
     assert not thread.is_alive()
     return raised
 
@@ -179,15 +179,13 @@ def test_a_request_from_elsewhere_ends_a_thread_in_its_wait_but_not_in_a_block()
                     time.sleep(0.01)
                 seen.append("undone")
 
-    threading.Thread(target=lambda: (inside.wait(5), stop.request())).start()
+    threading.Thread(target=lambda: (inside.wait(50), stop.request())).start()
     (error,) = in_a_thread(work)
     assert isinstance(error, Stopped)
     assert seen == ["undone"]
     threading.Timer(0.2, stop.request).start()
-    begun = time.monotonic()
-    (error,) = in_a_thread(lambda: stop.sleep(20))
+    (error,) = in_a_thread(lambda: stop.sleep(600))
     assert isinstance(error, Stopped)
-    assert time.monotonic() - begun < 15
 
 
 def test_each_thread_has_a_stop_of_its_own_and_a_signal_is_for_the_main_threads():
@@ -212,18 +210,16 @@ def test_a_signal_and_a_request_of_another_thread_wake_who_waits_for_lines():
     listen()
     asked = Asked(Link(), 1, None)
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    begun = time.monotonic()
     with pytest.raises(Stopped), Stop().here():
-        asked.answer(20)
+        asked.answer(400)
     stop, other = Stop(), Asked(Link(), 2, None)
 
     def work():
         with stop.here():
-            other.answer(20)
+            other.answer(600)
 
     threading.Timer(0.3, stop.request).start()
     (error,) = in_a_thread(work)
     assert isinstance(error, Stopped)
-    assert time.monotonic() - begun < 15
     asked.lines.put({"answer": 7})  # the line that only woke is left out
     assert list(asked.events(5)) == [{"answer": 7}]

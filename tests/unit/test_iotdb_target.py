@@ -150,7 +150,7 @@ def ran(config, data, tmp_path):
     path = tmp_path / "both.sh"
     commands = [(sys.executable, "-c", f"import os, time, sys\n{text}") for text in (config, data)]
     path.write_text(script(*commands))
-    return subprocess.run(["/bin/sh", str(path)], capture_output=True, text=True, timeout=20, check=False)
+    return subprocess.run(["/bin/sh", str(path)], capture_output=True, text=True, timeout=50, check=False)
 
 
 def test_one_node_that_ends_takes_the_other_along(tmp_path):
@@ -166,7 +166,7 @@ def test_a_signal_ends_both_nodes(tmp_path):
     process = subprocess.Popen(["/bin/sh", str(path)], stdout=subprocess.PIPE, text=True)
     assert [process.stdout.readline() for _ in range(2)] == ["up\n"] * 2
     process.terminate()
-    assert process.wait(20) == 0
+    assert process.wait(50) == 0
     assert process.stdout.read().split() == ["ended"] * 2
 
 
@@ -176,7 +176,7 @@ def test_a_shell_that_is_killed_takes_both_nodes_along(tmp_path):
     process = subprocess.Popen(["/bin/sh", str(path)], stdout=subprocess.PIPE, text=True)
     assert [process.stdout.readline() for _ in range(2)] == ["up\n"] * 2
     process.kill()
-    process.wait(20)
+    process.wait(50)
     assert process.stdout.read() == "", "it ends when no process holds it any more"
 
 

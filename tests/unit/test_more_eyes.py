@@ -229,12 +229,12 @@ def test_waits_are_asked_beside_the_other_counters_and_a_server_that_hangs_holds
 
     def ask():
         asked.set()
-        hangs.wait(20)
+        hangs.wait(50)
         return {"lock: tuple": 2}
 
     sampler = Sampler(server=None, generator=None, disks=(), hz=10, on_sample=lambda seen: None, waits=ask)
     with sampler:
-        assert asked.wait(10)
+        assert asked.wait(50)
         assert sampler.take().waits_total == {}
         hangs.set()
         while not sampler.take().waits_total:

@@ -211,21 +211,21 @@ def test_the_second_program_waits_for_the_tables_of_this_start(tmp_path):
     time.sleep(0.5)
     assert not made.exists()
     process.terminate()
-    assert process.wait(20) == 0
+    assert process.wait(50) == 0
     assert process.stdout.read() == ""
 
 
 def test_a_program_that_ends_takes_the_other_along(tmp_path):
-    assert begun("sys.exit(3)", UP % "tsd", tmp_path)[0].wait(20) == 1
+    assert begun("sys.exit(3)", UP % "tsd", tmp_path)[0].wait(50) == 1
     process = both_up(tmp_path, tsd="os.write(1, b'tsd up\\n')\nsys.exit(4)")
-    assert process.wait(20) == 4
+    assert process.wait(50) == 4
     assert process.stdout.read() == ""
 
 
 def test_a_program_that_ends_by_itself_is_the_last_to_speak(tmp_path):
     slowly = "signal.signal(15, lambda *_: (time.sleep(5), os.write(1, b'hbase ends\\n'), sys.exit(0)))\n"
     process = both_up(tmp_path, slowly + UP % "hbase", "os.write(1, b'tsd up\\nno memory\\n')\nsys.exit(3)")
-    assert process.wait(20) == 3
+    assert process.wait(50) == 3
     assert process.stdout.read() == "no memory\n"
 
 
@@ -233,14 +233,14 @@ def test_a_signal_ends_the_second_one_first(tmp_path):
     ends = "signal.signal(15, lambda *_: (time.sleep(0.3), os.write(1, b'%s ends\\n'), sys.exit(0)))\n"
     process = both_up(tmp_path, ends % "hbase" + UP % "hbase", ends % "tsd" + UP % "tsd")
     process.terminate()
-    assert process.wait(20) == 0
+    assert process.wait(50) == 0
     assert process.stdout.read() == "tsd ends\nhbase ends\n"
 
 
 def test_a_shell_that_is_killed_takes_both_along(tmp_path):
     process = both_up(tmp_path)
     process.kill()
-    process.wait(20)
+    process.wait(50)
     assert process.stdout.read() == "", "it ends when no process holds it any more"
 
 

@@ -131,7 +131,7 @@ def test_what_a_killed_run_left_is_found_and_removed():
             assert run.stdout.readline() == "there\n"
             assert not find_leftovers(), "it lives"
             run.kill()
-            run.wait(timeout=10)
+            run.wait(timeout=50)
             found = [x for x in find_leftovers() if x.name == path.name]
             assert [x.kind for x in found] == ["memory"]
             remove(found[0])

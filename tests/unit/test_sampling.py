@@ -153,18 +153,20 @@ def test_a_group_that_is_gone_reads_as_nothing(tmp_path):
 
 
 def test_a_process_tree_keeps_what_an_ended_child_had_used():
-    busy = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"
-    script = f"import subprocess, sys, time\nsubprocess.run([sys.executable, '-c', {busy!r} + 'time.sleep(1)'])\ntime.sleep(30)"
-    with subprocess.Popen([sys.executable, "-c", script]) as process:
+    busy = "import sys, time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"
+    script = f"import subprocess, sys, time\nsubprocess.run([sys.executable, '-c', {busy!r} + 'sys.stdin.read()'])\ntime.sleep(30)"
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE) as process:
         try:
             tree = ProcessTree((process.pid,))
-            deadline, before = time.monotonic() + 20, 0.0
+            deadline, before = time.monotonic() + 50, 0.0
             while time.monotonic() < deadline and len(tree.pids()) < 2:
                 time.sleep(0.01)
             while len(tree.pids()) == 2 and time.monotonic() < deadline:
                 now = tree.read().cpu_s_total or 0.0
                 assert now >= before
                 before = now
+                if before >= 0.3:
+                    process.stdin.close()
                 time.sleep(0.02)
             assert before >= 0.3
             assert (tree.read().cpu_s_total or 0.0) >= before
@@ -192,15 +194,20 @@ def test_stolen_time_is_not_busy_time(tmp_path):
 
 def test_threads_by_name():
     reader, spinning = ThreadReader(), threading.Event()
-    threading.Thread(target=lambda: [None for _ in iter(spinning.is_set, True)], daemon=True).start()
+    thread = threading.Thread(target=lambda: [None for _ in iter(spinning.is_set, True)], daemon=True)
+    thread.start()
+    clock, begun = time.pthread_getcpuclockid(thread.ident), time.monotonic()
     try:
         assert reader.read([os.getpid()]).peak_cores == {}, "nothing to compare with"
-        time.sleep(1.0)
+        before = time.clock_gettime(clock)
+        while time.clock_gettime(clock) < before + 0.5 or time.monotonic() < begun + 1:
+            time.sleep(0.05)
+        cores = (time.clock_gettime(clock) - before) / (time.monotonic() - begun)
         found = reader.read([os.getpid()])
     finally:
         spinning.set()
     assert sum(found.cpu_s_total.values()) > 0
-    assert 0.1 < max(found.peak_cores.values()) < 1.3, "one thread, one core; the neighbours may take most of it"
+    assert 0.5 * cores < max(found.peak_cores.values()) < 1.3, "one thread, one core, however little of it"
 
 
 def test_a_thread_that_ended_stays_counted(tmp_path):
@@ -231,11 +238,10 @@ def test_the_sampler_keeps_its_schedule_and_says_what_it_cost():
         on_sample=taken.append,
     ) as sampler:
         time.sleep(1.05)
-    gaps = [(b.monotonic_ns - a.monotonic_ns) / 1e9 for a, b in zip(taken[:-1], taken[1:-1], strict=False)]
     cost = sampler.cost()
-    assert 8 <= cost.ticks + cost.missed_ticks <= 12
+    assert cost.ticks + cost.missed_ticks == pytest.approx(10 * cost.wall_s, abs=2)
     assert 0 < cost.cpu_s < cost.wall_s
-    assert sum(gaps) / len(gaps) < 0.2
+    assert len(taken) == cost.ticks + 1
 
 
 def test_a_failing_sampler_is_not_silent():

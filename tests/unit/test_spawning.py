@@ -32,14 +32,14 @@ def spawned_in_a_thread():
 
     def work():
         children.append(spawn(CHILD, [CPU]))
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 50
         while psutil.Process(children[0].pid).name() != "sleep":
             assert time.monotonic() < deadline
             time.sleep(0.01)
 
     thread = threading.Thread(target=work)
     thread.start()
-    thread.join(20)
+    thread.join(50)
     return children[0]
 
 
@@ -65,7 +65,7 @@ def test_a_child_of_a_thread_dies_with_a_runner_that_is_killed():
     finally:
         runner.send_signal(signal.SIGKILL)
         runner.communicate()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 50
     while lives(pid):
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -83,5 +83,5 @@ def test_a_forked_process_has_a_starter_of_its_own():
     assert spawn(["true"], [CPU]).wait() == 0
     pid = os.fork()
     if not pid:
-        os._exit(spawn(["true"], [CPU]).wait(10))
+        os._exit(spawn(["true"], [CPU]).wait(50))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

@@ -82,10 +82,12 @@ def test_a_question_that_is_given_up_leaves_no_process(tmp_path, monkeypatch):
     monkeypatch.setattr(waiting, "WORK_LOOK_S", 0.1)
     address = Address(host="127.0.0.1", port=1, secret="")
     session = TDENGINE.session(trial(), address)
-    at = Reached(server=Still(monkeypatch, works=False), address=address, session=session, who="TDengine")
+    told = tmp_path / "pid"
+    still = Still(monkeypatch, works=lambda: not (told.exists() and told.read_text()))
+    at = Reached(server=still, address=address, session=session, who="TDengine")
     with pytest.raises(TargetError, match=r"TDengine did not answer SELECT SERVER_VERSION\(\)"):
         ask(at, session.version, 50.0)
-    pid, deadline = int((tmp_path / "pid").read_text()), time.monotonic() + 10
+    pid, deadline = int(told.read_text()), time.monotonic() + 50
     while lives(pid):
         assert time.monotonic() < deadline, "it still runs"
         time.sleep(0.05)

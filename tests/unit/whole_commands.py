@@ -33,7 +33,8 @@ for _loaded in (
 
 RAISED = 99  # the exit code of a command that ended with an exception
 MEMORY_BYTES = 3 * 2**30
-DEADLINE_S = 20
+DEADLINE_S = 60
+CPU_S = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +84,7 @@ def _become(
         os.chdir(cwd)
         os.environ.update(environment)
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-        resource.setrlimit(resource.RLIMIT_CPU, (DEADLINE_S, DEADLINE_S))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(outputs[0], 1)
         os.dup2(outputs[1], 2)
