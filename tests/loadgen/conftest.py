@@ -47,7 +47,7 @@ def run(program: Path) -> Callable[..., Outcome]:
             capture_output=True,
             text=True,
             env=os.environ | (env or {}),
-            timeout=60,
+            timeout=120,
         )
         return parse(done.returncode, done.stdout, done.stderr)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, TypeVar
 
-PATIENCE_S = 20  # of a connection on which nothing comes, and of an answer that is held back
+PATIENCE_S = 60  # of a connection on which nothing comes, and of an answer that is held back
 
 
 class Listener:
@@ -62,9 +62,9 @@ class FakeServer:
         raise NotImplementedError
 
     def wait_for_clients(self) -> None:
-        """Until every connection so far has ended, each for 10 s at most."""
+        """Until every connection so far has ended, each for a minute at most."""
         for thread in self._listener.threads:
-            thread.join(10)
+            thread.join(60)
 
     def _connected(self, connection: socket.socket) -> None:
         self.connections += 1

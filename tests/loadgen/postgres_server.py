@@ -113,7 +113,7 @@ class PostgresServer:
             capture_output=True,
             text=True,
             cwd=self.folder,
-            timeout=60,
+            timeout=120,
             **self.as_user(),  # type: ignore[call-overload]
         )
         assert done.returncode == 0, done.stderr
@@ -138,7 +138,7 @@ class PostgresServer:
                 cwd=self.folder,
                 **self.as_user(),
             )  # type: ignore[call-overload]
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not self.answers():
             assert time.monotonic() < deadline, (self.folder / "server.log").read_text()
             time.sleep(0.05)
@@ -173,7 +173,7 @@ class PostgresServer:
         """SIGINT is a fast shutdown, SIGQUIT an immediate one."""
         if self.process is not None:
             self.process.send_signal(how)
-            self.process.wait(timeout=30)
+            self.process.wait(timeout=60)
             self.process = None
 
     def remove(self) -> None:

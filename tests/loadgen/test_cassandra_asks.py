@@ -150,7 +150,7 @@ def test_a_value_of_another_length_than_its_type_is_refused(ask, server):
 
 def test_a_query_without_an_answer_ends_by_its_deadline(ask, server):
     server.moods[2] = "silence"
-    outcome = ask(request_timeout_s=0.5)
+    outcome = ask(request_timeout_s=1)
     assert (outcome.code, outcome.of("error")[0]["code"]) == (5, "deadline")
 
 

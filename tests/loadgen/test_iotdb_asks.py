@@ -144,7 +144,7 @@ def test_values_that_are_not_whole_or_of_no_known_type_are_refused(ask, server):
 @pytest.mark.parametrize("mood", ["silence", "drips"])
 def test_a_query_without_an_answer_ends_by_its_deadline(ask, server, mood):
     server.moods[2] = mood
-    outcome = ask(request_timeout_s=0.5)
+    outcome = ask(request_timeout_s=1)
     assert (outcome.code, outcome.of("error")[0]["code"]) == (5, "deadline")
 
 

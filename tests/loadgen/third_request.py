@@ -56,5 +56,5 @@ def assert_refused(outcome: Outcome, code: str, words: str) -> None:
 
 def assert_unanswered(send: Load, **spec: object) -> None:
     """The third request has no answer: the load ends by the deadline of that request."""
-    outcome = send(request_timeout_s=0.5, **spec)
+    outcome = send(request_timeout_s=1, **spec)
     assert (outcome.code, outcome.summary["rows_acked"], outcome.summary["rows_unanswered"]) == (5, 10, 5)

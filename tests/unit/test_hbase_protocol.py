@@ -50,7 +50,7 @@ def server(*answers, hold=False):
             for raw in answers:
                 line, _ = listening.accept()
                 with line:
-                    line.settimeout(5)
+                    line.settimeout(50)
                     got = b""
                     while len(got) < 10 or len(got) < wanted(got):
                         got += line.recv(4096)

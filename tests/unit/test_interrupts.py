@@ -209,7 +209,7 @@ def test_a_signal_and_a_request_of_another_thread_wake_who_waits_for_lines():
 
     listen()
     asked = Asked(Link(), 1, None)
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(Stopped), Stop().here():
         asked.answer(400)
     stop, other = Stop(), Asked(Link(), 2, None)
