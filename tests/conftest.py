@@ -38,6 +38,9 @@ os.environ.setdefault("SCALE_STATE_DIR", f"{STATE}/state")
 os.environ.setdefault("SCALE_DISK_LIMIT", "off")  # test_kept_limit.py measures
 os.environ.setdefault("SCALE_NEW_PAGES", "off")  # each sweep and plan would touch gigabytes; test_new_pages.py measures
 
+for exported in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR"):  # by some shells: they change what commands print
+    os.environ.pop(exported, None)
+
 # Hundreds of processes import the package: without its bytecode, each compiles it again, which takes 1 s of CPU time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

@@ -45,8 +45,7 @@ PYTEST = (sys.executable, "-m", "pytest", *NOTING)
 ALL = (*PYTEST, "--durations=15", "--durations-min=5")
 TESTS = "tests"  # the folder of notes of all processes that share the tests
 INTERRUPTED = 130
-CLEANING_S = 20.0  # what an interrupted process may take to end
-LINE_S = 60.0  # between lines of progress, where output is no terminal
+CLEANING_S, LINE_S = 20.0, 60.0  # for an interrupted process to end; between lines of progress without a terminal
 # By sanitizer: what covers the most in about 100 CPU-seconds, builds included. `make sanitize` runs all of them.
 SANITIZED = {
     "address,undefined": (  # parsers of specs, arguments and answers; the drivers' error paths
@@ -125,10 +124,10 @@ def files_with_alone() -> list[str]:
 
 def has_cmake() -> bool:
     """Says so if it is missing: `make check` installs it, and continuous integration runs that first."""
-    found = shutil.which("cmake", path=PATH) is not None
-    if not found:
-        print("== sanitizers: not run, because cmake is missing; `make check` installs it", flush=True)
-    return found
+    if shutil.which("cmake", path=PATH):
+        return True
+    print("== sanitizers: not run, because cmake is missing; `make check` installs it", flush=True)
+    return False
 
 
 def sanitized(notes: Path) -> list[str]:
