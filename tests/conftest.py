@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
+from scale_sweep.base.loopback import go_direct
 from tests.needs import need
 from tools.run_tests import ALONE
 
@@ -30,6 +31,8 @@ settings.load_profile("search" if asked else "same")
 # A shell starts background jobs with SIGINT and SIGQUIT ignored, and what ignores one hands that down; tests send both.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+go_direct()  # tests ask servers of this machine
 
 # Open to the user that servers run as, on a disk, and below a directory that only this user may change.
 STATE = tempfile.mkdtemp(prefix="scale-tests-", dir="/var/tmp")

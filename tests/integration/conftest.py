@@ -48,7 +48,8 @@ def dashboards() -> Iterator[Path]:
 @pytest.fixture(scope="session")
 def observed(tmp_path_factory: pytest.TempPathFactory, dashboards: Path, data_dir: Path) -> Observed:
     """A sweep that ended, and what every way of looking at it saw."""
-    up = cli.run("dashboards", "up", "--runtime", "process", cwd=data_dir, SCALE_DASHBOARDS_DIR=str(dashboards))
+    to_nobody = {"http_proxy": "http://127.0.0.1:9", "SCALE_DASHBOARDS_DIR": str(dashboards)}
+    up = cli.run("dashboards", "up", "--runtime", "process", cwd=data_dir, no_proxy="", NO_PROXY="", **to_nobody)
     assert up.returncode == 0, up.stderr
     return observe(tmp_path_factory.mktemp("observed"), dashboards, data_dir)
 

@@ -32,6 +32,7 @@ mkfs.ext4 -q image
 mount -o loop image "two words"
 "$@"
 """
+READ_ONLY = 'mkdir -p there/{}; mount --bind there /var/tmp; mount -o remount,bind,ro /var/tmp; exec "$@"'
 OVERLAY = 'mkdir low up work over; mount -t overlay -o lowerdir=low,upperdir=up,workdir=work overlay over; exec "$@"'
 
 
@@ -98,3 +99,21 @@ def test_disks_that_are_not_seen_get_one_sentence(base):
     done = run_there(OVERLAY, *words, cwd=base)
     assert done.returncode == 3, done.stderr
     assert " ".join(done.stderr.split()).count(f"{base}/over is on no block device") == 1, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "existed", "place"),
+    [
+        ("plan", "", ()),
+        ("sweep", "state/records", ("--data-dir", "/dev/shm/new")),
+        ("sweep", "state/records", ("--data-dir", "ram:256MiB")),
+    ],
+)
+def test_a_read_only_directory_for_state_is_named_with_its_remedy(base, command, existed, place):
+    words = (command, "cpu", *NULL, "--results", "results", *place)
+    done = run_there(READ_ONLY.format(existed), *words, cwd=base, SCALE_STATE_DIR="/var/tmp/state")
+    told = " ".join(done.stderr.split())
+    assert done.returncode == 3, done.stderr
+    assert told.count("the state directory /var/tmp/state cannot be written") == 1, done.stderr
+    assert told.count("set SCALE_STATE_DIR to a directory that this user can make") == 1, done.stderr
+    assert "give another directory with --data-dir" not in told

@@ -327,7 +327,7 @@ def test_ctrl_c_while_it_stops_leaves_nothing(kind, data_dir, seconds):
 
 def test_a_disk_without_room_leaves_no_directory(kind, data_dir):
     asked = SiteRequest(run_id="test-run", trial_id="r1", data_dir=str(data_dir), home="", disks=("/proc/no",))
-    with pytest.raises(ProvisionError, match="no directory on disk /proc/no:"):
+    with pytest.raises(ProvisionError, match="no data directory on the disk at /proc/no:"):
         load_runtime(kind[0]).site(asked)
 
 

@@ -102,7 +102,10 @@ def save(disk_set: DiskSet) -> None:
         partial.write_text(json.dumps(asdict(disk_set), indent=1), encoding="utf-8")
         partial.replace(folder / "state.json")
     except OSError as error:
-        raise PreflightError(f"the register of disks cannot be written: {error}", remedy="run as root") from None
+        raise PreflightError(
+            f"the register of disks {REGISTER} cannot be written: {error}",
+            remedy=f"as root, make {REGISTER.parent} writable",
+        ) from None
 
 
 def claim_folder(disk_set: DiskSet, *, makes: bool) -> None:

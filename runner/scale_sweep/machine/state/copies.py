@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from scale_sweep.machine.state.places import folder
+from scale_sweep.machine.state.places import folder, refusals_named
 
 DIGITS = 32
 _checked: dict[tuple[str, int], str] = {}
@@ -45,7 +45,8 @@ def _kept(copy: Path, fill: Callable[[Path], None], is_right: Callable[[Path], b
     if copy.is_dir() and is_right(copy):
         return copy
     made = copy.with_name(f"made-{secrets.token_hex(8)}")
-    made.mkdir(mode=0o755)
+    with refusals_named():
+        made.mkdir(mode=0o755)
     try:
         fill(made)
         _close_to_others(made)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from scale_sweep.base.errors import PreflightError
@@ -51,21 +52,33 @@ def folder(name: str) -> Path:
 def open_folder(name: str, *, makes: bool = True) -> int:
     """A descriptor of a folder, checked, and made if it is missing and it `makes` it. The caller closes it. Raises
     PreflightError; FileNotFoundError for a folder that is missing and is not made."""
-    try:
+    with refusals_named() if makes else contextlib.nullcontext():
         os.close(_opened(place(), makes=makes))
         return _opened(folder_path(name), makes=makes)
+
+
+@contextlib.contextmanager
+def refusals_named() -> Iterator[None]:
+    """An OSError in the block, which is about these folders alone, becomes a PreflightError with the remedy."""
+    try:
+        yield
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and not makes:
-            raise
-        raise PreflightError(
-            f"{error.filename or folder_path(name)}: {error.strerror}; scale keeps its state in {place()}",
-            remedy=f"set {VARIABLE} to a directory that this user can make",
-        ) from None
+        raise _unusable(f"{error.filename or place()}: {error.strerror}") from None
+
+
+def _unusable(reason: str) -> PreflightError:
+    return PreflightError(
+        f"the state directory {place()} cannot be written ({reason})",
+        remedy=f"set {VARIABLE} to a directory that this user can make",
+    )
 
 
 def check(path: Path) -> None:
     """Looks at the folders that exist, and at a directory for data, or the nearest existing one on its path. Makes
-    nothing. Raises PreflightError for what is not trusted."""
+    nothing. Raises PreflightError for what is not trusted, and for folders that cannot be made or written."""
+    there = next(p for p in (place(), *place().parents) if p.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise _unusable(f"{there} is not writable")
     for name in ("", *_CLOSED, *_PASSED):
         with contextlib.suppress(OSError):
             os.close(_opened(place() / name, makes=False))

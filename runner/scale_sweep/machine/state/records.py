@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.machine.host.alive import boot_id, may_live, pid_namespace, started_ticks
-from scale_sweep.machine.state.places import folder_path, open_folder
+from scale_sweep.machine.state.places import folder_path, open_folder, refusals_named
 from scale_sweep.machine.state.trusted import named
 
 SERVER_VARIABLE = "SCALE_SERVER"  # in the environment of each server process: the name of its record
@@ -101,9 +101,9 @@ def directory_at(path: str, now_at: str = "") -> Directory:
 def save(record: Record) -> None:
     """Replaces the record's file. It is on the disk before it has its name: a power cut leaves the old one or this.
 
-    Raises PreflightError for a folder that is not trusted, OSError if the file cannot be written.
+    Raises PreflightError for a folder that is not trusted or cannot be written.
     """
-    with _folder() as at:
+    with refusals_named(), _folder() as at:
         _unlink(record.name + _PARTIAL, at)
         with os.fdopen(os.open(record.name + _PARTIAL, _WRITE, 0o600, dir_fd=at), "w", encoding="utf-8") as file:
             file.write(json.dumps(asdict(record)))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scale_sweep.base.interrupts import deferred
-from scale_sweep.machine.state.places import folder_path, open_folder
+from scale_sweep.machine.state.places import folder_path, open_folder, refusals_named
 from scale_sweep.machine.state.records import record_of, save
 from scale_sweep.machine.state.removal import remove_recorded
 
@@ -19,7 +19,7 @@ FOLDER = "scratch"
 
 @contextmanager
 def scratch(what: str) -> Iterator[Path]:
-    """A new directory that only this user may enter. Raises PreflightError, OSError."""
+    """A new directory that only this user may enter. Raises PreflightError."""
     name = f"{what}-{secrets.token_hex(8)}"
     path = folder_path(FOLDER) / name
     try:
@@ -35,6 +35,7 @@ def scratch(what: str) -> Iterator[Path]:
 def _make(name: str) -> None:
     at = open_folder(FOLDER)
     try:
-        os.mkdir(name, 0o700, dir_fd=at)
+        with refusals_named():
+            os.mkdir(name, 0o700, dir_fd=at)
     finally:
         os.close(at)

@@ -40,7 +40,7 @@ def preflight(
         *not_found((of_subject[0].subject, choice) for choice, of_subject in subjects),
         *machine_findings.writable("--results", results),
         *machine_findings.trusted(data_dir),
-        *machine_findings.writable("--data-dir", data_dir),
+        *machine_findings.writable_data(data_dir),
         *(
             machine_findings.in_memory(data)
             if isinstance(data, RamDirectory)

@@ -14,7 +14,7 @@ from scale_sweep.experiment.work import takes_fixed_work
 from scale_sweep.machine.host import Host, open_files
 from scale_sweep.machine.host.other_programs import other_cores
 from scale_sweep.machine.host.ram import RamDirectory, shortage
-from scale_sweep.machine.state import check
+from scale_sweep.machine.state import check, folder_path
 from scale_sweep.model import Finding, NewPages, Plan, Trial
 from scale_sweep.server.runtimes.stacks import profile_obstacle
 
@@ -28,6 +28,11 @@ OPEN_FILES_MIN = 256  # of a server, a load generator or this program, besides c
 def existing(path: Path) -> Path:
     """The path, or its nearest existing parent."""
     return next(p for p in (path, *path.absolute().parents) if os.path.exists(p))  # a name that is too long does not
+
+
+def writable_data(data_dir: Path) -> list[Finding]:
+    """A finding if data cannot be written there. `trusted` has that of the default directory, which is of the state."""
+    return [] if data_dir.is_relative_to(folder_path("")) else writable("--data-dir", data_dir)
 
 
 def writable(flag: str, path: Path) -> list[Finding]:
@@ -58,7 +63,7 @@ def missing(wanted_dir: str, data_dir: Path) -> list[Finding]:
 
 
 def trusted(data_dir: Path) -> list[Finding]:
-    """A finding if another user can change what scale keeps, or the data directory."""
+    """A finding if scale cannot keep its state, or if another user can change that or the data directory."""
     try:
         check(data_dir)
     except PreflightError as error:

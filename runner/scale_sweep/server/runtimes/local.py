@@ -46,7 +46,8 @@ def fresh_directories(wanted: SiteRequest) -> tuple[str, tuple[str, ...]]:
             _make(path, 0o700)
         except OSError as error:
             remove_recorded(name)
-            raise ProvisionError(f"no directory on disk {os.path.dirname(path)}: {error.strerror}") from None
+            reason = f"no data directory on the disk at {os.path.dirname(path)}: {error.strerror}"
+            raise ProvisionError(reason, remedy="--dir DIR") from None
     save(record_of(name, (fresh, *disks)))
     return fresh, disks
 

@@ -56,7 +56,8 @@ def _make(directory: RamDirectory) -> None:
         finally:
             os.close(at)
     except OSError as error:
-        raise ProvisionError(f"no directory {path}: {error.strerror}", remedy="--data-dir DIR") from None
+        reason = f"no data directory in memory, {path}: {error.strerror}"
+        raise ProvisionError(reason, remedy="--data-dir DIR") from None
     save(replace(record, directories=(directory_at(str(path)),)))
 
 
