@@ -21,12 +21,12 @@ def start(*words: str, cwd: Path, under: Sequence[str] = (), **environment: str)
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=_as_installed({**os.environ, "COLUMNS": "160", **environment}),
+        env=as_installed({**os.environ, "COLUMNS": "160", **environment}),
         start_new_session=True,
     )
 
 
-def _as_installed(environment: dict[str, str]) -> dict[str, str]:
+def as_installed(environment: dict[str, str]) -> dict[str, str]:
     """Without the folder that tests/conftest.py put on PYTHONPATH: what the command imports is installed."""
     folders = environment.get("PYTHONPATH", "").split(os.pathsep)
     if CHECKOUT in folders:

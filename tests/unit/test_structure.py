@@ -31,6 +31,7 @@ ALLOWED = {
     "base.input_file": {"base.errors"},
     "base.interrupts": set(),
     "base.nearest": set(),
+    "base.loopback": set(),
     "base.output": set(),
     "base.plain_text": set(),
     "base.registry": set(),
@@ -143,7 +144,7 @@ ALLOWED = {
         "judge.figures", "judge.method", "judge.verdict",
     },
     "agent": {
-        "base.errors", "base.interrupts", "base.spawning", "model", "machine.disks", "machine.host", "machine.sampling",
+        "base.errors", "base.interrupts", "base.loopback", "base.spawning", "model", "machine.disks", "machine.host", "machine.sampling",
         "machine.state", "loadgen", "server.pinned", "server.runtimes", "server.targets", "results.store",
         "plan.preparing", "measure.disk_placement", "measure.machine_setup", "measure.trial",
     },
@@ -178,7 +179,7 @@ ALLOWED = {
         "base.units", "model", "experiment.axes", "experiment.work", "sweep", "judge.figures",
         "analysis.later_trials", "analysis.fit", "analysis.noise", "analysis.observations",
     },
-    "cli.console": {"base.errors", "base.units", "base.visible", "model", "plan", "watch.live"},
+    "cli.console": {"base.errors", "base.output", "base.units", "base.visible", "model", "plan", "watch.live"},
     "cli.doctor": {
         "base.ages", "base.errors", "base.units", "machine.host", "loadgen", "server.pinned", "server.runtimes", "server.targets",
     },

@@ -10,7 +10,6 @@ import contextlib
 import os
 import platform
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -66,7 +65,7 @@ class Agent:
         self._writer.put(**{READY: True, "digest": own_digest(), "python": python, "pid": os.getpid()})
         threading.Thread(target=self._hold_lease, name="lease", daemon=True).start()
         try:
-            for text in sys.stdin:
+            for text in open(0, encoding="utf-8", closefd=False):
                 self._heard = time.monotonic()
                 self._take(parsed(text))
         except ValueError as error:

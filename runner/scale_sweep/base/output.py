@@ -1,11 +1,13 @@
 """Standard output and standard error, which may go away at any time: a closed pipe or terminal, a full disk.
 
 Messages on standard error are dropped then. A result on standard output that cannot be written ends the command, except
-where the results are stored as well. Refuses to let a file of a run get the number of a closed standard stream.
+where the results are stored as well. Refuses to let a file of a run get the number of a closed standard stream, and to
+end anything because an encoding lacks a character.
 """
 
 from __future__ import annotations
 
+import codecs
 import errno
 import io
 import os
@@ -14,6 +16,12 @@ import sys
 from typing import Any, TextIO
 
 READER_S = 60.0  # for the reader of a stream that somebody made non-blocking
+_AS_ASCII = "scale.ascii"  # the handler of characters that a stream cannot show
+_ASCII = dict(
+    pair.split("=", 1)
+    for pair in "→=-> ←=<- −=- –=- ×=x ·=- …=... †=+ ‡=++ ≤=<= ≥=>= ±=+- µ=u ²=^2 Δ=d "
+    "α=alpha β=beta γ=gamma λ=lambda φ=phi".split()
+)
 
 
 class OutputGone(Exception):
@@ -60,6 +68,7 @@ def guard() -> None:
             os.fstat(fd)
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
+    codecs.register_error(_AS_ASCII, _as_ascii)
     sys.stdin = sys.stdin or open(0, encoding="utf-8", closefd=False)
     sys.stdout = _guarded(1, sys.stdout, is_needed=True)
     sys.stderr = _guarded(2, sys.stderr, is_needed=False)
@@ -70,9 +79,20 @@ def _guarded(fd: int, before: TextIO | None, *, is_needed: bool) -> TextIO:
     return io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding=before.encoding if before is not None else "utf-8",
-        errors=before.errors if before is not None else "backslashreplace",
+        errors=_AS_ASCII,
         line_buffering=not is_needed or raw.isatty(),
     )
+
+
+def _as_ascii(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(_ASCII.get(character, "?") for character in error.object[error.start : error.end]), error.end
+
+
+def shows_all(stream: TextIO) -> bool:
+    """Whether the stream's encoding has every character."""
+    return codecs.lookup(stream.encoding).name.startswith("utf")
 
 
 def go_on_without() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from typer.core import TyperCommand
@@ -192,7 +192,16 @@ def run() -> None:
         refuse_bytes(sys.argv[1:])
         app(with_help(sys.argv[1:]))
     except ScaleError as error:
-        from scale_sweep.cli import console
+        _end(error)
+    except UnicodeEncodeError as error:  # of the name of a file: streams show every character somehow
+        if sys.getfilesystemencoding() == "utf-8":
+            raise
+        remedy = "use a locale of UTF-8, like LC_ALL=C.UTF-8"
+        _end(UsageError(f"{error.object!a} is no name of a file in this locale ({error.encoding})", remedy=remedy))
 
-        console.show_error(error)
-        sys.exit(error.exit_code)
+
+def _end(error: ScaleError) -> NoReturn:
+    from scale_sweep.cli import console
+
+    console.show_error(error)
+    sys.exit(error.exit_code)

@@ -93,7 +93,7 @@ def asked_again(run: StoredRun, predict: tuple[float, ...], need: tuple[float, .
 
 
 def _slug(sweep: Sweep) -> str:
-    return "".join(c if c.isalnum() else "-" for c in f"{sweep.name}-{sweep.target}".lower())
+    return "".join(c if c.isascii() and c.isalnum() else "-" for c in f"{sweep.name}-{sweep.target}".lower())
 
 
 def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:

@@ -42,6 +42,6 @@ class StoppedWatch:
 def is_stopped(pid: int) -> bool:
     """Whether a signal or a debugger keeps the process from running."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in _STOPPED
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] in _STOPPED
     except (OSError, IndexError):
         return False

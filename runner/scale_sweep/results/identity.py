@@ -27,7 +27,8 @@ def commit() -> str:
     head = PACKAGE.parents[1] / ".git" / "HEAD"
     try:
         text = head.read_text(encoding="utf-8").strip()
-        return (head.parent / text.removeprefix("ref: ")).read_text().strip() if text.startswith("ref: ") else text
+        named = text.removeprefix("ref: ")
+        return text if named == text else (head.parent / named).read_text(encoding="utf-8").strip()
     except OSError:
         return ""
 

@@ -18,6 +18,7 @@ from rich.markup import escape
 from rich.segment import Segment
 
 from scale_sweep.base.errors import ScaleError
+from scale_sweep.base.output import shows_all
 from scale_sweep.base.visible import visible, visible_json
 from scale_sweep.cli.console.tables import fitting, is_narrow, record, table_of
 from scale_sweep.model import Finding
@@ -75,7 +76,7 @@ def show_obstacles(findings: Sequence[Finding]) -> None:
 
 def show_json(document: Any) -> None:
     """Prints one JSON document on standard output, in parts: it may be large, and is not in memory as a whole."""
-    parts = json.JSONEncoder(indent=1, ensure_ascii=False, default=_plain).iterencode(document)
+    parts = json.JSONEncoder(indent=1, ensure_ascii=not shows_all(sys.stdout), default=_plain).iterencode(document)
     while some := "".join(itertools.islice(parts, PARTS)):
         out.file.write(visible_json(some))
     out.file.write("\n")

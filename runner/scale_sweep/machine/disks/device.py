@@ -68,7 +68,7 @@ def look_at(path: str) -> Device | None:
 
 def _size(folder: Path) -> int:
     try:
-        return int((folder / "size").read_text()) * 512
+        return int((folder / "size").read_text(encoding="utf-8")) * 512
     except (OSError, ValueError):
         return 0
 
@@ -122,7 +122,7 @@ def open_by(numbers: set[str]) -> list[str]:
         with contextlib.suppress(OSError):  # the process has ended meanwhile
             links = [f"/proc/{pid}/fd/{number}" for number in os.listdir(f"/proc/{pid}/fd")]
             if any(_leads_to(link, numbers) for link in links):
-                name = Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
+                name = Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
                 holders.append(f"process {pid} ({name})")
     return sorted(holders)
 
@@ -136,7 +136,7 @@ def _leads_to(link: str, numbers: set[str]) -> bool:
 
 
 def _partition_numbers(folder: Path) -> list[str]:
-    return [(p / "dev").read_text().strip() for p in folder.glob("*") if (p / "partition").exists()]
+    return [(p / "dev").read_text(encoding="utf-8").strip() for p in folder.glob("*") if (p / "partition").exists()]
 
 
 def _mounts(numbers: set[str]) -> list[str]:

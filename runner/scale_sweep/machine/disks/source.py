@@ -210,7 +210,7 @@ def _caps(source: DiskSource) -> list[Finding]:
     if not (source.cap_bytes_per_s or source.cap_iops):
         return []
     findings = []
-    v2 = _V2.exists() and "io" in _V2.read_text().split()
+    v2 = _V2.exists() and "io" in _V2.read_text(encoding="utf-8").split()
     if not (_V1.exists() or v2):
         findings.append(
             _blocking(

@@ -95,6 +95,6 @@ def _on_array(striped: DiskSet, members: Sequence[DataDisk]) -> tuple[DataDisk, 
 def members_of(array: Path) -> list[str]:
     """The kernel's names of the devices of a RAID-0 array, sorted; empty if the folder is not on one."""
     level = array / "md/level"
-    if not level.exists() or level.read_text().strip() != "raid0":
+    if not level.exists() or level.read_text(encoding="utf-8").strip() != "raid0":
         return []
     return sorted(p.name for p in (array / "slaves").iterdir())

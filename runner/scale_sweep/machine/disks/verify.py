@@ -37,7 +37,7 @@ def join_root_group() -> None:
     none."""
     if _ROOT_GROUP.exists():
         with contextlib.suppress(OSError):  # the measurement shows whether it was needed
-            _ROOT_GROUP.write_text(str(os.getpid()))
+            _ROOT_GROUP.write_text(str(os.getpid()), encoding="utf-8")
 
 
 def verify_caps(disks: Sequence[DataDisk], label: str) -> None:

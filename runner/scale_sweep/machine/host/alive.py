@@ -12,7 +12,7 @@ import psutil
 def started_ticks(pid: int) -> int:
     """The process's start time in clock ticks since boot; 0 if there is no such process."""
     try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+        return int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[19])
     except (OSError, IndexError):
         return 0
 
@@ -47,7 +47,7 @@ def pid_namespace() -> int:
 def boot_id() -> str:
     """A text that differs from one start of the machine to the next; "" if the kernel has none."""
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
     except OSError:
         return ""
 

@@ -49,7 +49,7 @@ def with_size(data_dir: str, root: Path = Path("/")) -> str:
     """ "ram" with its size on this machine, half of the available memory. Any other text is unchanged."""
     if data_dir != WORD:
         return data_dir
-    match = re.search(r"^MemAvailable:\s+(\d+) kB", (root / "proc/meminfo").read_text(), re.MULTILINE)
+    match = re.search(r"^MemAvailable:\s+(\d+) kB", (root / "proc/meminfo").read_text(encoding="utf-8"), re.MULTILINE)
     mib = int(int(match.group(1)) * SHARE / 1024) if match else 1024
     return f"{WORD}:{mib}MiB"
 
@@ -85,7 +85,7 @@ def _free_bytes(directory: RamDirectory) -> int:
 
 def may_mount(status: Path = Path("/proc/self/status")) -> bool:
     """Whether this process has the capability to mount."""
-    match = re.search(r"^CapEff:\s+([0-9a-f]+)", status.read_text(), re.MULTILINE)
+    match = re.search(r"^CapEff:\s+([0-9a-f]+)", status.read_text(encoding="utf-8"), re.MULTILINE)
     return bool(match and int(match.group(1), 16) >> _SYS_ADMIN & 1)
 
 

@@ -144,7 +144,7 @@ def _locker(fd: int) -> int:
     """The PID that has the lock, from the kernel's table; 0 if the table does not show it (another PID namespace)."""
     inode = f":{os.fstat(fd).st_ino}"
     try:
-        rows = [line.split() for line in _LOCKS.read_text().splitlines()]
+        rows = [line.split() for line in _LOCKS.read_text(encoding="utf-8").splitlines()]
     except OSError:
         return 0
     pids = [row[4] for row in rows if len(row) > 5 and row[1] == "FLOCK" and row[5].endswith(inode)]

@@ -39,7 +39,7 @@ class Group:
     def pids(self) -> tuple[int, ...]:
         """Its members."""
         try:
-            return tuple(int(line) for line in Path(self.procs_files[0]).read_text().split())
+            return tuple(int(line) for line in Path(self.procs_files[0]).read_text(encoding="utf-8").split())
         except OSError:
             return ()
 
@@ -94,10 +94,12 @@ def _make_v1(name: str) -> Group:
 
 def _make_v2(name: str) -> Group:
     path = _BASE / name
-    there, enabled = ((_BASE / f"cgroup.{file}").read_text().split() for file in ("controllers", "subtree_control"))
+    there, enabled = (
+        (_BASE / f"cgroup.{file}").read_text(encoding="utf-8").split() for file in ("controllers", "subtree_control")
+    )
     missing = [f"+{c}" for c in ("cpu", "memory") if c in there and c not in enabled]
     if missing:
-        (_BASE / "cgroup.subtree_control").write_text(" ".join(missing))
+        (_BASE / "cgroup.subtree_control").write_text(" ".join(missing), encoding="utf-8")
     path.mkdir(exist_ok=True)
     keep_disk_limits(_BASE, path)
     return Group(version="v2", paths={"unified": str(path)})
@@ -106,11 +108,12 @@ def _make_v2(name: str) -> Group:
 def keep_disk_limits(base: Path, path: Path, own: Path = Path("/proc/self/cgroup")) -> None:
     """On v2, copies the disk limits of the group that the server leaves to its new group: limits are set in groups
     below the root."""
-    mine = next((line[3:] for line in own.read_text().splitlines() if line.startswith("0::")), "/").strip("/")
+    lines = own.read_text(encoding="utf-8").splitlines()
+    mine = next((line[3:] for line in lines if line.startswith("0::")), "/").strip("/")
     limits = base / mine.partition("/")[0] / "io.max"
     if mine and limits.exists() and (path / "io.max").exists():
-        for line in limits.read_text().splitlines():
-            (path / "io.max").write_text(line)
+        for line in limits.read_text(encoding="utf-8").splitlines():
+            (path / "io.max").write_text(line, encoding="utf-8")
 
 
 def limits_of(resources: Resources) -> dict[str, float]:
@@ -124,10 +127,10 @@ def limit_cores(group: Group, cores: float) -> None:
     """CPU time, as a quota in each period."""
     quota_us = round(cores * PERIOD_US)
     if group.version == "v1":
-        Path(group.paths["cpu"], "cpu.cfs_period_us").write_text(str(PERIOD_US))
-        Path(group.paths["cpu"], "cpu.cfs_quota_us").write_text(str(quota_us))
+        Path(group.paths["cpu"], "cpu.cfs_period_us").write_text(str(PERIOD_US), encoding="utf-8")
+        Path(group.paths["cpu"], "cpu.cfs_quota_us").write_text(str(quota_us), encoding="utf-8")
         return
-    Path(group.paths["unified"], "cpu.max").write_text(f"{quota_us} {PERIOD_US}")
+    Path(group.paths["unified"], "cpu.max").write_text(f"{quota_us} {PERIOD_US}", encoding="utf-8")
 
 
 def limit_memory(group: Group, size_bytes: float) -> None:
@@ -157,11 +160,11 @@ def _set_limit(group: Path, name: str, limit: int) -> None:
                 remedy="turn swap off (swapoff -a), or start the kernel with swapaccount=1",
             )
         return
-    path.write_text(str(limit))
-    kept = path.read_text().strip()
+    path.write_text(str(limit), encoding="utf-8")
+    kept = path.read_text(encoding="utf-8").strip()
     if not kept.isdigit() or int(kept) > limit:
         raise ProvisionError(f"the kernel keeps {path} at {kept}, not at {limit}", remedy="use --runtime docker")
 
 
 def _has_swap(swaps: Path = Path("/proc/swaps")) -> bool:
-    return len(swaps.read_text().splitlines()) > 1
+    return len(swaps.read_text(encoding="utf-8").splitlines()) > 1

@@ -164,7 +164,7 @@ class DockerServer:
         while (outside := outside_root_blkio(self.pids())) and time.monotonic() < deadline:
             for pid in outside:
                 with contextlib.suppress(OSError):  # it ended, or a child has just started; the next round finds it
-                    _BLKIO.write_text(str(pid))
+                    _BLKIO.write_text(str(pid), encoding="utf-8")
         if outside:
             raise ProvisionError(f"processes {outside} of the container are not under the disks' limits")
 
@@ -225,7 +225,7 @@ class DockerServer:
             return ()
         try:
             path = next(iter(accounting.paths.values()))
-            return tuple(int(line) for line in Path(path, "cgroup.procs").read_text().split())
+            return tuple(int(line) for line in Path(path, "cgroup.procs").read_text(encoding="utf-8").split())
         except OSError:
             return ()
 

@@ -35,7 +35,7 @@ def outside_root_blkio(pids: Sequence[int]) -> list[int]:
     outside = []
     for pid in pids:
         with contextlib.suppress(OSError):
-            lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+            lines = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines()
             outside += [pid for line in lines if "blkio" in line.split(":")[1].split(",") and line.split(":")[2] != "/"]
     return outside
 
@@ -46,7 +46,7 @@ def accounting_of(pid: int) -> Accounting | None:
     cgroup v1 names the root group for a process that is ending. The counts of that group are the machine's.
     """
     try:
-        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+        lines = Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
     paths = {}

@@ -146,7 +146,8 @@ def free_port(address: str = LOOPBACK) -> int:
 def _ephemeral_ports() -> int:
     """The first port that outgoing connections get."""
     try:
-        return max(PORTS_FROM + 1000, int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0]))
+        ports = Path("/proc/sys/net/ipv4/ip_local_port_range").read_text(encoding="utf-8").split()
+        return max(PORTS_FROM + 1000, int(ports[0]))
     except (OSError, ValueError):
         return 32768
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
+from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.host.ram import RamDirectory, mount_source
 from scale_sweep.machine.state import Directory, directory_at, ready, record_of, remove_recorded, save
 
@@ -82,6 +83,6 @@ def unmount(path: Path) -> None:
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_MOUNT_S, check=False)
+        return run_within(_MOUNT_S, command)
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(command, 1, "", str(error))

@@ -97,7 +97,7 @@ def _remove(numbers: Iterable[int]) -> tuple[int, ...]:
 
 def _mapped(pid: int) -> Iterator[tuple[int, str]]:
     """Inode (of a segment: its number) and path of each file that a process has mapped."""
-    for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
+    for line in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace").splitlines():
         fields = line.split(None, 5)
         if len(fields) == 6:
             yield int(fields[4]), fields[5]
@@ -105,7 +105,7 @@ def _mapped(pid: int) -> Iterator[tuple[int, str]]:
 
 def _rows() -> list[dict[str, str]]:
     try:
-        head, *lines = _TABLE.read_text().splitlines()
+        head, *lines = _TABLE.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
         return []
     return [dict(zip(head.split(), line.split(), strict=False)) for line in lines]

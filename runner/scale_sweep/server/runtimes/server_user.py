@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scale_sweep.base.errors import ProvisionError
+from scale_sweep.base.spawning import run_within
 
 NAMES = ("scale", "nobody")
 SETPRIV = "setpriv"  # of util-linux; minimal images of containers lack it
@@ -66,9 +67,7 @@ def _tried() -> str:
         user = server_user()
         if user is None:
             return ""
-        done = subprocess.run(
-            [*as_user(user), "true"], capture_output=True, text=True, errors="replace", timeout=_TRY_S, check=False
-        )
+        done = run_within(_TRY_S, [*as_user(user), "true"])
     except ProvisionError as error:
         return error.message
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -126,7 +125,9 @@ def privileges(pids: Sequence[int], needs_root: str) -> Mapping[str, str]:
 
 def _status(pid: int) -> dict[str, str]:
     try:
-        return dict(re.findall(r"^(\w+):\s+(.*)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE))
+        return dict(
+            re.findall(r"^(\w+):\s+(.*)$", Path(f"/proc/{pid}/status").read_text(encoding="utf-8"), re.MULTILINE)
+        )
     except OSError:
         return {}
 

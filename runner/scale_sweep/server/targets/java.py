@@ -108,7 +108,7 @@ def heap_bytes(heap: str) -> int:
 def effective(data_dir: str) -> Mapping[str, str]:
     """`jvm_processors` and `jvm_heap` as the JVM reported them; empty if there is no log."""
     try:
-        log = Path(data_dir, LOG).read_text(errors="replace")
+        log = Path(data_dir, LOG).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return {}
     processors = re.search(r"CPUs: \d+ total, (\d+) available", log)

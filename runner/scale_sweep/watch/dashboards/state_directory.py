@@ -126,7 +126,7 @@ class StateDirectory:
     def _password(self) -> None:
         with contextlib.suppress(FileExistsError):
             handle = os.open(self.password_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w") as file:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(secrets.token_urlsafe(PASSWORD_BYTES))
 
     def started(self) -> Mapping[str, StartedService]:

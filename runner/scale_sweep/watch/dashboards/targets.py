@@ -45,7 +45,7 @@ def announced(state: StateDirectory, run: str, port: int, host: str = "") -> Ite
     with contextlib.suppress(OSError, ProvisionError):
         state.check(makes=True)
         state.targets.mkdir(exist_ok=True)
-        partial.write_text(json.dumps([{"targets": [f"127.0.0.1:{port}"], "labels": labels}]))
+        partial.write_text(json.dumps([{"targets": [f"127.0.0.1:{port}"], "labels": labels}]), encoding="utf-8")
         partial.chmod(0o644)  # readable for the user that Prometheus runs as, whatever the umask
         partial.replace(path)
     try:

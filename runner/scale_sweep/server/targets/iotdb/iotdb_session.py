@@ -247,7 +247,7 @@ class IotdbSession(Session):
 def _reported(path: Path) -> dict[str, str]:
     """Settings as a node wrote them, in lines `name=value;`, by their names without capitals; the last ones count."""
     try:
-        text = path.read_text(errors="replace")
+        text = path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return {}
     return {name.lower(): value for name, value in re.findall(r"(?m)^\s*(\w+)=(.*);$", text)}

@@ -122,7 +122,7 @@ class OpentsdbSession(Session):
     def _version_of(self, program: str) -> str:
         """By the name of its jar, which the server noted at its start; "" if there is none."""
         noted = Path(self._address.data_dir, ROOT, JARS)
-        names = noted.read_text() if self._address.data_dir and noted.is_file() else ""
+        names = noted.read_text(encoding="utf-8") if self._address.data_dir and noted.is_file() else ""
         match = re.search(rf"/{program}-(\d[^\s/]*)\.jar\b", names)
         return match.group(1) if match else ""
 
