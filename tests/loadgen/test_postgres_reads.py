@@ -61,7 +61,7 @@ def test_a_range_is_answered_with_the_rows_that_were_sent(run, loaded, rows):
     outcome = ask(run, loaded, operations="range", threads=2, range__text=text, range__span_ms=70)
     told = outcome.of("asked")
     assert len(told) > 20
-    assert {e["worker"] for e in told} == {0, 1}
+    assert {e["worker"] for e in told} <= {0, 1}
     for e in told:
         first = (e["from_ms"] - START) // STEP
         right = rows[e["devices"][0]][first : first + 7]

@@ -404,7 +404,7 @@ def test_a_trial_that_was_added_has_the_ceiling_of_its_point():
 
 
 def get(port: int, path: str = "/metrics", method: str = "GET") -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request(method, path)
     reply = connection.getresponse()
     return reply.status, reply.read()
@@ -454,7 +454,7 @@ def test_lingering_ends_when_the_page_was_read_once_more():
 
 def test_lingering_waits_for_every_reader_that_is_connected():
     server = MetricsServer(0, lambda: b"x")
-    one, other = (http.client.HTTPConnection("127.0.0.1", server.port, timeout=5) for _ in range(2))
+    one, other = (http.client.HTTPConnection("127.0.0.1", server.port, timeout=60) for _ in range(2))
 
     def read(reader):
         reader.request("GET", "/metrics")
