@@ -28,7 +28,8 @@ def with_own_memory() -> tuple[str, ...]:
     """The words before a command that give it its own shared memory; empty if this user may not."""
     if not os.path.isdir("/dev/shm"):
         return ()
-    return next((tuple(way) for way in WAYS if _works(way)), ())
+    ways = WAYS[:1] if os.geteuid() == 0 else WAYS  # in a user namespace root could not become the server's user
+    return next((tuple(way) for way in ways if _works(way)), ())
 
 
 def _works(way: Sequence[str]) -> bool:
