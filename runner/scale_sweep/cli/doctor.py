@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from scale_sweep.base.ages import OLD_YEARS, age_years, released_in
 from scale_sweep.base.errors import PreflightError
-from scale_sweep.base.units import counted
+from scale_sweep.base.units import counted, format_number
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.host import Host, cpu_order, read_host
 from scale_sweep.machine.host.new_pages import measure_new_pages
@@ -61,15 +61,16 @@ def next_command(abilities: Sequence[Ability]) -> str:
 def _machine(host: Host) -> list[Ability]:
     cores = len({(c.package, c.core) for c in host.cpus if c.id in host.allowed})
     nodes = len({c.node for c in host.cpus})
+    quota = "" if host.cpus_max == len(host.allowed) else " (quota of the control group)"
     return [
         Ability(
             subject="CPUs",
-            there=len(host.allowed) > 1,
-            state=f"{len(host.allowed)} usable of {len(host.cpus)}, {counted(cores, 'core')}, "
+            there=host.cpus_max > 1,
+            state=f"{format_number(host.cpus_max)} usable of {len(host.cpus)}{quota}, {counted(cores, 'core')}, "
             f"{counted(nodes, 'NUMA node')}, "
             f"{host.cpu_model}; "
             f"order of use {','.join(map(str, cpu_order(host)))}",
-            remedy="" if len(host.allowed) > 1 else "with one CPU the load generator always shares it with the server",
+            remedy="" if host.cpus_max > 1 else "with one CPU the load generator always shares it with the server",
         ),
         Ability(subject="memory", there=True, state=f"{host.memory_bytes / 1e9:.1f} GB"),
         Ability(

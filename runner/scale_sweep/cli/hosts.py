@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scale_sweep.base.units import format_number
 from scale_sweep.cli.arguments import JSON
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _row(one: HostFacts) -> list[str]:
     return [
         one.name,
         one.role if not one.lacks else f"{one.role}: {one.lacks}",
-        str(len(one.host.allowed)),
+        format_number(one.host.cpus_max),
         f"{one.host.memory_bytes / 1e9:.1f} GB",
         databases if one.role == "server" else "",
         clock,

@@ -17,7 +17,7 @@ from scale_sweep.model.compared import Differing
 
 ABSENT = "–"
 _TOOL = ("tool_version", "commit", "code", "method", "python")
-_HOST = ("hostname", "cpu_model", "kernel", "os", "cgroup", "governor", "memory_bytes")
+_HOST = ("hostname", "cpu_model", "kernel", "os", "cgroup", "governor", "memory_bytes", "cpu_quota")
 _NOT_OF_THE_SWEEP = {"origin", "name", "question", "tags", "knobs", "order_seed"}
 _ANY_TWO = {"port", "serverPort", "fqdn", "firstEp", "secondEp", "data_directory", "unix_socket_directories"}
 _OF_A_SERVER = ("settings", "knobs")  # kinds whose values databases spell in several ways

@@ -90,13 +90,14 @@ class _Cores(Axis):
                 remedy=f"usable are {format_cpus(host.allowed)}",
             )
         most = max(amounts[CORES].value for amounts in granted)
-        if most > len(available) and not sweep.endpoint:
-            where = "--server-cpus names" if sweep.server_cpus else "this machine has"
+        if most > min(len(available), host.cpus_max) and not sweep.endpoint:
+            where = f"{'--server-cpus names' if sweep.server_cpus else 'this machine has'} {len(available)}"
+            remedy = "--cores 1..all" if len(available) > 1 else "--cores 1"
+            if host.cpus_max < len(available):
+                where = f"the quota of this process' control group is {counted(host.cpus_max, 'CPU')}"
+                remedy = "raise the quota (docker run --cpus, CPUQuota= of systemd), or sweep fewer cores"
             by = "axis.cores of the sweep file" if sweep.origin.get(self.key) == "file" else "--cores"
-            raise UsageError(
-                f"{by}: {counted(most, 'core')} asked for, {where} {len(available)}",
-                remedy="--cores 1..all" if len(available) > 1 else "--cores 1",
-            )
+            raise UsageError(f"{by}: {counted(most, 'core')} asked for, {where}", remedy=remedy)
 
 
 def _named(text: object) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from scale_sweep.base.units import parse_cpus
+from scale_sweep.machine.host.usable import cpu_quota, memory_bytes, text_of
 
 SAME_KIND = 0.9  # of the capacity of the fastest core of a kind
 
@@ -29,8 +30,8 @@ class Cpu:
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """The machine. allowed: CPUs that this process may use. psi: resources that have pressure files. makes_load: the
-    load generator runs on it too."""
+    """The machine, as far as this process may use it. allowed: its CPUs. psi: resources that have pressure files.
+    makes_load: the load generator runs on it too. cpu_quota: CPUs that may be busy at once; None: all."""
 
     hostname: str
     os: str
@@ -46,6 +47,12 @@ class Host:
     psi: tuple[str, ...]
     is_root: bool
     makes_load: bool = True
+    cpu_quota: float | None = None
+
+    @property
+    def cpus_max(self) -> float:
+        """The CPUs that this process may keep busy at once."""
+        return float(len(self.allowed)) if self.cpu_quota is None else min(len(self.allowed), self.cpu_quota)
 
 
 def read_host(root: Path = Path("/")) -> Host:
@@ -59,11 +66,12 @@ def read_host(root: Path = Path("/")) -> Host:
         cpu_model=_cpu_model(root),
         cpus=_cpus(root),
         allowed=tuple(sorted(os.sched_getaffinity(0))),
-        governor=_text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        memory_bytes=_memory_bytes(root),
+        governor=text_of(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        memory_bytes=memory_bytes(root),
+        cpu_quota=cpu_quota(root),
         cgroup=cgroup,
         cgroup_writable=_cgroup_writable(root, cgroup),
-        psi=tuple(n for n in ("cpu", "io", "memory") if _text(root / "proc/pressure" / n)),
+        psi=tuple(n for n in ("cpu", "io", "memory") if text_of(root / "proc/pressure" / n)),
         is_root=os.geteuid() == 0,
     )
 
@@ -82,31 +90,19 @@ def _cgroup_writable(root: Path, version: str) -> bool:
     return version != "none" and os.access(place, os.W_OK) and not os.statvfs(place).f_flag & os.ST_RDONLY
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
 def _os_name(root: Path) -> str:
-    match = re.search(r'^PRETTY_NAME="?([^"\n]*)', _text(root / "etc/os-release"), re.MULTILINE)
+    match = re.search(r'^PRETTY_NAME="?([^"\n]*)', text_of(root / "etc/os-release"), re.MULTILINE)
     return match.group(1) if match else platform.system()
 
 
 def _cpu_model(root: Path) -> str:
-    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", _text(root / "proc/cpuinfo"), re.MULTILINE)
+    match = re.search(r"^(?:model name|Model)\s*:\s*(.+)$", text_of(root / "proc/cpuinfo"), re.MULTILINE)
     return match.group(1) if match else platform.machine()
-
-
-def _memory_bytes(root: Path) -> int:
-    match = re.search(r"^MemTotal:\s+(\d+) kB", _text(root / "proc/meminfo"), re.MULTILINE)
-    return int(match.group(1)) * 1024 if match else 0
 
 
 def _cpus(root: Path) -> tuple[Cpu, ...]:
     base = root / "sys/devices/system/cpu"
-    online = _text(base / "online")
+    online = text_of(base / "online")
     ids = parse_cpus(online) if online else tuple(range(os.cpu_count() or 1))
     kinds = _kinds(root, ids)
     return tuple(_cpu(base, cpu, kinds.get(cpu, 0)) for cpu in ids)
@@ -114,7 +110,7 @@ def _cpus(root: Path) -> tuple[Cpu, ...]:
 
 def _cpu(base: Path, cpu: int, kind: int) -> Cpu:
     folder = base / f"cpu{cpu}"
-    core, package = _text(folder / "topology/core_id"), _text(folder / "topology/physical_package_id")
+    core, package = text_of(folder / "topology/core_id"), text_of(folder / "topology/physical_package_id")
     nodes = [int(p.name[4:]) for p in folder.glob("node[0-9]*")]
     return Cpu(
         id=cpu,
@@ -129,7 +125,7 @@ def _cpu(base: Path, cpu: int, kind: int) -> Cpu:
 def _l3(folder: Path) -> int:
     """The lowest CPU of those that share the L3 cache of a CPU; 0 if the kernel does not say."""
     for index in folder.glob("cache/index[0-9]*"):
-        if _text(index / "level") == "3" and (shared := _text(index / "shared_cpu_list")):
+        if text_of(index / "level") == "3" and (shared := text_of(index / "shared_cpu_list")):
             return min(parse_cpus(shared))
     return 0
 
@@ -137,11 +133,11 @@ def _l3(folder: Path) -> int:
 def _kinds(root: Path, ids: tuple[int, ...]) -> dict[int, int]:
     """The kind of each CPU's core: of Intel's hybrids as the kernel lists them, else by the capacities that it assigns.
     Capacities that differ by less than a tenth are one kind: the best cores of a kind are a little faster."""
-    small = _text(root / "sys/devices/cpu_atom/cpus")
-    if small and _text(root / "sys/devices/cpu_core/cpus"):
+    small = text_of(root / "sys/devices/cpu_atom/cpus")
+    if small and text_of(root / "sys/devices/cpu_core/cpus"):
         return dict.fromkeys(parse_cpus(small), 1)
     base = root / "sys/devices/system/cpu"
-    texts = {cpu: _text(base / f"cpu{cpu}/cpu_capacity") for cpu in ids}
+    texts = {cpu: text_of(base / f"cpu{cpu}/cpu_capacity") for cpu in ids}
     capacities = {cpu: int(text) for cpu, text in texts.items() if text.isdecimal()}
     kinds: dict[int, int] = {}
     kind, first = 0, max(capacities.values(), default=0)

@@ -9,7 +9,6 @@ enough pages there is no result.
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from statistics import median
 
 from scale_sweep.machine.host.line_child import LineChild
 from scale_sweep.machine.host.touch_pages import FIRST, PIECE_BYTES
+from scale_sweep.machine.host.usable import memory_left_bytes
 from scale_sweep.model import NewPages
 
 SWITCH = "SCALE_NEW_PAGES"  # "off" in the environment: not measured
@@ -34,7 +34,7 @@ def measure_new_pages(wanted_bytes: int, root: Path = Path("/"), limit_s: float 
     measurement is switched off."""
     if os.environ.get(SWITCH) == "off":
         return None
-    available = _available(root)
+    available = memory_left_bytes(root)
     costs: list[float] = []
     for cost in _touched(min(wanted_bytes, MOST_BYTES, int(SHARE * available)), limit_s):
         costs.append(cost)
@@ -71,36 +71,3 @@ def _touched(wanted_bytes: int, limit_s: float) -> Iterator[float]:
         yield from map(float, child.lines(time.monotonic() + limit_s + _LATE_S))
     finally:
         child.stop(_LATE_S)
-
-
-def _available(root: Path) -> int:
-    """Bytes that may be touched without pushing anything out: of the machine, and of this process's control group."""
-    match = re.search(r"^MemAvailable:\s+(\d+) kB", _text(root / "proc/meminfo"), re.MULTILINE)
-    available = int(match.group(1)) * 1024 if match else 0
-    return min([available, *_left_in_groups(root)])
-
-
-def _left_in_groups(root: Path) -> Iterator[int]:
-    """The bytes that the limits of this process' control group, and of those above it, leave."""
-    for line in _text(root / "proc/self/cgroup").splitlines():
-        _, controllers, name = line.split(":", 2)
-        if controllers == "":
-            base, limit, used = root / "sys/fs/cgroup", "memory.max", "memory.current"
-        elif "memory" in controllers.split(","):
-            base, limit, used = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
-        else:
-            continue
-        own = base / name.lstrip("/")
-        for group in (own, *own.parents):
-            most, now = _text(group / limit), _text(group / used)
-            if most.isdigit() and now.isdigit():
-                yield max(0, int(most) - int(now))
-            if group == base:
-                break
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii", errors="replace").strip()
-    except OSError:
-        return ""

@@ -13,7 +13,7 @@ Core = tuple[int, int]  # package and core, as the kernel numbers them
 
 
 class Topology:
-    """The usable CPUs of a machine.
+    """The usable CPUs of a machine: those allowed, at most as many as the quota.
 
     order: as a server gets them. cores: in the same order; threads: the CPUs of each. core, thread, node, kind, domain:
     of each CPU; thread 0 is the first CPU of its core, kind 0 the fastest kind of core. Domains are L3 caches, numbered
@@ -27,6 +27,7 @@ class Topology:
         self.kind = {cpu.id: cpu.kind for cpu in host.cpus}
         self.thread = _threads(usable)
         ranked = sorted(usable, key=lambda c: (self.thread[c.id], c.kind, c.node, c.package, c.l3, c.core, c.id))
+        ranked = ranked[: max(1, int(host.cpus_max))]  # more busy CPUs, and the kernel stops server and load in turn
         self.order = tuple(cpu.id for cpu in ranked)
         self.cores = tuple(dict.fromkeys(self.core[cpu] for cpu in self.order))
         self.threads: dict[Core, list[int]] = {core: [] for core in self.cores}

@@ -49,12 +49,6 @@ def _free_bytes(path: str) -> int | None:
     return space.f_bavail * space.f_frsize
 
 
-def memory_available_bytes(proc: Path = Path("/proc")) -> int | None:
-    """MemAvailable in bytes."""
-    match = re.search(r"^MemAvailable:\s+(\d+) kB", _text(proc / "meminfo"), re.MULTILINE)
-    return int(match.group(1)) * 1024 if match else None
-
-
 _MHZ = re.compile(r"^processor\s*:\s*(\d+)$|^cpu MHz\s*:\s*([0-9.]+)$", re.MULTILINE)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
 from scale_sweep.machine.host.cpu_work import CpuWorkReader
+from scale_sweep.machine.host.usable import kernel_bytes
 from scale_sweep.machine.sampling import machine, network
 from scale_sweep.machine.sampling.counters import CpuCounters
 from scale_sweep.machine.sampling.energy import EnergyReader
@@ -115,7 +116,7 @@ class Sampler:
             monotonic_ns=now,
             server=self._server(),
             generator=self._generator(),
-            memory_available_bytes=machine.memory_available_bytes(),
+            memory_available_bytes=kernel_bytes("MemAvailable"),
             psi_some_s_total=machine.pressure_s(),
             thread_cpu_s_total=threads.cpu_s_total,
             thread_peak_cores=threads.peak_cores,
