@@ -1,10 +1,8 @@
 # Goals for users: `make sweep` and `make test`. Both set up everything they need in .venv; nothing else is touched.
 SHELL := /bin/bash
 VENV := .venv
-CORES ?= 1..$(shell nproc)
+CORES ?= 1..all
 PORTABLE_PYTHON ?= python3
-# In memory, so that the curve is one of CPU cores and not of a disk; on a disk where there are less than 4 GB for each CPU.
-DATA ?= $(shell awk -v cpus=$$(nproc) '/^MemAvailable:/ && $$2 >= 4000000 * cpus {print "--data-dir ram"}' /proc/meminfo)
 SOURCES := pyproject.toml CMakeLists.txt tools/setup $(shell find runner loadgen playbooks dashboards images sweeps results/reference -name '*.py' -o -name '*.yml' -o -name '*.c' -o -name '*.h' -o -name 'CMakeLists.txt' -o -name '*.json' -o -name '*.yaml' -o -name '*.ini' -o -name '*.toml' -o -name '*.csv' | grep -v __pycache__)
 
 .PHONY: help sweep test test-all setup check dist docs fix fuzz sanitize clean
@@ -13,8 +11,8 @@ help:  ## Show the goals
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 sweep: setup  ## Set up, then sweep CPU cores on the best target this machine offers
-	@echo "scale sweep cpu --quick --cores $(CORES) $(DATA) $(ARGS)"
-	@$(VENV)/bin/scale sweep cpu --quick --cores $(CORES) $(DATA) $(ARGS) || { code=$$?; [ $$code -ne 10 ] || \
+	@echo "scale sweep cpu --quick --cores $(CORES) --data-dir auto $(ARGS)"
+	@$(VENV)/bin/scale sweep cpu --quick --cores $(CORES) --data-dir auto $(ARGS) || { code=$$?; [ $$code -ne 10 ] || \
 		echo "The sweep ended and wrote its report. None of its trials is VALID, or one failed: the lines above say why (code 10)."; \
 		exit $$code; }
 

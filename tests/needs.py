@@ -19,6 +19,7 @@ from typing import NoReturn
 
 import pytest
 
+from scale_sweep.machine.host import read_host
 from scale_sweep.machine.host.ram import may_mount
 
 VARIABLE = "SCALE_REQUIRE_ALL"
@@ -40,6 +41,7 @@ PACKAGES = {
 RIGHTS: dict[str, tuple[Callable[[], bool], str]] = {
     "root": (lambda: os.geteuid() == 0, "only root may do what this test does"),
     "mount": (may_mount, "only who may mount"),
+    "control groups": (lambda: read_host().cgroup_writable, "control groups are not writable for this user"),
 }
 needs = pytest.mark.needs  # tests/conftest.py asks for each of its words
 

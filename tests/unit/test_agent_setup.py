@@ -4,7 +4,7 @@ import io
 import json
 import threading
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import psutil
 import pytest
@@ -19,7 +19,7 @@ from scale_sweep.machine.state import folder, read_records
 from scale_sweep.measure.machine_setup import MachineSetup
 from scale_sweep.model import NewPages
 from scale_sweep.plan.new_pages import held_sentence, trial_bytes
-from scale_sweep.plan.preparing import DataPlace, ServerChoice, data_place
+from scale_sweep.plan.preparing import ServerChoice, data_place
 from scale_sweep.plan.preparing.on_hosts import prepare_on
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.resolve import resolve_sweep
@@ -116,10 +116,8 @@ class ServerHost:
     def __init__(self, host, choose):
         self.host, self.choose = host, choose
 
-    def data(self, requested):
-        place = data_place(requested)
-        ram = replace(place.ram, size_bytes=3 * 2**30)
-        return DataPlace(wanted="ram:3GiB", path=ram.path, ram=ram)
+    def data(self, requested, least=0, most=0):
+        return data_place("ram:3GiB")
 
     def new_pages(self, wanted_bytes):
         return PAGES

@@ -5,20 +5,24 @@ import sys
 
 import pytest
 
-from scale_sweep.base.errors import LoadError, ProvisionError, UsageError
-from scale_sweep.machine.host.ram import RamDirectory, may_mount, ram_directory, with_size
+from scale_sweep.base.errors import LoadError, PreflightError, ProvisionError, UsageError
+from scale_sweep.base.units import format_bytes, parse_bytes
+from scale_sweep.machine.host import ram
+from scale_sweep.machine.host.ram import RamDirectory, Room, may_mount, ram_directory
 from scale_sweep.machine.state import folder, read_records
 from scale_sweep.measure.machine_setup import disks_of_run
 from scale_sweep.measure.trial.disks import full_disk, refuse_full
 from scale_sweep.model import DiskSample, Sample, SubjectSample
-from scale_sweep.plan.preparing import machine_findings
+from scale_sweep.plan.preparing import data_place, machine_findings
+from scale_sweep.plan.preparing.data_place import sized, with_data
+from scale_sweep.plan.preparing.findings import rows_space
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from scale_sweep.server.runtimes.ram_dir import mounted, unmount
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.needs import needs
 from tests.unit.test_plan import planned
 
-MIB = 2**20
+MIB, GIB = 2**20, 2**30
 NOBODY = SubjectSample(cpu_s_total=None, throttled_s_total=None, memory_bytes=None)
 
 
@@ -28,12 +32,69 @@ def state(tmp_path, monkeypatch):
     monkeypatch.setenv("SCALE_STATE_DIR", str(tmp_path / "state"))
 
 
-def test_without_a_size_it_is_half_of_the_available_memory(tmp_path):
-    (tmp_path / "proc").mkdir()
-    (tmp_path / "proc/meminfo").write_text("MemTotal:  9 kB\nMemAvailable:    8388608 kB\n")
-    assert with_size("ram", tmp_path) == "ram:4096MiB"
-    assert with_size("ram:1GiB", tmp_path) == "ram:1GiB"
-    assert with_size("./ram", tmp_path) == "./ram"
+def free(size: int, where: str = "the machine's memory"):
+    return lambda: Room(where=where, free_bytes=size)
+
+
+@pytest.mark.parametrize("word", ["ram", "auto"])
+def test_without_a_size_it_is_half_of_the_free_memory(word):
+    wanted, note = sized(word, MIB, GIB, free(8 * GIB))
+    assert wanted == "ram:4096MiB"
+    assert f"in memory (--data-dir {word}, 4096MiB at most" in note
+
+
+def test_a_size_and_a_directory_stay_as_they_are():
+    assert sized("ram:1GiB", 2**50, 2**50, free(0))[0] == "ram:1GiB"
+    assert sized("./ram", 0, 0, free(0)) == ("./ram", "")
+    assert sized("", 0, 0, free(0)) == ("", "")
+
+
+@pytest.mark.parametrize(("size", "most"), [(64 * MIB, 0), (3 * GIB, GIB), (8 * GIB, 5 * GIB)])
+def test_auto_takes_a_disk_where_memory_is_too_small_and_says_why(size, most):
+    wanted, note = sized("auto", 0, most, free(size, "/dev/shm"))
+    assert wanted == ""
+    assert note.startswith(f"--data-dir auto takes a disk: /dev/shm has {format_bytes(size)} free, half of it for data")
+
+
+def test_memory_without_room_for_the_rows_is_refused_with_the_size_that_has_it():
+    with pytest.raises(PreflightError, match="8GiB free, half of it for data, and a trial needs about 5GiB") as refused:
+        sized("ram", 5 * GIB, 9 * GIB, free(8 * GIB))
+    assert refused.value.remedy.startswith("--data-dir ram:5120MiB, or --data-dir auto")
+    with pytest.raises(PreflightError, match="/dev/shm has 64MiB free, half of it for data, .* 256MiB") as refused:
+        sized("ram", 0, 0, free(64 * MIB, "/dev/shm"))
+    assert refused.value.remedy == "--data-dir auto, which takes a disk then", "no size has room"
+
+
+@pytest.mark.parametrize(
+    ("flags", "why"),
+    [
+        ({"target__memory": "1GiB"}, "memory limit"),
+        ({"target__endpoint": "127.0.0.1:5432"}, "runs already"),
+        ({"preload__rows": "1k", "method__cache": "cold"}, "never cold"),
+    ],
+)
+def test_auto_takes_a_disk_for_what_memory_would_change(flags, why):
+    plan = with_data(planned(cores="1", target__data_dir="auto", **flags), data_place)
+    assert plan.sweep.data_dir == ""
+    assert why in plan.notes[-1] and plan.notes[-1].startswith("--data-dir auto takes a disk: ")
+
+
+@pytest.mark.parametrize(("size", "kept"), [(GIB, ""), (8 * GIB, "ram:4096MiB")])
+def test_the_plan_of_auto_keeps_what_was_decided(size, kept, monkeypatch):
+    monkeypatch.setattr(ram, "may_mount", lambda: True)
+    monkeypatch.setattr(ram, "memory_left_bytes", lambda: size)
+    plan = with_data(planned(cores="1..2", load__rows="1M", target__data_dir="auto"), data_place)
+    assert plan.sweep.data_dir == kept
+    again = with_data(plan, data_place)
+    assert again.sweep.data_dir == kept, "a stored run goes on with it"
+
+
+def test_known_rows_must_have_room_in_a_size_that_was_given():
+    plan = planned(cores="1", load__rows="10M", target__data_dir="ram:1GiB")
+    (found,) = rows_space(plan, GIB)
+    assert found.blocking and "of --rows take about 2,100 MB" in found.sentence
+    size = found.remedy.partition("--data-dir ")[2].partition(",")[0]
+    assert rows_space(plan, parse_bytes(size.removeprefix("ram:"))) == []
 
 
 @pytest.mark.parametrize(("asked", "word"), [("ram:lots", "4GiB"), ("ram:1MiB", "below 256MiB")])
@@ -63,9 +124,9 @@ def test_more_memory_than_there_is_is_refused_before_anything_starts(tmp_path):
 
 
 def test_the_plan_says_that_the_data_are_in_memory():
-    plan = planned(cores="1..2", target__data_dir="ram:1GiB")
+    plan = with_data(planned(cores="1..2", target__data_dir="ram:1GiB"), data_place)
     assert any("in memory" in note and "1GiB" in note for note in plan.notes)
-    assert not any("in memory" in note for note in planned(cores="1..2").notes)
+    assert not any("in memory" in note for note in with_data(planned(cores="1..2"), data_place).notes)
 
 
 @needs("mount")
@@ -113,6 +174,7 @@ def test_a_busy_tmpfs_is_detached(tmp_path):
 DYING = """
 import sys
 from pathlib import Path
+from scale_sweep.machine.host import ram
 from scale_sweep.machine.host.ram import RamDirectory
 from scale_sweep.server.runtimes.ram_dir import mounted
 with mounted(RamDirectory(path=Path(sys.argv[1]), size_bytes=2**22, is_mounted=True)):

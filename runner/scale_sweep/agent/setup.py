@@ -28,8 +28,8 @@ _CONTROLLER = Path("controller")  # the source of values, for messages
 
 
 def data(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any]:
-    """The place for data, for a --data-dir."""
-    return asdict(data_place(str(line["data_dir"])))
+    """The place for data, for a --data-dir and the bytes that the data takes."""
+    return asdict(data_place(str(line["data_dir"]), int(line["least"]), int(line["most"])))
 
 
 def new_pages(talk: Talk, line: Mapping[str, Any]) -> dict[str, Any] | None:

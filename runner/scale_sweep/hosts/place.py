@@ -27,6 +27,7 @@ from scale_sweep.hosts.servers import to_have_on
 from scale_sweep.hosts.trial_loads import TrialLoads
 from scale_sweep.loadgen.ceiling import CeilingKey, measure_ceiling
 from scale_sweep.machine.host import Host
+from scale_sweep.machine.host.ram import AUTO
 from scale_sweep.measure.machine_setup import MachineReady, MachineSetup, Say
 from scale_sweep.measure.trial.ending import lost_trial
 from scale_sweep.measure.trial.order import TrialOrder
@@ -100,9 +101,11 @@ class HostsPlace:
             remedy = to_have_on(self.server, self._inventory.path, request.target, error.remedy)
             raise PreflightError(error.message, remedy=remedy) from None
 
-    def data(self, requested: str) -> DataPlace:
-        """The place for data on the server's host."""
-        answer = self._server.ask("data", data_dir=requested or self._inventory.server.data_dir).answer()
+    def data(self, requested: str, least: int = 0, most: int = 0) -> DataPlace:
+        """The place for data on the server's host: the inventory's, unless the user names one."""
+        named = self._inventory.server.data_dir
+        data_dir = named if named and requested in ("", AUTO) else requested
+        answer = self._server.ask("data", data_dir=data_dir, least=least, most=most).answer()
         return from_plain(answer, DataPlace, self._source)
 
     def new_pages(self, wanted_bytes: int) -> NewPages | None:

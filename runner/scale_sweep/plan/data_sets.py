@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 
-from scale_sweep.experiment.work import row_logical_bytes
+from scale_sweep.experiment.work import row_logical_bytes, stores
 from scale_sweep.model import KnobRole, Trial
 from scale_sweep.server.targets import load_facts
 
@@ -60,6 +60,26 @@ def bytes_needed(trials: Iterable[Trial]) -> int:
 def stored_row_bytes(trial: Trial) -> int:
     """Bytes of one row on disk, without its log: an upper estimate from the facts of the trial's target."""
     return row_logical_bytes(trial.work) + load_facts(trial.subject.target).row_overhead_bytes
+
+
+def rows_written(trial: Trial, *, most: bool) -> int:
+    """The rows that the load of a trial writes: those of its setting, or its time with the rate that is assumed for its
+    target. most: the longest warm-up and window; else the shortest."""
+    load = trial.load
+    if not stores(trial.work):
+        return 0
+    if load.rows is not None:
+        return load.rows
+    warmup_s, window_s = load.warmup_least_s or load.warmup_s, load.duration_s or 0.0
+    if most:
+        warmup_s, window_s = load.warmup_s, max(window_s, load.window_max_s or 0.0)
+    return round((warmup_s + window_s) * trial.cores * load_facts(trial.subject.target).rows_per_core_s)
+
+
+def bytes_written(trial: Trial, *, most: bool) -> int:
+    """The space of a trial's rows, without those of a data set that it shares."""
+    own = 0 if data_key(trial) else trial.work.preload_rows
+    return (own + rows_written(trial, most=most)) * stored_row_bytes(trial)
 
 
 def _bytes(trial: Trial) -> int:

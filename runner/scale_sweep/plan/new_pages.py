@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from scale_sweep.experiment.work import stores
 from scale_sweep.model import NewPages, Plan, Sweep, Trial
-from scale_sweep.plan.data_sets import stored_row_bytes
-from scale_sweep.server.targets import load_facts
+from scale_sweep.plan.data_sets import rows_written, stored_row_bytes
 
 ENOUGH_BYTES = 10**9  # less touches few pages: what they cost is lost in the noise
 _WRITTEN_TIMES = 3  # a row in its table, and in a log that may hold it with twice as many bytes
@@ -25,14 +24,8 @@ def trial_bytes(plan: Plan) -> int:
 
 
 def _bytes(trial: Trial) -> int:
-    load = trial.load
-    if not stores(trial.work):
-        return trial.work.preload_rows * _row_bytes(trial)
-    if load.rows is not None:
-        return load.rows * _row_bytes(trial)
-    seconds = load.warmup_s + max(load.duration_s or 0.0, load.window_max_s or 0.0)
-    rows_per_core_s = load_facts(trial.subject.target).rows_per_core_s
-    return round(seconds * trial.cores * rows_per_core_s * _row_bytes(trial))
+    rows = rows_written(trial, most=True) if stores(trial.work) else trial.work.preload_rows
+    return rows * _row_bytes(trial)
 
 
 def _row_bytes(trial: Trial) -> int:

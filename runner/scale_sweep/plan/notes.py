@@ -54,12 +54,6 @@ def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) 
         sentences.append(f"{numbers} requests of a table come before the next table's: tables are not written in turn")
     if sweep.ablation and not any(t.role == "ablation" for t in trials):
         sentences.append("--ablation: no knob moves along the axis, so there is nothing to split")
-    if sweep.data_dir.startswith("ram:"):
-        size = sweep.data_dir.partition(":")[2]
-        sentences.append(
-            f"the data is in memory (--data-dir ram, {size} at most): the rates do not contain the cost of a disk, "
-            "and the data uses the server's memory"
-        )
     sentences += _rows_before(trials)
     if sweep.replicates < 2 and sweep.until_ci_percent is None:
         sentences.append("one replicate: the noise cannot be distinguished from the scaling")

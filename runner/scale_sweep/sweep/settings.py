@@ -46,9 +46,9 @@ SETTINGS: tuple[Setting, ...] = (
         readers.data_directory,
         "",
         "Directory for the server's data; each trial gets a new directory in it. With ram or ram:8GiB, a tmpfs of this "
-        "size is mounted for the run; its default is half of the available memory. Default: a "
-        "folder of this user's state; see docs/security.md.",
-        "DIR|ram",
+        "size is mounted for the run; its default is half of the free memory. With auto, the same if the rows of a "
+        "trial fit there, else the default: a folder of this user's state (docs/security.md).",
+        "DIR|ram|auto",
     ),
     _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs for the server, in this order: 0,2-5.", "LIST"),
     _s("cpus.generator", "--generator-cpus", parse_cpus, "", "CPUs for the load generator: 6-7.", "LIST"),

@@ -2,7 +2,7 @@
 
 If this process may mount, the run gets a tmpfs of its own with a bounded size. Else it gets a directory on /dev/shm,
 whose size the machine sets; its name cannot be guessed, so that no other user can make it first. A directory called ram
-is written ./ram.
+or auto is written ./ram or ./auto.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from pathlib import Path
 
 from scale_sweep.base.units import format_bytes, parse_bytes
 from scale_sweep.machine.host.alive import started_ticks
+from scale_sweep.machine.host.usable import memory_left_bytes
 
 WORD = "ram"
-SHARE = 0.5  # of the currently available memory
+AUTO = "auto"  # in memory if the data has room there, else on a disk
 _SHARED = Path("/dev/shm")
 _SYS_ADMIN = 21  # CAP_SYS_ADMIN, which mounting needs
 
@@ -40,18 +41,22 @@ class RamDirectory:
         return f"a directory on the existing tmpfs {self.path.parent} is used; this user may not limit its size"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """Memory that data can take, and where."""
+
+    where: str
+    free_bytes: int
+
+    @property
+    def words(self) -> str:
+        """ "/dev/shm has 64MiB free"."""
+        return f"{self.where} has {format_bytes(self.free_bytes)} free"
+
+
 def is_ram(data_dir: str) -> bool:
     """Whether --data-dir asks for memory: "ram" or "ram:SIZE"."""
     return data_dir == WORD or data_dir.startswith(f"{WORD}:")
-
-
-def with_size(data_dir: str, root: Path = Path("/")) -> str:
-    """ "ram" with its size on this machine, half of the available memory. Any other text is unchanged."""
-    if data_dir != WORD:
-        return data_dir
-    match = re.search(r"^MemAvailable:\s+(\d+) kB", (root / "proc/meminfo").read_text(encoding="utf-8"), re.MULTILINE)
-    mib = int(int(match.group(1)) * SHARE / 1024) if match else 1024
-    return f"{WORD}:{mib}MiB"
 
 
 def ram_directory(data_dir: str, base: Path) -> RamDirectory:
@@ -69,18 +74,19 @@ def is_shared(path: Path) -> bool:
 
 def shortage(directory: RamDirectory) -> str:
     """A sentence if the directory has less space than requested; else ""."""
-    free = _free_bytes(directory)
-    if directory.size_bytes <= free:
+    there = room(mounts=directory.is_mounted)
+    if directory.size_bytes <= there.free_bytes:
         return ""
-    where = "the machine's memory" if directory.is_mounted else str(_SHARED)
-    return f"ram: {format_bytes(directory.size_bytes)} asked for, {where} has {format_bytes(free)} free"
+    return f"ram: {format_bytes(directory.size_bytes)} asked for, {there.words}"
 
 
-def _free_bytes(directory: RamDirectory) -> int:
-    """Bytes that can be written there: of available memory, or of the existing tmpfs."""
-    if not directory.is_mounted:
-        return shutil.disk_usage(_SHARED).free if _SHARED.is_dir() else 0
-    return parse_bytes(with_size(WORD).partition(":")[2]) * int(1 / SHARE)
+def room(*, mounts: bool | None = None) -> Room:
+    """The memory for data. mounts: a tmpfs of its own; None: if this process may mount."""
+    left = memory_left_bytes()
+    if may_mount() if mounts is None else mounts:
+        return Room(where="the machine's memory", free_bytes=left)
+    free = shutil.disk_usage(_SHARED).free if _SHARED.is_dir() else 0
+    return Room(where=str(_SHARED), free_bytes=min(free, left))
 
 
 def may_mount(status: Path = Path("/proc/self/status")) -> bool:

@@ -9,13 +9,14 @@ from pathlib import Path
 from scale_sweep.base.errors import PreflightError
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.machine.host import Host
-from scale_sweep.machine.host.ram import RamDirectory
+from scale_sweep.machine.host.ram import RamDirectory, is_ram
 from scale_sweep.model import Finding, Plan, Trial
-from scale_sweep.plan.data_sets import bytes_needed
+from scale_sweep.plan.data_sets import bytes_needed, bytes_written
 from scale_sweep.plan.objective import search_bytes
 from scale_sweep.plan.preparing import machine_findings, server_findings
 from scale_sweep.plan.preparing.assumed import not_found
 from scale_sweep.plan.preparing.choice import ServerChoice, subject_key
+from scale_sweep.plan.preparing.data_place import sized_to
 from scale_sweep.server.targets import Surroundings, load_facts
 
 
@@ -137,15 +138,20 @@ def _of_plan(plan: Plan) -> list[Finding]:
 
 
 def rows_space(plan: Plan, free_bytes: int) -> list[Finding]:
-    """A finding if the data sets, a copy for a trial and the reserve do not fit on the disk."""
-    needed, reserve = bytes_needed(plan.trials), plan.sweep.disk_free_min_bytes
+    """A finding if the rows of --preload and --rows, and the reserve, do not fit into the place of the data."""
+    local = [trial for trial in plan.trials if not trial.subject.endpoint and not trial.resources.disks]
+    counted = (bytes_written(trial, most=False) for trial in local if trial.load.rows is not None)
+    sets, own, reserve = bytes_needed(local), max(counted, default=0), plan.sweep.disk_free_min_bytes
+    needed = sets + own
     if needed + reserve <= free_bytes:
         return []
+    flags = [flag for flag, size in (("--preload", sets), ("--rows", own)) if size or not needed]
     sentence = (
-        f"the rows of --preload take about {needed / 1e6:,.0f} MB, with the copy for a trial, and "
+        f"the rows of {' and '.join(flags)} take about {needed / 1e6:,.0f} MB, with the copies for a trial, and "
         f"{reserve / 1e6:,.0f} MB must stay free; {free_bytes / 1e6:,.0f} MB are free"
     )
-    remedy = "free some space, choose another disk with --data-dir, or lower --preload"
+    in_memory = f"--data-dir {sized_to(needed + reserve)}, " if is_ram(plan.sweep.data_dir) else ""
+    remedy = f"free some space, choose {in_memory}another disk with --data-dir, or lower {' or '.join(flags)}"
     return [Finding(blocking=True, subject="--data-dir", sentence=sentence, remedy=remedy)]
 
 

@@ -14,7 +14,7 @@ from scale_sweep.model import Finding, NewPages, Plan, StoredRun, Subject, Sweep
 from scale_sweep.plan.new_pages import held_bytes
 from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice, chosen_arms, refuse_unable, subject_key
-from scale_sweep.plan.preparing.data_place import DataPlace, with_unseen_disk
+from scale_sweep.plan.preparing.data_place import DataPlace, with_data, with_unseen_disk
 from scale_sweep.plan.preparing.earlier_noise import noise_of
 from scale_sweep.plan.preparing.prepared import (
     Prepared,
@@ -40,8 +40,8 @@ class ServerHost(Protocol):
     def choose(self, request: RequestedServer) -> ServerChoice:
         """The server that it has for a request. Raises as `choose`."""
 
-    def data(self, requested: str) -> DataPlace:
-        """The place for data there, with the size of memory on that host."""
+    def data(self, requested: str, least: int = 0, most: int = 0) -> DataPlace:
+        """The place for data there, as `data_place` of that host."""
 
     def new_pages(self, wanted_bytes: int) -> NewPages | None:
         """The cost of new memory pages there."""
@@ -59,9 +59,7 @@ def prepare_on(sweep: Sweep, results: Path, server: ServerHost, *, insecure: boo
     Raises UsageError or PreflightError.
     """
     refuse_elsewhere(sweep)
-    sweep, data = with_order_seed(sweep), server.data(sweep.data_dir)
-    if data.ram:
-        sweep = replace(sweep, data_dir=data.wanted)
+    sweep = with_order_seed(sweep)
     read_reference(sweep.reference)
     arms = chosen_arms(sweep, server.choose)
     for arm in arms:
@@ -73,8 +71,8 @@ def prepare_on(sweep: Sweep, results: Path, server: ServerHost, *, insecure: boo
     plan = planned(arms, server.host)
     refuse_wrong_specs(plan, choices)
     pages = pages_of(plan, server.new_pages)
-    plan = in_cheap_pages(plan, pages, arms, server.host, server.speed)
-    return replace(_with_findings(plan, choices, server, results, data, pages), noise=noise)
+    plan = with_data(in_cheap_pages(plan, pages, arms, server.host, server.speed), server.data)
+    return replace(_with_findings(plan, choices, server, results, pages), noise=noise)
 
 
 def prepare_again_on(stored: StoredRun, results: Path, server: ServerHost) -> Prepared:
@@ -90,8 +88,7 @@ def prepare_again_on(stored: StoredRun, results: Path, server: ServerHost) -> Pr
             )
     subjects: dict[str, Subject] = {subject_key(trial.subject): trial.subject for trial in stored.plan.trials}
     choices = {key: server.choose(subject) for key, subject in subjects.items()}
-    data, pages = server.data(stored.plan.sweep.data_dir), pages_of(stored.plan, server.new_pages)
-    return _with_findings(stored.plan, choices, server, results, data, pages)
+    return _with_findings(stored.plan, choices, server, results, pages_of(stored.plan, server.new_pages))
 
 
 def _with_findings(
@@ -99,10 +96,10 @@ def _with_findings(
     choices: Mapping[str, ServerChoice],
     server: ServerHost,
     results: Path,
-    data: DataPlace,
     pages: NewPages | None,
 ) -> Prepared:
-    held, plan = held_bytes(plan, pages), with_unseen_disk(plan, data)
+    data, held = server.data(plan.sweep.data_dir), held_bytes(plan, pages)
+    plan = with_unseen_disk(plan, data)
     findings = (
         *machine_findings.writable("--results", results),
         *server.findings(plan, choices, data),

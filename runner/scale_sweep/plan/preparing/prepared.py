@@ -15,7 +15,7 @@ from scale_sweep.base.extras import require_extra
 from scale_sweep.machine.host import Host, read_host
 from scale_sweep.machine.host.cpu_work import ESTIMATES_SPEED, speed_now
 from scale_sweep.machine.host.new_pages import measure_new_pages
-from scale_sweep.machine.host.ram import RamDirectory, with_size
+from scale_sweep.machine.host.ram import RamDirectory
 from scale_sweep.model import Finding, NewPages, Plan, ServerSource, StoredRun, Subject, Sweep
 from scale_sweep.plan import PlannedArm, complete, left_out, make_plan, plan_arms, refuse_ungranted, with_constants
 from scale_sweep.plan.complete import Requested, more_tables_sentence, with_enough_tables, with_equal_connections
@@ -41,7 +41,7 @@ from scale_sweep.plan.preparing.choice import (
     source_of,
     subject_key,
 )
-from scale_sweep.plan.preparing.data_place import data_place, with_unseen_disk
+from scale_sweep.plan.preparing.data_place import data_place, with_data, with_unseen_disk
 from scale_sweep.plan.preparing.earlier_noise import noise_of
 from scale_sweep.plan.preparing.findings import preflight
 from scale_sweep.plan.preparing.machine_findings import dear_pages
@@ -95,7 +95,6 @@ def prepare_plan(sweep: Sweep, results: Path) -> Prepared:
 def _prepared(sweep: Sweep, results: Path, find: Find) -> Prepared:
     host = read_host()
     sweep = with_order_seed(sweep)
-    sweep = replace(sweep, data_dir=with_size(sweep.data_dir))
     read_reference(sweep.reference)
     refuse_ungranted(sweep, host)
     arms = chosen_arms(sweep, find)
@@ -107,7 +106,7 @@ def _prepared(sweep: Sweep, results: Path, find: Find) -> Prepared:
     plan = planned(arms, host)
     refuse_wrong_specs(plan, choices)
     pages = pages_of(plan, measure_new_pages)
-    plan = in_cheap_pages(plan, pages, arms, host, speed_now)
+    plan = with_data(in_cheap_pages(plan, pages, arms, host, speed_now), data_place)
     return replace(with_findings(plan, choices, host, results, pages), noise=noise)
 
 
@@ -235,7 +234,7 @@ def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
     noise = noise_of(results, host, chosen_arms(a)[0])
     if a.detect_percent is not None:
         blocks = blocks_for(a.detect_percent, len(a.levels), noise)
-    sides = tuple(replace(one, data_dir=with_size(one.data_dir)) for one in variants_of(a, b, blocks))
+    sides = variants_of(a, b, blocks)
     seeded = with_order_seed(sides[0])
     arms = {
         name: chosen_arms(replace(sweep, order_seed=seeded.order_seed))[0]
@@ -255,7 +254,8 @@ def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
         refuse_same_server(plan, choices)
     refuse_wrong_specs(plan, choices)
     pages = pages_of(plan, measure_new_pages)
-    return replace(with_findings(with_held_memory(plan, pages), choices, host, results, pages), noise=noise)
+    plan = with_data(with_held_memory(plan, pages), data_place)
+    return replace(with_findings(plan, choices, host, results, pages), noise=noise)
 
 
 def _plain(sweep: Sweep) -> Sweep:
