@@ -38,7 +38,9 @@ from scale_sweep.model import (
     TrialStarted,
     Work,
 )
+from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.targets import Counted
 from tests.unit.factories import KNOB_COLUMNS
@@ -303,7 +305,7 @@ def raw_run(
         sweep, trials = replace(sweep, work=work), [replace(trial, work=work) for trial in trials]
     plan = Plan(sweep=sweep, trials=tuple(trials), confounds=(), notes=(), seconds_estimated=1.0, knobs=KNOB_COLUMNS)
 
-    writer = RunWriter(results / name, plan, manifest_of(plan))
+    writer = RunWriter(Held(new_folder(results / name)), plan, manifest_of(plan))
     for trial in trials[:interrupted_after]:
         rate = rate_of(trial, shape.gamma, shape.alpha) * math.exp(chance.gauss(0, shape.trial_noise))
         rows = seconds_of(rate, shape.seconds, chance, shape.noise, shape.memory)

@@ -40,6 +40,8 @@ from scale_sweep.model import (
     TrialResult,
 )
 from scale_sweep.plan import planner_of
+from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.targets import Counted
 from tests.unit.factories import KNOB_COLUMNS
@@ -228,7 +230,7 @@ def searched_run(
     results: Path, plan: Plan, queue: Queue = Queue(), name: str = "20260102T030405Z-search-1a2b3c"
 ) -> StoredRun:
     """The run in results/name, with its report."""
-    writer = RunWriter(results / name, plan, manifest_of(plan))
+    writer = RunWriter(Held(new_folder(results / name)), plan, manifest_of(plan))
     run_campaign(plan, planner_of(plan), SearchedTrials(plan, queue), [writer])
     writer.update_manifest(status="complete")
     return compose.report(writer)

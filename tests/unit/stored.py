@@ -7,6 +7,8 @@ from pathlib import Path
 from scale_sweep.judge.figures.series import SERIES_COLUMNS
 from scale_sweep.model import StoredRun
 from scale_sweep.results.store.codec import to_json
+from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 
 
@@ -14,7 +16,7 @@ def store(run: StoredRun, results: Path, name: str = "20260102T030405Z-synthetic
     """The run's directory: manifest, plan, points, trials with their series; no raw files and no report."""
     manifest = {k: v for k, v in run.manifest.items() if k != "schema"}
     path = results / name
-    writer = RunWriter(path, run.plan, {**manifest, "status": "complete"}, run.results)
+    writer = RunWriter(Held(new_folder(path)), run.plan, {**manifest, "status": "complete"}, run.results)
     for result in run.results:
         folder = path / "trials" / result.trial.trial_id
         folder.mkdir(parents=True)

@@ -14,6 +14,8 @@ from pathlib import Path
 from scale_sweep.cli import compose
 from scale_sweep.model import Event, Plan
 from scale_sweep.plan import complete, make_plan
+from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.targets import load_facts
 from scale_sweep.sweep.resolve import resolve_sweep
@@ -68,7 +70,7 @@ def _made(name: str, path: Path) -> Path:
     facts = load_facts(TARGET)
     flags = {"target.name": TARGET, "target.runtime": "process", **LOAD, **FLAGS[name]}
     plan = make_plan(complete(resolve_sweep("cpu", flags), facts), make_host(), facts)
-    writer = RunWriter(path, plan, {**manifest_of(plan), "run": "made for tests"})
+    writer = RunWriter(Held(new_folder(path)), plan, {**manifest_of(plan), "run": "made for tests"})
     for number, trial in enumerate(plan.trials):
         events = _events(plan, number, aborted="the server ended with status 137" if name == "aborted" else "")
         if name == "killed" and number == 1:

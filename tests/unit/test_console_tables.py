@@ -2,6 +2,7 @@
 
 import io
 import re
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +10,7 @@ from scale_sweep.base.alike import alike
 from scale_sweep.cli import console, views
 from scale_sweep.cli.console import OwnConsole
 from scale_sweep.model import VerdictKind
+from scale_sweep.results.store.stored import Folder
 from tests.unit.synthetic_run import mixed_run, synthetic_run
 
 
@@ -26,6 +28,7 @@ def printed(monkeypatch):
     return lines
 
 
+NOWHERE = Folder(Path("/"))  # without a report
 HEADERS = ["what", "found", "to do"]
 ROWS = [
     ["Docker", "no engine answers", "apt-get install docker.io; start dockerd"],
@@ -43,7 +46,7 @@ def test_no_word_of_a_table_breaks_and_no_line_is_too_long(printed, width):
 
 
 def test_a_run_has_five_columns_in_80_and_all_in_200(printed):
-    narrow, wide = (printed(width, views.show_run, mixed_run()) for width in (80, 200))
+    narrow, wide = (printed(width, views.show_run, NOWHERE, mixed_run()) for width in (80, 200))
     (heading,) = (line for line in narrow if line.startswith("cores "))
     assert re.split(r"  +", heading.strip()) == ["cores", "rows/s", "speedup", "efficiency", "verdicts"]
     assert "In a wider terminal: server cores, disk MB/s." in narrow
@@ -54,7 +57,7 @@ def test_a_run_has_five_columns_in_80_and_all_in_200(printed):
 
 
 def test_a_word_of_every_row_is_said_once_below_the_table(printed):
-    lines = printed(80, views.show_run, synthetic_run())
+    lines = printed(80, views.show_run, NOWHERE, synthetic_run())
     table = lines[: next(i for i, line in enumerate(lines) if line.startswith("All rates: "))]
     assert not any("quick" in line or "short window" in line for line in table)
     assert "All VALID trials: short window." in lines
@@ -62,8 +65,8 @@ def test_a_word_of_every_row_is_said_once_below_the_table(printed):
 
 def test_the_mark_of_a_level_that_does_not_count_is_explained_if_it_is_there(printed):
     unsteady = synthetic_run((1,), 1, verdicts={(1.0, 1): VerdictKind.UNSTEADY})
-    assert any(line.startswith("†") for line in printed(80, views.show_run, unsteady))
-    assert not any("†" in line for line in printed(80, views.show_run, synthetic_run()))
+    assert any(line.startswith("†") for line in printed(80, views.show_run, NOWHERE, unsteady))
+    assert not any("†" in line for line in printed(80, views.show_run, NOWHERE, synthetic_run()))
 
 
 def test_reasons_that_differ_in_figures_are_one_line():

@@ -35,6 +35,7 @@ from scale_sweep.model import (
     marks,
 )
 from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.stored import Folder
 from scale_sweep.watch.exporter import Exporter, openmetrics
 from scale_sweep.watch.exporter.exposition import LineWriter, common_labels, text
 from scale_sweep.watch.exporter.names import COMMON, METRICS
@@ -486,8 +487,9 @@ def test_lingering_waits_for_every_reader_that_is_connected():
 
 def test_a_stored_run_as_openmetrics_has_its_times_in_order(tmp_path):
     raw_run(tmp_path)
-    run = read_run(next(tmp_path.iterdir()))
-    content = openmetrics(run).decode()
+    folder = Folder(next(tmp_path.iterdir()))
+    run = read_run(folder)
+    content = openmetrics(folder, run).decode()
     families = list(parse_openmetrics(content))  # refuses times that fall, repeats, and a missing end
     series: dict[tuple, list[float]] = {}
     for family in families:
@@ -513,7 +515,7 @@ def test_a_stored_run_without_journals_is_placed_by_its_start(tmp_path):
         journal.unlink()
     starts = {
         s.value
-        for f in parse_openmetrics(openmetrics(read_run(path)).decode())
+        for f in parse_openmetrics(openmetrics(Folder(path), read_run(path)).decode())
         for s in f.samples
         if s.name == "scale_trial_start_time_seconds"
     }

@@ -13,6 +13,7 @@ import pytest
 
 from scale_sweep.plan import complete, make_plan, plan_sentence
 from scale_sweep.results.store.reader import read_plan, read_result
+from scale_sweep.results.store.stored import Folder
 from scale_sweep.server.targets import load_target
 from scale_sweep.sweep.resolve import resolve_sweep
 from scale_sweep.verify.trial import trial_again
@@ -81,7 +82,8 @@ def planned(name: str) -> dict[str, object]:
 def judged(path: Path, folder: Path) -> dict[str, object]:
     told = json.loads(gzip.decompress(path.read_bytes()))
     trial = as_run(told, folder)
-    verdict = trial_again(folder, read_plan(folder), read_result(folder, f"trials/{trial.name}/trial.json")).judged
+    run = Folder(folder)
+    verdict = trial_again(run, read_plan(run), read_result(run, f"trials/{trial.name}/trial.json")).judged
     return {
         "kind": verdict.kind.value,
         "reasons": list(verdict.reasons),

@@ -17,13 +17,15 @@ from scale_sweep.cli import compose
 from scale_sweep.results.store import held
 from scale_sweep.results.store.held import Held, is_held, status_of, this_writer
 from scale_sweep.results.store.reader import read_manifest, read_run
+from scale_sweep.results.store.stored import Folder
 from tests.unit.raw_run import raw_run
 
 HOLD = """
 import sys, time
 from pathlib import Path
 from scale_sweep.results.store.held import Held
-mine = Held(Path(sys.argv[1]))
+from scale_sweep.results.store.stored import Folder
+mine = Held(Folder(Path(sys.argv[1])))
 print("held", flush=True)
 time.sleep(60)
 """
@@ -56,11 +58,11 @@ def test_a_second_writer_is_refused_by_the_pid_and_changes_nothing(run, write):
     stored, before = read_run(run), contents(run)
     with another_process(run) as other:
         with pytest.raises(UsageError, match=rf"is being written by process {other.pid}, started 2\d\d\d-") as refused:
-            write(stored)
+            write(stored, Held(Folder(run)))
         assert refused.value.exit_code == 2
         assert contents(run) == before
     del refused
-    write(stored)
+    write(stored, Held(Folder(run)))
 
 
 def test_a_reader_that_looks_at_the_lock_does_not_refuse_the_writer(run):
@@ -68,27 +70,27 @@ def test_a_reader_that_looks_at_the_lock_does_not_refuse_the_writer(run):
     held.fcntl.flock(fd, held.fcntl.LOCK_SH)
     looking = subprocess.Popen(["sleep", "0.3"], pass_fds=[fd])
     os.close(fd)
-    Held(run)
+    Held(Folder(run))
     assert looking.wait(50) == 0
 
 
 def test_a_run_whose_process_is_gone_is_interrupted_also_if_its_number_is_used_again(run):
-    manifest = {**read_manifest(run), "status": "running"}
+    manifest = {**read_manifest(Folder(run)), "status": "running"}
     with another_process(run) as other:
-        assert status_of(run, manifest) == "running"
+        assert status_of(Folder(run), manifest) == "running"
         other.send_signal(signal.SIGKILL)
         other.wait()
-        assert status_of(run, manifest) == "interrupted"
-    assert status_of(run, {"status": "complete"}) == "complete"
+        assert status_of(Folder(run), manifest) == "interrupted"
+    assert status_of(Folder(run), {"status": "complete"}) == "complete"
 
 
 def test_a_run_that_goes_on_is_running_again_and_names_its_process(run):
-    assert read_manifest(run)["status"] == "interrupted"
-    writer = compose.reopen_run(read_run(run))
-    assert read_manifest(run)["writer"]["pid"] == os.getpid()
-    assert status_of(run, read_manifest(run)) == "running"
+    assert read_manifest(Folder(run))["status"] == "interrupted"
+    writer = compose.reopen_run(read_run(run), Held(Folder(run)))
+    assert read_manifest(Folder(run))["writer"]["pid"] == os.getpid()
+    assert status_of(Folder(run), read_manifest(Folder(run))) == "running"
     del writer
-    assert status_of(run, read_manifest(run)) == "interrupted"
+    assert status_of(Folder(run), read_manifest(Folder(run))) == "interrupted"
 
 
 @pytest.fixture
@@ -122,16 +124,16 @@ INIT = {"pid": 1, "started_ticks": held.started_ticks(1)}
 )
 def test_without_locks_the_process_that_the_manifest_names_decides(run, without_locks, fields, is_refused):
     name_writer(run, **fields)
-    assert is_held(run) == is_refused
+    assert is_held(Folder(run)) == is_refused
     if is_refused:
         with pytest.raises(UsageError, match="is being written by process 1 of .* has no locks"):
-            Held(run)
+            Held(Folder(run))
     else:
-        Held(run)
+        Held(Folder(run))
 
 
 def test_without_locks_the_last_of_two_that_begin_together_goes_on(run, without_locks):
-    mine = Held(run)
+    mine = Held(Folder(run))
     name_writer(run, **INIT)
     with pytest.raises(UsageError, match="process 1 "):
         mine.settle()

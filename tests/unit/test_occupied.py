@@ -11,6 +11,7 @@ from scale_sweep.judge.verdict import Occupied, contradiction
 from scale_sweep.loadgen.recorded import read_recorded
 from scale_sweep.model import Operation
 from scale_sweep.results.store.reader import read_plan, read_result
+from scale_sweep.results.store.stored import Folder
 from scale_sweep.verify.trial import trial_again
 from tests.unit.test_recorded_limits import RECORDED, as_run
 
@@ -33,7 +34,8 @@ def judged_of(path, folder, change=lambda summary: None):
         if line["event"] == "summary":
             change(line)
     trial = as_run(told, folder)
-    return trial_again(folder, read_plan(folder), read_result(folder, f"trials/{trial.name}/trial.json")).judged
+    run = Folder(folder)
+    return trial_again(run, read_plan(run), read_result(run, f"trials/{trial.name}/trial.json")).judged
 
 
 def test_the_law_holds_within_its_error():
@@ -100,7 +102,7 @@ def recorded_facts(folder):
     (path,) = (path for path in RECORDED if "postgresql-one-core" in path.name)
     told = json.loads(gzip.decompress(path.read_bytes()))
     trial = as_run(told, folder)
-    stored = read_result(folder, f"trials/{trial.name}/trial.json")
+    stored = read_result(Folder(folder), f"trials/{trial.name}/trial.json")
     log = (trial / "loadgen.jsonl").read_text()
     return stored.trial, read_recorded(log).summary
 

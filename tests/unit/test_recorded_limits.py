@@ -8,6 +8,7 @@ import pytest
 
 from scale_sweep.model import BottleneckKind, VerdictKind
 from scale_sweep.results.store.reader import read_plan, read_result
+from scale_sweep.results.store.stored import Folder
 from scale_sweep.verify.trial import trial_again
 
 RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.json.gz"))
@@ -34,7 +35,8 @@ def test_at_least_five_limits_are_recorded():
 def test_the_limit_that_was_provoked_is_named(path, tmp_path):
     told = json.loads(gzip.decompress(path.read_bytes()))
     folder = as_run(told, tmp_path)
-    again = trial_again(tmp_path, read_plan(tmp_path), read_result(tmp_path, f"trials/{folder.name}/trial.json"))
+    run = Folder(tmp_path)
+    again = trial_again(run, read_plan(run), read_result(run, f"trials/{folder.name}/trial.json"))
     assert again.judged.bottleneck.kind == told["limit"]
     assert again.judged.bottleneck.sentence
     assert again.judged.bottleneck.shares
@@ -50,9 +52,8 @@ def test_waits_in_recorded_samples_are_read(waiting, limit, tmp_path):
     for at, sample in enumerate(told["samples"]):
         sample["waits_total"] = {"lock: tuple": waiting * 5 * at, "at work": (1 - waiting) * 5 * at}
     folder = as_run(told, tmp_path)
-    judged = trial_again(
-        tmp_path, read_plan(tmp_path), read_result(tmp_path, f"trials/{folder.name}/trial.json")
-    ).judged
+    run = Folder(tmp_path)
+    judged = trial_again(run, read_plan(run), read_result(run, f"trials/{folder.name}/trial.json")).judged
     assert judged.bottleneck.kind is limit
     assert judged.kind is VerdictKind.RESOURCE_NOT_SATURATED
     assert judged.once_checked is VerdictKind.SOFTWARE_BOTTLENECK

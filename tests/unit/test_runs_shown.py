@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from scale_sweep.cli import app
 from scale_sweep.model import VerdictKind
 from scale_sweep.results.store.reader import read_plan, read_run
+from scale_sweep.results.store.stored import Folder
 from tests.unit.stored_runs import NAMES, unpacked
 
 
@@ -47,7 +48,7 @@ def test_show_says_that_no_trial_is_finished(tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_list_counts_the_same_trials_in_both_numbers(name, tmp_path):
     path = unpacked(name, tmp_path)
-    planned = len(read_plan(path).trials)
+    planned = len(read_plan(Folder(path)).trials)
     finished = planned if name != "killed" else 1
     (row,) = json.loads(said("list", "--results", tmp_path, "--json"))
     assert row["trials"] == f"{finished} of {planned}"

@@ -13,7 +13,7 @@ from scale_sweep.results.store import strict
 from scale_sweep.results.store.codec import parsed
 from scale_sweep.results.store.files import RunFiles
 from scale_sweep.results.store.reader import find_run, read_manifest, read_run, run_paths, series_from_text
-from scale_sweep.results.store.stored import digest_of, is_there, names_of, opened, read_text
+from scale_sweep.results.store.stored import Folder, digest_of, is_run, is_there, names_of, opened, read_text
 from tests.offenders import assert_none
 from tests.unit.stored_runs import unpacked
 
@@ -53,23 +53,23 @@ def test_what_is_no_file_of_a_run_is_there_and_refused(run, kind, name, monkeypa
     monkeypatch.chdir(run)  # a socket's address has at most 107 characters
     (run / name).unlink(missing_ok=True)
     MAKERS[kind](run / name)
-    assert is_there(run, name)
+    assert is_there(Folder(run), name)
     for read in (read_text, digest_of, opened):
         with pytest.raises(StoreError) as caught:
-            read(run, name)
+            read(Folder(run), name)
         assert str(run / name) in caught.value.message and kind in caught.value.message
     if kind != "a directory":
         with pytest.raises(StoreError, match=name):
-            RunFiles(run).list_unlisted("trials/a" if "/" in name else "")
+            RunFiles(Folder(run)).list_unlisted("trials/a" if "/" in name else "")
 
 
 def test_a_link_on_the_way_is_refused_for_reading_and_writing(run):
     (run / "trials/b").symlink_to("../../elsewhere")
-    assert is_there(run, "trials/b/trial.json")
+    assert is_there(Folder(run), "trials/b/trial.json")
     with pytest.raises(StoreError, match="b: it is a link"):
-        read_text(run, "trials/b/trial.json")
+        read_text(Folder(run), "trials/b/trial.json")
     with pytest.raises(StoreError, match="b: it is a link"):
-        RunFiles(run).write("trials/b/trial.json", "changed")
+        RunFiles(Folder(run)).write("trials/b/trial.json", "changed")
     assert (run.parent / "elsewhere/trial.json").read_text() == "secret"
 
 
@@ -77,19 +77,19 @@ def test_a_link_in_the_place_of_new_content_is_replaced_not_followed(run):
     victim = run.parent / "elsewhere/trial.json"
     (run / "report.md.partial").symlink_to(victim)
     (run / "points.csv").symlink_to(victim)
-    files = RunFiles(run)
+    files = RunFiles(Folder(run))
     files.write("report.md", "a report")
     files.write("points.csv", "a table")
     assert victim.read_text() == "secret"
-    assert read_text(run, "report.md") == "a report" and read_text(run, "points.csv") == "a table"
+    assert read_text(Folder(run), "report.md") == "a report" and read_text(Folder(run), "points.csv") == "a table"
 
 
 def test_a_missing_file_and_a_missing_run(run):
-    assert not is_there(run, "plan.json") and not is_there(run, "trials/c/trial.json")
-    assert not is_there(run / "no", "plan.json") and not is_there(run / ("x" * 300), "plan.json")
+    assert not is_there(Folder(run), "plan.json") and not is_there(Folder(run), "trials/c/trial.json")
+    assert not any(map(is_run, (run, run / "no", run / ("x" * 300), Path("a\0b"))))
     with pytest.raises(StoreError, match="plan.json cannot be read: No such file"):
-        read_text(run, "plan.json")
-    assert [*names_of(run)] == ["trials/a/trial.json"]
+        read_text(Folder(run), "plan.json")
+    assert [*names_of(Folder(run))] == ["trials/a/trial.json"]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_key_of_the_manifest_of_another_kind_is_named(tmp_path, key, value):
     path = unpacked("cpu", tmp_path) / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
     with pytest.raises(StoreError, match=rf"manifest.json .*: {key} is not"):
-        read_manifest(path.parent)
+        read_manifest(Folder(path.parent))
 
 
 def test_a_run_whose_manifest_is_a_fifo_is_found_and_refused(tmp_path):
@@ -142,7 +142,7 @@ def test_a_run_whose_manifest_is_a_fifo_is_found_and_refused(tmp_path):
     (path / "manifest.json").unlink()
     os.mkfifo(path / "manifest.json")
     assert run_paths(tmp_path) == [path]
-    assert find_run(tmp_path, str(path)) == path
+    assert find_run(tmp_path, str(path)).path == path
     with pytest.raises(StoreError, match="a FIFO"):
         read_run(path)
 

@@ -16,6 +16,7 @@ from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import SCHEMA, to_json
 from scale_sweep.results.store.follow import Follower
 from scale_sweep.results.store.reader import read_manifest, read_run
+from scale_sweep.results.store.stored import Folder
 from scale_sweep.verify import verify_run
 from tests.needs import module
 from tests.unit.stored_runs import NAMES, unpacked
@@ -131,7 +132,7 @@ def test_a_report_leaves_plan_trials_and_tables_to_the_byte(path):
     before = contents(path)
     assert scale("report", path).exit_code == 0
     assert all(is_document_of_a_report(file) for file in changed(before, path))
-    assert read_manifest(path)["reported_by"]["code"] == identity()["code"]
+    assert read_manifest(Folder(path))["reported_by"]["code"] == identity()["code"]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +202,7 @@ def test_its_ticks_are_exported_with_their_times(path, tmp_path):
 
 
 def test_it_can_be_followed(name, path):
-    finished = [e.result.trial.trial_id for e in Follower(path).poll() if type(e).__name__ == "TrialFinished"]
+    finished = [e.result.trial.trial_id for e in Follower(Folder(path)).poll() if type(e).__name__ == "TrialFinished"]
     assert sorted(finished) == sorted(stored_documents(path))
 
 
@@ -209,7 +210,7 @@ def test_trials_that_join_the_plan_are_followed(tmp_path):
     path = unpacked("ablation", tmp_path)
     plan = read_run(path).plan
     (path / "plan.json").write_text(to_json(replace(plan, trials=plan.trials[:1])))
-    follower = Follower(path)
+    follower = Follower(Folder(path))
     assert not [event for event in follower.poll() if isinstance(event, PlanGrew)]
     (path / "plan.json").write_text(to_json(plan))
     events = list(follower.poll())

@@ -101,7 +101,7 @@ ALLOWED = {
     "results.sqlexport": {"base.errors", "base.extras", "model", "results.formats"},
     "results.store": {
         "base.bundled", "base.errors", "base.input_file", "base.nearest", "base.units", "model", "machine.host",
-        "experiment.axes", "sweep", "judge.figures", "analysis.later_trials",
+        "machine.state", "experiment.axes", "sweep", "judge.figures", "analysis.later_trials",
     },
     "report": {
         "base.ages", "base.alike", "base.same_value", "base.units", "base.visible", "model", "experiment.axes",

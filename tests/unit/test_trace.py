@@ -12,6 +12,7 @@ from scale_sweep.loadgen.trace import RECORD, parquet_of, with_files
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import ArtifactMade
 from scale_sweep.results.store.files import RunFiles
+from scale_sweep.results.store.stored import Folder
 from scale_sweep.results.store.sums import read_sums
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.needs import module
@@ -80,11 +81,11 @@ def test_records_of_several_processes_are_one_table_by_time(tmp_path):
 
 
 def test_a_file_that_is_not_text_has_a_digest(tmp_path):
-    files = RunFiles(tmp_path)
+    files = RunFiles(Folder(tmp_path))
     files.write_bytes("trace.parquet", b"\xff\x00PAR1")
     files.write_sums()
     assert (tmp_path / "trace.parquet").read_bytes() == b"\xff\x00PAR1"
-    assert "trace.parquet" in (read_sums(tmp_path) or {})
+    assert "trace.parquet" in (read_sums(Folder(tmp_path)) or {})
 
 
 @pytest.mark.parametrize(

@@ -93,10 +93,10 @@ def load(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) ->
     from scale_sweep.results.store.reader import find_run, read_run
     from scale_sweep.watch import dashboards, exporter
 
-    stored = read_run(find_run(results, run))
-    name = Path(stored.path).name
+    folder = find_run(results, run)
+    stored, name = read_run(folder), folder.path.name
     console.say(f"making blocks of {name}; Prometheus shows them within a minute")
-    openmetrics = exporter.openmetrics(stored)
+    openmetrics = exporter.openmetrics(folder, stored)
     fresh, span = dashboards.load_run(state_directory(), name, openmetrics), dashboards.span_of(openmetrics)
     services = dashboards.status(state_directory()).services
     pages = {board: dashboards.page_of(services, name, board, span) or None for board in BOARDS}

@@ -11,7 +11,6 @@ import platform
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 from scale_sweep.machine.host import disk_of
@@ -33,6 +32,7 @@ from scale_sweep.plan.preparing.same_server import RefusesSameServer
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_results
+from scale_sweep.results.store.stored import new_folder
 from scale_sweep.results.store.writer import RunWriter
 from scale_sweep.server.runtimes import load_runtime
 
@@ -59,7 +59,7 @@ def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
     """Opens a new run's directory. Raises StoreError if it cannot be written."""
     now = datetime.datetime.now(datetime.UTC)
     name = stamped(_slug(prepared.plan.sweep), now)
-    return RunWriter(prepared.results / name, prepared.plan, _manifest(prepared, command, now))
+    return RunWriter(Held(new_folder(prepared.results / name)), prepared.plan, _manifest(prepared, command, now))
 
 
 def stamped(what: str, now: datetime.datetime | None = None) -> str:
@@ -67,19 +67,17 @@ def stamped(what: str, now: datetime.datetime | None = None) -> str:
     return f"{now or datetime.datetime.now(datetime.UTC):%Y%m%dT%H%M%SZ}-{what}-{secrets.token_hex(3)}"
 
 
-def reopen_run(run: StoredRun, held: Held | None = None) -> RunWriter:
-    """Opens a run that continues, with its finished trials. held: the lock of the run, if it was taken before the run
-    was read."""
+def reopen_run(run: StoredRun, held: Held) -> RunWriter:
+    """Opens a run that continues, with its finished trials. held: the lock under which the run was read."""
     return _reopened(run, held, {"status": "running"})
 
 
-def _reopened(run: StoredRun, held: Held | None, facts: Mapping[str, Any]) -> RunWriter:
+def _reopened(run: StoredRun, held: Held, facts: Mapping[str, Any]) -> RunWriter:
     manifest = {k: v for k, v in run.manifest.items() if k != "schema"}
-    path = Path(run.path)
-    return RunWriter(path, run.plan, {**manifest, **facts}, read_results(path, run.plan), held=held)
+    return RunWriter(held, run.plan, {**manifest, **facts}, read_results(held.run, run.plan))
 
 
-def reopen_to_report(run: StoredRun, held: Held | None = None) -> RunWriter:
+def reopen_to_report(run: StoredRun, held: Held) -> RunWriter:
     """Opens a run to make its reports again."""
     return _reopened(run, held, {})
 

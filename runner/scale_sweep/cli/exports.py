@@ -85,12 +85,13 @@ def export(request: ExportRequest) -> None:
     for chosen, extra, flag in ((request.parquet, "parquet", "--parquet"), (request.sql, "sql", "--sql")):
         if chosen is not None:
             require_extra(extra, flag)
-    stored = read_run(find_run(request.results, request.run))
+    run = find_run(request.results, request.run)
+    stored = read_run(run)
     columns = formats.columns_of(stored, request.what.value)
     for file, encode in wanted:
         _write(file, encode(columns), counted(len(columns.rows), "row"))
     if request.openmetrics is not None:
-        content = exporter.openmetrics(stored)
+        content = exporter.openmetrics(run, stored)
         _write(request.openmetrics, content, f"{content.count(NEWLINE)} lines")
     if request.sql is not None:
         password = os.environ.get(sqlexport.PASSWORD_VARIABLE, "")

@@ -22,6 +22,7 @@ from scale_sweep.fleet.engine import FleetOrder, HereRun, Task, engine_of
 from scale_sweep.fleet.levels import without_missing
 from scale_sweep.fleet.run import RunEnding, refuse_few, run_all
 from scale_sweep.machine.host import Host
+from scale_sweep.machine.state import check_nearest
 from scale_sweep.measure.executing import Sink
 from scale_sweep.model import Event, StoredRun, Sweep, TrialStarted, counted_verdicts
 from scale_sweep.plan.preparing import refuse_blocking
@@ -35,6 +36,7 @@ from scale_sweep.watch.live import LiveState
 def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
     """Plans on every host, runs on all at the same time, and ends the process with the number of hosts that failed."""
     flag, address = _address(request, fleet)
+    check_nearest(request.results, of_sudo=True)
     with engine_of(address).opened(address, console.say) as hosts:
         refuse_few(hosts.hosts, flag)
         tasks = hosts.tasks(_order(flags, request, fleet))

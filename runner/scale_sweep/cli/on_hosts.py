@@ -45,7 +45,7 @@ def sweep(flags: Flags, request: SweepRequest, hosts: Path) -> None:
         run_and_show(prepared, writer, request.as_json, metrics_port, functools.partial(compose.execute_on, place))
 
 
-def resume(stored: StoredRun, held: Held, results: Path, as_json: bool, metrics_port: int) -> None:
+def resume(stored: StoredRun, held: Held, as_json: bool, metrics_port: int) -> None:
     """Continues a run on its hosts."""
     hosts = stored.manifest.get("hosts")
     named = hosts if isinstance(hosts, dict) else {}
@@ -53,7 +53,7 @@ def resume(stored: StoredRun, held: Held, results: Path, as_json: bool, metrics_
     if not (isinstance(path, str) and isinstance(server, str) and isinstance(load, list)):
         raise UsageError("the run does not name its hosts", remedy="start a new sweep")
     with reached(named_again(read_inventory(Path(path)), server, [str(name) for name in load])) as place:
-        prepared = prepare_again_on(stored, results, place)
+        prepared = prepare_again_on(stored, held.run.path.parent, place)
         refuse_blocking(prepared.findings)
         console.show_findings(prepared.findings)
         writer = compose.reopen_run(stored, held)

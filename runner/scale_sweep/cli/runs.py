@@ -36,12 +36,13 @@ def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None
     from scale_sweep.model import VerdictKind
     from scale_sweep.results.store.held import status_of
     from scale_sweep.results.store.reader import read_manifest, read_verdicts, run_paths
+    from scale_sweep.results.store.stored import Folder
 
     rows = []
     for path in run_paths(results):
         try:
-            manifest = read_manifest(path)
-            verdicts, planned = read_verdicts(path)
+            run = Folder(path)
+            manifest, (verdicts, planned) = read_manifest(run), read_verdicts(run)
         except StoreError as error:
             console.show_error(error)
             continue
@@ -53,7 +54,7 @@ def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None
                 str(sweep.get("runtime", "")),
                 f"{len(verdicts)} of {planned}",
                 f"{verdicts.count(VerdictKind.VALID)}",
-                status_of(path, manifest),
+                status_of(run, manifest),
             ]
         )
     columns = ["run", "target", "runtime", "trials", "valid", "status"]
@@ -67,14 +68,11 @@ def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None
 
 def show(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
     """Show one run: table, fit, verdicts."""
-    from scale_sweep.cli import console, views
+    from scale_sweep.cli import views
     from scale_sweep.results.store.reader import find_run, read_run
 
-    stored = read_run(find_run(results, run))
-    if as_json:
-        console.show_json(views.run_document(stored))
-    else:
-        views.show_run(stored)
+    folder = find_run(results, run)
+    views.show(folder, read_run(folder), as_json)
 
 
 def report(
@@ -88,16 +86,16 @@ def report(
     from scale_sweep.cli import compose, console, views
     from scale_sweep.results.store.held import Held
     from scale_sweep.results.store.reader import find_run, read_run
+    from scale_sweep.results.store.stored import own_folder
 
-    path = find_run(results, run)
-    held = Held(path)
-    with_questions = compose.asked_again(read_run(path), *asked_of(predict, need))
+    held = Held(find_run(results, run, own_folder))
+    with_questions = compose.asked_again(read_run(held.run), *asked_of(predict, need))
     stored = compose.report(compose.reopen_to_report(with_questions, held))
     if as_json:
-        console.show_json(views.run_document(stored))
+        console.show_json(views.run_document(held.run, stored))
     else:
-        console.show_line(str(path / "report.md"))
-        console.show_line(str(path / "report.html"))
+        console.show_line(str(held.run / "report.md"))
+        console.show_line(str(held.run / "report.html"))
         views.show_answers(stored)
 
 
@@ -158,13 +156,13 @@ def watch(run: RUN, results: RESULTS = Path("results")) -> None:
     from scale_sweep.watch.live import LiveState
 
     output.need_messages()
-    path = find_run(results, run)
-    follower = Follower(path)
+    folder = find_run(results, run)
+    follower = Follower(folder)
     try:
-        with LiveView(LiveState(run=path.resolve().name, plan=follower.plan)) as view:
+        with LiveView(LiveState(run=folder.path.resolve().name, plan=follower.plan)) as view:
             goes_on = True
             while goes_on:
-                goes_on = is_held(path)
+                goes_on = is_held(folder)
                 for event in follower.poll():
                     view(event)
                 if goes_on:
@@ -172,8 +170,9 @@ def watch(run: RUN, results: RESULTS = Path("results")) -> None:
     except KeyboardInterrupt:
         console.say("watching ended; the sweep continues")
         return
-    status = read_manifest(path).get("status")
+    status = read_manifest(folder).get("status")
     if status == "complete":
-        views.show_run(read_run(path))
+        views.show_run(folder, read_run(folder))
     else:
-        console.say(f"no process writes this run any more; continue it with: scale resume {path.name}", "yellow")
+        name = folder.path.name
+        console.say(f"no process writes this run any more; continue it with: scale resume {name}", "yellow")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,6 +13,7 @@ from scale_sweep.base.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from scale_sweep.model import StoredRun
+    from scale_sweep.results.store.stored import Folder
 
 MARK = ".scale-site"  # a folder with this file was made here, and its pages may be replaced
 
@@ -36,20 +36,23 @@ def site(
     from scale_sweep.cli import console
     from scale_sweep.report.site import INDEX
     from scale_sweep.report.site import site as pages_of_site
-    from scale_sweep.results.store.outside import write_outside
+    from scale_sweep.results.store.stored import make_folder, write
 
     paths = [path for folder in results for path in _runs_of(folder)]
     if doubled := {path.name for path in paths if sum(other.name == path.name for other in paths) > 1}:
         raise UsageError(f"RESULTS: several folders have a run {min(doubled)}")
     if not paths:
         raise UsageError(f"no runs in {', '.join(map(str, results))}", remedy="scale sweep makes one")
-    _prepare(out)
     count = 0
-    for name, text in pages_of_site(_read(paths), title):
-        page = out / name
-        page.parent.mkdir(parents=True, exist_ok=True)
-        write_outside(page, text.encode())
-        count += 1
+    try:
+        folder = _prepared(out)
+        for name, text in pages_of_site(_read(paths), title):
+            if "/" in name:
+                make_folder(folder, name.rpartition("/")[0])
+            write(folder, name, text.encode())
+            count += 1
+    except OSError as error:
+        raise StoreError(f"--out {out} cannot be written: {error.strerror}") from None
     console.say(f"{count} pages of {len(paths)} {'run' if len(paths) == 1 else 'runs'}")
     console.show_line(str(out / INDEX))
     console.say(f"open it in a browser; to publish it, copy the folder {out} to any web server")
@@ -58,28 +61,27 @@ def site(
 def _runs_of(folder: Path) -> list[Path]:
     """Raises UsageError for a folder that does not exist."""
     from scale_sweep.results.store.reader import run_paths
-    from scale_sweep.results.store.stored import MANIFEST, is_there
+    from scale_sweep.results.store.stored import is_run
 
     if not folder.is_dir():
         raise UsageError(f"RESULTS: {folder} {'is not a folder' if folder.exists() else 'does not exist'}")
-    return [folder] if is_there(folder, MANIFEST) else run_paths(folder)
+    return [folder] if is_run(folder) else run_paths(folder)
 
 
-def _prepare(out: Path) -> None:
-    """Makes the folder, and removes an earlier site's pages of runs. Raises UsageError for a folder with other files,
-    StoreError if it cannot be written."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        if os.listdir(out) and not (out / MARK).is_file():
-            raise UsageError(
-                f"--out {out} has files that do not belong to a site",
-                remedy="name a new or an empty folder, or remove them",
-            )
-        (out / MARK).touch()
-        if (out / "runs").is_dir() and not (out / "runs").is_symlink():
-            shutil.rmtree(out / "runs")
-    except OSError as error:
-        raise StoreError(f"--out {out} cannot be written: {error.strerror}") from None
+def _prepared(out: Path) -> Folder:
+    """The folder, made if it is missing, without an earlier site's pages of runs. Raises UsageError for a folder with
+    other files, OSError if it cannot be written."""
+    from scale_sweep.results.store.stored import is_there, own_folder, remove_folder, write
+
+    folder = own_folder(out, makes=True)
+    if os.listdir(folder.fd) and not is_there(folder, MARK):
+        raise UsageError(
+            f"--out {out} has files that do not belong to a site",
+            remedy="name a new or an empty folder, or remove them",
+        )
+    write(folder, MARK, b"")
+    remove_folder(folder, "runs")
+    return folder
 
 
 def _read(paths: list[Path]) -> Iterator[StoredRun]:

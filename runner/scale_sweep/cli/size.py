@@ -131,10 +131,10 @@ def _read(results: Path, names: list[str]) -> list[StoredRun]:
 
     if len(names) > RUNS_MAX:
         raise UsageError(f"--run: {len(names)} runs; {RUNS_MAX} at most")
-    paths = [find_run(results, name) for name in names]
-    if len({path.resolve() for path in paths}) < len(paths):
+    runs = [find_run(results, name) for name in names]
+    if len({run.path.resolve() for run in runs}) < len(runs):
         raise UsageError("--run: a run is named twice")
-    return [read_run(path) for path in paths]
+    return [read_run(run) for run in runs]
 
 
 def _of_variant(run: StoredRun, name: str | None) -> StoredRun:

@@ -131,27 +131,27 @@ def resume(
     with_dashboards: DASHBOARDS = False,
 ) -> None:
     """Continue an interrupted run: keep the finished trials, and measure the others."""
-    from scale_sweep.cli import compose, console
+    from scale_sweep.cli import compose, console, views
     from scale_sweep.plan.preparing import refuse_blocking
     from scale_sweep.results.store.held import Held
     from scale_sweep.results.store.reader import find_run, read_run
+    from scale_sweep.results.store.stored import own_folder
     from scale_sweep.verify.digests import is_finished
 
-    path = find_run(results, run)
-    held = Held(path)  # before it is read: another process may add trials until then
-    stored = read_run(path)
+    held = Held(find_run(results, run, own_folder))  # before it is read: another process may add trials until then
+    stored = read_run(held.run)
     missing = len(stored.plan.trials) - len(stored.results)
-    if not missing and is_finished(Path(stored.path)):  # nothing changes, nor a fingerprint that was published
+    if not missing and is_finished(held.run):  # nothing changes, nor a fingerprint that was published
         console.say(f"all trials are done; scale report {run} makes the fit and the reports again")
-        _show(stored, as_json)
+        views.show(held.run, stored, as_json)
         end_if_failed(stored)
         return
     if isinstance(stored.manifest.get("hosts"), dict):
         from scale_sweep.cli import on_hosts
 
-        on_hosts.resume(stored, held, results, as_json, 0 if no_metrics else metrics_port)
+        on_hosts.resume(stored, held, as_json, 0 if no_metrics else metrics_port)
         return
-    prepared = compose.prepare_again(stored, results)
+    prepared = compose.prepare_again(stored, held.run.path.parent)
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)
     _ask_format(stored.plan.sweep, yes)
@@ -209,8 +209,10 @@ def run_and_show(
     prepared: Prepared, writer: RunWriter, as_json: bool, metrics_port: int, execute: Execute | None = None
 ) -> None:
     """Runs the trials, shows the run, and ends the process with its code if trials failed."""
+    from scale_sweep.cli import views
+
     stored = run_watched(prepared, writer, metrics_port, execute)
-    _show(stored, as_json)
+    views.show(writer.run, stored, as_json)
     say_if_lost(stored)
     end_if_failed(stored)
 
@@ -286,12 +288,3 @@ def _metrics(state: LiveState, writer: RunWriter, port: int) -> Exporter:
     console.say(f"metrics at {exporter.url}" + ("" if exporter.port == port else f" (port {port} is taken)"))
     writer.update_manifest(metrics_url=exporter.url)
     return exporter
-
-
-def _show(stored: StoredRun, as_json: bool) -> None:
-    from scale_sweep.cli import console, views
-
-    if as_json:
-        console.show_json(views.run_document(stored))
-    else:
-        views.show_run(stored)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from scale_sweep.analysis.compare import compare_variants
@@ -26,17 +25,26 @@ from scale_sweep.report.noise import noise_of, noise_sentences
 from scale_sweep.report.open_loop import is_open_loop, response_table
 from scale_sweep.report.table import Table
 from scale_sweep.results.store.held import status_of
+from scale_sweep.results.store.stored import Folder, is_there
 
 _REPORT = "report.html"
 _MARKED = "†"
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
-def run_document(stored: StoredRun) -> dict[str, Any]:
+def show(run: Folder, stored: StoredRun, as_json: bool) -> None:
+    """Shows a run, for scripts or for people."""
+    if as_json:
+        console.show_json(run_document(run, stored))
+    else:
+        show_run(run, stored)
+
+
+def run_document(run: Folder, stored: StoredRun) -> dict[str, Any]:
     """A run for scripts: every trial with its verdict, and the fit."""
     return {
         "path": stored.path,
-        "status": status_of(Path(stored.path), stored.manifest),
+        "status": status_of(run, stored.manifest),
         "choice": stored.manifest.get("choice"),
         "target": stored.plan.sweep.target,
         "runtime": stored.plan.sweep.runtime,
@@ -44,28 +52,29 @@ def run_document(stored: StoredRun) -> dict[str, Any]:
         "fit": asdict(stored.fit) if stored.fit else None,
         "noise": asdict(noise_of(stored)),
         "comparison": asdict(compare_variants(stored)) if stored.plan.sweep.variants_ab else None,
-        "report": str(page) if (page := Path(stored.path) / _REPORT).is_file() else None,
+        "report": str(run / _REPORT) if is_there(run, _REPORT) else None,
     }
 
 
-def show_run(stored: StoredRun) -> None:
+def show_run(run: Folder, stored: StoredRun) -> None:
     """Shows the table, the fit in one sentence, the verdicts and the report; for `scale ab` also the comparison. A
     run without a finished trial gets one sentence, and an interrupted run the command that continues it."""
     if stored.results:
         _show_results(stored)
     else:
         console.show_line("no trial is finished")
-    if status_of(Path(stored.path), stored.manifest) == "interrupted":
+    if status_of(run, stored.manifest) == "interrupted":
         done = f"{len(stored.results)} of {counted(len(stored.plan.trials), 'trial')}"
         again = f"scale resume {shlex.quote(stored.path)}"
         console.show_line(f"interrupted after {done}; continue it with: {again}", "yellow")
-    console.show_line(report_line(Path(stored.path)))
+    console.show_line(report_line(run))
 
 
-def report_line(path: Path) -> str:
+def report_line(run: Folder) -> str:
     """The path of a run's report, or how to make it: an interrupted run has no report."""
-    page = path / _REPORT
-    return f"report: {page}" if page.is_file() else f"report: none yet; make it with: scale report {path}"
+    if is_there(run, _REPORT):
+        return f"report: {run / _REPORT}"
+    return f"report: none yet; make it with: scale report {run}"
 
 
 def show_answers(stored: StoredRun) -> None:

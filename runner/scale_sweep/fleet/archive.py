@@ -6,11 +6,13 @@ Refuses an archive with anything but plain files of one run, and to write over a
 from __future__ import annotations
 
 import io
+import os
+import secrets
 import tarfile
-import tempfile
 from pathlib import Path, PurePosixPath
 
 from scale_sweep.base.errors import StoreError
+from scale_sweep.results.store.stored import Folder, is_there, make_folder, own_folder, remove_folder, subfolder, write
 from scale_sweep.verify.digests import check_digests
 
 BYTES_MAX = 2**30  # of all files of a run
@@ -26,23 +28,23 @@ def packed(run: Path) -> bytes:
 
 def unpacked(content: bytes, results: Path, host: str) -> Path:
     """Writes the run into the directory of runs, when all of it is right. Raises StoreError that names the host."""
-    results.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".arriving-", dir=results) as folder:
+    there, arriving = own_folder(results, makes=True), f".arriving-{secrets.token_hex(3)}"
+    try:
         try:
             with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as archive:
                 name = _name(archive, host)
-                _write(archive, Path(folder))
+                make_folder(there, f"{arriving}/{name}")
+                _write(archive, there, arriving)
         except (tarfile.TarError, EOFError, OSError, ValueError) as error:  # ValueError: a NUL in a name
             raise StoreError(f"{host}: its run did not arrive: {error}") from None
-        arrived, run = Path(folder) / name, results / name
-        wrong = check_digests(arrived).disagreements if arrived.is_dir() else ()
-        if wrong or not arrived.is_dir():
-            why = f"{wrong[0].file} {wrong[0].sentence}" if wrong else "it has no folder"
-            raise StoreError(f"{host}: its run did not arrive whole: {why}")
-        if run.exists():
-            raise StoreError(f"{host}: {run} exists already")
-        arrived.rename(run)
-    return run
+        if wrong := check_digests(subfolder(there, f"{arriving}/{name}")).disagreements:
+            raise StoreError(f"{host}: its run did not arrive whole: {wrong[0].file} {wrong[0].sentence}")
+        if is_there(there, name):
+            raise StoreError(f"{host}: {results / name} exists already")
+        os.rename(f"{arriving}/{name}", name, src_dir_fd=there.fd, dst_dir_fd=there.fd)
+    finally:
+        remove_folder(there, arriving)
+    return results / name
 
 
 def _name(archive: tarfile.TarFile, host: str) -> str:
@@ -59,11 +61,11 @@ def _name(archive: tarfile.TarFile, host: str) -> str:
     return tops.pop()
 
 
-def _write(archive: tarfile.TarFile, folder: Path) -> None:
+def _write(archive: tarfile.TarFile, there: Folder, folder: str) -> None:
     """Its files, with the permissions of new ones. The Python of Debian 12 (3.11.2) has no filter of `extractall`."""
     for member in archive.getmembers():
-        path = folder / member.name
-        (path if member.isdir() else path.parent).mkdir(parents=True, exist_ok=True)
+        name = f"{folder}/{PurePosixPath(member.name)}"
+        make_folder(there, name if member.isdir() else name.rpartition("/")[0])
         content = archive.extractfile(member)  # None of a folder
         if content is not None:
-            path.write_bytes(content.read())
+            write(there, name, content.read())

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import psutil
 
@@ -40,6 +40,7 @@ from scale_sweep.model import (
     on_cores,
 )
 from scale_sweep.results.identity import identity
+from scale_sweep.results.store.stored import MANIFEST, make_folder, new_file, new_folder, write
 from scale_sweep.results.store.texts import TIMESERIES_HEADER, samples_text, series_text, timeseries_part
 from scale_sweep.sweep.resolve import resolve_sweep
 
@@ -48,6 +49,7 @@ LOOK_S = 0.1
 FOREVER_S = 10 * 365 * 86_400.0
 _GIGA = 1e9
 TRIAL = "observe"
+_OF_TRIAL = f"trials/{TRIAL}"
 PID_MAX = 2**22  # of Linux
 
 
@@ -133,13 +135,13 @@ def _drain(
 class _Writer:
     """The files of one observation."""
 
-    def __init__(self, folder: Path, facts: Mapping[str, Any]) -> None:
-        self._folder, self._trial = folder, folder / "trials" / "observe"
+    def __init__(self, path: Path, facts: Mapping[str, Any]) -> None:
+        self._run = new_folder(path)
         self._samples: list[Sample] = []
-        self._manifest: dict[str, Any] = {"run": folder.name, **identity(), **facts, "created_utc": _now()}
+        self._manifest: dict[str, Any] = {"run": path.name, **identity(), **facts, "created_utc": _now()}
         try:
-            self._trial.mkdir(parents=True)
-            self._file: TextIO = (self._trial / "samples.jsonl").open("w", encoding="utf-8")
+            make_folder(self._run, _OF_TRIAL)
+            self._file = new_file(self._run, f"{_OF_TRIAL}/samples.jsonl")
             self._write_manifest("running")
         except OSError as error:
             raise self._refused(error) from None
@@ -155,14 +157,12 @@ class _Writer:
 
     def finish(self, cost: SamplerCost, *, interrupted: bool) -> Observed:
         """The series, the manifest, and the outcome. Raises StoreError."""
-        seen = _summed(self._folder, self._samples, cost, interrupted=interrupted)
+        seen = _summed(self._run.path, self._samples, cost, interrupted=interrupted)
         try:
             self._file.close()
             series = series_text((), self._samples, 0)
-            (self._trial / "series.csv").write_text(series, encoding="utf-8")
-            (self._folder / "timeseries.csv").write_text(
-                TIMESERIES_HEADER + timeseries_part("observe", series), encoding="utf-8"
-            )
+            write(self._run, f"{_OF_TRIAL}/series.csv", series.encode())
+            write(self._run, "timeseries.csv", (TIMESERIES_HEADER + timeseries_part(TRIAL, series)).encode())
             self._manifest |= {"ended_utc": _now(), "observed": asdict(seen)}
             self._write_manifest("interrupted" if interrupted else "done")
         except OSError as error:
@@ -171,11 +171,11 @@ class _Writer:
 
     def _write_manifest(self, status: str) -> None:
         text = json.dumps({**self._manifest, "status": status}, indent=1, ensure_ascii=False, default=str)
-        (self._folder / "manifest.json").write_text(text, encoding="utf-8")
+        write(self._run, MANIFEST, text.encode())
 
     def _refused(self, error: OSError) -> StoreError:
         return StoreError(
-            f"samples cannot be written to {self._folder}: {error.strerror}", remedy="give another folder with --to DIR"
+            f"samples cannot be written to {self._run}: {error.strerror}", remedy="give another folder with --to DIR"
         )
 
 

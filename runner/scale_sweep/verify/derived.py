@@ -11,7 +11,6 @@ import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.judge import method
@@ -21,7 +20,7 @@ from scale_sweep.results.store.codec import to_json
 from scale_sweep.results.store.operations import OPERATIONS, operations_text
 from scale_sweep.results.store.reader import read_fit
 from scale_sweep.results.store.reference import read_reference
-from scale_sweep.results.store.stored import read_text
+from scale_sweep.results.store.stored import Folder, read_text
 from scale_sweep.results.store.texts import TIMESERIES_HEADER, points_text, timeseries_part
 from scale_sweep.verify.result import Disagreement, OtherMethod, differences, leaves, show
 from scale_sweep.verify.trial import TrialAgain
@@ -36,16 +35,16 @@ class DerivedCheck:
     other_method: OtherMethod
 
 
-def check_derived(path: Path, run: StoredRun, again: Mapping[str, TrialAgain]) -> DerivedCheck:
+def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain]) -> DerivedCheck:
     """run: the run with recomputed trials. again: the same by trial, with their series."""
     points = points_text(run.plan, run.results)
-    disagreements = [*_points(path, points), *_series(path, again)]
+    disagreements = [*_points(folder, points), *_series(folder, again)]
     if run.plan.sweep.work.counts_requests:
-        disagreements += _text(path, OPERATIONS, operations_text(run.results))
+        disagreements += _text(folder, OPERATIONS, operations_text(run.results))
     figures = sum(map(len, csv.reader(io.StringIO(points))))
     if not run.results:
         return DerivedCheck(figures=figures, disagreements=tuple(disagreements), other_method=OtherMethod())
-    made = _documents(path, run)
+    made = _documents(folder, run)
     if _reported_by(run) == method.METHOD:
         figures += made.figures
         differing, other = made.missing + made.differing, OtherMethod()
@@ -61,12 +60,12 @@ def _reported_by(run: StoredRun) -> object:
     return by.get("method") if isinstance(by, Mapping) else run.manifest.get("method")
 
 
-def _points(path: Path, made: str) -> Iterator[Disagreement]:
+def _points(folder: Folder, made: str) -> Iterator[Disagreement]:
     name = "points.csv"
     try:
-        stored = _rows(read_text(path, name))
+        stored = _rows(read_text(folder, name))
     except StoreError as error:
-        yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
+        yield Disagreement(file=name, sentence=error.message.replace(f"{folder}/", ""))
         return
     wanted = _rows(made)
     for trial_id in dict.fromkeys([*wanted, *stored]):
@@ -104,14 +103,14 @@ def _value(cell: object) -> object:
         return cell
 
 
-def _series(path: Path, again: Mapping[str, TrialAgain]) -> Iterator[Disagreement]:
+def _series(folder: Folder, again: Mapping[str, TrialAgain]) -> Iterator[Disagreement]:
     for trial_id, trial in again.items():
-        yield from _text(path, f"trials/{trial_id}/series.csv", trial.series)
+        yield from _text(folder, f"trials/{trial_id}/series.csv", trial.series)
     name = "timeseries.csv"
     try:
-        stored = read_text(path, name)
+        stored = read_text(folder, name)
     except StoreError as error:
-        yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
+        yield Disagreement(file=name, sentence=error.message.replace(f"{folder}/", ""))
         return
     parts = _by_trial(stored)
     for trial_id, trial in again.items():
@@ -139,7 +138,7 @@ class _Documents:
     differing: tuple[Disagreement, ...]
 
 
-def _documents(path: Path, run: StoredRun) -> _Documents:
+def _documents(folder: Folder, run: StoredRun) -> _Documents:
     made = documents(run, read_reference(run.plan.sweep.reference))
     missing: list[Disagreement] = []
     differing: list[Disagreement] = []
@@ -148,7 +147,7 @@ def _documents(path: Path, run: StoredRun) -> _Documents:
         wanted = json.loads(to_json(fit))
         figures += leaves(wanted)
         try:
-            stored = read_fit(path, name)
+            stored = read_fit(folder, name)
         except StoreError as error:
             missing.append(Disagreement(file=name, sentence=f"cannot be read: {error}"))
             continue
@@ -163,17 +162,17 @@ def _documents(path: Path, run: StoredRun) -> _Documents:
             for figure, old, new in differences(stored, wanted)
         ]
     for name, text in made.pages.items():
-        of_page = [*_text(path, name, text)]
+        of_page = [*_text(folder, name, text)]
         (differing if all(d.figure for d in of_page) else missing).extend(of_page)
     compared = len(made.fits) + len(made.pages) - len(missing)
     return _Documents(figures=figures, compared=compared, missing=tuple(missing), differing=tuple(differing))
 
 
-def _text(path: Path, name: str, wanted: str) -> Iterator[Disagreement]:
+def _text(folder: Folder, name: str, wanted: str) -> Iterator[Disagreement]:
     try:
-        stored = read_text(path, name)
+        stored = read_text(folder, name)
     except StoreError as error:
-        yield Disagreement(file=name, sentence=error.message.replace(f"{path}/", ""))
+        yield Disagreement(file=name, sentence=error.message.replace(f"{folder}/", ""))
         return
     if stored != wanted:
         yield _first_difference(name, stored, wanted)

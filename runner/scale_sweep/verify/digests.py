@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from scale_sweep.base.errors import StoreError
 from scale_sweep.base.units import counted
@@ -24,7 +23,7 @@ class DigestCheck:
     notes: tuple[str, ...]
 
 
-def check_digests(run: Path) -> DigestCheck:
+def check_digests(run: stored.Folder) -> DigestCheck:
     """Altered, missing and unlisted files. Raises StoreError for a list that cannot be read."""
     listed = sums.read_sums(run)
     if listed is None:
@@ -44,7 +43,7 @@ def check_digests(run: Path) -> DigestCheck:
     )
 
 
-def is_finished(run: Path) -> bool:
+def is_finished(run: stored.Folder) -> bool:
     """Whether the run is complete, with its report, and every file is as it was written, so that nothing is left to do.
 
     report.html is the last file of a run. Raises StoreError for a manifest that cannot be read.
@@ -57,7 +56,7 @@ def is_finished(run: Path) -> bool:
         return False
 
 
-def _against(run: Path, name: str, wanted: str) -> Disagreement | None:
+def _against(run: stored.Folder, name: str, wanted: str) -> Disagreement | None:
     try:
         held = stored.digest_of(run, name)
         if sums.is_as_listed(run, name, wanted):

@@ -15,7 +15,7 @@ from scale_sweep.model import Plan, StoredRun, Sweep
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.reader import done_of, read_manifest, read_plan, read_result, series_from_text
-from scale_sweep.results.store.stored import is_there
+from scale_sweep.results.store.stored import Folder, is_there
 from scale_sweep.verify.derived import check_derived
 from scale_sweep.verify.digests import DigestCheck, check_digests
 from scale_sweep.verify.result import Disagreement, OtherMethod, Verification, differences
@@ -27,20 +27,21 @@ NOT_COMPARED = (
 )
 
 
-def verify_run(path: Path) -> Verification:
-    """Checks the run at path. Raises StoreError for a list of digests that cannot be read."""
-    digests = check_digests(path)
+def verify_run(run: Folder | Path) -> Verification:
+    """Checks a run, open or at its path. Raises StoreError for a list of digests that cannot be read."""
+    run = run if isinstance(run, Folder) else Folder(run)
+    digests = check_digests(run)
     try:
-        manifest, plan = read_manifest(path), read_plan(path)
+        manifest, plan = read_manifest(run), read_plan(run)
     except StoreError as error:
-        return _without_plan(path, digests, error)
-    again, disagreements, notes = _trials(path, plan, str(manifest.get("status")))
-    disagreements += _manifest(path, manifest, plan)
-    derived = check_derived(path, _again_run(path, manifest, plan, again), {a.result.trial.trial_id: a for a in again})
+        return _without_plan(run, digests, error)
+    again, disagreements, notes = _trials(run, plan, str(manifest.get("status")))
+    disagreements += _manifest(run, manifest, plan)
+    derived = check_derived(run, _again_run(run, manifest, plan, again), {a.result.trial.trial_id: a for a in again})
     notes += [*_versions(manifest), *_methods(sum((a.other_method for a in again), derived.other_method))]
     altered = _without_killed(digests.disagreements, derived.disagreements, str(manifest.get("status")))
     return Verification(
-        run=path.name or str(path),
+        run=run.path.name or str(run),
         fingerprint=digests.fingerprint,
         files=digests.files,
         trials=len(again),
@@ -58,12 +59,12 @@ def _without_killed(
     return [d for d in altered if status == "complete" or d.file not in WRITTEN_EACH_TRIAL or d.file in wrong]
 
 
-def _without_plan(path: Path, digests: DigestCheck, error: StoreError) -> Verification:
+def _without_plan(run: Folder, digests: DigestCheck, error: StoreError) -> Verification:
     """The result if the manifest or the plan cannot be read: nothing can be made again."""
     file = "plan.json" if "plan.json" in error.message else "manifest.json"
-    unread = Disagreement(file=file, sentence=error.message.replace(f"{path}/", ""))
+    unread = Disagreement(file=file, sentence=error.message.replace(f"{run}/", ""))
     return Verification(
-        run=path.name or str(path),
+        run=run.path.name or str(run),
         fingerprint=digests.fingerprint,
         files=digests.files,
         trials=0,
@@ -73,9 +74,9 @@ def _without_plan(path: Path, digests: DigestCheck, error: StoreError) -> Verifi
     )
 
 
-def _again_run(path: Path, manifest: Any, plan: Plan, again: list[TrialAgain]) -> StoredRun:
+def _again_run(run: Folder, manifest: Any, plan: Plan, again: list[TrialAgain]) -> StoredRun:
     return StoredRun(
-        path=str(path),
+        path=str(run),
         manifest=manifest,
         plan=plan,
         results=with_later_trials(plan, [a.result for a in again]),
@@ -83,13 +84,13 @@ def _again_run(path: Path, manifest: Any, plan: Plan, again: list[TrialAgain]) -
     )
 
 
-def _trials(path: Path, plan: Plan, status: str) -> tuple[list[TrialAgain], list[Disagreement], list[str]]:
+def _trials(run: Folder, plan: Plan, status: str) -> tuple[list[TrialAgain], list[Disagreement], list[str]]:
     again: list[TrialAgain] = []
     disagreements: list[Disagreement] = []
     absent = 0
     for trial in plan.trials:
         name = done_of(trial)
-        if not is_there(path, name):
+        if not is_there(run, name):
             absent += 1
             if status == "complete":
                 disagreements.append(
@@ -97,10 +98,10 @@ def _trials(path: Path, plan: Plan, status: str) -> tuple[list[TrialAgain], list
                 )
             continue
         try:
-            stored = read_result(path, name)
-            made = trial_again(path, plan, stored)
+            stored = read_result(run, name)
+            made = trial_again(run, plan, stored)
         except (StoreError, LoadError) as error:
-            disagreements.append(_unreadable(path, name, error.message))
+            disagreements.append(_unreadable(run, name, error.message))
             continue
         if stored.trial != trial:
             disagreements.append(
@@ -112,20 +113,20 @@ def _trials(path: Path, plan: Plan, status: str) -> tuple[list[TrialAgain], list
     return again, disagreements, notes if absent and status != "complete" else []
 
 
-def _unreadable(path: Path, name: str, message: str) -> Disagreement:
+def _unreadable(run: Folder, name: str, message: str) -> Disagreement:
     """A disagreement that names the raw file in the message."""
     folder = Path(name).parent
     known = ("facts.json", "loadgen.jsonl", "samples.jsonl", "server.log", "trial.json")
-    file = next((str(folder / raw) for raw in known if str(path / folder / raw) in message), name)
-    return Disagreement(file=file, sentence=message.replace(f"{path}/", ""))
+    file = next((str(folder / raw) for raw in known if str(run.path / folder / raw) in message), name)
+    return Disagreement(file=file, sentence=message.replace(f"{run}/", ""))
 
 
-def _manifest(path: Path, manifest: Any, plan: Plan) -> list[Disagreement]:
-    file = path / "manifest.json"
+def _manifest(run: Folder, manifest: Any, plan: Plan) -> list[Disagreement]:
+    file = run / "manifest.json"
     try:
         known = _plain(from_plain(manifest.get("sweep"), Sweep, file))
     except StoreError as error:
-        return [Disagreement(file=file.name, figure="sweep", sentence=error.message.replace(f"{path}/", ""))]
+        return [Disagreement(file=file.name, figure="sweep", sentence=error.message.replace(f"{run}/", ""))]
     return [
         Disagreement(
             file=file.name,

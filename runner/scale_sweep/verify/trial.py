@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 from hdrh.histogram import HdrHistogram
 
@@ -23,7 +22,7 @@ from scale_sweep.loadgen.recorded import Recorded, read_recorded
 from scale_sweep.model import Latency, LoadSummary, Measurement, Plan, Trial, TrialResult, Verdict
 from scale_sweep.results.store.codec import from_json
 from scale_sweep.results.store.reader import done_of, folder_of, read_samples
-from scale_sweep.results.store.stored import read_text
+from scale_sweep.results.store.stored import Folder, read_text
 from scale_sweep.results.store.texts import series_text
 from scale_sweep.verify.result import Disagreement, OtherMethod, differences, leaves
 
@@ -41,7 +40,7 @@ class TrialAgain:
     other_method: OtherMethod
 
 
-def trial_again(run: Path, plan: Plan, stored: TrialResult) -> TrialAgain:
+def trial_again(run: Folder, plan: Plan, stored: TrialResult) -> TrialAgain:
     """The trial from its raw files, and its disagreements with what is stored. Raises StoreError or LoadError that
     names the raw file that cannot be read."""
     trial = stored.trial
@@ -101,7 +100,7 @@ def _plain(result: TrialResult) -> dict[str, object]:
     return plain
 
 
-def _facts(run: Path, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:
+def _facts(run: Folder, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:
     log = read_text(run, f"{folder}/loadgen.jsonl")
     facts = replace(
         from_json(read_text(run, f"{folder}/facts.json"), TrialFacts, run / folder / "facts.json"),
@@ -118,14 +117,14 @@ def _facts(run: Path, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[str,
     return facts, tuple(_inconsistent(recorded.summary, facts)) if complete and recorded.summary else ()
 
 
-def _recorded(run: Path, name: str) -> Recorded:
+def _recorded(run: Folder, name: str) -> Recorded:
     try:
         return read_recorded(read_text(run, name))
     except LoadError as error:
         raise StoreError(f"{run / name}: {error.message}") from None
 
 
-def _steps(run: Path, folder: str, rates: Sequence[float]) -> Iterator[StepSeen]:
+def _steps(run: Folder, folder: str, rates: Sequence[float]) -> Iterator[StepSeen]:
     """The steps of a search. Raises StoreError for one that is missing, or that did not come to its end."""
     for number, rate in enumerate(rates, 1):
         name = f"{folder}/{STEP_LINES.format(number)}"

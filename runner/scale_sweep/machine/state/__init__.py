@@ -7,7 +7,16 @@ Refuses to follow a link of another user, and to believe a file that another use
 
 from scale_sweep.machine.state.copies import copy_of, keep_file, kept_file
 from scale_sweep.machine.state.files import read_own, write_own
-from scale_sweep.machine.state.places import VARIABLE, check, folder, folder_path, make_ready, own_directory, ready
+from scale_sweep.machine.state.places import (
+    VARIABLE,
+    check,
+    check_nearest,
+    folder,
+    folder_path,
+    make_ready,
+    own_directory,
+    ready,
+)
 from scale_sweep.machine.state.records import (
     SERVER_VARIABLE,
     Directory,
@@ -32,6 +41,7 @@ __all__ = [
     "Record",
     "Records",
     "check",
+    "check_nearest",
     "copy_of",
     "directory_at",
     "distrust",

@@ -82,9 +82,15 @@ def check(path: Path) -> None:
     for name in ("", *_CLOSED, *_PASSED):
         with contextlib.suppress(OSError):
             os.close(_opened(place() / name, makes=False))
-    for folder_there in (path.absolute(), *path.absolute().parents):
+    check_nearest(path)
+
+
+def check_nearest(path: Path, *, of_sudo: bool = False) -> None:
+    """Looks at a directory, or the nearest existing one on its path. Raises PreflightError for one that another user
+    can change. of_sudo: as `open_trusted`."""
+    for there in (path.absolute(), *path.absolute().parents):
         with contextlib.suppress(OSError):
-            os.close(open_trusted(folder_there))
+            os.close(open_trusted(there, of_sudo=of_sudo))
             return
 
 
@@ -102,8 +108,7 @@ def make_ready(path: Path) -> None:
     try:
         os.close(ready(path))
     except FileNotFoundError:
-        path.mkdir(parents=True, exist_ok=True)
-        os.close(ready(path))
+        os.close(open_trusted(path, makes=True))
 
 
 def own_directory(path: Path, *, makes: bool, in_shared: bool = False) -> bool:

@@ -22,18 +22,19 @@ _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def open_trusted(path: Path) -> int:
-    """A descriptor of an existing directory. The caller closes it.
+def open_trusted(path: Path, *, makes: bool = False, of_sudo: bool = False) -> int:
+    """A descriptor of a directory. The caller closes it. makes: what is missing on the path. of_sudo: root trusts
+    directories, but no links, of the user who called sudo.
 
     Raises PreflightError with the path and the owner of what is not trusted, OSError if the directory cannot be opened.
     """
     todo, links = list(reversed(path.absolute().parts[1:])), 0
-    at, seen = os.open("/", _LOOK), Path("/")
+    at, seen, also = os.open("/", _LOOK), Path("/"), _sudo_user() if of_sudo else None
     try:
-        refuse(os.fstat(at), seen)
+        _refuse(os.fstat(at), seen, also)
         while todo:
             name = todo.pop()
-            there = os.open(name, _LOOK, dir_fd=at)
+            there = _looked_up(name, at, makes)
             try:
                 if target := _link(there, seen / name):
                     links += 1
@@ -45,7 +46,7 @@ def open_trusted(path: Path) -> int:
                         seen = Path("/")
                     continue
                 seen /= name
-                refuse(os.fstat(there), seen)
+                _refuse(os.fstat(there), seen, also)
                 _replace(at, there)
             finally:
                 os.close(there)
@@ -65,13 +66,31 @@ def distrust(path: Path) -> str:
     return ""
 
 
+def _looked_up(name: str, at: int, makes: bool) -> int:
+    try:
+        return os.open(name, _LOOK, dir_fd=at)
+    except FileNotFoundError:
+        if not makes:
+            raise
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, dir_fd=at)
+    return os.open(name, _LOOK, dir_fd=at)
+
+
 def _replace(at: int, there: int) -> None:
     os.dup2(there, at, inheritable=False)
 
 
-def refuse(status: os.stat_result, path: Path) -> None:
-    """Raises PreflightError for a directory that another user than root owns, or where others may replace names."""
-    if status.st_uid not in (0, os.geteuid()):
+def _sudo_user() -> int | None:
+    """The user who became root by sudo; None for any other process."""
+    uid = os.environ.get("SUDO_UID", "")
+    return int(uid) if os.geteuid() == 0 and uid.isdecimal() else None
+
+
+def _refuse(status: os.stat_result, path: Path, also: int | None) -> None:
+    """Raises PreflightError for a directory that another user owns than root, this one and the one who is trusted also,
+    or where others may replace names."""
+    if status.st_uid not in (0, os.geteuid(), also):
         raise PreflightError(f"{path} belongs to {named(status.st_uid)}, who can replace its contents", remedy=_OTHER)
     if others_write(status) and not status.st_mode & stat.S_ISVTX:
         raise PreflightError(

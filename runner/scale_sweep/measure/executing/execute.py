@@ -247,7 +247,7 @@ def dispatch(event: Event, sinks: Sequence[Sink]) -> None:
 def report(writer: RunWriter) -> StoredRun:
     """Fits the stored trials and writes fit.json, report.md and report.html. Raises StoreError."""
     writer.update_manifest(reported_by=identity())
-    run = read_run(writer.path)
+    run = read_run(writer.run)
     made = documents(run, read_reference(run.plan.sweep.reference))
     for name, fit in made.fits.items():
         writer.write_fit(fit, name)

@@ -14,7 +14,7 @@ from scale_sweep.plan.power import GUESS, AssumedNoise, with_parts
 from scale_sweep.plan.preparing.choice import ChosenArm
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.reader import read_fit, read_manifest, run_paths
-from scale_sweep.results.store.stored import FIT
+from scale_sweep.results.store.stored import FIT, Folder
 
 LOOKED_AT = 30  # runs, the newest first
 PARTS_OF = 5  # runs, the newest of them, whose parts of the noise are pooled
@@ -32,7 +32,7 @@ def assumed_noise(results: Path, host: Host, target: str, *, searches: bool = Fa
     parts: list[NoiseParts] = []
     for path in list(reversed(run_paths(results)))[:LOOKED_AT]:
         try:
-            fit = _fit(path, host, target, searches=searches)
+            fit = _fit(Folder(path), host, target, searches=searches)
             percent = float(fit.get("noise_percent") or 0)
             known = fit.get("noise_parts")
             of_run = from_plain(known, NoiseParts, path / FIT) if known else None
@@ -45,12 +45,12 @@ def assumed_noise(results: Path, host: Host, target: str, *, searches: bool = Fa
     return with_parts(newest, parts)
 
 
-def _fit(path: Path, host: Host, target: str, *, searches: bool) -> dict[str, Any]:
+def _fit(run: Folder, host: Host, target: str, *, searches: bool) -> dict[str, Any]:
     """The fit of a run; empty for one of another machine or target, or of another kind of rate."""
-    manifest = read_manifest(path)
+    manifest = read_manifest(run)
     of, sweep = manifest.get("host") or {}, manifest.get("sweep") or {}
     if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model or sweep.get("target") != target:
         return {}
     if ((sweep.get("load") or {}).get("objective") is not None) != searches:
         return {}
-    return read_fit(path, FIT)
+    return read_fit(run, FIT)

@@ -39,7 +39,7 @@ def preflight(
     subjects = [(choices[key], of_subject) for key, of_subject in trials.items()]
     findings = [
         *not_found((of_subject[0].subject, choice) for choice, of_subject in subjects),
-        *machine_findings.writable("--results", results),
+        *machine_findings.results_folder(results),
         *machine_findings.trusted(data_dir),
         *machine_findings.writable_data(data_dir),
         *(

@@ -14,7 +14,7 @@ from scale_sweep.experiment.work import takes_fixed_work
 from scale_sweep.machine.host import Host, open_files
 from scale_sweep.machine.host.other_programs import other_cores
 from scale_sweep.machine.host.ram import RamDirectory, shortage
-from scale_sweep.machine.state import check, folder_path
+from scale_sweep.machine.state import check, check_nearest, folder_path
 from scale_sweep.model import Finding, NewPages, Plan, Trial
 from scale_sweep.server.runtimes.stacks import profile_obstacle
 
@@ -44,6 +44,15 @@ def writable(flag: str, path: Path) -> list[Finding]:
     return [
         Finding(blocking=True, subject=flag, sentence=f"{there} {what}", remedy=f"give another directory with {flag}")
     ]
+
+
+def results_folder(path: Path) -> list[Finding]:
+    """A finding if another user can change the directory of the runs, or runs cannot be written there."""
+    try:
+        check_nearest(path, of_sudo=True)
+    except PreflightError as error:
+        return [Finding(blocking=True, subject="--results", sentence=error.message, remedy=error.remedy)]
+    return writable("--results", path)
 
 
 def missing(wanted_dir: str, data_dir: Path) -> list[Finding]:

@@ -101,7 +101,7 @@ def _with_findings(
     data, held = server.data(plan.sweep.data_dir), held_bytes(plan, pages)
     plan = with_unseen_disk(plan, data)
     findings = (
-        *machine_findings.writable("--results", results),
+        *machine_findings.results_folder(results),
         *server.findings(plan, choices, data),
         *machine_findings.dear_pages(plan, pages, held),
         Finding(

@@ -6,23 +6,21 @@ digest does not look like an edit. Refuses to hide an alteration: an altered fil
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from scale_sweep.results.store import stored, sums
 
 
 class RunFiles:
-    """The files of the run at path. Every method raises OSError, and StoreError for what is no file of a run."""
+    """The files of one run. Every method raises OSError, and StoreError for what is no file of a run."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._digests = sums.read_sums(path) or {}
+    def __init__(self, run: stored.Folder) -> None:
+        self._run = run
+        self._digests = sums.read_sums(run) or {}
         self._altered: set[str] = set()
 
     def heed(self, name: str) -> None:
         """Checks an older file against its digest. If it was altered, no later write hides that. Raises OSError."""
         wanted = self._digests.get(name)
-        if wanted and stored.is_there(self.path, name) and not sums.is_as_listed(self.path, name, wanted):
+        if wanted and stored.is_there(self._run, name) and not sums.is_as_listed(self._run, name, wanted):
             self._altered.add(name)
 
     def list_unlisted(self, folder: str) -> bool:
@@ -30,9 +28,9 @@ class RunFiles:
 
         A missing folder has none. Raises OSError.
         """
-        names = stored.names_of(self.path, folder)
+        names = stored.names_of(self._run, folder)
         unlisted = [name for name in names if name not in self._digests and not name.endswith(stored.WAITING)]
-        self._digests |= {name: stored.digest_of(self.path, name) for name in unlisted}
+        self._digests |= {name: stored.digest_of(self._run, name) for name in unlisted}
         return bool(unlisted)
 
     def forget(self, prefix: str) -> None:
@@ -46,12 +44,12 @@ class RunFiles:
 
     def write_bytes(self, name: str, content: bytes, *, safely: bool = False) -> None:
         """The same for a file that is not text."""
-        stored.write_waiting(self.path, name, content)
+        stored.write_waiting(self._run, name, content)
         if name not in self._altered and name != sums.NAME:
             self._digests[name] = sums.digest(content)
         if safely:
             self.write_sums()  # the new content waits beside the old file: a kill in between must not look like an edit
-        stored.put_in_place(self.path, name)
+        stored.put_in_place(self._run, name)
 
     def write_sums(self) -> None:
         """Writes the current list of digests."""

@@ -9,23 +9,22 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from pathlib import Path
 
 from scale_sweep.model import CeilingsMeasured, DiskCeiling, Event, Plan, PlanGrew, Trial, TrialFinished
 from scale_sweep.results.store import strict
 from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.journal import NAME, read_line
 from scale_sweep.results.store.reader import done_of, folder_of, read_manifest, read_plan, read_result
-from scale_sweep.results.store.stored import MANIFEST, is_there, opened
+from scale_sweep.results.store.stored import MANIFEST, Folder, is_there, opened
 
 LINE_MAX = 1 << 20  # bytes of a line of a journal
 
 
-def ceilings_of(path: Path) -> CeilingsMeasured:
+def ceilings_of(run: Folder) -> CeilingsMeasured:
     """The load generator's ceiling in each trial and the disks' ceilings, from the manifest."""
-    manifest = read_manifest(path)
+    manifest = read_manifest(run)
     rates, disks = manifest.get("trial_ceilings") or {}, manifest.get("disk_ceilings") or ()
-    where = path / MANIFEST
+    where = run / MANIFEST
     return CeilingsMeasured(
         rows_per_s=from_plain(rates, dict[str, float], where), disks=from_plain(disks, tuple[DiskCeiling, ...], where)
     )
@@ -34,37 +33,37 @@ def ceilings_of(path: Path) -> CeilingsMeasured:
 class Follower:
     """Yields each event once. plan: the current plan, which may grow during the run."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, run: Folder) -> None:
+        self._run = run
         self._finished: set[str] = set()
         self._current: Trial | None = None
         self._offset = 0
         self._ceilings_told = False
-        self.plan: Plan = read_plan(path)
+        self.plan: Plan = read_plan(run)
 
     def poll(self) -> Iterator[Event]:
         """The events since the last call. Raises StoreError for a file that cannot be read."""
-        before, self.plan = self.plan, read_plan(self._path)
+        before, self.plan = self.plan, read_plan(self._run)
         if self.plan != before:
             yield PlanGrew(plan=self.plan)
-        if not self._ceilings_told and (ceilings := ceilings_of(self._path)).rows_per_s:
+        if not self._ceilings_told and (ceilings := ceilings_of(self._run)).rows_per_s:
             self._ceilings_told = True
             yield ceilings
         for trial in sorted(self._waiting(), key=self._started):
             yield from self._tail(trial)
-            if is_there(self._path, done_of(trial)):
+            if is_there(self._run, done_of(trial)):
                 self._finished.add(trial.trial_id)
-                yield TrialFinished(result=read_result(self._path, done_of(trial)))
+                yield TrialFinished(result=read_result(self._run, done_of(trial)))
                 self._current = None
 
     def _waiting(self) -> list[Trial]:
         open_trials = [trial for trial in self.plan.trials if trial.trial_id not in self._finished]
-        return [trial for trial in open_trials if is_there(self._path, folder_of(trial))]
+        return [trial for trial in open_trials if is_there(self._run, folder_of(trial))]
 
     def _started(self, trial: Trial) -> float:
         """The trial's start time; infinity if it has not been written yet."""
         try:
-            with opened(self._path, f"{folder_of(trial)}/{NAME}") as file:
+            with opened(self._run, f"{folder_of(trial)}/{NAME}") as file:
                 return float(strict.loads(file.readline(LINE_MAX).decode())["unix_s"])
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return math.inf
@@ -76,7 +75,7 @@ class Follower:
         is_new = self._current is None or self._current.trial_id != trial.trial_id
         offset = 0 if is_new else self._offset
         try:
-            with opened(self._path, name) as file:
+            with opened(self._run, name) as file:
                 if os.fstat(file.fileno()).st_size < offset:
                     return
                 file.seek(offset)
@@ -86,4 +85,4 @@ class Follower:
         whole = content[: content.rfind(b"\n") + 1]
         self._current, self._offset = trial, offset + len(whole)
         for line in whole.decode(errors="replace").splitlines():
-            yield read_line(line, trial, self._path / name)
+            yield read_line(line, trial, self._run / name)

@@ -12,7 +12,6 @@ import os
 import shlex
 import socket
 import time
-import weakref
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import Any
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.machine.host.alive import alive, boot_id, started_ticks, started_utc
 from scale_sweep.results.store import strict
-from scale_sweep.results.store.stored import MANIFEST, read_text
+from scale_sweep.results.store.stored import MANIFEST, Folder, read_text
 
 FIELD = "writer"  # of the manifest
 READERS_S = 1.0  # a reader takes the lock for microseconds to see whether it is free
@@ -56,48 +55,43 @@ def this_writer() -> Writer:
 class Held:
     """A run that this process alone writes, until the object is gone. Raises UsageError that names the other writer."""
 
-    def __init__(self, path: Path) -> None:
-        self._path, self._fd = path, os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        weakref.finalize(self, os.close, self._fd)
-        is_locked = _lock(self._fd)
+    def __init__(self, run: Folder) -> None:
+        self.run, is_locked = run, _lock(run.fd)
         if is_locked is False:
-            raise _refusal(path, self._fd)
+            raise _refusal(run)
         self._has_lock = is_locked is True
-        if not self._has_lock and (other := _recorded(path)) is not None and other != this_writer() and other.lives():
-            raise _refusal_without_lock(path, other)
+        if not self._has_lock and (other := _recorded(run)) is not None and other != this_writer() and other.lives():
+            raise _refusal_without_lock(run, other)
 
     def settle(self) -> None:
         """Without locks: makes sure that no other process named itself in the manifest after this one did. Call it when
         the manifest is written. Raises UsageError."""
         if not self._has_lock:
             time.sleep(SETTLE_S)
-            other = _recorded(self._path)
+            other = _recorded(self.run)
             if other is not None and other != this_writer():
-                raise _refusal_without_lock(self._path, other)
+                raise _refusal_without_lock(self.run, other)
 
 
-def is_held(path: Path) -> bool:
+def is_held(run: Folder) -> bool:
     """Whether a process has the run open for writing."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:  # it was removed, or may not be read
-        return False
+    fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=run.fd)  # anew: a lock belongs to an opening
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _TAKEN:
             return True
-        named = _recorded(path)
-        return named is not None and _manifest(path).get("status") == "running" and named.lives()
+        named = _recorded(run)
+        return named is not None and _manifest(run).get("status") == "running" and named.lives()
     finally:
         os.close(fd)
     return False
 
 
-def status_of(path: Path, manifest: Mapping[str, Any]) -> str:
+def status_of(run: Folder, manifest: Mapping[str, Any]) -> str:
     """The status in the manifest, but "interrupted" for a run whose process is gone."""
     status = str(manifest.get("status", ""))
-    return "interrupted" if status == "running" and not is_held(path) else status
+    return "interrupted" if status == "running" and not is_held(run) else status
 
 
 def record() -> dict[str, Any]:
@@ -120,21 +114,21 @@ def _lock(fd: int) -> bool | None:
         time.sleep(_PAUSE_S)
 
 
-def _refusal(path: Path, fd: int) -> UsageError:
-    pid = _locker(fd)
+def _refusal(run: Folder) -> UsageError:
+    pid = _locker(run.fd)
     since = started_utc(pid)
     who = f"process {pid}" if pid else "another process"
     return UsageError(
-        f"{path} is being written by {who}" + (f", started {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""),
-        remedy=f"wait until it ends, or watch it: scale watch {shlex.quote(str(path))}",
+        f"{run} is being written by {who}" + (f", started {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""),
+        remedy=f"wait until it ends, or watch it: scale watch {shlex.quote(str(run))}",
     )
 
 
-def _refusal_without_lock(path: Path, other: Writer) -> UsageError:
+def _refusal_without_lock(run: Folder, other: Writer) -> UsageError:
     since = started_utc(other.pid) if other.boot_id == boot_id() else None
     when = f", started {since:%Y-%m-%d %H:%M:%S} UTC" if since else ""
     return UsageError(
-        f"{path} is being written by process {other.pid} of {other.hostname}{when} (according to its manifest; its "
+        f"{run} is being written by process {other.pid} of {other.hostname}{when} (according to its manifest; its "
         "file system has no locks)",
         remedy="wait until that process ends; if it is gone, copy the run to a disk of this machine",
     )
@@ -151,17 +145,17 @@ def _locker(fd: int) -> int:
     return next((int(pid) for pid in pids if pid.isdigit()), 0)
 
 
-def _recorded(path: Path) -> Writer | None:
+def _recorded(run: Folder) -> Writer | None:
     """The process that the manifest names; None for a manifest that names none or cannot be read."""
     try:
-        return Writer(**_manifest(path)[FIELD])
+        return Writer(**_manifest(run)[FIELD])
     except (KeyError, TypeError):
         return None
 
 
-def _manifest(path: Path) -> Mapping[str, Any]:
+def _manifest(run: Folder) -> Mapping[str, Any]:
     try:
-        manifest = strict.loads(read_text(path, MANIFEST))
+        manifest = strict.loads(read_text(run, MANIFEST))
     except (StoreError, ValueError):
         return {}
     return manifest if isinstance(manifest, dict) else {}

@@ -30,11 +30,11 @@ _NAMES = ("started", "phase", "step", "step_ended", "note", "interval", "sample"
 
 
 class Journal:
-    """The journal of one trial. Lines are written to the file system at once, without fsync: a journal may be lost, a
-    result may not. Raises OSError."""
+    """The journal of one trial, in a new file. Lines are written to the file system at once, without fsync: a journal
+    may be lost, a result may not. Raises OSError."""
 
-    def __init__(self, path: Path) -> None:
-        self._file: TextIO = path.open("w", encoding="utf-8")
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
         self._kept: list[str] = []
 
     def take(self, event: Event) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scale_sweep.base.errors import StoreError
-from scale_sweep.results.store.stored import WAITING, digest_of, is_there, read_bytes
+from scale_sweep.results.store.stored import WAITING, Folder, digest_of, is_there, read_bytes
 
 NAME = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](\S.*)")
@@ -23,7 +23,7 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def is_as_listed(run: Path, name: str, wanted: str) -> bool:
+def is_as_listed(run: Folder, name: str, wanted: str) -> bool:
     """Whether the file has the digest, or the new content that was about to replace it when the run was killed. Raises
     StoreError for what is no file of a run."""
     return any(is_there(run, one) and digest_of(run, one) == wanted for one in (name, name + WAITING))
@@ -34,7 +34,7 @@ def sums_text(digests: Mapping[str, str]) -> str:
     return "".join(f"{digests[name]}  {name}\n" for name in sorted(digests))
 
 
-def read_sums(run: Path) -> dict[str, str] | None:
+def read_sums(run: Folder) -> dict[str, str] | None:
     """Digests by file name; None without a list. Raises StoreError for a file that is not such a list."""
     try:
         text = read_bytes(run, NAME).decode("utf-8")

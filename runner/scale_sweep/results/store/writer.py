@@ -6,9 +6,7 @@ import contextlib
 import errno
 import json
 import shlex
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from scale_sweep.analysis.later_trials import with_later_trials
@@ -35,39 +33,28 @@ from scale_sweep.results.store.files import RunFiles
 from scale_sweep.results.store.held import FIELD, Held, record
 from scale_sweep.results.store.journal import Journal
 from scale_sweep.results.store.operations import OPERATIONS, operations_text
-from scale_sweep.results.store.stored import is_there, read_text
+from scale_sweep.results.store.stored import MANIFEST, is_there, make_folder, new_file, read_text, remove_folder
 from scale_sweep.results.store.texts import TIMESERIES_HEADER, points_text, samples_text, series_text, timeseries_part
 
 REWRITTEN_ON_OPENING = ("manifest.json", "plan.json")
 
 
 class RunWriter:
-    """One run's directory. It is opened before the first trial, so that a full or read-only disk is found at once.
-
-    held: the lock of a run that was read before; without it, the lock is taken here. Raises
-    UsageError if another process writes the run.
-    """
+    """One run's directory. It is written before the first trial, so that a full or read-only disk is found at once."""
 
     def __init__(
-        self,
-        path: Path,
-        plan: Plan,
-        manifest: Mapping[str, Any],
-        results: Sequence[TrialResult] = (),
-        *,
-        held: Held | None = None,
+        self, held: Held, plan: Plan, manifest: Mapping[str, Any], results: Sequence[TrialResult] = ()
     ) -> None:
-        self.path, self._plan = path, plan
-        self._manifest: dict[str, Any] = {"run": path.name} | dict(manifest)  # the run's original name
+        self._held, self.run, self.path, self._plan = held, held.run, held.run.path, plan
+        self._manifest: dict[str, Any] = {"run": self.path.name} | dict(manifest)  # the run's original name
         self._results = list(results)
         self._intervals: list[Interval] = []
         self._samples: list[Sample] = []
         self._window_start_ns = 0
         self._journal: Journal | None = None
         with self._refusals_told():
-            (path / "trials").mkdir(parents=True, exist_ok=True)
-            self._held = held or Held(path)
-            self._files = RunFiles(path)
+            make_folder(self.run, "trials")
+            self._files = RunFiles(self.run)
             for name in REWRITTEN_ON_OPENING:
                 self._files.heed(name)
             self._manifest[FIELD] = record()
@@ -101,7 +88,7 @@ class RunWriter:
         try:
             yield
         except OSError as error:
-            is_begun = error.errno in (errno.ENOSPC, errno.EDQUOT) and (self.path / "manifest.json").exists()
+            is_begun = error.errno in (errno.ENOSPC, errno.EDQUOT) and is_there(self.run, MANIFEST)
             raise StoreError(
                 f"results cannot be written to {self.path}: {error.strerror}",
                 remedy=f"free some space, then: scale resume {shlex.quote(str(self.path))}"
@@ -113,11 +100,11 @@ class RunWriter:
         self._note(event)
         if isinstance(event, TrialStarted):
             self._intervals, self._samples, self._window_start_ns = [], [], 0
-            prefix = f"trials/{event.trial.trial_id}/"
-            self._files.forget(prefix)
-            shutil.rmtree(self._trial_dir(event.trial.trial_id), ignore_errors=True)
-            self._trial_dir(event.trial.trial_id).mkdir(parents=True)
-            self._journal = Journal(self._trial_dir(event.trial.trial_id) / journal.NAME)
+            folder = f"trials/{event.trial.trial_id}"
+            self._files.forget(f"{folder}/")
+            remove_folder(self.run, folder)
+            make_folder(self.run, folder)
+            self._journal = Journal(new_file(self.run, f"{folder}/{journal.NAME}"))
             self._journal.take(event)
         elif isinstance(event, PlanGrew):
             self._plan = event.plan
@@ -145,9 +132,6 @@ class RunWriter:
         elif self._journal is not None:
             self._journal.take(event)
 
-    def _trial_dir(self, trial_id: str) -> Path:
-        return self.path / "trials" / trial_id
-
     def _finish_trial(self, result: TrialResult) -> None:
         prefix = f"trials/{result.trial.trial_id}"
         is_answered = result.measurement.rows_sent is None
@@ -164,8 +148,8 @@ class RunWriter:
         parts = [TIMESERIES_HEADER]
         for result in self._results:
             name = f"trials/{result.trial.trial_id}/series.csv"
-            if is_there(self.path, name):
-                parts.append(timeseries_part(result.trial.trial_id, read_text(self.path, name)))
+            if is_there(self.run, name):
+                parts.append(timeseries_part(result.trial.trial_id, read_text(self.run, name)))
         self._write("timeseries.csv", "".join(parts))
 
     def _write_points(self) -> None:
@@ -191,12 +175,11 @@ class RunWriter:
             self._write(name, to_json(fit))
             self._files.write_sums()
 
-    def write_report(self, name: str, text: str) -> Path:
-        """Writes report.md or report.html. Returns its path. Raises StoreError."""
+    def write_report(self, name: str, text: str) -> None:
+        """Writes report.md or report.html. Raises StoreError."""
         with self._refusals_told():
             self._write(name, text)
             self._files.write_sums()
-        return self.path / name
 
     def _write(self, name: str, text: str) -> None:
         self._files.write(name, text, safely=name in REWRITTEN_ON_OPENING)

@@ -10,7 +10,6 @@ import datetime
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from prometheus_client.utils import floatToGoString
 
@@ -33,7 +32,7 @@ from scale_sweep.model import (
 from scale_sweep.results.store.follow import ceilings_of
 from scale_sweep.results.store.journal import NAME, read_line
 from scale_sweep.results.store.reader import folder_of, read_samples
-from scale_sweep.results.store.stored import is_there, read_text
+from scale_sweep.results.store.stored import Folder, is_there, read_text
 from scale_sweep.watch.exporter.exposition import common_labels
 from scale_sweep.watch.exporter.names import BY_NAME, METRICS, Metric
 from scale_sweep.watch.exporter.values import Point, points_kept, points_now, points_phase
@@ -109,13 +108,12 @@ class _Replay:
         return max(last, self.start.monotonic_ns + int(self.result.wall_s * 1e9))
 
 
-def openmetrics(run: StoredRun) -> bytes:
-    """The run's finished trials. Raises StoreError that names a file that cannot be read."""
-    path = Path(run.path)
-    state = LiveState(run=path.resolve().name, plan=run.plan)
-    state = take(state, ceilings_of(path))
+def openmetrics(folder: Folder, run: StoredRun) -> bytes:
+    """The run's finished trials. folder: where it was read. Raises StoreError that names a file that cannot be read."""
+    state = LiveState(run=folder.path.resolve().name, plan=run.plan)
+    state = take(state, ceilings_of(folder))
     book = Book(common_labels(state))
-    replays = sorted((_replay_of(path, run.plan, result) for result in run.results), key=lambda t: t.start.unix_s)
+    replays = sorted((_replay_of(folder, run.plan, result) for result in run.results), key=lambda t: t.start.unix_s)
     end_s = None
     for trial in replays:
         if end_s is not None:
@@ -158,15 +156,15 @@ def _trial(book: Book, state: LiveState, replay: _Replay) -> LiveState:
     return take(state, TrialFinished(result=replay.result))
 
 
-def _replay_of(path: Path, plan: Plan, result: TrialResult) -> _Replay:
+def _replay_of(run: Folder, plan: Plan, result: TrialResult) -> _Replay:
     trial = result.trial
-    folder, samples = folder_of(trial), read_samples(path, trial)
+    folder, samples = folder_of(trial), read_samples(run, trial)
     timed: list[tuple[int, Event]] = [(s.monotonic_ns, SampleTaken(trial_id=trial.trial_id, sample=s)) for s in samples]
     if trial.load.is_ours:
-        intervals = _intervals(path, f"{folder}/loadgen.jsonl")
+        intervals = _intervals(run, f"{folder}/loadgen.jsonl")
         timed += [(i.monotonic_ns, IntervalSeen(trial_id=trial.trial_id, interval=i)) for i in intervals]
     start = None
-    for event in _journal(path, f"{folder}/{NAME}", result):
+    for event in _journal(run, f"{folder}/{NAME}", result):
         if isinstance(event, TrialStarted):
             start = event
         elif isinstance(event, PhaseEntered):
@@ -175,17 +173,17 @@ def _replay_of(path: Path, plan: Plan, result: TrialResult) -> _Replay:
     return _Replay(start=start, events=sorted(timed, key=lambda e: e[0]), result=result)
 
 
-def _intervals(path: Path, name: str) -> Sequence[Interval]:
+def _intervals(run: Folder, name: str) -> Sequence[Interval]:
     try:
-        return read_recorded(read_text(path, name)).intervals
+        return read_recorded(read_text(run, name)).intervals
     except LoadError as error:
-        raise StoreError(f"{path / name}: {error.message}") from None
+        raise StoreError(f"{run / name}: {error.message}") from None
 
 
-def _journal(path: Path, name: str, result: TrialResult) -> Iterator[Event]:
-    if is_there(path, name):
-        for line in read_text(path, name).splitlines():
-            yield read_line(line, result.trial, path / name)
+def _journal(run: Folder, name: str, result: TrialResult) -> Iterator[Event]:
+    if is_there(run, name):
+        for line in read_text(run, name).splitlines():
+            yield read_line(line, result.trial, run / name)
 
 
 def _guessed(result: TrialResult, samples: Sequence[Sample]) -> TrialStarted:
