@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from scale_sweep.cli import compose
 from scale_sweep.judge.figures.series import SERIES_COLUMNS
 from scale_sweep.model import StoredRun
 from scale_sweep.results.store.codec import to_json
 from scale_sweep.results.store.held import Held
-from scale_sweep.results.store.stored import new_folder
+from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.stored import Folder, new_folder
 from scale_sweep.results.store.writer import RunWriter
 
 
@@ -28,3 +31,9 @@ def store(run: StoredRun, results: Path, name: str = "20260102T030405Z-synthetic
         (folder / "series.csv").write_text("".join(",".join(r) + "\n" for r in rows), encoding="utf-8")
     writer.update_manifest(status="complete")
     return path
+
+
+def reopened(path: str | Path, reopen: Callable[[StoredRun, Held], RunWriter] = compose.reopen_run) -> RunWriter:
+    """The writer of a stored run that continues."""
+    held = Held(Folder(Path(path)))
+    return reopen(read_run(held.run), held)

@@ -3,6 +3,7 @@
 import math
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,8 @@ from scale_sweep.model import (
     VerdictKind,
 )
 from scale_sweep.plan import bound_sentence, planner_of
+from scale_sweep.results.store.held import Held
+from scale_sweep.results.store.stored import Folder
 from tests.unit.observing import fit_curve
 from tests.unit.raw_run import Shape, raw_run
 from tests.unit.test_plan import planned
@@ -290,5 +293,5 @@ def test_a_run_that_continues_begins_with_the_verdicts_of_its_trials_alone(tmp_p
     """Later trials may change a check's answer, so that an earlier answer must not stay in a verdict."""
     run = raw_run(tmp_path, shape=Shape(levels=2, replicates=1, seconds=8), report=False)
     answered = replace(run, results=tuple(replace(r, verdict=WAITING) for r in run.results))
-    writer = compose.reopen_run(answered)
+    writer = compose.reopen_run(answered, Held(Folder(Path(run.path))))
     assert [r.verdict for r in writer.results] == [r.verdict for r in run.results]

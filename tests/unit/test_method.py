@@ -12,6 +12,7 @@ from scale_sweep.results.store import sums
 from scale_sweep.results.store.reader import read_run
 from scale_sweep.results.store.texts import points_text
 from scale_sweep.verify import verify_run
+from tests.unit.stored import reopened
 from tests.unit.stored_runs import unpacked
 
 OURS = method.METHOD
@@ -127,7 +128,7 @@ def test_a_changed_byte_is_found_across_methods(run, other):
 
 
 def test_a_run_reported_anew_by_todays_method_has_its_fits_and_texts_compared(run, other):
-    compose.report(compose.reopen_to_report(read_run(run)))
+    compose.report(reopened(run, compose.reopen_to_report))
     assert said(run) == ["judged by another method: 0 of 5 differ"]
     assert named(run) == set()
     edit(run / "report.md", "speedup", "speed up")
@@ -137,6 +138,6 @@ def test_a_run_reported_anew_by_todays_method_has_its_fits_and_texts_compared(ru
 
 def test_every_trial_says_the_method_that_judged_it(run, other):
     assert {r.method for r in read_run(run).results} == {OURS}
-    compose.reopen_run(read_run(run))
+    reopened(run)
     assert {json.loads(p.read_text())["method"] for p in run.glob("trials/*/trial.json")} == {OURS}
     assert read_run(run).manifest["method"] == OURS

@@ -19,6 +19,7 @@ from scale_sweep.results.store.reader import read_manifest, read_run
 from scale_sweep.results.store.stored import Folder
 from scale_sweep.verify import verify_run
 from tests.needs import module
+from tests.unit.stored import reopened
 from tests.unit.stored_runs import NAMES, unpacked
 
 UNREPORTED = {"fit.json", "report.md", "report.html"}  # a killed run has none of them yet
@@ -144,7 +145,7 @@ def test_opening_a_run_again_does_not_make_an_edited_document_good(tmp_path, fil
     document = path / file
     assert f'"{value}' in document.read_text()
     document.write_text(document.read_text().replace(f'"{value}', f'"{value}1', 1))
-    compose.report(compose.reopen_run(read_run(path)))
+    compose.report(reopened(path))
     assert file in disagreeing(path)
 
 

@@ -19,6 +19,7 @@ from scale_sweep.results.store.reader import read_run
 from scale_sweep.verify import verify_run
 from scale_sweep.verify.result import differences
 from tests.unit.raw_run import Shape, raw_run
+from tests.unit.stored import reopened
 
 TRIAL = "trials/cores-2-r1"
 RAW = ("loadgen.jsonl", "samples.jsonl", "facts.json", "server.log", "trial.json", "series.csv", "spec")
@@ -58,7 +59,7 @@ def test_an_untouched_run_agrees(run):
 
 
 def test_it_agrees_again_after_the_report_was_made_anew(run):
-    compose.report(compose.reopen_run(read_run(run)))
+    compose.report(reopened(run))
     assert verify_run(run).disagreements == ()
 
 
@@ -143,7 +144,7 @@ def test_a_consistent_lie_about_one_trial_is_named_in_every_file_that_tells_it(r
     document = json.loads(path.read_text())
     document["measurement"]["rows_per_s"] *= 1.3
     path.write_text(json.dumps(document, indent=1))
-    compose.report(compose.reopen_run(read_run(run)))
+    compose.report(reopened(run))
     bless(run)
     assert {f"{TRIAL}/trial.json", "points.csv", "fit.json", "report.md", "report.html"} <= named(run)
 
@@ -151,7 +152,7 @@ def test_a_consistent_lie_about_one_trial_is_named_in_every_file_that_tells_it(r
 def test_opening_a_run_anew_does_not_make_an_edited_manifest_good(run):
     path = run / "manifest.json"
     path.write_text(path.read_text().replace("synthetic-host", "another-host"))
-    compose.report(compose.reopen_run(read_run(run)))
+    compose.report(reopened(run))
     assert "manifest.json" in named(run)
 
 
@@ -232,7 +233,7 @@ def test_a_kill_between_a_file_and_its_digest_is_no_edit(tmp_path, name):
         listed = (run / sums.NAME).read_text()
         (run / sums.NAME).write_text(listed.replace(sums.digest(whole), "0" * 64))
     assert name not in named(run)
-    compose.reopen_run(read_run(run))
+    reopened(run)
     assert name not in named(run)
 
 
