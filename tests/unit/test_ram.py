@@ -97,8 +97,17 @@ def test_known_rows_must_have_room_in_a_size_that_was_given():
     assert rows_space(plan, parse_bytes(size.removeprefix("ram:"))) == []
 
 
-@pytest.mark.parametrize(("asked", "word"), [("ram:lots", "4GiB"), ("ram:1MiB", "below 256MiB")])
-def test_a_size_that_cannot_be_is_one_message_with_the_flag(asked, word):
+@pytest.mark.parametrize(
+    ("asked", "word"),
+    [
+        ("ram:lots", "4GiB"),
+        ("ram:1MiB", "below 256MiB"),
+        ("RAM", r"did you mean ram\? The directory RAM is written \./RAM"),
+        ("Auto", "did you mean auto"),
+        ("Ram:1GiB", "did you mean ram:1GiB"),
+    ],
+)
+def test_a_value_that_cannot_be_is_one_message_with_the_flag(asked, word):
     with pytest.raises(UsageError, match=f"--data-dir.*{word}"):
         resolve_sweep("cpu", {"axis.cores": "1", "target.data_dir": asked})
 

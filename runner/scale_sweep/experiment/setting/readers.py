@@ -33,8 +33,10 @@ class OneOf:
 
 
 def data_directory(text: str) -> str:
-    """A directory, or memory: "ram", "ram:8GiB"."""
+    """A directory, memory ("ram", "ram:8GiB"), or "auto"."""
     word, colon, size = text.partition(":")
+    if word != (meant := word.lower()) in ("ram", "auto"):
+        raise ValueError(f"{text!r}: did you mean {meant}{colon}{size}? The directory {word} is written ./{word}")
     if word == "ram" and colon and parse_bytes(size) < RAM_BYTES_MIN:
         raise ValueError(f"{text!r} is below {format_bytes(RAM_BYTES_MIN)}, which an empty server of a trial needs")
     return text
@@ -214,8 +216,7 @@ def whole_levels(read_levels: Callable[[str], tuple[float, ...]], what: str) -> 
 
     def read(text: str) -> tuple[float, ...]:
         levels = read_levels(text)
-        broken = [level for level in levels if level != int(level)]
-        if broken:
+        if broken := [level for level in levels if level != int(level)]:
             raise ValueError(f"{text!r} holds {format_number(broken[0])}; {what} come whole")
         return levels
 
@@ -266,8 +267,7 @@ def tag(text: str) -> tuple[str, str]:
 
 def rates(text: str) -> tuple[float, ...]:
     """Rates above 0, ascending, from "2000000" or "2M,5M"."""
-    ascending = {above_zero(parse_count)(part) for part in text.split(",")}
-    return tuple(float(v) for v in sorted(ascending))
+    return tuple(float(v) for v in sorted({above_zero(parse_count)(part) for part in text.split(",")}))
 
 
 def weights(text: str) -> dict[str, float]:
