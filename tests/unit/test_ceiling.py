@@ -16,8 +16,17 @@ from scale_sweep.sweep.named_workloads import NAMED
 from scale_sweep.sweep.resolve import resolve_sweep
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.test_tdengine_target import trial as tdengine_trial
+from tests.unit.whole_commands import run
 
 COPY = {"driver": "postgres", "method": "copy", "host": "h", "port": "1", "library": "/l", "table": "m"}
+NULL = {
+    "protocol": "1",
+    "driver": "null",
+    "method": "discard",
+    "threads": "1",
+    "tables": "10",
+    "rows_per_request": "100",
+}
 NEW = {"null": {"discard": ["separable"]}, "postgres": {"copy": ["deadline", "separable"]}, "tdengine": {"stmt": []}}
 OLD = {"null": {"discard": ["deadline"]}, "postgres": {"copy": ["deadline"]}, "tdengine": {"stmt": []}}
 
@@ -98,17 +107,36 @@ def test_a_driver_that_cannot_separate_has_none_and_that_is_told(monkeypatch):
 
 
 def test_the_null_drivers_ceiling_with_the_real_load_core():
-    spec = {
-        "protocol": "1",
-        "driver": "null",
-        "method": "discard",
-        "threads": "1",
-        "tables": "10",
-        "rows_per_request": "100",
-    }
-    rate = measure_ceiling(loadgen_path(), ceiling_key(spec, (0,), 0, means_of(loadgen_path(), spec)))
+    rate = measure_ceiling(loadgen_path(), ceiling_key(NULL, (0,), 0, means_of(loadgen_path(), NULL)))
     assert rate is not None
     assert rate > 1e6
+
+
+def killed(folder, times):
+    """The real load generator, which a signal ends in its first loads."""
+    path = folder / "scale-loadgen"
+    path.write_text(
+        f'#!/bin/sh\nif [ "$1" = load ] && [ "$(wc -l <{folder}/loads)" -lt {times} ]; then\n'
+        f'  echo load >>{folder}/loads; kill -9 $$\nfi\nexec {loadgen_path()} "$@"\n'
+    )
+    path.chmod(0o755)
+    (folder / "loads").touch()
+    return str(path)
+
+
+def test_a_load_that_a_signal_ends_is_repeated_once(tmp_path):
+    program, spec = killed(tmp_path, 1), NULL
+    rate = measure_ceiling(program, ceiling_key(spec, (0,), 0, means_of(program, spec)))
+    assert rate is not None and rate > 1e5
+    assert (tmp_path / "loads").read_text() == "load\n"
+
+
+def test_a_load_that_a_signal_ends_twice_is_named_with_the_signal(tmp_path):
+    done = run("sweep", "cpu", "--target", "null", "--cores", "1", cwd=tmp_path, SCALE_LOADGEN=killed(tmp_path, 9))
+    assert done.code == 5, done.stderr
+    assert "ceiling could not be measured: twice, the load generator died of signal 9 (SIGKILL)\n" in done.stderr
+    assert "dmesg" in done.stderr
+    assert (tmp_path / "loads").read_text() == "load\n" * 2
 
 
 @pytest.mark.parametrize("target", [facts.name for facts in all_facts() if facts.queries])

@@ -21,7 +21,7 @@ from scale_sweep.base.errors import LoadError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
 from scale_sweep.loadgen.content import ContentParts
-from scale_sweep.loadgen.exits import exit_words
+from scale_sweep.loadgen.exits import ended
 from scale_sweep.loadgen.merge import merge_summaries, merge_troubles, odd_window
 from scale_sweep.loadgen.protocol import (
     ContentPart,
@@ -214,8 +214,7 @@ class LoadProcesses:
         if codes:
             code, index = codes[0]
             which = f" (process {index + 1} of {len(self._processes)})" if len(self._processes) > 1 else ""
-            words = self.error_text(index) or self._trouble_text()
-            raise LoadError(f"the load generator{which} {exit_words(code or 0)}: {words}")
+            raise ended(f"the load generator{which}", code or 0, self.error_text(index) or self._trouble_text())
 
     def _await_end(self, limit_s: float, hurry: Callable[[], bool] = lambda: False) -> None:
         """Waits for all processes together, until the limit or until it should hurry. One that continues has no
