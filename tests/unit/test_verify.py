@@ -5,6 +5,7 @@ import csv
 import json
 import re
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 from scale_sweep.analysis.compare.pairs import window_rates
 from scale_sweep.base.errors import EXIT_DISAGREES, StoreError
 from scale_sweep.cli import app, compose
+from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.report.series import window_of
 from scale_sweep.results.store import sums
 from scale_sweep.results.store.reader import read_run
@@ -20,6 +22,7 @@ from scale_sweep.verify import verify_run
 from scale_sweep.verify.result import differences
 from tests.unit.raw_run import Shape, raw_run
 from tests.unit.stored import reopened
+from tests.unit.whole_commands import run as run_command
 
 TRIAL = "trials/cores-2-r1"
 RAW = ("loadgen.jsonl", "samples.jsonl", "facts.json", "server.log", "trial.json", "series.csv", "spec")
@@ -220,6 +223,21 @@ def test_an_unfinished_run_is_said_and_is_no_fault(tmp_path):
     assert checked.agrees, checked.disagreements
     assert checked.trials == 4
     assert any("interrupted: 5 of 9 trials not run" in note for note in checked.notes)
+
+
+def test_a_run_killed_before_its_first_trial_agrees_and_is_interrupted(tmp_path):
+    killing = tmp_path / "scale-loadgen"  # the real one; it kills the sweep when the ceiling is to be measured
+    killing.write_text(f'#!/bin/sh\n[ "$1" != load ] || {{ kill -9 $PPID; exit; }}\nexec {loadgen_path()} "$@"\n')
+    killing.chmod(0o755)
+    begun = run_command("sweep", "cpu", "--target", "null", "--cores", "1", cwd=tmp_path, SCALE_LOADGEN=str(killing))
+    assert begun.code == -signal.SIGKILL, begun.stderr
+    done = run_command("verify", "last", cwd=tmp_path)
+    assert (done.code, "it agrees" in done.stdout) == (0, True), done.stdout
+    assert "the run is interrupted: all 3 trials not run" in done.stdout
+    assert run_command("list", cwd=tmp_path).stdout.rstrip().endswith("interrupted")
+    (path,) = (tmp_path / "results").iterdir()
+    (path / "points.csv").unlink()
+    assert named(path) == {"points.csv"}, "a file that was written is missed"
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "points.csv"])

@@ -14,6 +14,7 @@ from scale_sweep.base.units import part_of
 from scale_sweep.model import Plan, StoredRun, Sweep
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.codec import from_plain
+from scale_sweep.results.store.held import status_of
 from scale_sweep.results.store.reader import done_of, read_manifest, read_plan, read_result, series_from_text
 from scale_sweep.results.store.stored import Folder, is_there
 from scale_sweep.verify.derived import check_derived
@@ -35,18 +36,20 @@ def verify_run(run: Folder | Path) -> Verification:
         manifest, plan = read_manifest(run), read_plan(run)
     except StoreError as error:
         return _without_plan(run, digests, error)
-    again, disagreements, notes = _trials(run, plan, str(manifest.get("status")))
+    status = status_of(run, manifest)
+    again, disagreements, notes = _trials(run, plan, status)
     disagreements += _manifest(run, manifest, plan)
     derived = check_derived(run, _again_run(run, manifest, plan, again), {a.result.trial.trial_id: a for a in again})
     notes += [*_versions(manifest), *_methods(sum((a.other_method for a in again), derived.other_method))]
-    altered = _without_killed(digests.disagreements, derived.disagreements, str(manifest.get("status")))
+    altered = _without_killed(digests.disagreements, derived.disagreements, status)
+    remade = derived.disagreements if again else _written(run, digests, derived.disagreements)
     return Verification(
         run=run.path.name or str(run),
         fingerprint=digests.fingerprint,
         files=digests.files,
         trials=len(again),
         figures=sum(a.figures for a in again) + derived.figures,
-        disagreements=(*altered, *disagreements, *derived.disagreements),
+        disagreements=(*altered, *disagreements, *remade),
         notes=(*digests.notes, *notes, NOT_COMPARED),
     )
 
@@ -57,6 +60,12 @@ def _without_killed(
     """The list without tables that a killed run wrote just before their digests, if they agree with the raw files."""
     wrong = {d.file for d in derived}
     return [d for d in altered if status == "complete" or d.file not in WRITTEN_EACH_TRIAL or d.file in wrong]
+
+
+def _written(run: Folder, digests: DigestCheck, derived: Sequence[Disagreement]) -> list[Disagreement]:
+    """The list without tables that were never written, because no trial has ended."""
+    listed = {d.file for d in digests.disagreements}
+    return [d for d in derived if d.file in listed or is_there(run, d.file)]
 
 
 def _without_plan(run: Folder, digests: DigestCheck, error: StoreError) -> Verification:
