@@ -52,6 +52,12 @@ def test_a_load_that_only_reads_writes_no_more_than_its_copy_of_the_rows():
     assert held_bytes(plan, replace(DEAR, cheap_bytes=0, available_bytes=10**11)) == trial_bytes(plan)
 
 
+def test_a_server_that_stores_no_rows_needs_no_memory(monkeypatch, tmp_path):
+    monkeypatch.setattr(prepared, "measure_new_pages", lambda wanted: replace(DEAR, available_bytes=14 * 10**9))
+    found = prepared.prepare(resolve_sweep("cpu", {"axis.cores": "1", "target.name": "null"}), tmp_path)
+    assert (found.held_bytes, [note for note in found.plan.notes if "memory" in note]) == (0, [])
+
+
 def test_memory_is_held_if_a_trial_fits_into_it():
     plan = planned(load__rows="3M")
     assert held_bytes(plan, None) == held_bytes(plan, EVEN) == 0

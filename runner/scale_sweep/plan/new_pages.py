@@ -13,17 +13,20 @@ from dataclasses import replace
 from scale_sweep.experiment.work import stores
 from scale_sweep.model import NewPages, Plan, Sweep, Trial
 from scale_sweep.plan.data_sets import rows_written, stored_row_bytes
+from scale_sweep.server.targets import load_facts
 
 ENOUGH_BYTES = 10**9  # less touches few pages: what they cost is lost in the noise
 _WRITTEN_TIMES = 3  # a row in its table, and in a log that may hold it with twice as many bytes
 
 
 def trial_bytes(plan: Plan) -> int:
-    """The bytes of the trial of the plan that writes most; 0 if its pages are another machine's."""
+    """The bytes of the trial that writes most; 0 if its pages are another machine's, or if nothing is stored."""
     return max((_bytes(trial) for trial in plan.trials if not trial.subject.endpoint), default=0)
 
 
 def _bytes(trial: Trial) -> int:
+    if not load_facts(trial.subject.target).stores_rows:
+        return 0
     rows = rows_written(trial, most=True) if stores(trial.work) else trial.work.preload_rows
     return rows * _row_bytes(trial)
 
