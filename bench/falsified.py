@@ -1,10 +1,12 @@
 """How often does a trial find what a server falsifies? Whole sweeps of `scale`, each of many short trials.
 
-Answers: a proxy between the load generator and the server falsifies each answer of the load. Rows: another connection
-changes rows of six devices while they are loaded. Each case is one command as a user types it, in a process in which
-the load goes through the proxy. Without a lie, no trial may be accused.
+Answers: a proxy between the load generator and the server falsifies each answer of the load. At times: it falsifies
+some of them, of a load of 64 requests/s. Rows: another connection changes rows of six devices while they are loaded.
+Each case is one command as a user types it, in a process in which the load goes through the proxy. Without a lie, no
+trial may be accused.
 
     PATH=$PATH:/usr/sbin python bench/falsified.py --runs 20 [--target influxdb] [--only answers|rows]
+    python bench/falsified.py --runs 10 --only times --seconds 20
 """
 
 from __future__ import annotations
@@ -36,13 +38,15 @@ from tests.integration.changing import differing_in
 from tests.integration.test_changed_rows import CHANGES
 from tests.loadgen.lying_http import HTTP_LIES, LyingHttp
 from tests.loadgen.lying_postgres import LIES, LyingPostgres
+from tests.loadgen.proxy import WHEN, at_times
 
 SWEEP = (
-    "sweep cpu --cores 1 --runtime process --duration 1s --warmup 1s --window-max 0 --tables 10 --drift-check off"
+    "sweep cpu --cores 1 --runtime process --warmup 1s --window-max 0 --tables 10 --drift-check off"
     " --connections-check off --yes --no-metrics"
 )
 READS = "--mix range --preload 20k --step-ms 10000 --operation range.span=20m"
 WRITES = "--rate 50k --rows-per-request 100"
+SLOW = f"{READS} --rate 64"
 NOTHING = "nothing"
 CHANGED = (
     "a value × 1000",
@@ -72,6 +76,7 @@ class Proxied:
 
     session: type[Session]
     lies: Mapping[str, Any]
+    honest: Callable[[Any], Any]
     proxy: Callable[[Any], AbstractContextManager[Any]]
 
 
@@ -79,12 +84,14 @@ TARGETS = {
     "postgres": Proxied(
         session=PostgresSession,
         lies=LIES,
-        proxy=lambda lie: LyingPostgres(lie or (lambda answer: answer.rows)),
+        honest=lambda answer: answer.rows,
+        proxy=LyingPostgres,
     ),
     "influxdb": Proxied(
         session=InfluxdbSession,
         lies=HTTP_LIES,
-        proxy=lambda lie: LyingHttp(lie or (lambda answer: None), posted="/nothing"),
+        honest=lambda answer: None,
+        proxy=lambda lie: LyingHttp(lie, posted="/nothing"),
     ),
 }
 
@@ -92,7 +99,7 @@ TARGETS = {
 def through_proxy(database: Proxied, lie: Any) -> None:
     """From now on in this process, the load of each trial goes through a proxy with this lie."""
     direct, open_ = database.session.load_spec, contextlib.ExitStack()
-    lying = open_.enter_context(database.proxy(lie))
+    lying = open_.enter_context(database.proxy(lie or database.honest))
 
     def load_spec(self: Any) -> Mapping[str, str]:
         spec = direct(self)
@@ -137,16 +144,21 @@ def change_rows(session: PostgresSession) -> None:
 def cases(target: str, only: str) -> Iterator[Case]:
     """Each lie, and none."""
     database = TARGETS[target]
-    if only != "rows":
-        for name, lie in [*database.lies.items(), (NOTHING, None)]:
-            verdict = "WRONG_ANSWER" if lie else ""
-            yield Case(
-                name=name,
-                flags=READS,
-                verdict=verdict,
-                patch=lambda lie=lie: through_proxy(database, lie),  # type: ignore[misc]
-            )
-    if only != "answers" and target == "postgres":
+    each, one = database.lies, database.lies["floats times 11"]
+    lies = [(READS, name, lie) for name, lie in [*each.items(), (NOTHING, None)] if only in ("", "answers")]
+    lies += [
+        (SLOW, f"floats times 11, {when}", at_times(one, database.honest, is_then))
+        for when, is_then in WHEN.items()
+        if only == "times"
+    ]
+    for flags, name, lie in lies:
+        yield Case(
+            name=name,
+            flags=flags,
+            verdict="WRONG_ANSWER" if lie else "",
+            patch=lambda lie=lie: through_proxy(database, lie),  # type: ignore[misc]
+        )
+    if only in ("", "rows") and target == "postgres":
         yield Case(name="rows changed", flags=WRITES, verdict="WRONG_ROWS", patch=with_changes)
         yield Case(name=NOTHING, flags=WRITES, verdict="", patch=lambda: None)
 
@@ -161,10 +173,12 @@ def command(case: Case, words: Sequence[str]) -> None:
     scale()
 
 
-def trials(case: Case, target: str, runs: int, seed: int) -> list[tuple[str, dict[str, Any]]]:
+def trials(case: Case, target: str, runs: int, seed: int, seconds: float) -> list[tuple[str, dict[str, Any]]]:
     """The verdict and the facts of each trial of one sweep."""
     with tempfile.TemporaryDirectory(prefix="scale-falsified-", dir="/var/tmp") as folder:
-        words = [*f"{SWEEP} {case.flags} --target {target}".split(), "--replicates", str(runs), "--seed", str(seed)]
+        words = (
+            f"{SWEEP} {case.flags} --target {target} --duration {seconds}s --replicates {runs} --seed {seed}".split()
+        )
         process = multiprocessing.get_context("fork").Process(
             target=command, args=(case, [*words, "--results", folder])
         )
@@ -199,13 +213,14 @@ def main() -> None:
     p.add_argument("--runs", type=int, default=20, help="trials of each case")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--target", choices=TARGETS, default="postgres")
-    p.add_argument("--only", choices=("answers", "rows"), default="")
+    p.add_argument("--only", choices=("answers", "times", "rows"), default="")
     p.add_argument("--lie", default="", help="only the lie of this name")
+    p.add_argument("--seconds", type=float, default=1, help="of each window")
     given = p.parse_args()
     print("| what | falsified | found | other verdicts |\n|---|---|---|---|", flush=True)
     for case in cases(given.target, given.only):
         if given.lie in ("", case.name):
-            for line in told(case, trials(case, given.target, given.runs, given.seed)):
+            for line in told(case, trials(case, given.target, given.runs, given.seed, given.seconds)):
                 print(line, flush=True)
 
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "clock.h"
 #include "events.h"
 #include "kept.h"
 #include "output.h"
@@ -66,21 +67,21 @@ void asking_draw(struct worker *w, uint64_t now_ns)
         ask_draw(ask, load->spec, w->hash, &w->asking.drawn);
     if (load->operations->list[w->operation].ask->follows)
         follow(w, load->operations->list[w->operation].ask->span);
-    w->asking.is_checked = checks_are_due(w, now_ns);
-    w->asking.is_reported =
-        w->asking.is_checked || (every && counter_get(&tally->answered) % every == 0);
+    w->asking.check = checks_draw(w, now_ns);
+    w->asking.is_reported = every && counter_get(&tally->answered) % every == 0;
 }
 
 static enum outcome ask_once(struct worker *w, uint64_t deadline_ns)
 {
     struct asking *a = &w->asking;
     const struct ask *ask = w->load->operations->list[w->operation].ask;
-    a->answer = (struct answer){.wants_digest = a->is_reported || ask->nothing != NOTHING_NO_ROW};
+    a->answer = (struct answer){.wants_digest =
+                                    a->is_reported || a->check || ask->nothing != NOTHING_NO_ROW};
     if (a->kept[w->operation])
         return w->load->subscribes ? kept_message(w) : kept_ask(w);
     const struct result_sink sink =
         content_sink(&a->content, w->number, counter_get(&w->counters.requests) - 1);
-    a->answer.sink = a->is_checked ? &sink : NULL;
+    a->answer.sink = a->check ? &sink : NULL;
     const enum outcome outcome = w->load->ops->ask(w->connection, w->operation, a->drawn.parameters,
                                                    deadline_ns, &a->answer, &w->fault);
     a->answer.sink = NULL;
@@ -90,21 +91,19 @@ static enum outcome ask_once(struct worker *w, uint64_t deadline_ns)
 enum outcome asking_ask(struct worker *w, uint64_t deadline_ns)
 {
     struct asking *a = &w->asking;
-    if (a->is_reported && w->load->operations->has_write) {
+    if ((a->is_reported || a->check) && w->load->operations->has_write) {
         struct totals totals;
         totals_of(w->load->workers, w->load->spec->threads, &totals);
         a->rows_acked_before = totals.rows_acked;
     }
-    if (a->is_checked)
-        checks_begin(w);
+    if (a->check)
+        a->check_cpu_ns = clock_thread_cpu_ns();
     enum outcome outcome;
     do
         outcome = ask_once(w, deadline_ns);
     while (outcome == OUTCOME_OK && a->answer.is_quiet &&
            !atomic_load_explicit(&w->load->stop, memory_order_relaxed));
     a->answer.is_end |= a->answer.is_quiet;
-    if (a->is_checked && outcome != OUTCOME_OK)
-        checks_end(w, 0, 0);
     return outcome;
 }
 
@@ -142,14 +141,12 @@ static void put_drawn(struct json *json, const struct worker *w, const struct dr
         json_plain(json, "null", 4);
 }
 
-void asking_report(struct worker *w, uint64_t sent_ns, uint64_t answered_ns, bool in_window)
+static void put_asked(struct worker *w, uint64_t sent_ns, uint64_t answered_ns, bool in_window)
 {
     const struct load *load = w->load;
     const struct answer *answer = &w->asking.answer;
     struct json json;
     char digest[20];
-    if (!w->asking.is_reported || output_is_behind())
-        return;
     snprintf(digest, sizeof digest, "%016" PRIx64, answer->digest);
     event_begin(&json, "asked");
     json_put_text(&json, "operation", load->operations->list[w->operation].name);
@@ -171,8 +168,21 @@ void asking_report(struct worker *w, uint64_t sent_ns, uint64_t answered_ns, boo
         json_put_null(&json, "rows_acked_when_asked");
         json_put_null(&json, "rows_sent_when_answered");
     }
-    content_put(&json, &w->asking.content, w->asking.is_checked && answer->is_handed);
+    content_put(&json, &w->asking.content, w->asking.check && answer->is_handed);
     event_end(&json);
-    if (w->asking.is_checked)
-        checks_end(w, content_bytes(&w->asking.content), sent_ns);
+}
+
+void asking_report(struct worker *w, uint64_t sent_ns, uint64_t answered_ns, bool in_window)
+{
+    struct asking *a = &w->asking;
+    struct tally *tally = &w->tallies[w->operation];
+    const bool is_kept = a->check != CHECK_NOT;
+    if (a->check == CHECK_PERHAPS && !checks_draw_late(w, answered_ns - sent_ns))
+        a->check = CHECK_NOT;
+    if ((a->is_reported || a->check) && !output_is_behind()) {
+        put_asked(w, sent_ns, answered_ns, in_window);
+        counter_add(&tally->checked, a->check != CHECK_NOT);
+    }
+    if (is_kept)
+        counter_add(&tally->check_cpu_ns, clock_thread_cpu_ns() - a->check_cpu_ns);
 }

@@ -3,93 +3,112 @@
 
 #include "chance.h"
 #include "clock.h"
+#include "totals.h"
 #include "window.h"
 
-enum { STREAM_CHECKS = 5, CONTENT_BYTES_PER_S = 1 << 20 };
+enum { STREAM_CHECKS = 5 };
 
-#define LOOK_NS_LEAST 1000000
-#define LOOK_NS_MOST 1000000000
-#define REST_NS_MOST 10000000000
+#define LOOK_EVERY_NS (NS_PER_SECOND / 10)
+#define RATE_OVER_S 5.0
 
-/* The moment in a period of this operation; each moment has the same chance. */
-static uint64_t moment(const struct load *load, uint32_t operation, uint64_t period,
-                       uint64_t period_ns)
+static double seconds(uint64_t from_ns, uint64_t to_ns)
 {
-    const struct spec *spec = load->spec;
-    const uint64_t seed = spec->read_seed ? spec->read_seed : spec->seed;
-    const uint64_t chance =
-        chance_of(chance_of(chance_of(seed, STREAM_CHECKS), operation), period) >> 11;
-    const double part = (double)chance / 9007199254740992.0;
-    return load->start_ns + period * period_ns + (uint64_t)(part * (double)period_ns);
+    return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : 0;
 }
 
-/* Whether the operation was not yet checked, or not yet in the current window. */
-static bool is_first(struct load *load, uint32_t operation, uint64_t now_ns)
+/* Answers to check in a second, by this process. */
+static double wanted_per_s(const struct spec *spec)
 {
-    const uint64_t last_ns =
-        atomic_load_explicit(&load->checked_ns[operation], memory_order_relaxed);
-    const uint64_t window_ns = window_start(load);
-    if (last_ns == 0)
-        return true;
-    return window_ns > load->start_ns && last_ns < window_ns && now_ns >= window_ns;
+    return spec->check_per_s * (double)spec->threads / (double)spec->workers_total;
 }
 
-/* Whether the worker still has too little CPU time since the last check of its operation. */
-static bool is_too_early(struct worker *w, uint64_t now_ns)
+static uint64_t chance_that(double wanted, double of)
 {
-    const struct load *load = w->load;
-    struct checks *checks = &w->asking.checks;
-    const double share = load->spec->check_cpu_share / load->operations->count;
-    if (share <= 0)
-        return false;
-    if (now_ns < checks->look_ns[w->operation])
-        return true;
-    const uint64_t cost_ns =
-        atomic_load_explicit(&load->check_cost_ns[w->operation], memory_order_relaxed);
-    const double has_ns = (double)(clock_thread_cpu_ns() - checks->begun_cpu_ns[w->operation]);
-    const double lacks_ns = (double)cost_ns / share - has_ns;
-    if (cost_ns && lacks_ns <= 0)
-        return false;
-    /* A thread's CPU time never passes faster than real time. */
-    const double wait_ns = lacks_ns > LOOK_NS_LEAST ? lacks_ns : LOOK_NS_LEAST;
-    checks->look_ns[w->operation] =
-        now_ns + (wait_ns < LOOK_NS_MOST ? (uint64_t)wait_ns : LOOK_NS_MOST);
-    return true;
+    return wanted >= of ? UINT64_MAX : (uint64_t)(wanted / of * 0x1p64) | 1;
 }
 
-bool checks_are_due(struct worker *w, uint64_t now_ns)
+static bool is_drawn(const struct worker *w, uint64_t chance)
 {
-    struct load *load = w->load;
-    const uint32_t operation = w->operation;
-    const uint64_t period_ns = load->spec->check_ms * (NS_PER_SECOND / 1000);
-    uint64_t due = atomic_load_explicit(&load->check_due_ns[operation], memory_order_relaxed);
-    if (!period_ns || now_ns < due)
-        return false;
-    if (!is_first(load, operation, now_ns) &&
-        (now_ns < atomic_load_explicit(&load->check_rest_ns[operation], memory_order_relaxed) ||
-         is_too_early(w, now_ns)))
-        return false;
-    const uint64_t next = now_ns < load->start_ns ? 0 : (now_ns - load->start_ns) / period_ns + 1;
-    if (!atomic_compare_exchange_strong(&load->check_due_ns[operation], &due,
-                                        moment(load, operation, next, period_ns)))
-        return false;
-    atomic_store_explicit(&load->checked_ns[operation], now_ns, memory_order_relaxed);
-    return true;
+    return chance_of(w->hash, STREAM_CHECKS) <= chance;
 }
 
-void checks_begin(struct worker *w)
+/* Counts from the start of the window on, once it has begun. */
+static void move_origin(const struct load *load, struct check_plan *plan, uint64_t checked,
+                        uint64_t now_ns)
 {
-    w->asking.checks.begun_cpu_ns[w->operation] = clock_thread_cpu_ns();
+    const uint64_t begun_ns = now_ns >= window_start(load) ? window_start(load) : load->start_ns;
+    if (plan->origin_ns == begun_ns)
+        return;
+    plan->origin_ns = begun_ns;
+    plan->origin_checked = checked;
 }
 
-void checks_end(struct worker *w, uint64_t bytes, uint64_t sent_ns)
+static void follow_rate(const struct load *load, struct check_plan *plan, uint64_t requests,
+                        uint64_t now_ns)
 {
-    struct load *load = w->load;
-    const uint64_t begun_ns = w->asking.checks.begun_cpu_ns[w->operation];
-    const double rest_ns = (double)bytes * load->operations->count / CONTENT_BYTES_PER_S * 1e9;
-    const uint64_t end_ns = sent_ns + (rest_ns < REST_NS_MOST ? (uint64_t)rest_ns : REST_NS_MOST);
-    if (end_ns > atomic_load_explicit(&load->check_rest_ns[w->operation], memory_order_relaxed))
-        atomic_store_explicit(&load->check_rest_ns[w->operation], end_ns, memory_order_relaxed);
-    atomic_store_explicit(&load->check_cost_ns[w->operation], clock_thread_cpu_ns() - begun_ns,
+    const double running_s = seconds(load->start_ns, now_ns);
+    const double passed_s =
+        seconds(plan->seen_ns > load->start_ns ? plan->seen_ns : load->start_ns, now_ns);
+    const double over_s = running_s < RATE_OVER_S ? running_s : RATE_OVER_S;
+    if (passed_s <= 0)
+        return;
+    const double weight = passed_s < over_s ? passed_s / over_s : 1;
+    plan->per_s += weight * ((double)(requests - plan->seen_requests) / passed_s - plan->per_s);
+    plan->seen_ns = now_ns;
+    plan->seen_requests = requests;
+}
+
+/* Makes the chance with which as many are checked in the next second as are wanted and missing. */
+static void look(const struct load *load, uint32_t operation, struct check_plan *plan,
+                 uint64_t now_ns)
+{
+    struct tally_sums sums = {0};
+    totals_of_operation(load->workers, load->spec->threads, operation, &sums);
+    if (!sums.answered)
+        return;
+    move_origin(load, plan, sums.checked, now_ns);
+    follow_rate(load, plan, sums.requests, now_ns);
+    const double wanted = wanted_per_s(load->spec);
+    const double due = wanted * seconds(plan->origin_ns, now_ns);
+    const double next = wanted + due - (double)(sums.checked - plan->origin_checked);
+    atomic_store_explicit(&plan->chance,
+                          chance_that(next > wanted / 2 ? next : wanted / 2, plan->per_s),
                           memory_order_relaxed);
+}
+
+static void look_when_due(struct load *load, uint32_t operation, uint64_t now_ns)
+{
+    struct check_plan *plan = &load->check_plans[operation];
+    uint64_t due_ns = atomic_load_explicit(&plan->look_ns, memory_order_relaxed);
+    if (now_ns < due_ns || !atomic_compare_exchange_strong(&plan->look_ns, &due_ns, UINT64_MAX))
+        return;
+    look(load, operation, plan, now_ns);
+    atomic_store_explicit(&plan->look_ns, now_ns + LOOK_EVERY_NS, memory_order_release);
+}
+
+enum check checks_draw(struct worker *w, uint64_t now_ns)
+{
+    if (w->load->spec->check_per_s <= 0)
+        return CHECK_NOT;
+    look_when_due(w->load, w->operation, now_ns);
+    const uint64_t chance =
+        atomic_load_explicit(&w->load->check_plans[w->operation].chance, memory_order_relaxed);
+    if (!chance)
+        return CHECK_PERHAPS;
+    return is_drawn(w, chance) ? CHECK_CHOSEN : CHECK_NOT;
+}
+
+bool checks_draw_late(struct worker *w, uint64_t took_ns)
+{
+    const struct spec *spec = w->load->spec;
+    const struct operations *operations = w->load->operations;
+    const double share =
+        (double)operations->list[w->operation].weight / (double)operations->weights;
+    double per_s = (double)spec->workers_total * 1e9 / (double)(took_ns + 1);
+    if (spec->rate > 0 && spec->rate < per_s)
+        per_s = spec->rate;
+    const uint64_t chance = chance_that(spec->check_per_s, share * per_s);
+    uint64_t unknown = 0;
+    atomic_compare_exchange_strong(&w->load->check_plans[w->operation].chance, &unknown, chance);
+    return is_drawn(w, chance);
 }

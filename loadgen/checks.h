@@ -1,12 +1,10 @@
-/* Which answers are checked, that is handed over with their content. It is a matter of time: the
- * first of each operation, then the first that is made after a moment drawn in each period of
- * `check_ms`. So a rare or a slow operation has its answers checked as often as the others.
- *
- * Two limits make checks rarer. All operations together hand over about CONTENT_BYTES_PER_S. And
- * with `check_cpu_share`, the checked requests of a worker take at most that share of its CPU time:
- * each operation has an equal part of it, and its next checked request is taken to cost as much as
- * the last one of any worker. Neither limit holds for the first check of an operation in the
- * warm-up and for its first in the window. It reads no answer. */
+/* Which answers are checked, that is handed over with their content: about `check_per_s` of each
+ * operation in a second, and all of an operation that has fewer. Each request is drawn by its
+ * hash, all with the same chance, so the checked answers are a random sample over the seconds and
+ * the connections. Ten times a second the chance follows the rate of the operation and what was
+ * missed or checked too much so far. Before the first answer of an operation its rate is not known:
+ * the content of its requests is kept, and each is drawn when its answer tells how long one takes.
+ * It reads no answer. */
 #ifndef SCALE_CHECKS_H
 #define SCALE_CHECKS_H
 
@@ -15,22 +13,27 @@
 
 #include "drivers/driver.h"
 
+struct load;
 struct worker;
 
-struct checks { /* state of one worker; the arrays are by operation */
-    uint64_t
-        begun_cpu_ns[OPERATIONS_MAX]; /* CPU time of the thread before its last check; 0: none */
-    uint64_t look_ns[OPERATIONS_MAX]; /* earliest time at which the CPU time is read again */
+enum check {
+    CHECK_NOT,
+    CHECK_CHOSEN,
+    CHECK_PERHAPS /* drawn when it is answered */
 };
 
-/* Whether the answer to the worker's current request is checked; true for one worker only in
- * each period. */
-bool checks_are_due(struct worker *worker, uint64_t now_ns);
+struct check_plan { /* state of one operation, shared by the workers of a load */
+    _Atomic uint64_t chance; /* chance of a request, as a part of UINT64_MAX; 0: not known yet */
+    _Atomic uint64_t look_ns; /* when the chance is made again; UINT64_MAX: a worker makes it */
+    uint64_t origin_ns, origin_checked; /* start of the load or of its window */
+    uint64_t seen_ns, seen_requests;
+    double per_s; /* rate of the last seconds */
+};
 
-/* Call before the checked request. */
-void checks_begin(struct worker *worker);
+/* Whether the answer to the worker's current request is checked. */
+enum check checks_draw(struct worker *worker, uint64_t now_ns);
 
-/* Call after its answer with so many bytes of content, or after its failure. */
-void checks_end(struct worker *worker, uint64_t bytes, uint64_t sent_ns);
+/* Whether an answer that is perhaps checked is, when it came after so long. */
+bool checks_draw_late(struct worker *worker, uint64_t took_ns);
 
 #endif

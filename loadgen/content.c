@@ -114,11 +114,6 @@ void content_put(struct json *json, struct content *content, bool is_handed)
         json_close(json, ']');
 }
 
-uint64_t content_bytes(const struct content *content)
-{
-    return content->bytes + content->part.used;
-}
-
 void content_free(struct content *content)
 {
     json_free(&content->part);

@@ -25,7 +25,6 @@ struct result_sink content_sink(struct content *content, uint32_t worker, uint64
  * The content is null if it was not passed, or is not complete. */
 void content_put(struct json *json, struct content *content, bool is_handed);
 
-uint64_t content_bytes(const struct content *content);
 void content_free(struct content *content);
 
 #endif

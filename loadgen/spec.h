@@ -46,9 +46,9 @@ struct spec {
     uint64_t requests, period_rows, disorder_max_k, disorder_rows;
     uint64_t sending; /* enum sending */
     uint64_t sums_decimal, sums_distinct;
-    uint64_t rows_present, read_seed, check_every, check_ms, rounds, trace_every, trace_max;
+    uint64_t rows_present, read_seed, check_every, rounds, trace_every, trace_max;
     uint64_t arrival_seed; /* 0: as seed */
-    double check_cpu_share;
+    double check_per_s;
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;
     double disorder_lambda;
     double request_timeout_s, drain_s, connect_timeout_s, statement_timeout_s, round_interval_s;

@@ -189,6 +189,7 @@ static void put_operations(struct json *json, const struct load *load, const str
             json_put_whole(json, "values_window", sums.values_window);
             json_put_whole(json, "bytes_window", sums.bytes_window);
             json_put_whole(json, "empty_window", sums.empty_window);
+            json_put_real(json, "check_cpu_s", (double)sums.check_cpu_ns / 1e9);
         }
         json_put_real(json, "slowest_worker_s", (double)sums.slowest_ns / 1e9);
         event_put_histogram(json, "response", &times->response[i]);

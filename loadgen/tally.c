@@ -37,6 +37,8 @@ void tally_add(const struct tally *t, struct tally_sums *sums)
     sums->retries += counter_get(&t->retries);
     sums->units += counter_get(&t->units);
     sums->units_window += counter_get(&t->units_window);
+    sums->checked += counter_get(&t->checked);
+    sums->check_cpu_ns += counter_get(&t->check_cpu_ns);
     sums->rows_window += counter_get(&t->rows_window);
     sums->values_window += counter_get(&t->values_window);
     sums->bytes_window += counter_get(&t->bytes_window);

@@ -14,12 +14,14 @@ struct tally {
     counter failed; /* given up, after all attempts */
     counter errors, retries;
     counter units, units_window; /* rows acknowledged, or answers */
+    counter checked, check_cpu_ns; /* answers handed over; of the requests whose content is kept */
     counter rows_window, values_window, bytes_window, empty_window; /* read */
     struct histogram response, service;
 };
 
 struct tally_sums { /* one operation, summed over workers */
     uint64_t requests, answered, answered_window, failed, errors, retries, units, units_window;
+    uint64_t checked, check_cpu_ns;
     uint64_t rows_window, values_window, bytes_window, empty_window;
     uint64_t slowest_ns; /* greatest sum of service times of one worker in the window */
 };

@@ -52,12 +52,7 @@ struct load { /* shared by the workers of a load; read-only while it runs, excep
     struct fault_book faults;
     FILE *trace_file; /* NULL: no request is kept */
     int done_fd; /* an eventfd: each worker adds 1 when it has ended */
-    _Atomic uint64_t
-        check_due_ns[OPERATIONS_MAX]; /* time of the next check, by operation; see checks.h */
-    _Atomic uint64_t check_rest_ns[OPERATIONS_MAX]; /* no check before, after long content */
-    _Atomic uint64_t
-        check_cost_ns[OPERATIONS_MAX]; /* CPU time of the last check; 0: not known yet */
-    _Atomic uint64_t checked_ns[OPERATIONS_MAX]; /* time of the last check; 0: none */
+    struct check_plan check_plans[OPERATIONS_MAX]; /* see checks.h */
     _Atomic bool stop;
     _Atomic uint64_t fatal_ns; /* time of the first fatal fault; 0: none */
 };
@@ -66,9 +61,9 @@ struct asking { /* answer to the current request */
     struct drawn drawn;
     struct answer answer;
     bool is_reported; /* its answer becomes an event */
-    bool is_checked; /* with its content, if the driver passes it */
+    enum check check; /* with its content, if the driver passes it */
+    uint64_t check_cpu_ns; /* CPU time of the thread before a request whose content is kept */
     struct content content;
-    struct checks checks;
     FILE *kept[OPERATIONS_MAX]; /* files of operations whose answers are kept */
     uint64_t rows_acked_before; /* rows of the process when a reported answer was asked for */
 };

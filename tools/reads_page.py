@@ -133,15 +133,18 @@ cache=warm,cold` measures both in one sweep, on one data set.
 ## Answers
 A row depends only on the seed, the table and its number, so the correct answer to a query is known. Before the load,
 each operation is asked 20 times or more, and each answer is compared with the correct one: the number of rows, their
-order, and each value by its type. During the load, one answer of each operation in each half second is compared again.
-It is chosen by time, so answers of slow queries are among them. Its content is compared like that of the answers before
-the load. The drivers of PostgreSQL, TDengine and Cassandra hand over the rows, with times to the nanosecond. The
-drivers over HTTP hand over the server's text, which the session reads by the same functions as the answers before the
-load. Long answers are compared wholly, and less often: all operations together hand over about 1 MB per second.
-Requests whose answers are compared take at most 1 % of the load generator's CPU time, the same part for each operation;
-if that is too little for one in half a second, fewer are compared. Neither limit applies to the first answer of an
-operation in the warm-up and to its first in the window, so each is compared in both. Of IoTDB's answers, only the
-number of rows is compared. So is it with an answer that the writes of the load may change. A difference gives the trial
+order, and each value by its type. During the load, answers that are drawn at random over its seconds and connections
+are compared again. In a window of 20 s or more these are 60 or more of each operation, in a shorter one three a second
+or more, and all of an operation that has fewer. So a server that falsifies a fifth of its answers is found in 99 % of
+such trials, and one that falsifies 1 in 20 in 90 %. If fewer than 20 answers of an operation were compared in the
+window, the verdict has a caution. It names the largest share of wrong answers that may have stayed unseen: n drawn
+answers are all right in 5 of 100 trials if 1 - 0.05^(1/n) of all answers are wrong.
+
+The content is compared like that of the answers before the load, however long it is. The drivers of PostgreSQL,
+TDengine, Cassandra, IoTDB and MariaDB hand over the rows, with times to the nanosecond. The drivers over HTTP hand over
+the server's text, which the session reads by the same functions as the answers before the load. The cost is part of the
+trial, and the report has it. It is CPU time of the load generator, and seconds after the load for the comparison. Of an
+answer that the writes of the load may change, only the number of rows is compared. A difference gives the trial
 the verdict `WRONG_ANSWER`, and its reasons name the query, its answer and the correct answer. The report counts empty
 answers, because a query without a result is fast. An aggregate of no rows counts as empty: databases answer it by no
 row, by NULL, or, for a count, by 0. For a query with a bound, the report has the share of the rows above it. Answers to

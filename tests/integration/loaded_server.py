@@ -18,7 +18,7 @@ from scale_sweep.loadgen.process import LoadProcesses
 from scale_sweep.loadgen.protocol import ReportedAnswer
 from scale_sweep.loadgen.rows import rows_of, tables_of
 from scale_sweep.loadgen.spec import preload_of, query_lines, spec_text, trial_spec
-from scale_sweep.measure.trial.answers import Within
+from scale_sweep.measure.trial.answers_within import Within
 from scale_sweep.model import Drawn
 from scale_sweep.server.targets import Session, Target
 from tests.integration.real_server import RealServer, real_server
@@ -100,7 +100,7 @@ def loaded_server(target: Target, folder: Path, method: str = "") -> Iterator[Lo
         texts = {n: target.facts.rendered(q, trial.work.data, asked_by) for n, q in queries_of(trial.work).items()}
         spec = trial_spec(trial, {**session.load_spec(), **query_lines(texts)})
         spec |= {"requests": str(ASKED), "threads": "1", "duration_s": "60"}
-        spec |= {"warmup_s": "0", "check_ms": "1", "check_every": "0", "check_cpu_share": "0"}
+        spec |= {"warmup_s": "0", "check_per_s": "1e9", "check_every": "0"}
         yield Loaded(server=server, session=session, spec=spec, text=texts["range"])
 
 

@@ -11,6 +11,7 @@ from scale_sweep.server.targets.postgres import queries
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from tests.integration.loaded_server import send_loads_through
 from tests.loadgen.lying_postgres import LIES, LyingPostgres
+from tests.loadgen.proxy import WHEN, at_times
 from tests.unit.reading_trials import (
     GROUPED,
     KINDS,
@@ -95,6 +96,15 @@ def test_a_server_that_lies_to_the_load_alone_is_found_out(folder, monkeypatch):
         result = result_of(list(run_trial(reading_order(folder, "postgres", "range"), Stop())))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     assert "while the load ran" in result.verdict.reasons[0]
+
+
+@pytest.mark.parametrize("when", [lambda number: number >= 5, WHEN["half of each half second"]], ids=["later", "half"])
+def test_a_server_that_lies_at_times_is_found_out(folder, monkeypatch, when):
+    lie = at_times(LIES["floats times 11"], lambda answer: answer.rows, when)
+    with LyingPostgres(lie) as lying:
+        send_loads_through(lying, PostgresSession, monkeypatch)
+        result = result_of(list(run_trial(reading_order(folder, "postgres", "range", load__duration="3s"), Stop())))
+    assert lying.lies and result.verdict.kind is VerdictKind.WRONG_ANSWER, result.verdict
 
 
 def test_wrong_groups_and_sets_are_found_out(folder, monkeypatch):

@@ -1,20 +1,31 @@
 """A proxy on 127.0.0.1 between the load generator and a real server. It connects and closes; what passes on a
 connection is the matter of its protocol: lying_postgres.py, lying_http.py, lying_iotdb.py.
-
-Each answer is later than the longest time for which the load generator with check_ms=1 chooses no answer of few rows:
-one client's answers are then all checked, on every machine.
 """
 
 from __future__ import annotations
 
 import contextlib
+import random
 import socket
 import time
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from tests.loadgen.listening import Listener
 
-PAUSE_S = 0.02
+WHEN: Mapping[str, Callable[[int], bool]] = {  # by the number of the answer on its connection
+    "after the first 100 of a connection": lambda number: number >= 100,
+    "1 in 5": lambda number: random.random() < 1 / 5,
+    "1 in 20": lambda number: random.random() < 1 / 20,
+    "half of each half second": lambda number: time.monotonic() % 0.5 < 0.25,
+}
+
+
+def at_times(
+    lie: Callable[[Any], Any], honest: Callable[[Any], Any], when: Callable[[int], bool]
+) -> Callable[[Any], Any]:
+    """The lie for some answers, and what is honest for the others."""
+    return lambda answer: (lie if when(answer.number) else honest)(answer)
 
 
 class Proxy:
@@ -42,7 +53,6 @@ class Proxy:
 
     def answered(self, *, is_lie: bool) -> None:
         """Counts an answer before it is passed on."""
-        time.sleep(PAUSE_S)
         self.lies += is_lie
 
     def listen(self, server: str | tuple[str, int]) -> int:

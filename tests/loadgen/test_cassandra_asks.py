@@ -70,7 +70,7 @@ def test_all_pages_are_read_and_values_of_each_type_are_digested(ask, server, ha
     ]
     packed[3] = (*packed[3][:8], None)
     server.pages = [packed[:3], packed[3:6], packed[6:]]
-    outcome = ask(page_rows=3, check_ms=100)
+    outcome = ask(page_rows=3, check_per_s=1e9)
     assert outcome.code == 0, outcome.stderr
     wanted = [(row[0] * 1_000_000, *row[1:]) for row in rows]
     wanted[3] = (*wanted[3][:8], None)

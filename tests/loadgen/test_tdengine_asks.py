@@ -35,7 +35,7 @@ def test_a_statement_has_its_names_times_and_values(stub):
 
 
 def test_a_block_is_counted_and_digested(stub):
-    outcome = stub(**SPEC, **{"ask.x.text": "SELECT 42"}, check_ms=1000)
+    outcome = stub(**SPEC, **{"ask.x.text": "SELECT 42"}, check_per_s=1e9)
     assert {(e["rows"], e["digest"]) for e in outcome.of("asked")} == {(1, digest([[42]]))}
     assert outcome.of("asked")[0]["content"] == [[42]]
     (operation,) = outcome.summary["operations"]

@@ -2,6 +2,7 @@
 
 import json
 
+from scale_sweep.loadgen import content
 from scale_sweep.loadgen.content import ContentParts, content_of
 from scale_sweep.loadgen.protocol import ContentPart, ReportedAnswer, parse_line
 
@@ -44,6 +45,13 @@ def test_rows_and_texts_are_joined_in_their_order():
     ]
     assert content_of(joined([part(0, '{"a":"é')], asked(1, '"}'))) == '{"a":"é"}'
     assert content_of(joined([], asked(0, [[1]]))) == [(1,)]
+
+
+def test_contents_that_are_more_than_the_memory_takes_are_kept_in_a_file(monkeypatch):
+    monkeypatch.setattr(content, "MEMORY_MAX", 4)
+    held = ContentParts()
+    answers = [held.whole(asked(0, [[number, "é"]])) for number in range(3)]
+    assert [content_of(answer) for answer in answers[::-1]] == [[(2, "é")], [(1, "é")], [(0, "é")]]
 
 
 def test_an_answer_without_one_of_its_parts_has_no_content():

@@ -79,6 +79,7 @@ def checked_run() -> StoredRun:
     work = replace(run.plan.sweep.work, operations=(hourly, own))
     run = replace(run, plan=replace(run.plan, sweep=replace(run.plan.sweep, work=work)))
     checked = {"checked_before": 20, "checked_within": 7, "checked_rows": 1, "passed_percent": 12.5}
+    checked |= {"check_cpu_s": 0.5, "check_s": 2.0}
     results = []
     for number, result in enumerate(run.results):
         devices = f"{number}-{number + 1}"
@@ -102,6 +103,8 @@ def test_the_report_states_what_was_checked_and_what_was_not():
         f"{count}",
         f"{count + 1} of 100",
         "12.5 %",
+        "2.00",
+        "8.00",
     )
     assert second[3] == "unchecked"
     assert unchecked_words(run) == "The answers of sql are not checked: the right ones are not known."
@@ -137,7 +140,7 @@ def test_each_trial_states_what_was_checked_of_its_own_answers():
     second = run.results[1]
     table = trial_checks_table(second)
     assert table.title == f"Answers checked in {second.trial.trial_id}: 20 before the load, 7 of the load"
-    assert table.rows[0] == ("hourly", "range", "span=1h", "20", "7", "1", "2 of 100", "12.5 %")
+    assert table.rows[0] == ("hourly", "range", "span=1h", "20", "7", "1", "2 of 100", "12.5 %", "0.500", "2.00")
     assert table.rows[1][3] == "unchecked"
     html = trials_html(run)
     assert all(trial_checks_table(result).title in html for result in run.results)

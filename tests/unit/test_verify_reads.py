@@ -4,17 +4,20 @@ version wrote is read."""
 import csv
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from scale_sweep.judge.figures.operations import hidden
+from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.model import AnswersChecked
 from scale_sweep.sweep.resolve import resolve_sweep
 from scale_sweep.verify import verify_run
 from tests.unit.raw_run import raw_run
 from tests.unit.test_verify import TRIAL, bless, named
 
-CHECKED = AnswersChecked(operation="range", whole=20, counted=9, compared=7, devices="0-6")
+CHECKED = AnswersChecked(operation="range", whole=20, counted=9, compared=7, within=5, devices="0-6")
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +43,27 @@ def write_rows(run: Path, rows: list[dict[str, str]]) -> None:
         out.writeheader()
         out.writerows(rows)
     bless(run)
+
+
+@pytest.mark.parametrize(
+    ("within", "words"),
+    [
+        (0, "range: no content of an answer in the window was compared, so all of them may be wrong"),
+        (1, "range: 1 answer in the window compared: up to 95 % of all may be wrong (95 %)"),
+        (5, "range: 5 answers in the window compared: up to 45 % of all may be wrong (95 %)"),
+        (19, "range: 19 answers in the window compared: up to 15 % of all may be wrong (95 %)"),
+        (20, ""),
+        (None, ""),
+    ],
+)
+def test_a_trial_of_few_compared_answers_is_cautioned(within, words):
+    facts = TrialFacts(answers=(replace(CHECKED, within=within),))
+    assert hidden(facts) == ((words,) if words else ())
+
+
+def test_the_caution_is_a_reason_of_each_trial(original):
+    verdict = json.loads((original / TRIAL / "trial.json").read_text())["verdict"]
+    assert any(reason.startswith("range: 5 answers in the window compared") for reason in verdict["reasons"]), verdict
 
 
 def test_an_untouched_run_of_reads_agrees(run):

@@ -143,7 +143,7 @@ def _merge_operation(parts: Sequence[OperationSummary]) -> OperationSummary:
         return merge_latencies(known) if known else None
 
     sums: dict[str, Any] = {name: sum(getattr(p, name) for p in parts) for name in added}
-    answers = ("rows_window", "values_window", "bytes_window", "empty_window", "failed")
+    answers = ("rows_window", "values_window", "bytes_window", "empty_window", "failed", "check_cpu_s")
     sums |= {name: _sum_if_known([getattr(p, name) for p in parts]) for name in answers}
     slowest = [p.slowest_worker_s for p in parts if p.slowest_worker_s is not None]
     sums["slowest_worker_s"] = max(slowest, default=None)

@@ -62,7 +62,7 @@ class ReportedAnswer:
     value: float | None
     rows: int
     in_window: bool
-    content: tuple[str, ...] = ()
+    content: Sequence[str] = ()
     parts: int = 0
 
 
@@ -142,7 +142,15 @@ def _latency(raw: Mapping[str, Any]) -> Latency:
 def _operation(raw: Mapping[str, Any], window_s: float) -> OperationSummary:
     times: dict[str, Any] = {name: _latency(raw[name]) if raw.get(name) else None for name in ("response", "service")}
     plain = [name for name in OperationSummary.__dataclass_fields__ if name not in times and name != "window_s"]
-    later = ("rows_window", "values_window", "bytes_window", "empty_window", "slowest_worker_s", "failed")
+    later = (
+        "rows_window",
+        "values_window",
+        "bytes_window",
+        "empty_window",
+        "slowest_worker_s",
+        "failed",
+        "check_cpu_s",
+    )
     values: dict[str, Any] = {n: raw.get(n) if n in later else raw[n] for n in plain}
     return OperationSummary(**values, window_s=window_s, **times)
 

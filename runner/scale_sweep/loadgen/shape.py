@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -29,8 +29,8 @@ def fits(value: Any, kind: Any) -> bool:
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
         return any(fits(value, one) for one in inner)
-    if origin is tuple:
-        return isinstance(value, tuple) and all(fits(one, inner[0]) for one in value)
+    if origin is not None and issubclass(origin, Sequence):
+        return isinstance(value, origin) and all(fits(one, inner[0]) for one in value)
     if origin is not None and issubclass(origin, Mapping):
         return isinstance(value, Mapping) and all(fits(k, inner[0]) and fits(v, inner[1]) for k, v in value.items())
     if is_dataclass(kind):

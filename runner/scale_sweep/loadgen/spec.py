@@ -12,8 +12,9 @@ from scale_sweep.model import Load, LoadSummary, Trial, Work
 PROTOCOL = "1"
 PRELOAD_ROWS_PER_REQUEST = 10_000
 SEED_END = 2**52  # the load generator takes up to 9e15
-CHECK_MS = "500"  # one answer of each operation in this time: two drawn moments are at most a second apart
-CHECK_CPU_SHARE = "0.01"  # of the CPU time of the load generator, for the requests whose answers are checked
+CHECKED = 80.0  # answers of each operation in a window: 60 at least, so that a lie in 1 of 20 is found in 95 %
+CHECKED_SHORT = 30.0  # in a window of few seconds, from 20 on of which nothing is cautioned
+CHECKED_PER_S = 4.0  # in between
 
 
 def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
@@ -39,7 +40,14 @@ def _reads(trial: Trial) -> dict[str, str]:
     would ask for the devices that the first one misses.
     """
     read_seed = _drawn_seed(f"{trial.seed} reads {trial.order}")
-    return {"read_seed": str(read_seed), "check_ms": CHECK_MS, "check_cpu_share": CHECK_CPU_SHARE}
+    return {"read_seed": str(read_seed), "check_per_s": f"{checks_per_s(trial.load.duration_s):g}"}
+
+
+def checks_per_s(window_s: float | None) -> float:
+    """Answers of each operation that are checked in a second of a window. None: its length is not known before."""
+    if window_s is None:
+        return CHECKED_PER_S
+    return min(max(CHECKED_PER_S * window_s, CHECKED_SHORT), CHECKED) / window_s
 
 
 def _drawn_seed(text: str) -> int:
@@ -59,7 +67,7 @@ def search_spec(
     lines = {key: value for key, value in _load(load).items() if key != "request_timeout_s"}
     if after is None:
         return {**rest, **lines}
-    quiet = {key: "0" for key in ("check_ms", "check_every") if key in spec}
+    quiet = {key: "0" for key in ("check_per_s", "check_every") if key in spec}
     arrivals = {"arrival_seed": str(_drawn_seed(f"{spec['arrival_seed']} step {number}"))}
     return {**rest, **lines, **quiet, **arrivals, "first_row": _first_row(after)}
 

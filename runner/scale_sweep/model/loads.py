@@ -64,7 +64,8 @@ class OperationSummary:
     window. response, service: None if the load has one operation, whose times are the summary's own. window_s: of the
     whole window. The window's answers contained these rows, values and bytes, and `empty` of them no row; None for an
     operation that reads nothing, and if the load generator does not report it. failed: requests that were given up.
-    slowest_worker_s: the longest sum of one worker's service times in the window."""
+    slowest_worker_s: the longest sum of one worker's service times in the window. check_cpu_s: CPU time of the load
+    generator for the requests whose answers were checked."""
 
     name: str
     unit: str
@@ -83,6 +84,7 @@ class OperationSummary:
     window_s: float | None = None
     failed: int | None = None
     slowest_worker_s: float | None = None
+    check_cpu_s: float | None = None
 
 
 FINISHED = ("ok", "errors")  # outcomes of a load that ran to its end; "errors": requests failed and were counted

@@ -246,15 +246,17 @@ class Preloaded:
 @dataclass(frozen=True, kw_only=True)
 class AnswersChecked:
     """The number of an operation's answers that were compared with the right ones: complete answers before the window,
-    and the number of rows of those within the load. compared: of the latter, those whose whole content was. wrong:
-    sentences about the first that differ. devices: those whose values were compared, as ranges (0-3,7); "": not known.
-    tested_rows: rows that these queries compare with bounds; passed_rows: those within
-    them."""
+    and the number of rows of those within the load. compared: of the latter, those whose whole content was; within: of
+    those, the ones in the window; None: not known. seconds: for that comparison, after the load. wrong: sentences about
+    the first that differ. devices: those whose values were compared, as ranges (0-3,7); "": not known. tested_rows:
+    rows that these queries compare with bounds; passed_rows: those within them."""
 
     operation: str
     whole: int = 0
     counted: int = 0
     compared: int = 0
+    within: int | None = None
+    seconds: float = 0.0
     wrong: tuple[str, ...] = ()
     devices: str = ""
     tested_rows: int = 0
@@ -267,9 +269,10 @@ class OperationFigures:
     acknowledged, None if it does not write. read_*: rows, values and megabytes in the answers, None if it does not
     read. empty: answers without a row. errors: in all phases. checked_before, checked_within: answers that were
     compared with the right ones, before the load and of the load; checked_rows: of the load, only by their number of
-    rows. checked_devices: whose values were compared, as ranges. passed_percent: of the rows that those queries compare
-    with bounds, the share within them; None: there is no bound. *_ms: by the name of the quantile (min, mean, p10 ...
-    p999, max); empty if not known."""
+    rows. checked_devices: whose values were compared, as ranges. check_cpu_s: CPU time of the load generator
+    for the requests whose answers were compared; check_s: for the comparison, after the load. passed_percent: of the
+    rows that those queries compare with bounds, the share within them; None: there is no bound. *_ms: by the name of
+    the quantile (min, mean, p10 ... p999, max); empty if not known."""
 
     weight: float
     window_s: float | None = None
@@ -285,6 +288,8 @@ class OperationFigures:
     checked_within: int | None = None
     checked_rows: int | None = None
     checked_devices: str = ""
+    check_cpu_s: float | None = None
+    check_s: float | None = None
     passed_percent: float | None = None
     response_ms: Mapping[str, float | None] = field(default_factory=dict)
     service_ms: Mapping[str, float | None] = field(default_factory=dict)

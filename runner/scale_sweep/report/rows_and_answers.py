@@ -67,16 +67,19 @@ _HEADERS = (
     "Of the load, rows counted",
     "Devices",
     "Rows within the bounds",
+    "CPU, s",
+    "After the load, s",
 )
 _NOTE = (
-    "devices: those whose values were compared; rows within the bounds: of those that these queries compare with them"
+    "devices: those whose values were compared; rows within the bounds: of those that these queries compare with them. "
+    "CPU of the load generator for these requests, seconds after the load for the comparison"
 )
 
 
 def checks_table(run: StoredRun) -> Table:
     """The numbers of compared answers of each operation that reads, over all trials."""
     work, note = run.plan.sweep.work, f"answers of all trials that were compared with the right ones; {_NOTE}"
-    return _table("Answers checked", work, run.results, f"{note}, mean over the trials")
+    return _table("Answers checked", work, run.results, f"{note}; bounds: mean over the trials")
 
 
 def trial_checks_table(result: TrialResult) -> Table:
@@ -122,8 +125,12 @@ def _row(work: Work, operation: Operation, results: Sequence[TrialResult]) -> tu
         f"{sum(one.checked_rows or 0 for one in known):,}",
         f"{len(devices):,} of {work.data.tables:,}",
         _percent(mean(one.passed_percent for one in known)),
+        *(
+            short(sum(taken)) if (taken := [s for s in each if s is not None]) else ABSENT
+            for each in ([one.check_cpu_s for one in known], [one.check_s for one in known])
+        ),
     )
-    unknown = ("unchecked" if operation_of(operation.kind_name).answers == "unchecked" else ABSENT, *[ABSENT] * 4)
+    unknown = ("unchecked" if operation_of(operation.kind_name).answers == "unchecked" else ABSENT, *[ABSENT] * 6)
     return (operation.name, operation.kind_name, parameters or ABSENT, *(cells if known else unknown))
 
 

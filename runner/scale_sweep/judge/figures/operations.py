@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from scale_sweep.base.units import counted
 from scale_sweep.experiment.work import units_of_request
-from scale_sweep.judge.verdict import OfferedOperation
+from scale_sweep.judge.figures.trial_facts import TrialFacts
+from scale_sweep.judge.verdict import COMPARED_LEAST, OfferedOperation
 from scale_sweep.model import AnswersChecked, Latency, LoadSummary, OperationFigures, OperationSummary, Trial
 
 _QUANTILES = ("min", "mean", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
@@ -30,8 +32,27 @@ def _checked(figures: OperationFigures, answers: AnswersChecked | None) -> Opera
         checked_within=answers.compared,
         checked_rows=answers.counted - answers.compared,
         checked_devices=answers.devices,
+        check_s=answers.seconds,
         passed_percent=100 * answers.passed_rows / answers.tested_rows if answers.tested_rows else None,
     )
+
+
+def hidden(facts: TrialFacts) -> tuple[str, ...]:
+    """Operations of whose answers so few were compared that many wrong ones may have stayed unseen."""
+    known = {one.operation: one.within for one in facts.answers if one.within is not None}
+    return tuple(_hidden(name, count) for name, count in known.items() if count < COMPARED_LEAST)
+
+
+def _hidden(name: str, count: int) -> str:
+    if not count:
+        return f"{name}: no content of an answer in the window was compared, so all of them may be wrong"
+    share = f"{100 * hidden_share(count):.0f} %"
+    return f"{name}: {counted(count, 'answer')} in the window compared: up to {share} of all may be wrong (95 %)"
+
+
+def hidden_share(count: int) -> float:
+    """The largest share of wrong answers of which so many drawn ones are all right in 5 of 100 trials."""
+    return float(1 - 0.05 ** (1 / count))
 
 
 def offered_of(trial: Trial, summary: LoadSummary) -> tuple[OfferedOperation, ...]:
@@ -71,6 +92,7 @@ def _of(one: OperationSummary) -> OperationFigures:
         read_mb_per_s=_mega(rate(one.bytes_window)),
         errors=one.errors,
         empty=one.empty_window,
+        check_cpu_s=one.check_cpu_s,
         response_ms=_times(one.response),
         service_ms=_times(one.service),
     )

@@ -14,7 +14,7 @@ from scale_sweep.experiment.work import miscounted, stores
 from scale_sweep.experiment.work.sums import wrong_rows
 from scale_sweep.judge.figures.measurement import commits_in_window, measurement
 from scale_sweep.judge.figures.occupied import occupied_of
-from scale_sweep.judge.figures.operations import offered_of
+from scale_sweep.judge.figures.operations import hidden, offered_of
 from scale_sweep.judge.figures.rated import RatedInterval, rated_intervals
 from scale_sweep.judge.figures.resource_use import halves_of, resources_of, second_uses, window_use
 from scale_sweep.judge.figures.trial_facts import TrialFacts, unfinished, whole_intervals
@@ -55,6 +55,7 @@ def evidence(trial: Trial, facts: TrialFacts, m: Measurement) -> Evidence:
         overdue=s.overdue if s is not None and (trial.load.rate or trial.work.paced) else None,
         warmup=_not_level(trial, rated) if has_window else "",
         left_out=facts.summed.note if facts.summed else "",
+        hidden=hidden(facts),
         transient=_passed_over(facts, resources.unit),
         offered=offered_of(trial, s) if s is not None else (),
         halves=halves_of(facts.samples, inside) if has_window else None,

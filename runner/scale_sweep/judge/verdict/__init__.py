@@ -43,9 +43,10 @@ from scale_sweep.judge.verdict.steady import (
     steadiness,
     troubles,
 )
-from scale_sweep.judge.verdict.thresholds import LEVEL_PERCENT, STALLED_SHARE
+from scale_sweep.judge.verdict.thresholds import COMPARED_LEAST, LEVEL_PERCENT, STALLED_SHARE
 
 __all__ = [
+    "COMPARED_LEAST",
     "LEVEL_PERCENT",
     "STALLED_SHARE",
     "Evidence",

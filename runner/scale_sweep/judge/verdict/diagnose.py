@@ -101,8 +101,7 @@ def caveats(evidence: Evidence) -> tuple[str, ...]:
             "the method has no answers, so no row was acknowledged and there are no response times: of "
             f"{counted(m.rows_sent, 'row')} sent the database counted {m.rows_counted or 0:,}; the rate uses that count"
         )
-    if evidence.left_out:
-        sentences.append(evidence.left_out)
+    sentences += [*evidence.hidden, *filter(None, [evidence.left_out])]
     if evidence.overdue:
         sentences.append(f"when the window ended, {counted(evidence.overdue, 'due request')} had no answer")
     if evidence.warmup:

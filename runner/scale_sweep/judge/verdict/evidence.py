@@ -231,8 +231,9 @@ class Evidence:
     later than the warm-up's end; "" if it did not. warmup: that it ended at its bound and the rate was not level; "" if
     it was. claims: the window is long enough to claim the long-run rate; else the rules of a short window apply.
     offered: the operations with a rate of their own. left_out: which stored rows were not compared with those that were
-    sent, and why; "" if all were. halves: of the window; None where the server's system time and
-    page faults were not counted. occupied: None where rate and service times cannot be compared."""
+    sent, and why; "" if all were. hidden: operations of whose answers few were compared. halves: of the window; None
+    where the server's system time and page faults were not counted. occupied: None where rate and service times cannot
+    be compared."""
 
     resources: TrialResources
     measurement: Measurement
@@ -244,6 +245,7 @@ class Evidence:
     transient: str = ""
     warmup: str = ""
     left_out: str = ""
+    hidden: tuple[str, ...] = ()
     claims: bool = False
     offered: tuple[OfferedOperation, ...] = ()
     halves: tuple[LoadHalf, LoadHalf] | None = None

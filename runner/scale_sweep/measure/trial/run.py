@@ -18,7 +18,8 @@ from scale_sweep.loadgen.features import kept_by
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.spec import query_lines, trial_spec
 from scale_sweep.loadgen.split import group_specs, specs_text
-from scale_sweep.measure.trial.answers import checked_before, checked_within
+from scale_sweep.measure.trial.answers import checked_before
+from scale_sweep.measure.trial.answers_within import checked_within
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement
 from scale_sweep.measure.trial.effective import mismatches
 from scale_sweep.measure.trial.ending import ended, facts_at_first
@@ -255,10 +256,10 @@ class _RunningTrial:
 
     def _answers_within(self, reached: Reached, spec: Mapping[str, str], load: LoadHandle | None) -> None:
         """Compares the answers that the load reported, if any were compared before it."""
-        if load is None or not self._facts.answers or not load.answers:
-            return
         summary, texts = self._facts.summary, self._texts()
-        written = summary.rows_acked + summary.rows_failed + summary.rows_unanswered if summary else 0
+        if load is None or summary is None or not self._facts.answers:
+            return
+        written = summary.rows_acked + summary.rows_failed + summary.rows_unanswered
         within = checked_within(self._order, reached, spec, texts, load.answers, self._facts.answers, written)
         self._add(AnswersCompared(answers=within))
 

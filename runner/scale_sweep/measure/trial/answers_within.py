@@ -1,0 +1,184 @@
+"""Compares the answers that came while the load ran with the right ones: by their content if it is known and no write
+of the load changes it, otherwise by their number of rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from scale_sweep.experiment.work import queries_of, ranked
+from scale_sweep.experiment.work.answers import difference, grows, is_nothing
+from scale_sweep.experiment.work.columns import Right
+from scale_sweep.experiment.work.devices import as_text, from_text
+from scale_sweep.loadgen.content import content_of
+from scale_sweep.loadgen.protocol import ReportedAnswer
+from scale_sweep.loadgen.rows import tables_of
+from scale_sweep.measure.trial.answers import (
+    ASK_S,
+    WRONG_MAX,
+    Made,
+    affordable,
+    draw_words,
+    numbered,
+    resolved,
+    right_of,
+)
+from scale_sweep.measure.trial.order import TrialOrder
+from scale_sweep.measure.trial.provision import Reached
+from scale_sweep.measure.trial.waiting import ask
+from scale_sweep.model import AnswersChecked, Cells, Drawn, Query, Work
+
+COUNTED_MAX = 200  # answers of one operation of which only the rows are counted again
+Asked = tuple[ReportedAnswer, Drawn]
+
+
+def checked_within(
+    order: TrialOrder,
+    reached: Reached,
+    spec: Mapping[str, str],
+    texts: Mapping[str, str],
+    answers: Sequence[ReportedAnswer],
+    before: Sequence[AnswersChecked],
+    written: int,
+) -> tuple[AnswersChecked, ...]:
+    """The earlier check, with the answers that the load generator reported during the load. texts: as in the earlier
+    check. written: rows that the load sent, which an answer may contain. Raises LoadError or TargetError."""
+    work = order.trial.work
+    queries = queries_of(work)
+    tables = ask(reached, lambda: tables_of(order.program, spec, reached.address.secret), ASK_S)
+    made, checks = Made(order.program, spec), []
+    for check in before:
+        query, begun = queries[check.operation], time.monotonic()
+        reported = [
+            (answer, resolved(query, _drawn(query, answer, work), tables))
+            for answer in answers
+            if answer.operation == check.operation
+        ]
+        comparing = _Comparing(
+            query=query,
+            text=texts[check.operation],
+            has_writes=len(queries) < len(work.operations),
+            names=tables.names,
+            written=written,
+            reached=reached,
+        )
+        after = replace(check, within=0)
+        for portion in _portions(query, work, reported):
+            right, (tested, passed) = right_of(made, query, work, [drawn for _, drawn in portion])
+            after = comparing.added(after, portion, right)
+            after = replace(after, tested_rows=after.tested_rows + tested, passed_rows=after.passed_rows + passed)
+        checks.append(replace(after, seconds=time.monotonic() - begun))
+    return tuple(checks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Comparing:
+    """How the answers of one operation are compared. names: of the tables. written: rows that the load sent."""
+
+    query: Query
+    text: str
+    has_writes: bool
+    names: Sequence[str]
+    written: int
+    reached: Reached
+
+    def added(self, check: AnswersChecked, reported: Sequence[Asked], right: Sequence[Right | None]) -> AnswersChecked:
+        """The check with these answers. right: to each; None: several are right."""
+        known = [
+            (answer, drawn, rows) for (answer, drawn), rows in zip(reported, right, strict=True) if rows is not None
+        ]
+        whole = [one[:2] for one in known if is_compared(self.query, one[0], has_writes=self.has_writes)]
+        wrong = [f"{check.operation} {draw_words(one[1], ())}: {why}" for one in known if (why := self._wrong(*one))]
+        devices = {device for _, drawn in whole for device in drawn.devices}
+        return replace(
+            check,
+            counted=check.counted + len(known),
+            compared=check.compared + len(whole),
+            within=(check.within or 0) + sum(answer.in_window for answer, _ in whole),
+            wrong=(*check.wrong, *wrong)[:WRONG_MAX],
+            devices=as_text(from_text(check.devices) | devices),
+        )
+
+    def _wrong(self, answer: ReportedAnswer, drawn: Drawn, right: Right) -> str:
+        """The difference in a few words; "" if the answer is right."""
+        came = None
+        if is_compared(self.query, answer, has_writes=self.has_writes):
+            came = _handed(self.reached, self.query, self.text, drawn, self.names, answer)
+        if isinstance(came, str):
+            return came
+        return Within(
+            query=self.query, answer=answer, right=right, came=came, names=self.names, written=self.written
+        ).wrong()
+
+
+def _portions(query: Query, work: Work, reported: Sequence[Asked]) -> Iterator[Sequence[Asked]]:
+    """All answers whose content is known, as many at a time as fit into the memory; then some of the others, spread
+    over the load."""
+    known = [pair for pair in reported if pair[0].content]
+    while known:
+        count = len(affordable(query, work, [drawn for _, drawn in known]))
+        yield known[:count]
+        known = known[count:]
+    yield _spread(query, work, [pair for pair in reported if not pair[0].content])
+
+
+def _spread(query: Query, work: Work, reported: Sequence[Asked]) -> Sequence[Asked]:
+    """As many as are affordable, spread over the load."""
+    step = -(-len(reported) // COUNTED_MAX) or 1
+    while len(chosen := reported[::step]) > 1 and len(affordable(query, work, [one for _, one in chosen])) < len(
+        chosen
+    ):
+        step *= 2
+    return chosen
+
+
+def _drawn(query: Query, answer: ReportedAnswer, work: Work) -> Drawn:
+    """The draw of an answer. A moment lasts until the next row."""
+    start = answer.from_ms or 0
+    end = start + work.data.step_ms if query.when == "at" else answer.to_ms or 0
+    return Drawn(devices=answer.devices, from_ms=start, to_ms=end, value=answer.value or 0.0)
+
+
+def _handed(
+    reached: Reached, query: Query, text: str, drawn: Drawn, names: Sequence[str], answer: ReportedAnswer
+) -> Sequence[Cells] | str:
+    """The rows of the content; if it is no answer to the query, a sentence that says so."""
+    try:
+        return reached.session.rows_handed(query, text, drawn, names, content_of(answer))
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        return f"an answer that came while the load ran cannot be read: {error}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Within:
+    """An answer, and the right one to its draw. came: the rows of its content; None if it is not compared. names: of
+    the tables. written: rows that the load sent, which an answer may contain."""
+
+    query: Query
+    answer: ReportedAnswer
+    right: Right
+    came: Sequence[Cells] | None
+    names: Sequence[str]
+    written: int
+
+    def wrong(self) -> str:
+        """The difference in a few words; "" if the answer is right."""
+        more = self.right.optional_rows + (self.written if grows(self.query) else 0)
+        least = ranked.rows_of(self.query, self.right) - self.right.optional_rows
+        if not 0 <= self.answer.rows - least <= more and not is_nothing(self.query, self.right):
+            return f"{self.answer.rows:,} rows came while the load ran, {_right_count(least, more)}"
+        if self.came is None:
+            return ""
+        why = difference(self.query, self.right, numbered(self.query, self.came, self.names))
+        return f"{why} (while the load ran)" if why else ""
+
+
+def is_compared(query: Query, answer: ReportedAnswer, *, has_writes: bool) -> bool:
+    """True if the content is known and no write of the load may change it. has_writes: the load sends rows."""
+    return bool(answer.content) and (query.when != "always" or not has_writes)
+
+
+def _right_count(least: int, more: int) -> str:
+    """The right number of rows: more of them may come where the load writes, and where rows are optional."""
+    return f"{least:,} to {least + more:,} are right" if more else f"{least:,} are right"
