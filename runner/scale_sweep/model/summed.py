@@ -31,21 +31,25 @@ class RowsSummed:
     figures: their names: rows, first, last and times (ns since the first timestamp of the load: the least, the greatest
     and their sum), steps (ns in which rows follow each other by at most one step); of a column, as COLUMN.values (that
     are not NULL), COLUMN.sum, COLUMN.least, COLUMN.greatest and COLUMN.timed (the sum of each value times the ms since
-    the first timestamp). of_tables: tables of the load. rows: those compared. note: why not all tables were compared,
-    or none; "" if all were. seconds: for all of it.
+    the first timestamp). of_tables: tables of the load. each: tables compared one by one, if `tables` has
+    not all of them, but some and those that differ. rows: those compared. note: why not all tables were compared,
+    or none; "" if all were. wrong_tags: sentences about the first
+    devices whose rows are stored with other tags. seconds: for all of it.
     """
 
     figures: tuple[str, ...] = ()
     tables: tuple[TableSums, ...] = ()
     of_tables: int = 0
+    each: int = 0
     rows: int = 0
     note: str = ""
+    wrong_tags: tuple[str, ...] = ()
     seconds: float = 0.0
 
     @property
     def tables_compared(self) -> int:
         """Their number, without the entry of all tables together."""
-        return sum(one.table is not None for one in self.tables)
+        return self.each or sum(one.table is not None for one in self.tables)
 
 
 @dataclass(frozen=True, kw_only=True)

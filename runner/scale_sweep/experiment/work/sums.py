@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -144,7 +144,25 @@ def wrong_rows(summed: RowsSummed | None) -> tuple[str, ...]:
     differing = [(one, sentences) for one, sentences in sentences_of if sentences]
     tables = sum(one.table is not None for one, _ in differing)
     more = f" ({tables:,} of {summed.tables_compared:,} tables compared differ)" if tables else ""
-    return tuple(f"{_whose(one)}: {'; '.join(sentences[:2])}{more}" for one, sentences in differing[:WRONG_MAX])
+    figures = (f"{_whose(one)}: {'; '.join(sentences[:2])}{more}" for one, sentences in differing[:WRONG_MAX])
+    return (*figures, *summed.wrong_tags)
+
+
+def wrong_tags(
+    names: Sequence[str], right: Mapping[str, Sequence[str]], stored: Mapping[str, Set[Any]]
+) -> Iterator[str]:
+    """Sentences about the devices whose rows have other tags. right: of each device, in the order of the names."""
+    for device, wanted in right.items():
+        held = stored.get(device, frozenset())
+        if held != {tuple(wanted)}:
+            some = [", ".join(map("=".join, zip(names, one, strict=True))) for one in sorted(held)[:2]]
+            sent = ", ".join(map("=".join, zip(names, wanted, strict=True)))
+            yield f"device {device}: tags: stored {' and '.join(some) or 'none'}, sent {sent}"
+
+
+def differs(figures: Sequence[str], one: TableSums) -> bool:
+    """Whether a figure of the table is further from the right one than it may be."""
+    return any(True for _ in _differing(figures, one))
 
 
 def _differing(names: Sequence[str], one: TableSums) -> Iterator[str]:

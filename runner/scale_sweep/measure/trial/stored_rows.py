@@ -17,21 +17,34 @@ from functools import partial
 from typing import Any
 
 from scale_sweep.experiment.work import stores
-from scale_sweep.experiment.work.sums import UNREADABLE, RightFigures, figures_of, right_figures, steps_ns, table_sums
-from scale_sweep.loadgen.rows import tables_of
+from scale_sweep.experiment.work.sums import (
+    ALL,
+    UNREADABLE,
+    WRONG_MAX,
+    RightFigures,
+    column_types,
+    differs,
+    figures_of,
+    right_figures,
+    steps_ns,
+    table_sums,
+    wrong_tags,
+)
+from scale_sweep.loadgen.rows import Tables, tables_of
 from scale_sweep.loadgen.verbs import TableRun, sums_of
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import Reached
 from scale_sweep.measure.trial.waiting import ask, count_s
-from scale_sweep.model import Counted, LoadSummary, RowsSummed, TableSums, Trial
+from scale_sweep.model import Counted, LoadSummary, RowsSummed, TableSums, Trial, Workload
 from scale_sweep.server.targets import Facts
 
-TABLES_MAX = 1000  # compared one by one; of more, DRAWN are, and all together
+TABLES_MAX = 1000  # whose figures are all kept; of more, those of DRAWN and of the tables that differ
 DRAWN = 200
 FIGURES_MAX = 200_000  # of the tables compared one by one: 75 bytes each at most, of the 16 MB of facts.json
 SHARE = 0.1  # of the time since the trial began; what would take longer is left out
 LEAST_S = 2.0
 NAMES_S = 300.0
+EACH_MAX = 5_000_000  # figures of all tables, if they are compared one by one; of more, all together are
 TOGETHER = ""  # the name of all tables together
 NAMED_MAX = 200  # tables: a database adds up all of its rows for a question about more
 FIRST_SHARE = 0.1  # of the time is for the first portion, by the estimate
@@ -53,7 +66,7 @@ def rows_summed(
 
     spent_s: the time of the trial so far, which bounds that of the comparison. Raises LoadError or TargetError.
     """
-    trial, begun = order.trial, time.monotonic()
+    trial, begun, results = order.trial, time.monotonic(), list[TableSums]()
     if summary is None or not trial.load.is_ours or not stores(trial.work) or not facts.sums:
         return None
     tables = trial.work.data.tables
@@ -62,37 +75,72 @@ def rows_summed(
     rows = _rows_by_table(summary.table_rows or (), tables)
     figures = figures_of(trial.work.data, facts.sums)
     comparison = _comparison(trial, facts, rows, spent_s, _tables_max(figures))
-    names = ask(reached, lambda: tables_of(order.program, spec, reached.address.secret), NAMES_S).names
+    named = ask(reached, lambda: tables_of(order.program, spec, reached.address.secret), NAMES_S)
     limit_s = count_s(sum(rows))
 
     def compared(tables: Sequence[int]) -> Iterator[TableSums]:
         """The figures of each of these tables; of all together, if there are none."""
-        groups: list[Sequence[TableRun]] = [[(table, 1, rows[table])] for table in tables]
-        groups = groups or [summary.table_rows or ()]
+        one_by_one: list[Sequence[TableRun]] = [[(table, 1, rows[table])] for table in tables]
+        groups = one_by_one or [summary.table_rows or ()]
         decimal = trial.subject.method in facts.decimal_methods
         distinct = counted is not None and counted.is_distinct
         right = sums_of(order.program, spec, groups, decimal=decimal, distinct=distinct)
-        devices = [names[table] for table in tables]
+        devices = [named.names[table] for table in tables]
         stored = _stored(reached, devices, devices or (TOGETHER,), figures, limit_s)
         whose = zip(tables, devices, strict=True) if tables else [(None, TOGETHER)]
         for (table, key), line, group in zip(whose, right, groups, strict=True):
             yield table_sums(table, key, figures, _right(trial, facts, line, group), stored.get(key, {}))
 
-    results: list[TableSums] = []
     while some := next_tables(comparison, len(results), time.monotonic() - begun):
         results += compared(some)
     results.sort(key=lambda one: one.table or 0)
     took_s, done = time.monotonic() - begun, len(results)
-    if is_together := fits_together(comparison, done, took_s):
+    is_together = fits_together(comparison, done, took_s)
+    if others := _others(comparison, len(figures)) if is_together else []:
+        differing = (one for one in compared(others) if differs(figures, one))
+        results += itertools.islice(differing, _tables_max(figures) - done)
+    elif is_together:
         results += compared(())
+    note = "" if others else _left_out(comparison, done, took_s, is_together=is_together)
+    tags, wrong = _compared_tags(reached, facts, named, rows, limit_s)
     return RowsSummed(
         figures=figures,
         tables=tuple(results),
         of_tables=tables,
+        each=done + len(others) if others else 0,
         rows=sum(rows) if is_together else sum(rows[table] for table in comparison.order[:done]),
-        note=_left_out(comparison, done, took_s, is_together=is_together),
+        note="; ".join(filter(None, [note, *_unseen(trial.work.data, facts), tags])),
+        wrong_tags=wrong,
         seconds=time.monotonic() - begun,
     )
+
+
+def _compared_tags(
+    reached: Reached, facts: Facts, named: Tables, rows: Sequence[int], limit_s: float
+) -> tuple[str, tuple[str, ...]]:
+    """That the tags of the rows are not compared, and sentences about the first that differ."""
+    if not facts.stores_tags or not named.tags:
+        return "", ()
+    stored = ask(reached, partial(reached.session.stored_tags, list(named.tags)), limit_s)
+    if stored is None:
+        return "tags: not compared", ()
+    right = {name: tags for name, count, *tags in zip(named.names, rows, *named.tags.values(), strict=True) if count}
+    return "", tuple(itertools.islice(wrong_tags(list(named.tags), right, stored), WRONG_MAX))
+
+
+def _others(comparison: ComparisonPlan, figures: int) -> Sequence[int]:
+    """The tables that are not in the order, if the figures of all are few enough to compare them one by one."""
+    held = {table for table, count in enumerate(comparison.rows) if count}
+    return sorted(held - set(comparison.order)) if len(held) * figures <= EACH_MAX else []
+
+
+def _unseen(data: Workload, facts: Facts) -> Iterator[str]:
+    """Sentences about changes that no figure shows."""
+    kinds = column_types(data)
+    if texts := [name for name in kinds if f"{name}.sum" not in figures_of(data, ALL)]:
+        yield f"values of {', '.join(texts)}: not compared, but which of them are NULL"
+    if "timed" not in facts.sums and len(texts) < len(kinds):
+        yield "values that change places within a device: not compared"
 
 
 def _stored(
@@ -142,7 +190,7 @@ def _comparison(trial: Trial, facts: Facts, rows: Sequence[int], spent_s: float,
     has_more = len(held) > min(TABLES_MAX, tables_max)
     some = min(DRAWN, tables_max) if has_more else len(held)
     return ComparisonPlan(
-        order=random.Random(f"{trial.seed} sums").sample(held, some),
+        order=random.Random(f"{trial.seed} sums {trial.order}").sample(held, some),
         rows=rows,
         has_more=has_more,
         rows_per_s=facts.sums_per_core_s * max(1.0, trial.cores or 1.0) / (len(trial.work.data.columns) + 1),

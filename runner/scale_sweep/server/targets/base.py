@@ -9,7 +9,7 @@ import math
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from scale_sweep.base.errors import TargetError
@@ -115,6 +115,11 @@ class Session(ABC):
         together, by "", if there are none. Times are in ns since the first timestamp of the load. A device without rows
         is left out, and a sum of no values is None."""
         return {}
+
+    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
+        """The texts of the tags of these names with which the rows of each device are stored: one tuple, if all its
+        rows have the same; "" for none. None: this is not asked."""
+        return None
 
     def settle(self) -> None:
         """Called after the preload: returns when the server is at rest, so that reads do not compete with its

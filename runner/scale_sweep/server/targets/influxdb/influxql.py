@@ -5,7 +5,8 @@ Refuses to know settings or how a database is made: each version has its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import collections
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,13 @@ class InfluxqlSession(Session):
                 device = one.get("tags", {}).get(series.DEVICE, "")
                 by_device.setdefault(device, {}).update(figures_found(statement, one["values"][0], data))
         return {device: completed(figures, data) for device, figures in by_device.items()}
+
+    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]]:
+        """The tags of each series."""
+        column, tags_of = next(iter(series.columns_of(self._trial.work.data))), collections.defaultdict(set)
+        for one in self._series(f'SELECT first("{column}") FROM "{series.MEASUREMENT}" GROUP BY *'):
+            tags_of[one["tags"][series.DEVICE]].add(tuple(str(one["tags"].get(name) or "") for name in names))
+        return tags_of
 
     def answers(self, questions: Sequence[tuple[str, Drawn]], names: Sequence[str]) -> tuple[tuple[Cells, ...], ...]:
         return tuple(tuple(rows_of(text, self._series(filled(text, one, names, str)))) for text, one in questions)

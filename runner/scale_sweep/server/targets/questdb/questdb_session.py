@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
@@ -187,6 +188,14 @@ class QuestdbSession(Session):
             )
             by_device |= {str(device): (int(n), int(first) / 1000, int(last) / 1000) for device, n, first, last in rows}
         return series.counted(by_device, self._trial.work.data)
+
+    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]]:
+        """A statement for each table."""
+        columns, tags_of = ", ".join(f'"{name}"' for name in names), collections.defaultdict(set)
+        for table in series.part_names(self._trial):
+            for device, *tags in self._rows(f"SELECT DISTINCT {series.DEVICE}, {columns} FROM '{table}'"):
+                tags_of[str(device)].add(tuple("" if tag is None else str(tag) for tag in tags))
+        return tags_of
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One pass over each table, or over all together, for a statement's figures."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import collections
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from scale_sweep.base.errors import TargetError
@@ -139,6 +140,20 @@ class VictoriametricsSession(PromqlSession):
                 by_device.setdefault(device, {})[query.figure] = value
         return {device: completed(figures, self._trial.work.data) for device, figures in by_device.items()}
 
+    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
+        """The labels of the series of each column. Points over HTTP or TCP have other characters in place of some."""
+        if self._trial.subject.method in ("put", series.TELNET):
+            return None
+        labels, tags_of = ", ".join((series.DEVICE, *names)), collections.defaultdict(set)
+        for column in series.columns_of(self._trial.work.data):
+            query = SumsQuery(
+                figure="tags", column=column, outer="sum", rollup="count_over_time", more="", labels="", by_device=True
+            )
+            for one in self._answered(query, f" by ({labels})"):
+                tags = tuple(str(one["metric"].get(name, "")) for name in names)
+                tags_of[one["metric"].get(series.DEVICE, "")].add(tags)
+        return tags_of
+
     def _by_device(self, what: str, column: str) -> dict[str, float]:
         """A number of each device, over all samples of a column."""
         query = SumsQuery(
@@ -147,6 +162,12 @@ class VictoriametricsSession(PromqlSession):
         return self._over_time(query)
 
     def _over_time(self, question: SumsQuery) -> dict[str, float]:
+        grouped = f" by ({series.DEVICE})" if question.by_device else ""
+        return {
+            one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in self._answered(question, grouped)
+        }
+
+    def _answered(self, question: SumsQuery, grouped: str) -> list[Mapping[str, Any]]:
         """Over ten years from a day before the first timestamp: 3e11 rows of 1 ms.
 
         VictoriaMetrics remembers for ten seconds which series it found for a selector, even with its caches switched
@@ -157,9 +178,7 @@ class VictoriametricsSession(PromqlSession):
         end = self._trial.work.data.start_ms // 1000 + span - 86400
         labels = ",".join(filter(None, (f'question!="{time.monotonic_ns()}"', question.labels)))
         query = f"{question.rollup}({series.MEASUREMENT}_{question.column}{{{labels}}}[{span}s]{question.more})"
-        grouped = f" by ({series.DEVICE})" if question.by_device else ""
-        answer = self._at(f"{question.outer}{grouped} ({query})", str(end))
-        return {one["metric"].get(series.DEVICE, ""): float(one["value"][1]) for one in answer}
+        return self._at(f"{question.outer}{grouped} ({query})", str(end))
 
 
 def _lost(counters: Mapping[str, float]) -> dict[str, float]:
