@@ -40,7 +40,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "runs",
             "Watch a sweep that runs in another terminal of this machine; Ctrl-C ends the watching, not the sweep.",
         ),
-        "resume": ("sweeps", "Continue an interrupted run: keep the finished trials, and measure the others."),
+        "resume": ("resuming", "Continue an interrupted run: keep the finished trials, and measure the others."),
         "ab": (
             "ab",
             "Measure two variants in turn on this machine, in blocks of A B B A, and test whether B is slower.",

@@ -21,6 +21,7 @@ from scale_sweep.plan.preparing import (
     Prepared,
     ServerChoice,
     default_data_dir,
+    own_runs,
     prepare,
     prepare_ab,
     prepare_again,
@@ -56,9 +57,11 @@ __all__ = [
 
 
 def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
-    """Opens a new run's directory. Raises StoreError if it cannot be written."""
+    """Opens a new run's directory, noted in this user's state. Raises StoreError or PreflightError if it
+    cannot be written."""
     now = datetime.datetime.now(datetime.UTC)
     name = stamped(_slug(prepared.plan.sweep), now)
+    own_runs.remember(name, prepared.plan, prepared.hosts)
     return RunWriter(Held(new_folder(prepared.results / name)), prepared.plan, _manifest(prepared, command, now))
 
 
@@ -154,6 +157,7 @@ def _execute(
         ram=prepared.ram,
         held_bytes=prepared.held_bytes,
         place=place,
+        before_stored=own_runs.growing(writer.original_name, writer.plan, prepared.hosts),
     )
     checks = RefusesSameServer(prepared.plan, prepared.choices)
     return executing.execute(execution, writer, (*sinks, checks), say)

@@ -1,4 +1,4 @@
-"""`scale sweep` and `scale resume`."""
+"""`scale sweep`, and its parts that `scale ab` and `scale resume` share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import typer
 from scale_sweep.base.errors import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, UsageError
 from scale_sweep.base.units import counted, format_seconds
 from scale_sweep.cli import completion
-from scale_sweep.cli.arguments import NEW_RESULTS, RESULTS, RUN, confirm_format, from_flags
+from scale_sweep.cli.arguments import NEW_RESULTS, confirm_format, from_flags
 from scale_sweep.cli.fleet_flags import FleetFlags
 from scale_sweep.cli.options import Flags, with_settings
 from scale_sweep.cli.sweep_help import SweepHelp
@@ -72,7 +72,6 @@ def register(app: typer.Typer) -> None:
     app.command("sweep", cls=SweepHelp, epilog="Example: scale sweep cpu --cores 1..all --replicates 3")(
         with_settings(from_flags(sweep))
     )
-    app.command("resume", epilog="Example: scale resume last")(resume)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,47 +120,6 @@ def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
     run_and_show(prepared, writer, request.as_json, 0 if request.no_metrics else request.metrics_port)
 
 
-def resume(
-    run: RUN,
-    results: RESULTS = Path("results"),
-    as_json: JSON = False,
-    yes: YES = False,
-    metrics_port: METRICS_PORT = 9464,
-    no_metrics: NO_METRICS = False,
-    with_dashboards: DASHBOARDS = False,
-) -> None:
-    """Continue an interrupted run: keep the finished trials, and measure the others."""
-    from scale_sweep.cli import compose, console, views
-    from scale_sweep.plan.preparing import refuse_blocking
-    from scale_sweep.results.store.held import Held
-    from scale_sweep.results.store.reader import find_run, read_run
-    from scale_sweep.results.store.stored import own_folder
-    from scale_sweep.verify.digests import is_finished
-
-    held = Held(find_run(results, run, own_folder))  # before it is read: another process may add trials until then
-    stored = read_run(held.run)
-    missing = len(stored.plan.trials) - len(stored.results)
-    if not missing and is_finished(held.run):  # nothing changes, nor a fingerprint that was published
-        console.say(f"all trials are done; scale report {run} makes the fit and the reports again")
-        views.show(held.run, stored, as_json)
-        end_if_failed(stored)
-        return
-    if isinstance(stored.manifest.get("hosts"), dict):
-        from scale_sweep.cli import on_hosts
-
-        on_hosts.resume(stored, held, as_json, 0 if no_metrics else metrics_port)
-        return
-    prepared = compose.prepare_again(stored, held.run.path.parent)
-    refuse_blocking(prepared.findings)
-    console.show_findings(prepared.findings)
-    _ask_format(stored.plan.sweep, yes)
-    start_dashboards(with_dashboards, metrics_port, no_metrics)
-    writer = compose.reopen_run(stored, held)
-    more = "; --quick may add replicates" if stored.plan.sweep.origin.get("method.replicates") == "time" else ""
-    console.say(f"{missing} of {counted(len(stored.plan.trials), 'trial')} to go, in {writer.path}{more}")
-    run_and_show(prepared, writer, as_json, 0 if no_metrics else metrics_port)
-
-
 def announce(prepared: Prepared, yes: bool, gate: GatePower | None = None) -> None:
     """Shows the plan and the findings, and confirms a long sweep. gate: of `scale ab`. Raises if it must not start."""
     from scale_sweep.cli import console
@@ -177,7 +135,7 @@ def announce(prepared: Prepared, yes: bool, gate: GatePower | None = None) -> No
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)
     ask(prepared.plan.seconds_estimated, yes)
-    _ask_format(prepared.plan.sweep, yes)
+    ask_format(prepared.plan.sweep, yes)
 
 
 def ask(seconds: float, yes: bool) -> None:
@@ -188,7 +146,8 @@ def ask(seconds: float, yes: bool) -> None:
         raise UsageError("not started", remedy="say yes, or give -y")
 
 
-def _ask_format(sweep: Sweep, yes: bool) -> None:
+def ask_format(sweep: Sweep, yes: bool) -> None:
+    """Confirms that devices are formatted, if they are."""
     if sweep.disks is not None and sweep.disks.kind == "device":
         confirm_format(sweep.disks, yes)
 

@@ -1,7 +1,8 @@
 """Everything that `scale` keeps outside of `results/`: where it lies, who may have made it, and how it is removed.
 
 `trusted` opens directories that no other user can change. `places` names the folders of this user. `records` says what
-a run made and has not removed yet. `removal` removes that, and nothing else. `copies` keeps programs that servers run.
+a run made and has not removed yet, and `removal` removes that and nothing else. `runs` says which stored runs are this
+user's. `copies` keeps programs that servers run.
 Refuses to follow a link of another user, and to believe a file that another user can have written.
 """
 
@@ -31,6 +32,7 @@ from scale_sweep.machine.state.records import (
     save,
 )
 from scale_sweep.machine.state.removal import remove_folder, remove_recorded
+from scale_sweep.machine.state.runs import remember_run, remembers_run
 from scale_sweep.machine.state.scratch import scratch
 from scale_sweep.machine.state.trusted import distrust, open_trusted
 
@@ -59,6 +61,8 @@ __all__ = [
     "read_records",
     "ready",
     "record_of",
+    "remember_run",
+    "remembers_run",
     "remove_folder",
     "remove_recorded",
     "save",

@@ -1,6 +1,7 @@
 """The folders of this user outside of `results/`, each made and checked before every use.
 
     records/      what runs made and have not removed yet; see `records`
+    runs/         which stored runs this user began here; see `runs`
     scratch/      files of one trial: kept requests, recordings of perf
     programs/     copies of servers that the server's user cannot reach
     clients/      client libraries out of images
@@ -25,7 +26,7 @@ from scale_sweep.base.errors import PreflightError
 from scale_sweep.machine.state.trusted import named, open_trusted, others_write
 
 VARIABLE = "SCALE_STATE_DIR"
-_CLOSED = ("records", "scratch", "clients", "limits")
+_CLOSED = ("records", "runs", "scratch", "clients", "limits")
 _PASSED = ("programs", "data", "ram", "dashboards")  # servers with another user enter them; they cannot be listed
 _OWN, _PASS = 0o700, 0o711
 _READ = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -71,6 +72,16 @@ def _unusable(reason: str) -> PreflightError:
         f"the state directory {place()} cannot be written ({reason})",
         remedy=f"set {VARIABLE} to a directory that this user can make",
     )
+
+
+@contextlib.contextmanager
+def folder_held(name: str, *, makes: bool = True) -> Iterator[int]:
+    """The same descriptor for the block, closed after it."""
+    at = open_folder(name, makes=makes)
+    try:
+        yield at
+    finally:
+        os.close(at)
 
 
 def check(path: Path) -> None:

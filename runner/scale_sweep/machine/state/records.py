@@ -10,23 +10,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from scale_sweep.machine.host.alive import boot_id, may_live, pid_namespace, started_ticks
-from scale_sweep.machine.state.places import folder_path, open_folder, refusals_named
-from scale_sweep.machine.state.trusted import named
+from scale_sweep.machine.state.files import PARTIAL, read_at, replace_at, unlink_at
+from scale_sweep.machine.state.places import folder_held, folder_path, refusals_named
 
 SERVER_VARIABLE = "SCALE_SERVER"  # in the environment of each server process: the name of its record
 FOLDER = "records"
 SUFFIX = ".json"
-_PARTIAL = ".partial"
-BYTES_MAX = 2**20
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,30 +94,22 @@ def directory_at(path: str, now_at: str = "") -> Directory:
 
 
 def save(record: Record) -> None:
-    """Replaces the record's file. It is on the disk before it has its name: a power cut leaves the old one or this.
-
-    Raises PreflightError for a folder that is not trusted or cannot be written.
-    """
-    with refusals_named(), _folder() as at:
-        _unlink(record.name + _PARTIAL, at)
-        with os.fdopen(os.open(record.name + _PARTIAL, _WRITE, 0o600, dir_fd=at), "w", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(record)))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(record.name + _PARTIAL, record.name + SUFFIX, src_dir_fd=at, dst_dir_fd=at)
+    """Replaces the record's file. Raises PreflightError for a folder that is not trusted or cannot be written."""
+    with refusals_named(), folder_held(FOLDER) as at:
+        replace_at(at, record.name + SUFFIX, json.dumps(asdict(record)))
 
 
 def forget(name: str) -> None:
     """Deletes the record after everything was removed."""
-    with contextlib.suppress(FileNotFoundError), _folder(makes=False) as at:
-        _unlink(name + _PARTIAL, at)
-        _unlink(name + SUFFIX, at)
+    with contextlib.suppress(FileNotFoundError), folder_held(FOLDER, makes=False) as at:
+        for suffix in (SUFFIX + PARTIAL, SUFFIX):
+            unlink_at(at, name + suffix)
 
 
 def read_record(name: str) -> Record | None:
     """The record of this name; None if there is none, or if it is not believed."""
     try:
-        with _folder(makes=False) as at:
+        with folder_held(FOLDER, makes=False) as at:
             return _read(name + SUFFIX, at)
     except (OSError, ValueError):
         return None
@@ -131,7 +118,7 @@ def read_record(name: str) -> Record | None:
 def read_records() -> Records:
     """All records of this user. A file that is not believed is named with the reason."""
     records, ignored = [], []
-    with contextlib.suppress(FileNotFoundError), _folder(makes=False) as at:
+    with contextlib.suppress(FileNotFoundError), folder_held(FOLDER, makes=False) as at:
         for name in sorted(os.listdir(at)):
             try:
                 if name.endswith(SUFFIX):
@@ -148,36 +135,9 @@ def is_running(record: Record) -> bool:
     return record.boot == boot_id() and may_live(record.runner_pid, record.runner_started, record.pid_namespace)
 
 
-@contextlib.contextmanager
-def _folder(*, makes: bool = True) -> Iterator[int]:
-    at = open_folder(FOLDER, makes=makes)
-    try:
-        yield at
-    finally:
-        os.close(at)
-
-
-def _unlink(name: str, at: int) -> None:
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(name, dir_fd=at)
-
-
 def _read(name: str, at: int) -> Record:
     """Raises OSError for a file that cannot be opened, ValueError for one that is not believed."""
-    with os.fdopen(os.open(name, _READ, dir_fd=at), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ValueError("is not a regular file")
-        if status.st_uid != os.geteuid():
-            raise ValueError(f"belongs to {named(status.st_uid)}")
-        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise ValueError(f"can be written by other users (mode {stat.S_IMODE(status.st_mode):04o})")
-        if status.st_nlink != 1:
-            raise ValueError(f"has {status.st_nlink} names")
-        if status.st_size > BYTES_MAX:
-            raise ValueError(f"has {status.st_size} bytes")
-        text = file.read(BYTES_MAX)
-    record = _parsed(text)
+    record = _parsed(read_at(at, name))
     if record.name + SUFFIX != name:
         raise ValueError(f"is a record of the name {record.name!r}")
     return record

@@ -52,6 +52,7 @@ class Execution:
 
     client_homes: where the load generator finds the client library, by `Subject.server`. ram: the data directory, if it
     is in memory. held_bytes: of memory that is held for the server. place: where the trials run.
+    before_stored: sees each event before the run's files have it.
     """
 
     plan: Plan
@@ -60,6 +61,7 @@ class Execution:
     ram: RamDirectory | None = None
     held_bytes: int = 0
     place: Place = field(default_factory=Here)
+    before_stored: Sink = field(default=lambda event: None)
 
     def setup(self, run_id: str) -> MachineSetup:
         """The request of the run to the server's machine."""
@@ -157,7 +159,7 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
             writer.update_manifest(disk_placement=why, trial_ceilings=by_trial)
             dispatch(CeilingsMeasured(rows_per_s=by_trial, disks=stage.ceilings), sinks)
             run_trial_of = _runner(orders, ceilings, placement, stop, ready.before_trial)
-            all_sinks: list[Sink] = [writer, *sinks]
+            all_sinks: list[Sink] = [execution.before_stored, writer, *sinks]
             run_campaign(plan, planner_of(plan), run_trial_of, all_sinks, writer.results, say, place.now_ns)
             writer.update_manifest(**place.manifest())
     except BaseException:

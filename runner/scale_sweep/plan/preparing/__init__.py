@@ -4,8 +4,8 @@
 run, `prepare_again` a stored run's (`prepared`); `prepare_elsewhere` plans for a machine that is not here
 (`elsewhere`). `choice` selects the servers, `assumed` those that a plan can do without, `data_place` the directory for
 data. `specs` and `same_server` refuse plans, and `findings` lists what would go wrong: with the machine
-(`machine_findings`), with a server (`server_findings`), and by the plan. All of it only reads the machine. Refuses to
-start, to make or to change anything.
+(`machine_findings`), with a server (`server_findings`), and by the plan. All of it only reads the machine, except
+`own_runs`, which notes the runs that begin here. Refuses to start, to make or to change anything else.
 """
 
 from scale_sweep.plan.preparing.choice import ServerChoice, choose

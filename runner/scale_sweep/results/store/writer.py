@@ -68,6 +68,11 @@ class RunWriter:
             self._files.write_sums()
 
     @property
+    def original_name(self) -> str:
+        """The run's name when it began."""
+        return str(self._manifest["run"])
+
+    @property
     def plan(self) -> Plan:
         """The current plan, which may have grown."""
         return self._plan

@@ -1,0 +1,120 @@
+"""`scale resume`: a stored run goes on. Wiring only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from scale_sweep.base.units import counted
+from scale_sweep.cli.arguments import RESULTS, RUN, from_flags
+from scale_sweep.cli.sweeps import (
+    DASHBOARDS,
+    JSON,
+    METRICS_PORT,
+    NO_METRICS,
+    YES,
+    ask_format,
+    end_if_failed,
+    run_and_show,
+    show,
+    start_dashboards,
+)
+
+if TYPE_CHECKING:
+    from scale_sweep.model import StoredRun
+
+Again = list[str] | None
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("resume", epilog="Example: scale resume last")(from_flags(resume))
+
+
+def _again(flag: str, what: str) -> Any:
+    return typer.Option(flag, metavar="VALUE", help=f"{what}; repeatable.", rich_help_panel="A run of somebody else")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GivenAgain:
+    """What a run that this user did not begin here names, given again."""
+
+    home: Annotated[Again, _again("--home", "Its installation of a server")] = None
+    image: Annotated[Again, _again("--image", "Its Docker image")] = None
+    endpoint: Annotated[Again, _again("--endpoint", "Its running server")] = None
+    data_dir: Annotated[Again, _again("--data-dir", "Its directory for data")] = None
+    dir: Annotated[Again, _again("--dir", "Its mount for a disk")] = None
+    device: Annotated[Again, _again("--device", "Its block device")] = None
+    hosts: Annotated[Again, _again("--hosts", "Its inventory")] = None
+    knob: Annotated[Again, _again("--knob", "Its setting of the server")] = None
+    text: Annotated[Again, _again("--text", "Its own statement")] = None
+
+    def by_flag(self) -> Mapping[str, Sequence[str]]:
+        """The values by the flag without its dashes."""
+        return {name.replace("_", "-"): values or () for name, values in vars(self).items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResumeRequest:
+    """The run, and the output while it goes on."""
+
+    run: RUN
+    results: RESULTS = Path("results")
+    as_json: JSON = False
+    yes: YES = False
+    metrics_port: METRICS_PORT = 9464
+    no_metrics: NO_METRICS = False
+    with_dashboards: DASHBOARDS = False
+
+
+def resume(request: ResumeRequest, given: GivenAgain) -> None:
+    """Continue an interrupted run: keep the finished trials, and measure the others."""
+    from scale_sweep.cli import compose, console
+    from scale_sweep.plan.preparing import refuse_blocking
+    from scale_sweep.plan.preparing.own_runs import refuse_strange
+    from scale_sweep.results.store.held import Held
+    from scale_sweep.results.store.reader import find_run, read_run
+    from scale_sweep.verify.digests import is_finished
+
+    path = find_run(request.results, request.run)
+    held = Held(path)  # before it is read: another process may add trials until then
+    stored = read_run(path)
+    missing = len(stored.plan.trials) - len(stored.results)
+    if not missing and is_finished(Path(stored.path)):  # nothing changes, nor a fingerprint that was published
+        console.say(f"all trials are done; scale report {request.run} makes the fit and the reports again")
+        show(stored, request.as_json)
+        end_if_failed(stored)
+        return
+    refuse_strange(stored, given.by_flag())
+    _without_password(stored)
+    port = 0 if request.no_metrics else request.metrics_port
+    if isinstance(stored.manifest.get("hosts"), dict):
+        from scale_sweep.cli import on_hosts
+
+        on_hosts.resume(stored, held, request.results, request.as_json, port)
+        return
+    prepared = compose.prepare_again(stored, request.results)
+    refuse_blocking(prepared.findings)
+    console.show_findings(prepared.findings)
+    ask_format(stored.plan.sweep, request.yes)
+    start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
+    writer = compose.reopen_run(stored, held)
+    more = "; --quick may add replicates" if stored.plan.sweep.origin.get("method.replicates") == "time" else ""
+    console.say(f"{missing} of {counted(len(stored.plan.trials), 'trial')} to go, in {writer.path}{more}")
+    run_and_show(prepared, writer, request.as_json, port)
+
+
+def _without_password(stored: StoredRun) -> None:
+    """Forgets the password of the environment if somebody else chose the endpoint that would get it."""
+    from scale_sweep.cli import console
+    from scale_sweep.plan.named import named
+    from scale_sweep.plan.preparing.own_runs import is_own
+    from scale_sweep.server.targets import ENDPOINT_PASSWORD
+
+    if "endpoint" in named(stored) and not is_own(stored) and os.environ.pop(ENDPOINT_PASSWORD, None) is not None:
+        console.say(f"the endpoint of a run that was not begun here gets no {ENDPOINT_PASSWORD}", "yellow")
