@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.server.runtimes.docker_facts import image_state
-from scale_sweep.server.runtimes.server_user import server_user
 from tests.integration.cli import run
 from tests.integration.unprivileged import watched
 from tests.unit.trial_orders import result_of, trial_order

@@ -19,10 +19,10 @@ from pathlib import Path
 import psutil
 
 from scale_sweep.loadgen.spec import spec_text, trial_spec
+from scale_sweep.machine.host.server_user import as_user, server_user
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.model import ServerSpec, Site, Trial
 from scale_sweep.server.runtimes.local import free_port
-from scale_sweep.server.runtimes.server_user import as_user, server_user
 from scale_sweep.server.targets import Address, Session, Target, load_target
 from tests.integration import cli
 from tests.needs import is_required, missing

@@ -15,8 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
-from scale_sweep.server.runtimes.server_user import server_user
 from scale_sweep.server.targets import load_target
 from tests.integration.leftovers import records_in
 

@@ -9,10 +9,10 @@ import stat
 from pathlib import Path
 
 from scale_sweep.base.interrupts import current
+from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import Event, PhaseEntered
-from scale_sweep.server.runtimes.server_user import server_user
 from tests.unit.trial_orders import RUN, here
 
 CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapAmb")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.loadgen.binary import loopback_path
+from scale_sweep.machine.host.server_user import as_user, server_user
 from scale_sweep.model import SiteRequest
 from scale_sweep.server.runtimes import process
 from scale_sweep.server.runtimes.local import remove_directories
-from scale_sweep.server.runtimes.server_user import as_user, server_user
 from scale_sweep.server.targets import load_target
 from scale_sweep.server.targets.java import outside, program
 from tests.needs import needs

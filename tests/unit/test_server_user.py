@@ -11,12 +11,8 @@ import pytest
 
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.cli import doctor
-from scale_sweep.model import ServerSpec
-from scale_sweep.plan.preparing import choose
-from scale_sweep.plan.preparing.server_findings import without_root
-from scale_sweep.server.runtimes import server_user as module
-from scale_sweep.server.runtimes.local import lay_out, open_log, tail
-from scale_sweep.server.runtimes.server_user import (
+from scale_sweep.machine.host import server_user as module
+from scale_sweep.machine.host.server_user import (
     NO_SETPRIV,
     as_user,
     privileges,
@@ -25,6 +21,10 @@ from scale_sweep.server.runtimes.server_user import (
     server_user,
     why_stuck,
 )
+from scale_sweep.model import ServerSpec
+from scale_sweep.plan.preparing import choose
+from scale_sweep.plan.preparing.server_findings import without_root
+from scale_sweep.server.runtimes.local import lay_out, open_log, tail
 from scale_sweep.server.targets import all_facts
 from tests.needs import needs
 from tests.unit.factories import make_sweep

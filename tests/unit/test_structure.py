@@ -65,7 +65,7 @@ ALLOWED = {
     },
     "server.targets": {
         "base.errors", "base.files", "base.nearest", "base.registry", "base.spawning", "base.units", "model",
-        "machine.state", "experiment.work", "loadgen",
+        "machine.host", "machine.state", "experiment.work", "loadgen",
     },
     "sweep": {
         "base.bundled", "base.errors", "base.input_file", "base.nearest", "base.plain_text", "base.toml_text", "base.units", "model",

@@ -6,7 +6,7 @@ user's. `copies` keeps programs that servers run.
 Refuses to follow a link of another user, and to believe a file that another user can have written.
 """
 
-from scale_sweep.machine.state.copies import copy_of, keep_file, kept_file
+from scale_sweep.machine.state.copies import copy_of, keep_file, kept_file, reachable
 from scale_sweep.machine.state.files import read_own, write_own
 from scale_sweep.machine.state.places import (
     VARIABLE,
@@ -59,6 +59,7 @@ __all__ = [
     "read_own",
     "read_record",
     "read_records",
+    "reachable",
     "ready",
     "record_of",
     "remember_run",

@@ -14,6 +14,8 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from scale_sweep.base.errors import ProvisionError
+from scale_sweep.machine.host.server_user import closed_to_others
 from scale_sweep.machine.state.places import folder, refusals_named
 
 DIGITS = 32
@@ -57,6 +59,26 @@ def _kept(copy: Path, fill: Callable[[Path], None], is_right: Callable[[Path], b
     finally:
         shutil.rmtree(made, ignore_errors=True)
     return copy
+
+
+def reachable(home: str) -> str:
+    """A server's home or program, or a copy of it, if the server's user may not reach it (such as /root).
+
+    Wheels keep their shared libraries beside the package, in NAME.libs, found by relative path; they are copied too.
+    Raises ProvisionError.
+    """
+    source = Path(home).resolve()
+    folder_of = source if source.is_dir() else source.parent
+    if not home or os.geteuid() != 0 or not closed_to_others(folder_of):
+        return home
+    package = source.parent
+    libraries = package.with_name(package.name + ".libs")
+    inside = f"{package.name}/{source.name}"
+    sources = {inside: source, **({libraries.name: libraries} if libraries.is_dir() else {})}
+    try:
+        return str(copy_of(sources, "programs") / inside)
+    except OSError as error:
+        raise ProvisionError(f"{home} cannot be copied for the server's user: {error}") from None
 
 
 def keep_file(content: bytes, key: str, inside: str, name: str) -> Path:

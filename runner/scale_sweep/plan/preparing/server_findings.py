@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from scale_sweep.machine.host import Host
+from scale_sweep.machine.host.server_user import NO_SETPRIV, closed_to_others, remedy_of, server_user, why_stuck
+from scale_sweep.machine.state import reachable
 from scale_sweep.model import Finding, ServerSource, Trial
 from scale_sweep.plan.preparing.choice import ServerChoice
 from scale_sweep.server.pinned import corrupt_servers
-from scale_sweep.server.runtimes.local import closed_to_others
-from scale_sweep.server.runtimes.server_user import NO_SETPRIV, remedy_of, server_user, why_stuck
 from scale_sweep.server.targets import ENDPOINT_PASSWORD, ENDPOINT_USER, Address, Surroundings
 
 
@@ -93,11 +93,13 @@ def uncorrupted(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Findi
 
 
 def installed(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """Findings of the installed server about settings. A container's server is checked when it starts."""
+    """Findings of the installed server about settings. A container's server is checked when it starts. If root alone may
+    enter its home, its copy is asked, which the trials run too."""
     if _installed_here(choice):
+        home = reachable(choice.home)
         different = {tuple(sorted(trial.knobs.items())): trial for trial in trials}
         for trial in different.values():
-            yield from choice.target.check_installed(choice.home, trial)
+            yield from choice.target.check_installed(home, trial)
 
 
 def refused(choice: ServerChoice, trials: Sequence[Trial], around: Surroundings) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.units import format_cpus
 from scale_sweep.machine.host.alive import alive, started_ticks
+from scale_sweep.machine.host.server_user import privileges, server_user
 from scale_sweep.machine.state import record_of, save
 from scale_sweep.model import CORES, DISKS, MEMORY, Accounting, Resources, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
@@ -35,7 +36,6 @@ from scale_sweep.server.runtimes.local import (
     tail,
 )
 from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, out_of_memory_words, read_out_of_memory
-from scale_sweep.server.runtimes.server_user import privileges, server_user
 
 NANO = 1_000_000_000
 PID_S = 20.0

@@ -16,10 +16,10 @@ from typing import BinaryIO
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.interrupts import deferred
 from scale_sweep.machine.host import open_files
+from scale_sweep.machine.host.server_user import rights_of
 from scale_sweep.machine.state import make_ready, read_record, ready, record_of, remove_recorded, save, write_own
 from scale_sweep.model import LOOPBACK, ServerSpec, Site, SiteRequest
 from scale_sweep.server.runtimes.processes import has_left
-from scale_sweep.server.runtimes.server_user import rights_of
 
 UNPRIVILEGED_USER = "nobody"
 CONSOLE = "console.log"  # what a server prints, in its data directory
@@ -74,12 +74,6 @@ def remove_directories(site: Site) -> None:
         record = read_record(name)
         if record is not None and not has_left(record):
             remove_recorded(name)
-
-
-def closed_to_others(folder: Path) -> str:
-    """The first directory on the path that other users may not enter; "" if they may enter all."""
-    way = [p for p in (folder.absolute(), *folder.absolute().parents) if p.exists()]
-    return next((str(p) for p in reversed(way) if not p.stat().st_mode & 0o001), "")
 
 
 def lay_out(spec: ServerSpec, trees: Sequence[str], user: pwd.struct_passwd | None) -> None:

@@ -23,14 +23,14 @@ from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
 from scale_sweep.machine.host.alive import started_ticks
 from scale_sweep.machine.host.ram import is_shared
-from scale_sweep.machine.state import SERVER_VARIABLE, Record, copy_of, record_of, save
+from scale_sweep.machine.host.server_user import as_user, privileges, refuse_unexecutable, server_user
+from scale_sweep.machine.state import SERVER_VARIABLE, Record, reachable, record_of, save
 from scale_sweep.model import CORES, DISKS, Accounting, ServerOrder, Site, SiteRequest
 from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
 from scale_sweep.server.runtimes.cgroup import LIMITS, Group, make_group
 from scale_sweep.server.runtimes.local import (
     CONSOLE,
     allowed_cpus,
-    closed_to_others,
     free_port,
     fresh_directories,
     lay_out,
@@ -42,7 +42,6 @@ from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, out_of_memory
 from scale_sweep.server.runtimes.own_memory import with_own_memory
 from scale_sweep.server.runtimes.processes import Processes, send
 from scale_sweep.server.runtimes.segments import remove_segments, remove_shared
-from scale_sweep.server.runtimes.server_user import as_user, privileges, refuse_unexecutable, server_user
 
 # A launch pins the cores, a site has the disks, and the control group limits the rest.
 CAN = Capabilities(gives=frozenset({CORES, DISKS, *LIMITS}), is_local=True, owns_server=True, has_images=False)
@@ -65,7 +64,7 @@ def phrase(place: str) -> str:
 
 def site(wanted: SiteRequest) -> Site:
     """A fresh directory below data_dir and a loopback port. Raises ProvisionError."""
-    home, *programs = (_reachable(path) for path in (wanted.home, *wanted.programs))
+    home, *programs = (reachable(path) for path in (wanted.home, *wanted.programs))
     data_dir, disks = fresh_directories(wanted)
     return Site(
         data_dir=data_dir,
@@ -76,26 +75,6 @@ def site(wanted: SiteRequest) -> Site:
         copies=dict(zip(wanted.programs, programs, strict=True)),
         address=wanted.address,
     )
-
-
-def _reachable(home: str) -> str:
-    """A server's home or program, or a copy of it, if the server's user may not reach it (such as /root).
-
-    Wheels keep their shared libraries beside the package, in NAME.libs, found by relative path; they are copied too.
-    Raises ProvisionError.
-    """
-    source = Path(home).resolve()
-    folder_of = source if source.is_dir() else source.parent
-    if not home or os.geteuid() != 0 or not closed_to_others(folder_of):
-        return home
-    package = source.parent
-    libraries = package.with_name(package.name + ".libs")
-    inside = f"{package.name}/{source.name}"
-    sources = {inside: source, **({libraries.name: libraries} if libraries.is_dir() else {})}
-    try:
-        return str(copy_of(sources, "programs") / inside)
-    except OSError as error:
-        raise ProvisionError(f"{home} cannot be copied for the server's user: {error}") from None
 
 
 def start(order: ServerOrder, cleanup: ExitStack) -> ProcessServer:

@@ -1,15 +1,20 @@
 """Asks a server's program for its version, or whether it accepts its flags, by what it prints. Starts no server.
 
+The program runs as a server does: as the server's user if this process is root, and with no variable but PATH and HOME.
 Refuses to wait: a program that cannot be run, or that does not end within seconds, has printed nothing.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.spawning import run_within
+from scale_sweep.machine.host.server_user import as_user, closed_to_others, server_user
 from scale_sweep.model import Finding
 
 _WITHIN_S = 10.0
@@ -20,9 +25,15 @@ def run_program(
     argv: Sequence[str], within_s: float = _WITHIN_S, environment: Mapping[str, str] | None = None
 ) -> EndedProgram | None:
     """The ended program with its output; None if it cannot be run, or does not end in time."""
+    variables = {"PATH": os.environ.get("PATH", os.defpath), "HOME": "/", **(environment or {})}
     try:
-        return run_within(within_s, argv, **({} if environment is None else {"env": environment}))
-    except (OSError, subprocess.TimeoutExpired):
+        user, program, place = server_user(), os.path.abspath(argv[0]), "/"
+        if user and closed_to_others(folder := Path(program).parent.resolve()):
+            program, place = f"./{Path(program).name}", str(folder)  # begun in its folder, it needs no way there
+            variables["LD_LIBRARY_PATH"] = f"../lib:../../../{folder.parent.parent.name}.libs"  # the latter of a wheel
+        words = (*(as_user(user) if user else ()), program, *argv[1:])
+        return run_within(within_s, words, env=variables, cwd=place)
+    except (OSError, ProvisionError, subprocess.TimeoutExpired):
         return None
 
 

@@ -26,8 +26,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from scale_sweep.base.errors import ProvisionError, StoreError
+from scale_sweep.machine.host.server_user import closed_to_others
 from scale_sweep.machine.state import folder_path, own_directory, read_own
-from scale_sweep.server.runtimes.local import UNPRIVILEGED_USER, closed_to_others
+from scale_sweep.server.runtimes.local import UNPRIVILEGED_USER
 
 SHIPPED = Path(__file__).resolve().parent / "provisioned"
 CHECKOUT = Path(__file__).resolve().parents[4]

@@ -5,6 +5,7 @@ Refuses to know the settings itself: each version has its own.
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ def refused(home: str, items: Mapping[str, str]) -> str:
     options = [part for name, value in sorted(items.items()) for part in ("-c", f"{name}={value}")]
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "postgresql.conf").touch()
+        os.chmod(folder, 0o755)  # the program runs as the server's user
         # Printing one setting makes it read all; then it ends.
         question = (f"{home}/bin/postgres", "-C", "fsync", "-D", folder, *options)
         done = run_program(question, environment={"LC_ALL": "C"})

@@ -111,6 +111,12 @@ def refuse_unexecutable(program: str, user: pwd.struct_passwd | None) -> None:
         )
 
 
+def closed_to_others(folder: Path) -> str:
+    """The first directory on the path that other users may not enter; "" if they may enter all."""
+    way = [p for p in (folder.absolute(), *folder.absolute().parents) if p.exists()]
+    return next((str(p) for p in reversed(way) if not p.stat().st_mode & 0o001), "")
+
+
 def privileges(pids: Sequence[int], needs_root: str) -> Mapping[str, str]:
     """The user and the capabilities of processes, as the kernel reports them, and why they need root if they do; empty
     if there are none."""
