@@ -93,7 +93,9 @@ def cost(seconds: int, name: str) -> float:
     last = run.plan.trials[-1]
     state = LiveState(run="20260102T030405Z-bench", plan=run.plan, results=run.results[:-1])
     opened = None if name == ALONE else Exporter(state, 0)
-    reader = subprocess.Popen([sys.executable, "-c", READER, str(opened.port)]) if opened and name == READ else None
+    reader = (
+        subprocess.Popen([sys.executable, "-P", "-c", READER, str(opened.port)]) if opened and name == READ else None
+    )
     sink = opened or (lambda event: None)
     sink(TrialStarted(trial=last, position=36, total=36, unix_s=time.time(), monotonic_ns=time.monotonic_ns()))
     sink(PhaseEntered(trial_id=last.trial_id, phase="measure", monotonic_ns=time.monotonic_ns()))

@@ -72,6 +72,7 @@ def sweep(target: str, flags: list[str], results: str) -> Seen:
     """Runs one sweep; its trials' verdicts may be anything."""
     words = [
         sys.executable,
+        "-P",
         "-c",
         "import sys; sys.argv[0] = 'scale'; from scale_sweep.cli import main; main()",
         "sweep",

@@ -191,7 +191,9 @@ def paged(folder: Path, runs: int) -> tuple[float, int]:
         subprocess.run(["cp", "-r", first, results / names[-1]], check=True, timeout=60)
     words = ["compare", *names, "--results", str(results), "--html", str(folder / "fleet.html")]
     begun = time.monotonic()
-    subprocess.run([sys.executable, "-m", "scale_sweep", *words], check=True, timeout=600, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [sys.executable, "-P", "-m", "scale_sweep", *words], check=True, timeout=600, stdout=subprocess.DEVNULL
+    )
     return time.monotonic() - begun, (folder / "fleet.html").stat().st_size
 
 

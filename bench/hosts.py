@@ -82,7 +82,7 @@ def _with_one_load_host(path: Path, inventory: Inventory, folder: Path) -> Path:
 
 def _swept(name: str, words: Sequence[Any], seconds: int, results: Path) -> Seen:
     own = ("--duration", f"{seconds}s", "--warmup", "3s", "--connections", "8", *ROWS, "--results", results)
-    argv = [sys.executable, "-m", "scale_sweep", *SWEEP, *map(str, (*words, *own))]
+    argv = [sys.executable, "-P", "-m", "scale_sweep", *SWEEP, *map(str, (*words, *own))]
     process = psutil.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     used = _used_while_it_measures(process, results)
     errors = process.communicate()[1].decode()

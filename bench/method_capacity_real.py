@@ -145,7 +145,7 @@ def searched(queue: Queue, searches: int, seconds: float) -> list[Found]:
     with tempfile.TemporaryDirectory(prefix="scale-bench-") as folder:
         done = subprocess.run(
             [
-                *([scale] if scale.exists() else [sys.executable, "-m", "scale_sweep"]),
+                *([scale] if scale.exists() else [sys.executable, "-P", "-m", "scale_sweep"]),
                 *("sweep", "cpu", "--cores", "1", "--target", "null", *queue.flags(), "--connections"),
                 *(str(CONNECTIONS), "--slo", f"p99 < {queue.limit_ms:g}ms", "--arrival", "poisson"),
                 *("--rows-per-request", "1", "--duration", f"{seconds:g}s", "--replicates", str(searches)),

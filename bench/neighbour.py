@@ -28,7 +28,7 @@ def neighbour(share: float) -> Iterator[None]:
     if not share:
         yield
         return
-    busy = subprocess.Popen([sys.executable, str(Path(__file__).resolve()), str(share)], stdin=subprocess.PIPE)
+    busy = subprocess.Popen([sys.executable, "-P", str(Path(__file__).resolve()), str(share)], stdin=subprocess.PIPE)
     try:
         yield
     finally:

@@ -216,7 +216,7 @@ def seen(case: Case, folder: str) -> dict[str, object]:
             return result_of(subprocess.Popen(words, cwd=folder, env=link.environment, **PIPES))
     hog = None
     if case.hog_cpu is not None:
-        hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        hog = subprocess.Popen([sys.executable, "-P", "-c", "while True: pass"])
         os.sched_setaffinity(hog.pid, {case.hog_cpu})
     try:
         run = subprocess.Popen(command, cwd=folder, **PIPES)

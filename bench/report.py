@@ -25,7 +25,7 @@ def measured(words: list[str]) -> tuple[float, float, float]:
     code = "import sys; sys.argv[0] = 'scale'; from scale_sweep.cli import main; main()"
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "runner")}
     began, before = time.monotonic(), os.times()
-    subprocess.run([sys.executable, "-c", code, *words], check=True, stdout=subprocess.DEVNULL, env=environment)
+    subprocess.run([sys.executable, "-P", "-c", code, *words], check=True, stdout=subprocess.DEVNULL, env=environment)
     after = os.times()
     cpu = after.children_user + after.children_system - before.children_user - before.children_system
     return time.monotonic() - began, cpu, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024

@@ -59,7 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=64)
     count = parser.parse_args().processes
-    root = subprocess.Popen([sys.executable, "-c", STARTS, str(count)])
+    root = subprocess.Popen([sys.executable, "-P", "-c", STARTS, str(count)])
     try:
         children: list[psutil.Process] = []
         while len(children) < count:

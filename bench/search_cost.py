@@ -54,8 +54,8 @@ TO_THE_END = (
 def swept(seconds: float, load: tuple[str, ...], *, to_the_end: bool = False) -> Swept:
     """One sweep with one trial."""
     scale = Path(sys.executable).with_name("scale")
-    command = [str(scale)] if scale.exists() else [sys.executable, "-m", "scale_sweep"]
-    command = [sys.executable, "-c", TO_THE_END] if to_the_end else command
+    command = [str(scale)] if scale.exists() else [sys.executable, "-P", "-m", "scale_sweep"]
+    command = [sys.executable, "-P", "-c", TO_THE_END] if to_the_end else command
     words = ("sweep", "cpu", "--cores", "1", "--target", "null", *SERVER, *LOAD, "--duration", f"{seconds:g}s", *load)
     with tempfile.TemporaryDirectory(prefix="scale-bench-") as folder:
         process = subprocess.Popen(

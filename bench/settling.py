@@ -45,7 +45,7 @@ def hogged_sweep(folder: Path, seconds: float, duration: str) -> Path:
         "-y",
         "--json",
     )
-    hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    hog = subprocess.Popen([sys.executable, "-P", "-c", "while True: pass"])
     os.sched_setaffinity(hog.pid, {0})
     scale = subprocess.Popen(
         [str(Path(sys.executable).parent / "scale"), *words], cwd=folder, stdout=subprocess.DEVNULL

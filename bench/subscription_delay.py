@@ -61,7 +61,17 @@ def live(
     path = folder / f"{database}.json"
     path.write_text(json.dumps(subscribe_file(server, database, consumers)))
     reader = subprocess.Popen(
-        [sys.executable, "-c", "from scale_sweep.cli import main\nmain()", "load", "-f", path, "--row-times", "--json"],
+        [
+            sys.executable,
+            "-P",
+            "-c",
+            "from scale_sweep.cli import main\nmain()",
+            "load",
+            "-f",
+            path,
+            "--row-times",
+            "--json",
+        ],
         cwd=folder,
         env=server.environment() | {"PYTHONPATH": str(ROOT / "runner"), "SCALE_LOADGEN": str(with_.loadgen)},
         stdout=subprocess.PIPE,

@@ -25,5 +25,5 @@ for sanitizer in ${SANITIZERS:-address undefined thread}; do
     fixed=
     ! setarch "$(uname -m)" -R true 2>/dev/null || fixed="setarch $(uname -m) -R"
     SCALE_LOADGEN=$root/$build/scale-loadgen SCALE_PROBE_CFLAGS="-fsanitize=$sanitizer -g" \
-        $fixed "$python" -m pytest ${TESTS:-tests/loadgen} -q "$@"
+        $fixed "$python" -P -m pytest ${TESTS:-tests/loadgen} -q "$@"
 done

@@ -62,10 +62,10 @@ def checks() -> tuple[Check, ...]:
                 ("run-clang-tidy.py", "-quiet", "-j", "2", "-p", BUILD, *files("loadgen", ".c")),
             ),
         ),
-        Check(name="types", commands=((sys.executable, "-m", "mypy"),)),
+        Check(name="types", commands=((sys.executable, "-P", "-m", "mypy"),)),
         Check(
             name="structure and documents",
-            commands=(("lint-imports", "--no-cache"), (sys.executable, "-m", "pytest", "-q", *STRUCTURE)),
+            commands=(("lint-imports", "--no-cache"), (sys.executable, "-P", "-m", "pytest", "-q", *STRUCTURE)),
         ),
         Check(
             name="style",

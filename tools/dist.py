@@ -58,7 +58,7 @@ def needs() -> list[str]:
 
 def version_of_checkout() -> str:
     """As setuptools-scm reads it from the tags."""
-    command = (sys.executable, "-m", "setuptools_scm", "--root", str(ROOT))
+    command = (sys.executable, "-I", "-m", "setuptools_scm", "--root", str(ROOT))
     return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
@@ -109,7 +109,7 @@ def built(source: Path, version: str, between: Path, out: Path) -> tuple[Path, P
     environment = {**os.environ, VERSION_VARIABLE: version, "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}
 
     def module(*words: str | Path) -> None:
-        subprocess.run((sys.executable, "-m", *words), env=environment, stdout=sys.stderr, check=True)
+        subprocess.run((sys.executable, "-I", "-m", *words), env=environment, stdout=sys.stderr, check=True)
 
     module("build", "--outdir", between, source)
     (archive,) = between.glob("*.tar.gz")

@@ -65,9 +65,9 @@ class Worker:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tools.provoking.worker"],
+            [sys.executable, "-P", "-m", "tools.provoking.worker"],
             cwd=ROOT,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "runner")},
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'runner'}"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

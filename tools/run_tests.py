@@ -35,13 +35,16 @@ sys.path.insert(0, str(ROOT))
 sys.path.insert(0, str(ROOT / "runner"))
 from tools import claimed_tests  # noqa: E402
 
+# Python is started with -P, so the plugin of the tests comes from there.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+
 QUICK = ("tests/loadgen", "tests/unit")  # what a person runs
 PROCESSES = 3  # a third of their time they wait, for deadlines and for servers
 ALL_PROCESSES = 4  # servers and disks are waited for longer
 ALONE = "mark.alone"  # stands in each file with such a test (tests/conftest.py): the others need not be collected
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 NOTING = ("-p", "tools.claimed_tests", "-p", "no:cacheprovider")
-PYTEST = (sys.executable, "-m", "pytest", *NOTING)
+PYTEST = (sys.executable, "-P", "-m", "pytest", *NOTING)
 ALL = (*PYTEST, "--durations=15", "--durations-min=5")
 TESTS = "tests"  # the folder of notes of all processes that share the tests
 INTERRUPTED = 130
@@ -79,7 +82,7 @@ class Part:
 def main(arguments: list[str]) -> int:
     """The exit code: 0 when all passed."""
     if arguments not in ([], ["--all"]):
-        return subprocess.call([sys.executable, "-m", "pytest", *arguments])
+        return subprocess.call([sys.executable, "-P", "-m", "pytest", *arguments])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     with tempfile.TemporaryDirectory() as notes:

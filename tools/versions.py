@@ -89,13 +89,13 @@ def newest_jar(artifact: str) -> str:
 def installed_wheel(name: str) -> str:
     """The version that the environment of this program has, or that the pins name."""
     pinned = re.search(rf"{name}==(\S+)", read_pins().java.requirement)
-    found = re.search(r"(?m)^Version: (\S+)", said((sys.executable, "-m", "pip", "show", name)))
+    found = re.search(r"(?m)^Version: (\S+)", said((sys.executable, "-I", "-m", "pip", "show", name)))
     return pinned.group(1) if pinned else found.group(1) if found else UNKNOWN
 
 
 def newest_wheel(name: str) -> str:
     """The newest version that pip finds for this Python and machine."""
-    found = re.search(r"\((\S+)\)", said((sys.executable, "-m", "pip", "index", "versions", name)))
+    found = re.search(r"\((\S+)\)", said((sys.executable, "-I", "-m", "pip", "index", "versions", name)))
     return found.group(1) if found else UNKNOWN
 
 

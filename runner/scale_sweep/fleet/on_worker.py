@@ -70,7 +70,7 @@ def of_scheduler() -> bytes:
 def planned(words: Sequence[str], files: Mapping[str, str]) -> bytes:
     """`scale plan` of a sweep on this host: its exit code, its document, and its last words."""
     with _written(files) as there:
-        argv = [sys.executable, "-m", "scale_sweep", "plan", *words, "--json"]
+        argv = [sys.executable, "-P", "-m", "scale_sweep", "plan", *words, "--json"]
         try:
             done = run_within(PLAN_S, argv, env=clean_environment(os.environ), cwd=there)
         except (OSError, subprocess.TimeoutExpired) as error:
@@ -126,8 +126,9 @@ class Lease:
 
 def _run(words: Sequence[str], there: Path, line: Line, lease: Lease, delay_s: float) -> tuple[bytes, bytes]:
     results = there / "results"
-    argv = [sys.executable, "-m", "scale_sweep.fleet.leased", f"{LEASE_S:g}", sys.executable, "-m", "scale_sweep"]
-    argv += ["sweep", *words, "--results", str(results), "--no-metrics", "-y"]
+    ours = (sys.executable, "-P", "-m")
+    argv = [*ours, "scale_sweep.fleet.leased", f"{LEASE_S:g}", *ours, "scale_sweep", "sweep"]
+    argv += [*words, "--results", str(results), "--no-metrics", "-y"]
     if not _waited(delay_s, lease):
         return _ended(EXIT_INTERRUPTED, "stopped"), b""
     process = subprocess.Popen(

@@ -138,11 +138,11 @@ def read_inventory(path: Path) -> Inventory:
 def _listed(path: Path) -> dict[str, Any]:
     """The inventory as Ansible reads it."""
     beside = Path(sys.executable).parent / "ansible-inventory"
-    argv = [str(beside) if beside.exists() else "ansible-inventory", "-i", str(path), "--list"]
+    argv = [str(beside) if beside.exists() else "ansible-inventory", "-i", str(path.absolute()), "--list"]
     strict = {"ANSIBLE_INVENTORY_UNPARSED_FAILED": "1", "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "1"}
     quiet = {"ANSIBLE_NOCOLOR": "1", "ANSIBLE_DEPRECATION_WARNINGS": "0"}
     try:
-        done = run_within(READ_S, argv, env={**os.environ, **strict, **quiet})
+        done = run_within(READ_S, argv, env={**os.environ, **strict, **quiet}, cwd=path.absolute().parent)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PreflightError(
             f"ansible-inventory did not read {path}: {error}", remedy="pip install ansible-core"

@@ -116,7 +116,7 @@ class AgentLink:
             f"cd / && test -f {home}/digest || {{ echo 'scale is not prepared here' >&2; exit 9; }}; "
             f"PYTHONPATH={home}/site SCALE_LOADGEN={home}/bin/scale-loadgen PYTHONDONTWRITEBYTECODE=1 {switches()}"
             f"{COPIES_VARIABLE}={shell_path(f'{self.host.home}/{FOLDER}')} "
-            f'PATH={home}/bin:"$PATH" SCALE_PYTHON={python} exec {python} -m scale_sweep.agent'
+            f'PATH={home}/bin:"$PATH" SCALE_PYTHON={python} exec {python} -P -m scale_sweep.agent'
         )
         pipe = subprocess.PIPE
         try:

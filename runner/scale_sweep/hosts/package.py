@@ -34,7 +34,7 @@ LIBRARIES = (
 )  # fmt: skip
 LEFT_OUT = ("tests", "__pycache__", "include", "ansible_test", "galaxy", "distutils")
 ANSIBLE = """#!/bin/sh
-exec "${SCALE_PYTHON:-python3}" -m ansible playbook "$@"
+exec "${SCALE_PYTHON:-python3}" -P -m ansible playbook "$@"
 """
 # Of scipy the judgement of a trial needs Student's t alone. All of scipy has 114 MB, this part and what it imports 43.
 PARTS = {"scipy": "scipy.special"}
@@ -150,11 +150,22 @@ def _fetched(kind: Kind, scratch: Path) -> Iterator[tuple[str, Path]]:
     target = scratch / f"{kind.machine}-{kind.python}"
     wanted = [f"{name}=={metadata.version(name)}" for name in LIBRARIES]
     platforms = [f"--platform=manylinux{tag}_{kind.machine}" for tag in ("2014", "_2_17", "_2_27", "_2_28")]
-    argv = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(target), "--no-deps", "--no-compile"]
+    argv = [
+        sys.executable,
+        "-I",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--target",
+        str(target),
+        "--no-deps",
+        "--no-compile",
+    ]
     argv += ["--only-binary=:all:", f"--python-version={kind.python}", *platforms, *wanted]
     shutil.rmtree(target, ignore_errors=True)
     try:
-        done = run_within(FETCH_S, argv)
+        done = run_within(FETCH_S, argv, cwd=scratch)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise PreflightError(f"wheels for Python {kind.python} were not fetched: {error}") from None
     if done.returncode:

@@ -61,7 +61,7 @@ def _answer_of(host: HostEntry) -> Found:
         "open('/proc/sys/kernel/random/boot_id').read().strip(), os.stat('/proc/self/ns/net').st_ino, "
         "os.path.expanduser('~'))"
     )
-    words = run_line(host, f'{host.python} -c "{asks}"').split(maxsplit=5)
+    words = run_line(host, f'{host.python} -I -c "{asks}"').split(maxsplit=5)
     if len(words) != 6 or not (words[0].isdigit() and words[1].isdigit()):
         raise UsageError(
             f"--hosts: {host.name}: {host.python} did not print its version", remedy="does the shell print words?"

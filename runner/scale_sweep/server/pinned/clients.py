@@ -15,6 +15,8 @@ from scale_sweep.base.errors import PreflightError
 def run_client(argv: Sequence[str], within_s: float, folder: str, environment: Mapping[str, str] | None = None) -> str:
     """The standard output of the client, which runs in the folder. Raises PreflightError with the end of its output."""
     name = Path(argv[0]).name
+    if name == "mvn":
+        Path(folder, ".mvn").mkdir(exist_ok=True)  # else it takes one above the folder, which may be another user's
     try:
         done = subprocess.run(
             argv,

@@ -231,7 +231,7 @@ def _refuse_processor(what: str, processors: Collection[str]) -> None:
 
 def _unpacked(place: Path, pinned: PinnedWheel) -> Path:
     """The folder of the wheel, which pip downloads to `place`. Its files have the digest of this machine's wheel."""
-    pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", str(place)]
+    pip = [sys.executable, "-I", "-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", "-d", str(place)]
     run_client([*pip, pinned.requirement], PIP_S, str(place))
     (wheel,) = place.glob("*.whl")
     _check(wheel, pinned.wheels[platform.machine()], pinned.requirement)

@@ -1,0 +1,80 @@
+"""Every interpreter that the project starts leaves out the folder in which it is started: another user may own it."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from scale_sweep.server.pinned.clients import run_client
+from tests.offenders import assert_none
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = sorted(path for folder in ("runner", "tools", "bench") for path in (ROOT / folder).rglob("*.py"))
+IN_SHELL_SOURCES = [*SOURCES, *(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "loadgen").glob("*.sh")]
+SAFE = ("-I", "-P")  # -P leaves out the folder alone: `scale_sweep` of a checkout comes from PYTHONPATH
+# Python in a line of a shell, by the words that name it, and what follows.
+IN_SHELL = re.compile(r"(?:\{(?:host\.)?python\}|\$PYTHON\"|\$python\"|python3\}\")\s+(-\w+)")
+
+
+def unsafe(source: str) -> list[int]:
+    """The lines where Python is a word of a command, and the next word is none of SAFE. A script may get its name."""
+    lines = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.List | ast.Tuple):
+            words = [ast.unparse(one) for one in node.elts]
+            for at, word in enumerate(words):
+                is_argument = at > 0 and words[at - 1].endswith(".sh'")
+                if word == "sys.executable" and not is_argument and words[at + 1 : at + 2] not in (["'-I'"], ["'-P'"]):
+                    lines.append(node.lineno)
+    return lines
+
+
+def test_the_search_sees_a_command_without_the_switch():
+    assert unsafe('run([sys.executable, "-m", "pip"])') == [1] and unsafe("a = (*before, sys.executable)") == [1]
+    assert unsafe('run([sys.executable, "-I", "-m", "pip"])\nPath(sys.executable).parent') == []
+    assert IN_SHELL.findall('exec {python} -m x; "$PYTHON" -I -c y; "${P:-python3}" -P') == ["-m", "-I", "-P"]
+
+
+def test_no_interpreter_imports_from_the_folder_where_it_starts():
+    texts = {path: path.read_text(encoding="utf-8") for path in IN_SHELL_SOURCES}
+    python = {path: unsafe(text) for path, text in texts.items() if path.suffix == ".py" and "executable" in text}
+    offenders = [f"{path}:{line}" for path, lines in python.items() for line in lines]
+    offenders += [
+        f"{path}: {word}" for path, text in texts.items() for word in IN_SHELL.findall(text) if word not in SAFE
+    ]
+    assert_none(offenders, "-I or -P after the name of Python")
+
+
+def test_maven_reads_no_settings_above_its_folder(tmp_path):
+    """mvn takes the nearest folder .mvn on its way up: there it is its own, whoever made one above."""
+    (tmp_path / ".mvn").mkdir()
+    place, program = tmp_path / "place", tmp_path / "mvn"
+    place.mkdir()
+    program.write_text("#!/bin/sh\nwhile [ ! -d .mvn ]; do cd ..; done; pwd\n")
+    program.chmod(0o755)
+    assert run_client([str(program)], 10.0, str(place)).strip() == str(place)
+
+
+def test_wheels_for_another_python_are_fetched_by_the_environments_pip(tmp_path):
+    """The part of `scale hosts prepare` that fetches them, in the folder of another user: a host with another Python needs wheels."""
+    ran, theirs = tmp_path / "ran", tmp_path / "theirs" / "pip"
+    theirs.mkdir(parents=True)
+    for file in ("__init__.py", "__main__.py"):
+        (theirs / file).write_text(f"open({str(ran)!r}, 'w')\n")
+    code = (
+        "import pathlib\nfrom scale_sweep.hosts import package\n"
+        "kind = package.Kind(machine='x86_64', python='3.99')\n"
+        f"try:\n    list(package._fetched(kind, pathlib.Path({str(tmp_path)!r})))\nexcept Exception as error:\n    print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        cwd=theirs.parent,
+        env={**os.environ, "PIP_NO_INDEX": "1"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=True,
+    )
+    assert "were not fetched" in done.stdout and not ran.exists()
