@@ -38,6 +38,7 @@ GENERATORS: tuple[tuple[Callable[[random.Random, str], Case], int], ...] = (
     (documents.iot_properties, 10),
     (documents.table, 5),
     (stored.results, 30),
+    (stored.resumed, 10),
 )
 
 

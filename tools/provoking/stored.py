@@ -33,6 +33,8 @@ COMMANDS = (
     ("dashboards", "load", "r"),
     ("fit", "results/r/points.csv", "--n", "point", "--x", "rows_per_s"),
 )
+HOME = "home"
+GIVEN = ((), ("--home", "/usr"), ("--endpoint", "127.0.0.1:1"), ("--data-dir", "/tmp"), ("--knob", "a=b"))
 SPECIAL = (
     {"fifo": True},
     {"socket": True},
@@ -71,6 +73,25 @@ def results(chance: random.Random, name: str) -> Case:
     return Case(name=name, words=words, files=tuple(recipes), writes=True)
 
 
+def resumed(chance: random.Random, name: str) -> Case:
+    """`scale resume` of an interrupted run that names a program, after one to three changes of its plan and manifest.
+    The program leaves a file where no case may leave one."""
+    program = f"{HOME}/bin/postgres"
+    recipes: list[dict[str, Any]] = [
+        {"path": program, "text": "#!/bin/sh\ntouch /tmp/ran\necho 'postgres (PostgreSQL) 16.1'\n"},
+        {"path": program, "mode": 0o755},
+        {"path": "results/r", "run": "killed"},
+        {"path": "results/r/manifest.json", "set": ["host"], "to": "{}"},  # of any machine
+        {"path": "results/r/plan.json", "swap": '"home": ""', "to": f'"home": "/tmp/case/{HOME}"'},
+    ]
+    documents = _documents("killed")
+    for _ in range(chance.randint(1, 3)):
+        file = chance.choice(("manifest.json", "plan.json"))
+        recipes.append({**_json_change(chance, file, documents), "try": True})
+    words = ("resume", "r", "--yes", "--no-metrics", *chance.choice(GIVEN))
+    return Case(name=name, words=words, files=tuple(recipes), writes=True, exits=(2, 6))
+
+
 def _change(chance: random.Random, run: str) -> dict[str, Any]:
     documents = _documents(run)
     file = chance.choice(sorted(documents))
@@ -94,9 +115,13 @@ def _change(chance: random.Random, run: str) -> dict[str, Any]:
     lines = [one for one in documents if one.endswith(".jsonl")]
     if kind < 0.55 and lines:
         return _line_change(chance, chance.choice(sorted(lines)), documents)
-    file = chance.choice(sorted(jsons))
+    return _json_change(chance, chance.choice(sorted(jsons)), documents, drops=0.10 / 0.45)
+
+
+def _json_change(chance: random.Random, file: str, documents: Mapping[str, str], drops: float = 0.3) -> dict[str, Any]:
+    """A value of a document that is replaced, or dropped with this chance."""
     way = list(chance.choice(odd.ways(json.loads(documents[file]))))
-    if way and kind < 0.65:
+    if way and chance.random() < drops:
         return {"path": f"results/r/{file}", "drop": way}
     raw = chance.choice((chance.choice(odd.RAW), json.dumps(odd.value(chance))))
     return {"path": f"results/r/{file}", "set": way, "to": raw}

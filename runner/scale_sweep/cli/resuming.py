@@ -55,8 +55,8 @@ class GivenAgain:
     text: Annotated[Again, _again("--text", "Its own statement")] = None
 
     def by_flag(self) -> Mapping[str, Sequence[str]]:
-        """The values by the flag without its dashes."""
-        return {name.replace("_", "-"): values or () for name, values in vars(self).items()}
+        """The values by their flag."""
+        return {"--" + name.replace("_", "-"): values or () for name, values in vars(self).items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,5 +116,5 @@ def _without_password(stored: StoredRun) -> None:
     from scale_sweep.plan.preparing.own_runs import is_own
     from scale_sweep.server.targets import ENDPOINT_PASSWORD
 
-    if "endpoint" in named(stored) and not is_own(stored) and os.environ.pop(ENDPOINT_PASSWORD, None) is not None:
+    if "--endpoint" in named(stored) and not is_own(stored) and os.environ.pop(ENDPOINT_PASSWORD, None) is not None:
         console.say(f"the endpoint of a run that was not begun here gets no {ENDPOINT_PASSWORD}", "yellow")

@@ -1,7 +1,4 @@
-"""What a stored run would start or reach, by the flag that gives it again, and the digest of it. Pure.
-
-Refuses columns and tags that no flag can give: servers get their names within statements.
-"""
+"""What a stored run would start or reach, by the flag that gives it again, and the digest of it. Pure."""
 
 from __future__ import annotations
 
@@ -12,34 +9,31 @@ from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from enum import Enum
 from typing import Any
 
-from scale_sweep.base.errors import StoreError
-from scale_sweep.experiment.setting import readers
 from scale_sweep.model import Plan, StoredRun, Subject, Sweep, Trial
 from scale_sweep.server.targets import TARGETS, load_facts
 
-FLAGS = ("home", "image", "endpoint", "data-dir", "dir", "device", "hosts", "knob", "text")
 _OF_HOSTS = ("inventory", "server", "load")  # the rest of the manifest's entry is measured
 
 
 def named(run: StoredRun) -> Mapping[str, tuple[str, ...]]:
-    """The values of each flag that has some, each value once. knob: settings of the server that its target does not
-    declare. text: statements of the user's own."""
+    """The values of each flag that has some, each value once. --knob: settings of the server that its target does not
+    declare. --text: statements of the user's own."""
     sweep, trials = run.plan.sweep, run.plan.trials
     subjects: list[Sweep | Subject] = [sweep, *(trial.subject for trial in trials)]
     works = [sweep.work, *(trial.work for trial in trials)]
     texts = (operation.parameters.get("text", "") for work in works for operation in work.operations)
     found: Mapping[str, Iterable[str]] = {
-        "home": (subject.home for subject in subjects if not subject.image),  # that in an image follows from the image
-        "image": (subject.image for subject in subjects),
-        "endpoint": (subject.endpoint for subject in subjects),
-        "data-dir": [sweep.data_dir],
-        "dir": sweep.disks.dirs if sweep.disks else (),
-        "device": sweep.disks.devices if sweep.disks else (),
-        "hosts": [str(of_hosts(run.manifest).get("inventory", ""))],
-        "knob": (knob for trial in trials for knob in _free_knobs(trial)),
-        "text": texts,
+        "--home": (subject.home for subject in subjects if not subject.image),  # else it is in the image
+        "--image": (subject.image for subject in subjects),
+        "--endpoint": (subject.endpoint for subject in subjects),
+        "--data-dir": [sweep.data_dir],
+        "--dir": sweep.disks.dirs if sweep.disks else (),
+        "--device": sweep.disks.devices if sweep.disks else (),
+        "--hosts": [str(of_hosts(run.manifest).get("inventory", ""))],
+        "--knob": (knob for trial in trials for knob in _free_knobs(trial)),
+        "--text": texts,
     }
-    once = {flag: tuple(dict.fromkeys(filter(None, found[flag]))) for flag in FLAGS}
+    once = {flag: tuple(dict.fromkeys(filter(None, values))) for flag, values in found.items()}
     return {flag: values for flag, values in once.items() if values}
 
 
@@ -55,18 +49,6 @@ def digest_of(plan: Plan, hosts: Mapping[str, Any]) -> str:
     asked = replace(plan, sweep=replace(plan.sweep, predict=(), need=()))  # `scale report` replaces the questions
     document = [_plain(asked), {name: hosts.get(name) for name in _OF_HOSTS}]
     return hashlib.sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()
-
-
-def refuse_odd_columns(plan: Plan) -> None:
-    """Raises StoreError for a column or tag that is not NAME:TYPE."""
-    for work in (plan.sweep.work, *(trial.work for trial in plan.trials)):
-        for what, columns in (("columns", work.data.columns), ("tags", work.data.tags)):
-            try:
-                is_one = not columns or readers.columns(",".join(columns)) == columns
-            except ValueError:
-                is_one = False
-            if not is_one:
-                raise StoreError(f"plan.json: the {what} are not those of a run: {', '.join(columns)[:200]}")
 
 
 def _free_knobs(trial: Trial) -> Sequence[str]:

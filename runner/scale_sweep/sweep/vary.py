@@ -12,7 +12,7 @@ from typing import Any
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.nearest import not_one_of
 from scale_sweep.base.units import parse_count
-from scale_sweep.experiment.setting.readers import at_least
+from scale_sweep.experiment.setting.readers import at_least, endpoint
 from scale_sweep.model import Sweep
 
 _WORKLOAD = {"tables": 1, "rows_per_request": 1, "requests_per_table": 1, "interlace_rows": 0}  # with least values
@@ -21,6 +21,7 @@ _WORK = {"cache": ("as-is", "warm", "cold")}  # with the values of --cache
 _PLAIN = ("method",)
 VARIANT = "variant"  # of `scale ab`: A or B, each with a sweep of its own
 SUBJECT_FIELDS = ("target", "runtime", "version", "image", "home", "endpoint")
+_ADDRESS = SUBJECT_FIELDS[-1]
 _KNOWN = (*_WORKLOAD, *_LOAD, *_WORK, *_PLAIN, *SUBJECT_FIELDS)
 _NEAR = 0.8  # of another name difflib's ratio is less: cachemodel and cache have 0.67
 
@@ -44,6 +45,8 @@ def check_variants(sweep: Sweep, methods: tuple[str, ...]) -> list[str]:
             mistakes += [
                 f"--vary {name}: {v!r} is not a whole number from {least} on" for v in values if not _whole(v, least)
             ]
+        elif name == _ADDRESS:
+            mistakes += [f"--vary endpoint: {why}" for why in map(_why_no_endpoint, values) if why]
         elif name in _WORK:
             known = _WORK[name]
             mistakes += [f"--vary {name}: {not_one_of(v, known)}" for v in values if v not in known]
@@ -69,6 +72,14 @@ def _whole(text: str, least: int) -> bool:
         return at_least(least, parse_count)(text) >= least
     except ValueError:
         return False
+
+
+def _why_no_endpoint(text: str) -> str:
+    try:
+        endpoint(text)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def is_knob(name: str) -> bool:

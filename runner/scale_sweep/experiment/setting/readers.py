@@ -112,7 +112,9 @@ def port(text: str) -> int:
 
 
 def endpoint(text: str) -> str:
-    """host:port, checked but kept as text."""
+    """host:port, checked but kept as text. No message repeats a password."""
+    if "@" in text:
+        raise ValueError("every user of this machine can read a password here; set SCALE_TARGET_PASSWORD instead")
     host, _, port = text.rpartition(":")
     if not host or not _is_whole(port) or not 0 < int(port) < 65536:
         raise ValueError(f"{text!r} is not host:port")

@@ -10,9 +10,8 @@ import hashlib
 import os
 from collections.abc import Sequence
 
-from scale_sweep.base.errors import PreflightError
 from scale_sweep.machine.state.files import read_at, replace_at, unlink_at
-from scale_sweep.machine.state.places import VARIABLE, folder_held, folder_path
+from scale_sweep.machine.state.places import folder_held, refusals_named
 
 FOLDER = "runs"
 KEPT_MAX = 10_000  # of a few hundred bytes; then the one that was written first is removed
@@ -20,16 +19,11 @@ KEPT_MAX = 10_000  # of a few hundred bytes; then the one that was written first
 
 def remember_run(run: str, digests: Sequence[str]) -> None:
     """Replaces what is known of the run. Raises PreflightError if it cannot be written."""
-    try:
-        with folder_held(FOLDER) as at:
-            replace_at(at, _name(run), "\n".join(digests))
-            names = os.listdir(at)
-            if len(names) > KEPT_MAX:
-                unlink_at(at, min(names, key=lambda name: os.stat(name, dir_fd=at, follow_symlinks=False).st_mtime_ns))
-    except OSError as error:
-        raise PreflightError(
-            f"{folder_path(FOLDER)}: {error.strerror}", remedy=f"free some space, or set {VARIABLE}"
-        ) from None
+    with refusals_named(), folder_held(FOLDER) as at:
+        replace_at(at, _name(run), "\n".join(digests))
+        names = os.listdir(at)
+        if len(names) > KEPT_MAX:
+            unlink_at(at, min(names, key=lambda name: os.stat(name, dir_fd=at, follow_symlinks=False).st_mtime_ns))
 
 
 def remembers_run(run: str, digest: str) -> bool:

@@ -88,6 +88,7 @@ def prepare_again_on(stored: StoredRun, results: Path, server: ServerHost) -> Pr
             )
     subjects: dict[str, Subject] = {subject_key(trial.subject): trial.subject for trial in stored.plan.trials}
     choices = {key: server.choose(subject) for key, subject in subjects.items()}
+    refuse_wrong_specs(stored.plan, choices)
     return _with_findings(stored.plan, choices, server, results, pages_of(stored.plan, server.new_pages))
 
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from scale_sweep.base.errors import StoreError, UsageError
+from scale_sweep.experiment.setting.readers import endpoint
 from scale_sweep.machine.state import remember_run, remembers_run
 from scale_sweep.model import Event, Plan, PlanGrew, StoredRun
-from scale_sweep.plan.named import digest_of, named, of_hosts, refuse_odd_columns
+from scale_sweep.plan.named import digest_of, named, of_hosts
 
 _SHOWN = 120  # characters of a value
 _SHOWN_VALUES = 5
@@ -44,18 +45,22 @@ def refuse_strange(run: StoredRun, given: Mapping[str, Sequence[str]]) -> None:
     """Raises UsageError for a run of somebody else that names what a sweep starts or reaches, unless it is `given`
     again, by flag; and for a given value that the run does not name. Raises StoreError for a run whose parts disagree.
     """
-    refuse_odd_columns(run.plan)
+    for address in given.get("--endpoint", ()):
+        try:
+            endpoint(address)
+        except ValueError as error:
+            raise UsageError(f"--endpoint: {error}") from None
     _refuse_other_servers(run)
     has = named(run)
     for flag, values in given.items():
         if other := [value for value in values if value not in has.get(flag, ())]:
             names = ", ".join(map(_shown, has.get(flag, ()))) or "none"
             raise UsageError(
-                f"--{flag} {_shown(other[0])}: the run names {names}",
+                f"{flag} {_shown(other[0])}: the run names {names}",
                 remedy="trials of two servers do not make one curve; start a new sweep",
             )
     lacking = {flag: [v for v in values if v not in given.get(flag, ())] for flag, values in has.items()}
-    words = [f"--{flag} {_shown(v)}" for flag, values in lacking.items() for v in values[:_SHOWN_VALUES]]
+    words = [f"{flag} {_shown(v)}" for flag, values in lacking.items() for v in values[:_SHOWN_VALUES]]
     if words and not is_own(run):
         raise UsageError(
             f"{run.path} was not begun here by this user, or was changed since, and it names what a sweep starts or "

@@ -93,8 +93,8 @@ def uncorrupted(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Findi
 
 
 def installed(choice: ServerChoice, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """Findings of the installed server about settings. A container's server is checked when it starts. If root alone may
-    enter its home, its copy is asked, which the trials run too."""
+    """Findings of the installed server about settings. A container's server is checked when it starts. Of a home that
+    only root may enter, the copy is asked, which the trials run too."""
     if _installed_here(choice):
         home = reachable(choice.home)
         different = {tuple(sorted(trial.knobs.items())): trial for trial in trials}
