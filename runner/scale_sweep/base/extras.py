@@ -32,7 +32,7 @@ def install_command(packages: Sequence[str]) -> str:
     """The command that installs packages into the environment of this process: that of pip, or of pipx."""
     if "pipx" in Path(sys.prefix).parts:
         return f"pipx inject {Path(sys.prefix).name} {' '.join(packages)}"
-    return shlex.join([sys.executable, "-m", "pip", "install", *packages])
+    return f"{shlex.quote(sys.executable)} -m pip install {shlex.join(packages)}"
 
 
 def require_extra(extra: str, feature: str) -> None:

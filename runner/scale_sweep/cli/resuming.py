@@ -41,8 +41,8 @@ def _again(flag: str, what: str) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GivenAgain:
-    """What a run that this user did not begin here names, given again."""
+class RepeatedFlags:
+    """The things that a run of somebody else names, as the user wrote them again."""
 
     home: Annotated[Again, _again("--home", "Its installation of a server")] = None
     image: Annotated[Again, _again("--image", "Its Docker image")] = None
@@ -52,7 +52,7 @@ class GivenAgain:
     device: Annotated[Again, _again("--device", "Its block device")] = None
     hosts: Annotated[Again, _again("--hosts", "Its inventory")] = None
     knob: Annotated[Again, _again("--knob", "Its setting of the server")] = None
-    text: Annotated[Again, _again("--text", "Its own statement")] = None
+    text: Annotated[Again, _again("--text", "Its statement for the database")] = None
 
     def by_flag(self) -> Mapping[str, Sequence[str]]:
         """The values by their flag."""
@@ -72,7 +72,7 @@ class ResumeRequest:
     with_dashboards: DASHBOARDS = False
 
 
-def resume(request: ResumeRequest, given: GivenAgain) -> None:
+def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
     """Continue an interrupted run: keep the finished trials, and measure the others."""
     from scale_sweep.cli import compose, console
     from scale_sweep.plan.preparing import refuse_blocking
@@ -90,7 +90,7 @@ def resume(request: ResumeRequest, given: GivenAgain) -> None:
         show(stored, request.as_json)
         end_if_failed(stored)
         return
-    refuse_strange(stored, given.by_flag())
+    refuse_strange(stored, confirmed.by_flag())
     _without_password(stored)
     port = 0 if request.no_metrics else request.metrics_port
     if isinstance(stored.manifest.get("hosts"), dict):
@@ -117,4 +117,4 @@ def _without_password(stored: StoredRun) -> None:
     from scale_sweep.server.targets import ENDPOINT_PASSWORD
 
     if "--endpoint" in named(stored) and not is_own(stored) and os.environ.pop(ENDPOINT_PASSWORD, None) is not None:
-        console.say(f"the endpoint of a run that was not begun here gets no {ENDPOINT_PASSWORD}", "yellow")
+        console.say(f"another user chose the endpoint of this run, so {ENDPOINT_PASSWORD} is not sent there", "yellow")

@@ -1,4 +1,4 @@
-"""What a stored run would start or reach, by the flag that gives it again, and the digest of it. Pure."""
+"""The servers, devices and programs that a stored run names, by the flag for each, and the digest of its plan. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def named(run: StoredRun) -> Mapping[str, tuple[str, ...]]:
     subjects: list[Sweep | Subject] = [sweep, *(trial.subject for trial in trials)]
     works = [sweep.work, *(trial.work for trial in trials)]
     texts = (operation.parameters.get("text", "") for work in works for operation in work.operations)
-    found: Mapping[str, Iterable[str]] = {
+    every: Mapping[str, Iterable[str]] = {
         "--home": (subject.home for subject in subjects if not subject.image),  # else it is in the image
         "--image": (subject.image for subject in subjects),
         "--endpoint": (subject.endpoint for subject in subjects),
@@ -33,7 +33,7 @@ def named(run: StoredRun) -> Mapping[str, tuple[str, ...]]:
         "--knob": (knob for trial in trials for knob in _free_knobs(trial)),
         "--text": texts,
     }
-    once = {flag: tuple(dict.fromkeys(filter(None, values))) for flag, values in found.items()}
+    once = {flag: tuple(dict.fromkeys(filter(None, values))) for flag, values in every.items()}
     return {flag: values for flag, values in once.items() if values}
 
 
@@ -46,8 +46,8 @@ def of_hosts(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
 def digest_of(plan: Plan, hosts: Mapping[str, Any]) -> str:
     """The SHA-256 of everything that trials of the plan get, and of its hosts, as the manifest has them. Fields with
     their default are left out: a later version of `scale` that adds one gets the same digest."""
-    asked = replace(plan, sweep=replace(plan.sweep, predict=(), need=()))  # `scale report` replaces the questions
-    document = [_plain(asked), {name: hosts.get(name) for name in _OF_HOSTS}]
+    plain = replace(plan, sweep=replace(plan.sweep, predict=(), need=()))  # `scale report` replaces the questions
+    document = [_plain(plain), {name: hosts.get(name) for name in _OF_HOSTS}]
     return hashlib.sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()
 
 

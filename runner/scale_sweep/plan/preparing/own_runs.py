@@ -41,30 +41,29 @@ def is_own(run: StoredRun) -> bool:
     return remembers_run(str(run.manifest.get("run", "")), digest_of(run.plan, of_hosts(run.manifest)))
 
 
-def refuse_strange(run: StoredRun, given: Mapping[str, Sequence[str]]) -> None:
-    """Raises UsageError for a run of somebody else that names what a sweep starts or reaches, unless it is `given`
-    again, by flag; and for a given value that the run does not name. Raises StoreError for a run whose parts disagree.
-    """
-    for address in given.get("--endpoint", ()):
+def refuse_strange(run: StoredRun, confirmed: Mapping[str, Sequence[str]]) -> None:
+    """Raises UsageError for a run of somebody else that would start or reach something that is not `confirmed`, by its
+    flag; and for a confirmed value that the run does not name. Raises StoreError for a run whose parts disagree."""
+    for address in confirmed.get("--endpoint", ()):
         try:
             endpoint(address)
         except ValueError as error:
             raise UsageError(f"--endpoint: {error}") from None
     _refuse_other_servers(run)
     has = named(run)
-    for flag, values in given.items():
+    for flag, values in confirmed.items():
         if other := [value for value in values if value not in has.get(flag, ())]:
             names = ", ".join(map(_shown, has.get(flag, ()))) or "none"
             raise UsageError(
                 f"{flag} {_shown(other[0])}: the run names {names}",
                 remedy="trials of two servers do not make one curve; start a new sweep",
             )
-    lacking = {flag: [v for v in values if v not in given.get(flag, ())] for flag, values in has.items()}
+    lacking = {flag: [v for v in values if v not in confirmed.get(flag, ())] for flag, values in has.items()}
     words = [f"{flag} {_shown(v)}" for flag, values in lacking.items() for v in values[:_SHOWN_VALUES]]
     if words and not is_own(run):
         raise UsageError(
-            f"{run.path} was not begun here by this user, or was changed since, and it names what a sweep starts or "
-            f"reaches: {', '.join(words)}",
+            f"{run.path} was not begun here by this user, or was changed since, and it would start or reach "
+            f"{', '.join(words)}",
             remedy="if you would start and reach these yourself, give them again: "
             f"scale resume {shlex.quote(run.path)} {' '.join(words)}",
         )
