@@ -276,7 +276,7 @@ def test_reading_makes_no_folder(place):
 
 
 def test_a_record_that_cannot_be_written_names_the_state_directory_and_its_variable(place):
-    (state.folder("records") / "x.partial").mkdir()
+    (state.folder("records") / "x.json.partial").mkdir()
     with pytest.raises(PreflightError, match=f"the state directory {place} cannot be written") as refused:
         state.save(state.record_of("x", ()))
     assert refused.value.remedy == "set SCALE_STATE_DIR to a directory that this user can make"
