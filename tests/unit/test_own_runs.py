@@ -13,7 +13,9 @@ from scale_sweep.machine.state import runs
 from scale_sweep.model import DiskSource, PlanGrew
 from scale_sweep.plan.named import digest_of, named, of_hosts
 from scale_sweep.plan.preparing.own_runs import growing, is_own, refuse_strange, remember
+from scale_sweep.results.store.held import Held
 from scale_sweep.results.store.reader import read_run
+from scale_sweep.results.store.stored import new_folder, own_folder
 from scale_sweep.results.store.writer import RunWriter
 from tests.unit import whole_commands
 from tests.unit.stored_runs import NAMES, unpacked
@@ -44,7 +46,7 @@ def test_a_plan_has_the_same_digest_after_it_was_stored(name, tmp_path):
     plan = replace(
         with_home(stored.plan, "/opt/ä"), sweep=replace(stored.plan.sweep, disks=disks, constants={"memory": 4})
     )
-    RunWriter(tmp_path / "again", plan, {**stored.manifest, "hosts": {**HOSTS, "clocks": [1]}})
+    RunWriter(Held(new_folder(tmp_path / "again")), plan, {**stored.manifest, "hosts": {**HOSTS, "clocks": [1]}})
     again = read_run(tmp_path / "again")
     assert digest_of(again.plan, of_hosts(again.manifest)) == digest_of(plan, HOSTS)
 
@@ -83,7 +85,7 @@ def test_a_longer_plan_is_ones_own_before_and_after_it_is_stored(run):
 
 
 def test_a_report_does_not_make_a_run_ones_own(run):
-    compose.report(compose.reopen_to_report(run))
+    compose.report(compose.reopen_to_report(run, Held(own_folder(Path(run.path)))))
     assert not is_own(read_run(Path(run.path)))
 
 

@@ -21,7 +21,6 @@ from scale_sweep.cli.sweeps import (
     ask_format,
     end_if_failed,
     run_and_show,
-    show,
     start_dashboards,
 )
 
@@ -74,20 +73,21 @@ class ResumeRequest:
 
 def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
     """Continue an interrupted run: keep the finished trials, and measure the others."""
-    from scale_sweep.cli import compose, console
+    from scale_sweep.cli import compose, console, views
     from scale_sweep.plan.preparing import refuse_blocking
     from scale_sweep.plan.preparing.own_runs import refuse_strange
     from scale_sweep.results.store.held import Held
     from scale_sweep.results.store.reader import find_run, read_run
+    from scale_sweep.results.store.stored import own_folder
     from scale_sweep.verify.digests import is_finished
 
-    path = find_run(request.results, request.run)
-    held = Held(path)  # before it is read: another process may add trials until then
-    stored = read_run(path)
+    # Held before it is read: another process may add trials until then.
+    held = Held(find_run(request.results, request.run, own_folder))
+    stored = read_run(held.run)
     missing = len(stored.plan.trials) - len(stored.results)
-    if not missing and is_finished(Path(stored.path)):  # nothing changes, nor a fingerprint that was published
+    if not missing and is_finished(held.run):  # nothing changes, nor a fingerprint that was published
         console.say(f"all trials are done; scale report {request.run} makes the fit and the reports again")
-        show(stored, request.as_json)
+        views.show(held.run, stored, request.as_json)
         end_if_failed(stored)
         return
     refuse_strange(stored, confirmed.by_flag())
@@ -96,9 +96,9 @@ def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
     if isinstance(stored.manifest.get("hosts"), dict):
         from scale_sweep.cli import on_hosts
 
-        on_hosts.resume(stored, held, request.results, request.as_json, port)
+        on_hosts.resume(stored, held, request.as_json, port)
         return
-    prepared = compose.prepare_again(stored, request.results)
+    prepared = compose.prepare_again(stored, held.run.path.parent)
     refuse_blocking(prepared.findings)
     console.show_findings(prepared.findings)
     ask_format(stored.plan.sweep, request.yes)
