@@ -6,15 +6,16 @@ have no process number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.merge import merge_summaries
-from scale_sweep.loadgen.protocol import Line, parse_line
+from scale_sweep.loadgen.protocol import parse_line
 from scale_sweep.loadgen.together import LineSource, Seconds, source_of
 from scale_sweep.model import Interval, LoadSummary
 
+_IS_MARKED = '"processes"'  # by `marked`; a line of one process alone is not parsed twice
 ALONE = LineSource(process=0, processes=1)
 
 
@@ -27,24 +28,27 @@ class Recorded:
 
 
 def read_recorded(text: str) -> Recorded:
-    """All lines of one trial. Raises LoadError for a line that is not the protocol (for example a cut last line)."""
-    texts = text.removesuffix("\n").split("\n") if text else []  # a server's texts may contain other line ends
-    lines = [parse_line(line) for line in texts]
-    return (
-        _merged(lines, [source_of(line) or ALONE for line in texts]) if lines else Recorded(intervals=(), summary=None)
-    )
+    """The same of a text; a server's texts in its lines may contain other line ends."""
+    return recorded_of(text.removesuffix("\n").split("\n") if text else ())
 
 
-def _merged(lines: Sequence[Line | None], sources: Sequence[LineSource]) -> Recorded:
-    """Merges the lines of all processes. Raises LoadError if they cannot all belong to one load."""
-    processes = sources[0].processes
-    odd = next((by for by in sources if by.processes != processes or not 0 <= by.process < processes), None)
-    if odd is not None:
-        raise LoadError(f"a line of process {odd.process} of {odd.processes} among those of {processes} processes")
-    seconds = Seconds(processes)
-    known = [(by.process, line) for by, line in zip(sources, lines, strict=True) if line is not None]
-    summaries = [line for _, line in known if isinstance(line, LoadSummary)]
-    return Recorded(
-        intervals=tuple(whole for process, line in known for whole in seconds.take(process, line)),
-        summary=merge_summaries(summaries) if len(summaries) == processes else None,
-    )
+def recorded_of(lines: Iterable[str]) -> Recorded:
+    """All lines of one trial, in one pass. Raises LoadError for a line that is not the protocol (for example a cut last
+    line), and for processes that cannot all belong to one load."""
+    seconds: Seconds | None = None
+    intervals: list[Interval] = []
+    summaries: list[LoadSummary] = []
+    processes = 0
+    for text in lines:
+        line = parse_line(text)
+        by = _IS_MARKED in text and source_of(text) or ALONE
+        if seconds is None:
+            processes, seconds = by.processes, Seconds(by.processes)
+        if by.processes != processes or not 0 <= by.process < processes:
+            raise LoadError(f"a line of process {by.process} of {by.processes} among those of {processes} processes")
+        if isinstance(line, LoadSummary):
+            summaries.append(line)
+        if line is not None:
+            intervals += seconds.take(by.process, line)
+    is_whole = summaries and len(summaries) == processes
+    return Recorded(intervals=tuple(intervals), summary=merge_summaries(summaries) if is_whole else None)

@@ -59,7 +59,7 @@ def is_finished(run: stored.Folder) -> bool:
 def _against(run: stored.Folder, name: str, wanted: str) -> Disagreement | None:
     try:
         held = stored.digest_of(run, name)
-        if sums.is_as_listed(run, name, wanted):
+        if held == wanted or sums.is_as_listed(run, name, wanted):
             return None
     except FileNotFoundError:
         return Disagreement(file=name, sentence="is missing")

@@ -18,11 +18,11 @@ from scale_sweep.judge.figures.rated import rated_intervals
 from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFacts
 from scale_sweep.judge.figures.trial_outcome import outcome
 from scale_sweep.judge.figures.window_bounds import with_summary
-from scale_sweep.loadgen.recorded import Recorded, read_recorded
+from scale_sweep.loadgen.recorded import Recorded, recorded_of
 from scale_sweep.model import Latency, LoadSummary, Measurement, Plan, Trial, TrialResult, Verdict
 from scale_sweep.results.store.codec import from_json
 from scale_sweep.results.store.reader import done_of, folder_of, read_samples
-from scale_sweep.results.store.stored import Folder, read_text
+from scale_sweep.results.store.stored import Folder, lines_of, read_text
 from scale_sweep.results.store.texts import series_text
 from scale_sweep.verify.result import Disagreement, OtherMethod, differences, leaves
 
@@ -101,11 +101,9 @@ def _plain(result: TrialResult) -> dict[str, object]:
 
 
 def _facts(run: Folder, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[str, ...]]:
-    log = read_text(run, f"{folder}/loadgen.jsonl")
     facts = replace(
         from_json(read_text(run, f"{folder}/facts.json"), TrialFacts, run / folder / "facts.json"),
         log_tail=read_text(run, f"{folder}/server.log"),
-        generator_log=log,
         samples=read_samples(run, trial),
     )
     if not trial.load.is_ours:
@@ -119,7 +117,7 @@ def _facts(run: Folder, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[st
 
 def _recorded(run: Folder, name: str) -> Recorded:
     try:
-        return read_recorded(read_text(run, name))
+        return recorded_of(lines_of(run, name))
     except LoadError as error:
         raise StoreError(f"{run / name}: {error.message}") from None
 

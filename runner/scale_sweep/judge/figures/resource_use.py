@@ -7,6 +7,7 @@ costs more, and is not dearer. Refuses to name a bottleneck.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -122,10 +123,11 @@ def second_uses(
 ) -> list[ResourceUse]:
     """The use between each two samples inside the window. intervals: those inside it."""
     inside = [s for s in facts.samples if summary.window_start_ns <= s.monotonic_ns <= summary.window_end_ns]
+    counts = sorted((i.monotonic_ns, i.count) for i in intervals)
     threads = in_flight(summary), workers_busy(summary)
     hosts = HostSeries(facts.samples, facts.networks)
     return [
-        _with_hosts(_second(trial, old, new, intervals, *threads), hosts.uses(old.monotonic_ns, new.monotonic_ns))
+        _with_hosts(_second(trial, old, new, counts, *threads), hosts.uses(old.monotonic_ns, new.monotonic_ns))
         for old, new in zip(inside, inside[1:], strict=False)
     ]
 
@@ -134,15 +136,17 @@ def _second(
     trial: Trial,
     old: Sample,
     new: Sample,
-    intervals: Sequence[RatedInterval],
+    counts: Sequence[tuple[int, float]],
     waiting: float | None,
     busy: float | None,
 ) -> ResourceUse:
-    """The use of one second. waiting, busy: of the load generator's threads; known only for the whole window."""
+    """The use of one second. counts: of the intervals, by their ends. waiting, busy: of the load generator's threads,
+    known only for the whole window."""
     seconds = (new.monotonic_ns - old.monotonic_ns) / 1e9
-    counts = [i.count for i in intervals if old.monotonic_ns <= i.monotonic_ns < new.monotonic_ns]
+    at = bisect_left(counts, (old.monotonic_ns, 0.0))
+    count = float(counts[at][1]) if at < len(counts) and counts[at][0] < new.monotonic_ns else None
     use = measure_window([old, new], old.monotonic_ns, new.monotonic_ns)
-    return _use(trial, use, seconds, float(counts[0]) if counts else None, use.generator_cores, waiting, busy)
+    return _use(trial, use, seconds, count, use.generator_cores, waiting, busy)
 
 
 def _others(trial: Trial, use: WindowUse, client: float | None) -> float | None:

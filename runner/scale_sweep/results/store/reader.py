@@ -15,7 +15,7 @@ from scale_sweep.analysis.later_trials import with_later_trials
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.model import FOLDED, FitReport, Plan, Sample, StoredRun, Trial, TrialResult, VerdictKind
 from scale_sweep.results.store.codec import document_of, from_json, from_plain
-from scale_sweep.results.store.stored import FIT, MANIFEST, PLAN, TRIAL, Folder, is_run, is_there, read_text
+from scale_sweep.results.store.stored import FIT, MANIFEST, PLAN, TRIAL, Folder, is_run, is_there, lines_of, read_text
 
 _JSON_KINDS = {dict: "an object", list: "a list", str: "a text"}
 _MANIFEST_KINDS = {
@@ -148,7 +148,7 @@ def read_result(run: Folder, name: str) -> TrialResult:
 def read_samples(run: Folder, trial: Trial) -> tuple[Sample, ...]:
     """The samples of a trial. Raises StoreError that names the file."""
     name = f"{folder_of(trial)}/samples.jsonl"
-    return tuple(from_json(line, Sample, run / name) for line in read_text(run, name).splitlines())
+    return tuple(from_json(line, Sample, run / name) for line in lines_of(run, name))
 
 
 def _series(run: Folder, name: str) -> Series:

@@ -165,6 +165,20 @@ def read_text(run: Folder, name: str) -> str:
         raise StoreError(f"{run / name} cannot be read: {error}") from None
 
 
+def lines_of(run: Folder, name: str) -> Iterator[str]:
+    """The lines of a file of the run, one at a time, without their ends. Raises as `read_text`."""
+    try:
+        with opened(run, name) as file:
+            for line in file:
+                yield line.decode("utf-8").removesuffix("\n")
+    except FileNotFoundError:
+        raise _refused(run, name, "No such file or directory") from None
+    except OSError as error:
+        raise _refused(run, name, error.strerror or "") from None
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{run / name} cannot be read: {error}") from None
+
+
 def digest_of(run: Folder, name: str) -> str:
     """The SHA-256 of a file of the run, in hexadecimal. Raises as `opened`."""
     made = hashlib.sha256()

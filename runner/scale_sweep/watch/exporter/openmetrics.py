@@ -15,7 +15,7 @@ from prometheus_client.utils import floatToGoString
 
 from scale_sweep.base.errors import LoadError, StoreError
 from scale_sweep.base.visible import visible
-from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.loadgen.recorded import recorded_of
 from scale_sweep.model import (
     Event,
     Interval,
@@ -32,7 +32,7 @@ from scale_sweep.model import (
 from scale_sweep.results.store.follow import ceilings_of
 from scale_sweep.results.store.journal import NAME, read_line
 from scale_sweep.results.store.reader import folder_of, read_samples
-from scale_sweep.results.store.stored import Folder, is_there, read_text
+from scale_sweep.results.store.stored import Folder, is_there, lines_of
 from scale_sweep.watch.exporter.exposition import common_labels
 from scale_sweep.watch.exporter.names import BY_NAME, METRICS, Metric
 from scale_sweep.watch.exporter.values import Point, points_kept, points_now, points_phase
@@ -175,14 +175,14 @@ def _replay_of(run: Folder, plan: Plan, result: TrialResult) -> _Replay:
 
 def _intervals(run: Folder, name: str) -> Sequence[Interval]:
     try:
-        return read_recorded(read_text(run, name)).intervals
+        return recorded_of(lines_of(run, name)).intervals
     except LoadError as error:
         raise StoreError(f"{run / name}: {error.message}") from None
 
 
 def _journal(run: Folder, name: str, result: TrialResult) -> Iterator[Event]:
     if is_there(run, name):
-        for line in read_text(run, name).splitlines():
+        for line in lines_of(run, name):
             yield read_line(line, result.trial, run / name)
 
 

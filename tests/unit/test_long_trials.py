@@ -1,0 +1,47 @@
+"""Long trials: reading them again takes little memory, and the work grows as their seconds."""
+
+import json
+from pathlib import Path
+
+from scale_sweep.judge.figures.rated import rated_intervals
+from scale_sweep.judge.figures.resource_use import second_uses
+from scale_sweep.judge.figures.trial_facts import TrialFacts
+from scale_sweep.loadgen.recorded import read_recorded
+from scale_sweep.results.store import sums
+from scale_sweep.results.store.stored import Folder
+from tests.unit.raw_run import KNOBS, Shape, load_lines, raw_run, samples_of
+from tests.unit.synthetic_run import synthetic_trial
+from tests.unit.whole_commands import run as run_command
+
+
+def test_lines_that_are_no_figures_take_no_memory(tmp_path):
+    run = Path(raw_run(tmp_path, shape=Shape(levels=1, replicates=1)).path)
+    name = "trials/cores-1-r1/loadgen.jsonl"
+    lines = (run / name).read_text().splitlines(keepends=True)
+    more = json.dumps({"event": "remark", "text": "x" * 200}) + "\n"
+    (run / name).write_text("".join([*lines[:-1], more * 500_000, lines[-1]]))
+    digests = {n: sums.digest((run / n).read_bytes()) for n in sums.read_sums(Folder(run))}
+    (run / sums.NAME).write_text(sums.sums_text(digests))
+    done = run_command("verify", str(run), cwd=run)
+    assert (done.code, "it agrees" in done.stdout) == (0, True), done.stdout
+    assert done.memory_mb < 100, "the file has 120 MB"
+
+
+class Looked(list):
+    """A list that counts how often its elements were gone through."""
+
+    times = 0
+
+    def __iter__(self):
+        self.times += 1
+        return super().__iter__()
+
+
+def test_the_seconds_of_a_long_trial_are_not_gone_through_for_each_second():
+    trial, rows = synthetic_trial(1.0, 1, 0, KNOBS), [400_000] * 40
+    recorded = read_recorded("".join(json.dumps(line) + "\n" for line in load_lines(rows, 2, 10**12)))
+    intervals = Looked(rated_intervals(recorded.intervals, trial.work, is_answered=True))
+    facts = TrialFacts(samples=tuple(samples_of(trial, rows, 10**12)))
+    uses = second_uses(trial, facts, recorded.summary, intervals)
+    assert (len(uses), intervals.times) == (37, 1)
+    assert {use.rate_per_s for use in uses} == {400_000.0}
