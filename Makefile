@@ -22,7 +22,7 @@ test: $(VENV)/.ready-test  ## Set up, then run the tests of the code: unit and l
 test-all: $(VENV)/.ready-test-all  ## Set up, then run all tests, as continuous integration does; about 43 minutes
 	$(VENV)/bin/python tools/run_tests.py --all
 
-setup: $(VENV)/.ready  ## Build the load generator and install `scale` into .venv
+setup: $(VENV)/.ready  ## Build the load generator and install `scale` into .venv (360 MB)
 
 # One installation serves all: who checks can test, and who tests can sweep.
 $(VENV)/.ready: $(SOURCES)
