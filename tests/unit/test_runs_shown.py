@@ -11,7 +11,9 @@ from scale_sweep.cli import app
 from scale_sweep.model import VerdictKind
 from scale_sweep.results.store.reader import read_plan, read_run
 from scale_sweep.results.store.stored import Folder
+from tests.unit.raw_run import Shape, raw_run
 from tests.unit.stored_runs import NAMES, unpacked
+from tests.unit.whole_commands import run
 
 
 def said(*words: object) -> str:
@@ -64,3 +66,20 @@ def test_report_prints_the_answers_it_was_asked_for(name, tmp_path):
     assert printed.count("Beyond the points") == (2 if name == "varied" else 1)
     assert "rate at 2" in printed
     assert "needed for 90" in printed
+
+
+@pytest.mark.parametrize("planned", [True, False], ids=["the name of a trial", "the reason of a verdict"])
+def test_a_long_text_is_not_written_with_every_trial(planned, tmp_path):
+    path = Path(raw_run(tmp_path / "results", shape=Shape(levels=2, replicates=5)).path)
+    plan, long = json.loads((path / "plan.json").read_text()), "x" * 100_000
+    for trial in plan["trials"]:
+        result = path / "trials" / trial["trial_id"] / "trial.json"
+        stored = json.loads(result.read_text())
+        stored["verdict"] |= {"kind": "ABORTED", "reasons": [] if planned else [long]}
+        result.write_text(json.dumps(stored))
+    if planned:
+        plan["trials"].append({**plan["trials"][-1], "trial_id": long})
+        (path / "plan.json").write_text(json.dumps(plan))
+    done = run("watch", "last", cwd=tmp_path)
+    assert done.code == (6 if planned else 0), done.stderr
+    assert len(done.stderr) < 20_000

@@ -35,6 +35,7 @@ from scale_sweep.watch.live import UNDER_LOAD, WATCHED, LiveState, Running, ceil
 
 REFRESH_PER_S = 2.0
 PLAN_ROWS = 14
+LINE_MAX = 700  # characters of a line that stays: a stored run may have a reason of any length
 # Lines of the view besides the plan, the operations of a mix and the disks: the heading, "points more", the words of
 # every rate, the running trial, the cursor.
 OTHER_LINES = 9
@@ -76,6 +77,7 @@ class LiveView:
         self._lines(event)
 
     def _keep(self, text: str, style: str) -> None:
+        text = text if len(text) <= LINE_MAX else f"{text[:LINE_MAX]}…"
         self._console.print(Text(text, style=style), soft_wrap=as_it_is(self._console, text))
 
 

@@ -81,8 +81,8 @@ def read_plan(run: Folder) -> Plan:
 
 def _refuse_odd(trial: Trial, file: Path) -> None:
     """Raises StoreError for a trial whose name is not a plain directory name, or whose level is not above 0."""
-    if not re.fullmatch(r"[A-Za-z0-9][\w.,=+-]*", trial.trial_id):
-        raise StoreError(f"{file} names a trial {trial.trial_id!r}, which is not a valid name")
+    if not re.fullmatch(r"[A-Za-z0-9][\w.,=+-]{0,254}", trial.trial_id):  # the most that a directory's name has
+        raise StoreError(f"{file} names a trial {trial.trial_id[:60]!r}, which is not a valid name")
     if trial.level <= 0:
         raise StoreError(f"{file}: the level of {trial.trial_id} is {trial.level:g}; a level is above 0")
 
