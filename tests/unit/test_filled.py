@@ -8,7 +8,7 @@ from scale_sweep.experiment.work import queries_of
 from scale_sweep.experiment.work.answers import difference, right_answer
 from scale_sweep.experiment.work.columns import TableRows
 from scale_sweep.loadgen.protocol import ReportedAnswer
-from scale_sweep.measure.trial.answers import Within
+from scale_sweep.measure.trial.answers_within import Within
 from scale_sweep.model import FILLS, Drawn, Query
 from scale_sweep.server.targets import all_facts, load_facts
 from tests.unit.test_reads import work_of
