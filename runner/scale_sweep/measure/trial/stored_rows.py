@@ -44,6 +44,7 @@ FIGURES_MAX = 200_000  # of the tables compared one by one: 75 bytes each at mos
 SHARE = 0.1  # of the time since the trial began; what would take longer is left out
 LEAST_S = 2.0
 NAMES_S = 300.0
+NO_TAGS = "tags: not compared"
 EACH_MAX = 5_000_000  # figures of all tables, if they are compared one by one; of more, all together are
 TOGETHER = ""  # the name of all tables together
 NAMED_MAX = 200  # tables: a database adds up all of its rows for a question about more
@@ -62,16 +63,16 @@ def rows_summed(
     counted: Counted | None,
     spent_s: float,
 ) -> RowsSummed | None:
-    """The stored rows beside those that were sent; None if nothing was written, or the database computes no sums.
+    """The stored rows beside those that were sent; None if nothing was written, or the database stores nothing.
 
     spent_s: the time of the trial so far, which bounds that of the comparison. Raises LoadError or TargetError.
     """
     trial, begun, results = order.trial, time.monotonic(), list[TableSums]()
-    if summary is None or not trial.load.is_ours or not stores(trial.work) or not facts.sums:
+    if summary is None or not trial.load.is_ours or not stores(trial.work) or not facts.stores_rows:
         return None
     tables = trial.work.data.tables
-    if why := _unknown(trial, summary):
-        return RowsSummed(of_tables=tables, note=why)
+    if why := _unknown(trial, facts, summary):
+        return RowsSummed(of_tables=tables, note="; ".join([why, *([NO_TAGS] if _stores_tags(trial, facts) else [])]))
     rows = _rows_by_table(summary.table_rows or (), tables)
     figures = figures_of(trial.work.data, facts.sums)
     comparison = _comparison(trial, facts, rows, spent_s, _tables_max(figures))
@@ -102,7 +103,7 @@ def rows_summed(
     elif is_together:
         results += compared(())
     note = "" if others else _left_out(comparison, done, took_s, is_together=is_together)
-    tags, wrong = _compared_tags(reached, facts, named, rows, limit_s)
+    tags, wrong = _compared_tags(reached, named, rows, limit_s) if _stores_tags(trial, facts) else ("", ())
     return RowsSummed(
         figures=figures,
         tables=tuple(results),
@@ -115,15 +116,15 @@ def rows_summed(
     )
 
 
-def _compared_tags(
-    reached: Reached, facts: Facts, named: Tables, rows: Sequence[int], limit_s: float
-) -> tuple[str, tuple[str, ...]]:
+def _stores_tags(trial: Trial, facts: Facts) -> bool:
+    return facts.stores_tags and bool(trial.work.data.tags)
+
+
+def _compared_tags(reached: Reached, named: Tables, rows: Sequence[int], limit_s: float) -> tuple[str, tuple[str, ...]]:
     """That the tags of the rows are not compared, and sentences about the first that differ."""
-    if not facts.stores_tags or not named.tags:
-        return "", ()
     stored = ask(reached, partial(reached.session.stored_tags, list(named.tags)), limit_s)
     if stored is None:
-        return "tags: not compared", ()
+        return NO_TAGS, ()
     right = {name: tags for name, count, *tags in zip(named.names, rows, *named.tags.values(), strict=True) if count}
     return "", tuple(itertools.islice(wrong_tags(list(named.tags), right, stored), WRONG_MAX))
 
@@ -159,9 +160,11 @@ def _right(trial: Trial, facts: Facts, line: Mapping[str, Any], group: Sequence[
     return right_figures(line, steps=steps, in_doubles=facts.sums_in_doubles, share=facts.sums_share)
 
 
-def _unknown(trial: Trial, summary: LoadSummary) -> str:
-    """The reason why the stored rows are not known; "" if they are."""
+def _unknown(trial: Trial, facts: Facts, summary: LoadSummary) -> str:
+    """The reason why the stored rows are not known, or cannot be compared; "" if they can."""
     work = trial.work
+    if not facts.sums:
+        return "values of rows: not compared"
     if not summary.is_answered:
         return "rows are not compared: the method has no answers, so that some may be missing"
     if summary.table_rows is None or sum(run[1] for run in summary.table_rows) != work.data.tables:
