@@ -206,7 +206,8 @@ def _left_out(comparison: ComparisonPlan, done: int, spent_s: float, *, is_toget
     all were."""
     held = sum(map(bool, comparison.rows))
     if is_together:
-        return f"{done:,} of {held:,} tables were compared one by one, and all together"
+        each = f"{done:,} of {held:,} tables were compared one by one, and all together"
+        return f"{each}; exchanged devices: not compared"
     if done == held:
         return ""
     all_s = seconds(comparison, sum(comparison.rows), done, spent_s)
