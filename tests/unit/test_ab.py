@@ -20,6 +20,7 @@ from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.plan import PlannedArm, plan_arms, plan_sentence
 from scale_sweep.plan.make import abba
 from scale_sweep.report.documents import documents
+from scale_sweep.results.store.stored import Folder
 from scale_sweep.sweep.ab import as_one, flags_of, together, variants_of
 from scale_sweep.sweep.vary import VARIANT
 from tests.unit.factories import SLOWER, make_result, make_sweep
@@ -190,7 +191,7 @@ def test_the_picture_shows_ratios_as_the_table_does():
 
 def test_a_stored_run_is_shown_and_judged_again(monkeypatch, tmp_path):
     stored = run_of(plan_of(5), slower=math.log(0.9))
-    monkeypatch.setattr("scale_sweep.results.store.reader.find_run", lambda results, name: name)
+    monkeypatch.setattr("scale_sweep.results.store.reader.find_run", lambda results, name: Folder(tmp_path))
     monkeypatch.setattr("scale_sweep.results.store.reader.read_run", lambda path: stored)
     judged = CliRunner().invoke(app, ["compare", "one", "--fail-if-slower", "5%"])
     assert judged.exit_code == EXIT_SLOWER and "slower than allowed" in judged.stdout
