@@ -2,13 +2,17 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from scale_sweep.analysis.noise import trend
 from scale_sweep.cli import app
 from scale_sweep.model import VerdictKind
+from scale_sweep.report.documents import documents
 from scale_sweep.results.store.reader import read_plan, read_run
 from scale_sweep.results.store.stored import Folder
 from tests.unit.raw_run import Shape, raw_run
@@ -83,3 +87,21 @@ def test_a_long_text_is_not_written_with_every_trial(planned, tmp_path):
     done = run("watch", "last", cwd=tmp_path)
     assert done.code == (6 if planned else 0), done.stderr
     assert len(done.stderr) < 20_000
+
+
+def test_a_list_of_runs_imports_no_numerics_and_looks_at_no_value_twice(tmp_path):
+    raw_run(tmp_path / "results", shape=Shape(levels=2, replicates=2))
+    looks = "import sys; from scale_sweep.results.store import strict; strict._leaves = None; "
+    command = "sys.argv = ['scale', 'list']; from scale_sweep.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    numerics = "print({'numpy', 'scipy'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", looks + command + numerics], cwd=tmp_path, text=True, capture_output=True
+    )
+    assert "4 of 4" in done.stdout and done.stdout.endswith("set()\n"), done.stdout + done.stderr
+
+
+def test_the_course_of_a_run_is_fitted_once_for_all_parts_of_its_report(tmp_path):
+    run = raw_run(tmp_path / "results", shape=Shape(levels=2, replicates=3))
+    trend._known_shape.cache_clear()
+    documents(run, ())
+    assert trend._known_shape.cache_info().misses <= 4

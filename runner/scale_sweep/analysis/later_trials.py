@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scale_sweep.analysis.confirmation import with_confirmations
-from scale_sweep.analysis.connections_check import with_checks
 from scale_sweep.model import Plan, TrialResult
 
 
 def with_later_trials(plan: Plan, results: Sequence[TrialResult]) -> tuple[TrialResult, ...]:
     """The results, updated by the checks and confirmations of their points. Idempotent."""
+    if all(result.trial.role not in ("check", "confirm") for result in results):
+        return tuple(results)
+    # their imports take longer than a list of a hundred runs, which rarely have such trials
+    from scale_sweep.analysis.confirmation import with_confirmations
+    from scale_sweep.analysis.connections_check import with_checks
+
     return with_confirmations(plan, with_checks(plan, results))

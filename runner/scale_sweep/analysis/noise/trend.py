@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from scale_sweep.analysis.confidence import POWER, SIGNIFICANCE, student
 from scale_sweep.analysis.noise.shape import FIRST_COLD, Coefficient, Shape, TrialLog, shape_of
@@ -91,11 +92,14 @@ def log_value(observed: Observation) -> float | None:
     return math.log(value) if value is not None and math.isfinite(value) and value > 0 else None
 
 
+_known_shape = lru_cache(maxsize=64)(shape_of)  # the parts of a report ask for the same ones again
+
+
 def line_of(observed: Sequence[Observation]) -> Line | None:
     """The regression; None if there are too few replicates, or all trials have the same order."""
     groups = _groups(observed)
     logs = [TrialLog(order=order, log=log, group=group) for group, of_it in groups.items() for order, log in of_it]
-    shape = shape_of(logs, min(one.order for one in observed)) if logs else None
+    shape = _known_shape(tuple(logs), min(one.order for one in observed)) if logs else None
     return Line(shape=shape) if shape is not None else None
 
 

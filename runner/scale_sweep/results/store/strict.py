@@ -22,11 +22,22 @@ def loads(text: str) -> Any:
         value = json.loads(text)
     except RecursionError:
         raise ValueError(f"is nested more than {DEPTH_MAX} deep") from None
-    if _ODD.search(text) or text.count("[") + text.count("{") > DEPTH_MAX:
+    if _ODD.search(text) or _is_deep(value):
         for way, one in _leaves(value):
             if why := _refused(one):
                 raise ValueError(f"{_key(way)}: {why}")
     return value
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether objects and lists are nested too deep."""
+    level = [value]
+    for _ in range(DEPTH_MAX):
+        inner = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, (dict, list))]
+        level = [one for part in inner for one in part if isinstance(one, (dict, list))]
+        if not level:
+            return False
+    return True
 
 
 def _leaves(document: Any) -> Iterator[tuple[tuple[object, ...], Any]]:
