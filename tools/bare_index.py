@@ -85,7 +85,7 @@ def pip_setting(name: str) -> str:
     """From pip.conf or the environment, where pip finds it; empty if there is none."""
     for kind in (":env:", "global"):
         found = subprocess.run(
-            [sys.executable, "-m", "pip", "config", "get", f"{kind}.{name}"],
+            [sys.executable, "-I", "-m", "pip", "config", "get", f"{kind}.{name}"],
             capture_output=True,
             check=False,
             text=True,

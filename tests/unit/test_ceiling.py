@@ -1,6 +1,7 @@
 """The load generator's own ceiling: with the trial's own driver where it can leave out its sending, keyed by the whole spec."""
 
 import json
+import shlex
 from dataclasses import replace
 
 import pytest
@@ -116,8 +117,8 @@ def killed(folder, times):
     """The real load generator, which a signal ends in its first loads."""
     path = folder / "scale-loadgen"
     path.write_text(
-        f'#!/bin/sh\nif [ "$1" = load ] && [ "$(wc -l <{folder}/loads)" -lt {times} ]; then\n'
-        f'  echo load >>{folder}/loads; kill -9 $$\nfi\nexec {loadgen_path()} "$@"\n'
+        f'#!/bin/sh\nif [ "$1" = load ] && [ "$(wc -l <"${{0%/*}}/loads")" -lt {times} ]; then\n'
+        f'  echo load >>"${{0%/*}}/loads"; kill -9 $$\nfi\nexec {shlex.quote(loadgen_path())} "$@"\n'
     )
     path.chmod(0o755)
     (folder / "loads").touch()

@@ -144,7 +144,7 @@ GOOD = {"--run": "law", "--need": "1M", "--headroom": "30%", "--prices": PRICES}
         ({"--run": "varied", "--variant": "rows"}, "--variant: 'rows' is not one of"),
         ({"--run": "lost"}, "no rate is fitted (UNSTEADY: the rate drifted by -14 % over the window)"),
         ({"--out": "a.png"}, "--out a.png: is a page, and its name must end in .html"),
-        ({"--out": "no/folder/a.html"}, "no/folder/a.html cannot be written"),
+        ({"--out": "no/folder/a.html"}, "no/folder cannot be written"),
     ],
 )
 def test_bad_input_is_one_line(folder, changes, said):

@@ -64,7 +64,10 @@ def test_of_more_tables_or_figures_some_are_drawn_and_all_are_compared_together(
     assert len(set(comparison.order)) == drawn and not any(table % 2 for table in comparison.order)
     assert portions(comparison, 1.0, fixed_s=0.3)[:2] == ([drawn], True)
     note = _left_out(comparison, drawn, 1.0, is_together=True)
-    assert note == f"{drawn} of {held:,} tables were compared one by one, and all together; exchanged devices: not compared"
+    assert (
+        note
+        == f"{drawn} of {held:,} tables were compared one by one, and all together; exchanged devices: not compared"
+    )
     assert comparison_of(columns, held)[0] == comparison  # by the trial's seed
 
 

@@ -4,6 +4,7 @@ digests was made good again."""
 import csv
 import json
 import re
+import shlex
 import shutil
 import signal
 from pathlib import Path
@@ -227,7 +228,9 @@ def test_an_unfinished_run_is_said_and_is_no_fault(tmp_path):
 
 def test_a_run_killed_before_its_first_trial_agrees_and_is_interrupted(tmp_path):
     killing = tmp_path / "scale-loadgen"  # the real one; it kills the sweep when the ceiling is to be measured
-    killing.write_text(f'#!/bin/sh\n[ "$1" != load ] || {{ kill -9 $PPID; exit; }}\nexec {loadgen_path()} "$@"\n')
+    killing.write_text(
+        f'#!/bin/sh\n[ "$1" != load ] || {{ kill -9 $PPID; exit; }}\nexec {shlex.quote(loadgen_path())} "$@"\n'
+    )
     killing.chmod(0o755)
     begun = run_command("sweep", "cpu", "--target", "null", "--cores", "1", cwd=tmp_path, SCALE_LOADGEN=str(killing))
     assert begun.code == -signal.SIGKILL, begun.stderr

@@ -47,9 +47,7 @@ LATE_SHARE: Final = 0.1  # share of a response time: more of it is not the serve
 LATE_LEAST_MS: Final = 1.0  # ms: without an objective, less than this is the time in which a kernel wakes a thread
 
 # Is the number right?
-COMPARED_LEAST: Final = (
-    20  # answers of an operation: with fewer, 14 % of all may be wrong and unseen in 5 of 100 trials
-)
+COMPARED_LEAST: Final = 20  # answers of an operation: of fewer, 14 % may be wrong, unseen in 5 of 100 trials
 DISK_BEYOND_PERCENT: Final = 150.0  # percent of its own ceiling: a capped device bursts for a second after a rest
 
 # Was the rate steady? In a short window (quick):

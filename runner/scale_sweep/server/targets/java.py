@@ -83,7 +83,9 @@ def _is_between(version: int, oldest: int, newest: int | None) -> bool:
 def _major(program: str) -> int:
     """17 of `JAVA_VERSION="17.0.15"` in the runtime's file, or of `openjdk version "17.0.15"`; 0 without a version."""
     try:
-        stated = re.search(r'^JAVA_VERSION="(\d+)', Path(_folder(program), "release").read_text("utf-8"), re.MULTILINE)
+        stated = re.search(
+            r'^JAVA_VERSION="(\d+)', Path(_folder(program), "release").read_text(encoding="utf-8"), re.MULTILINE
+        )
     except (OSError, UnicodeDecodeError):
         stated = None
     version = stated.group(1) if stated else version_of((program, "-version"), r'version "(\d+)', within_s=20)
