@@ -218,7 +218,8 @@ def is_well(case: Case, number: int, root: Path, command: str, logs: Path) -> bo
     is_expected = code != 0 and case.refusal in text if case.refusal else code == 0 or is_busy
     size = megabytes(root / case.folder.lstrip("/") / ".venv")
     stated = re.search(rf"{command} .*\b(\d+) MB", (ROOT / "README.md").read_text(encoding="utf-8"))
-    fits = stated is None or size <= int(stated[1])
+    # In the chroot `make test` ran before, so .venv has its packages too.
+    fits = stated is None or case.place != "mounted" or size <= int(stated[1])
     where = f"{case.suite}, {case.user}, {case.place}, /dev/shm {case.shared_memory}"
     where += f", without {' '.join(case.without)}" if case.without else "" if case.has_network else ", without network"
     word = "ok" if is_expected and fits else f"FAILED (code {code}, see {log})"
