@@ -65,7 +65,7 @@ def test_a_host_that_loses_its_agent_ends_no_other_run(hosts, tmp_path):
         argv(*words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment()
     )
     await_measuring(process, tmp_path)
-    on(1, "pkill -9 -f '^[^ ]*python3 -m scale_sweep.agent'")
+    on(1, "pkill -9 -f '^[^ ]*python3 -P -m scale_sweep.agent'")
     output, _ = process.communicate(timeout=200)
     assert process.returncode in (21, 22), output
     assert "host1" in output.strip().splitlines()[-1], output

@@ -204,7 +204,7 @@ def ends_with_its_controller(inventory, server, load, results):
 def is_aborted_without(inventory, host, what, results):
     """A trial that loses a process by `kill -9` names its host, and the sweep ends as it should."""
     process = begun(inventory, results)
-    on(host, f"pkill -9 -f '^[^ ]*(python3 -m |/){what}'")
+    on(host, f"pkill -9 -f '^[^ ]*(python3 -P -m |/){what}'")
     output, _ = process.communicate(timeout=240)
     assert process.returncode == 10, output
     (trial,) = trials_of(results)
@@ -240,7 +240,7 @@ def test_data_in_memory_is_on_the_servers_host_and_gone_after_the_run_and_after_
     words = ("--duration", "4s", "--warmup", "1s", "--replicates", "2", "--data-dir", "ram:2GiB")
     process = begun(pairs[0], tmp_path, *words)
     assert "tmpfs" in memory_on(1) and memory_on(2) == []
-    on(1, "pkill -9 -f '^[^ ]*python3 -m scale_sweep.agent'")
+    on(1, "pkill -9 -f '^[^ ]*python3 -P -m scale_sweep.agent'")
     output, _ = process.communicate(timeout=240)
     lost, second = trials_of(tmp_path)
     assert lost["verdict"]["kind"] == "ABORTED" and "host1" in json.dumps(lost["verdict"]), output
