@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from scale_sweep.analysis.noise.equal_speed import speed_correction
-from scale_sweep.analysis.observations import cpu_observations, observations
+from scale_sweep.analysis.confidence import student
+from scale_sweep.analysis.equal_speed import equal_speed
 from scale_sweep.judge.figures.cpu_speed import WorkTotals, at_equal_speed, rate_and_speed
 from scale_sweep.judge.figures.resource_use import halves_of
 from scale_sweep.machine.host import repeat_work
 from scale_sweep.machine.host.cpu_work import CPUS_MAX, CpuWorkReader, spread
 from scale_sweep.measure.trial.loading import _worked_cpus
-from scale_sweep.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind, rate_per_cpu_s
+from scale_sweep.model import Bottleneck, BottleneckKind, CpuWork, Verdict, VerdictKind
 from scale_sweep.report.cpu_time import speed_cautions
 from scale_sweep.report.figures import fit_again
 from tests.unit.factories import as_rated
@@ -142,25 +142,62 @@ def test_a_page_is_not_dearer_on_slower_cpus():
     assert second.fault_us == pytest.approx(2 * first.fault_us, rel=0.01)
 
 
-def test_rates_of_the_fit_are_those_at_one_speed():
-    run = run_of(lambda level: 1.1)
-    correction = speed_correction(run.results)
-    assert correction is not None and correction.slope == pytest.approx(1.1, abs=0.05)
-    raw = [r.measurement.rows_per_s / r.trial.level for r in run.results]
-    assert math.log(max(raw) / min(raw)) > 0.2
-    assert spread_of(observations(run.results, "rows_per_s")) < 0.03
-    assert (
-        spread_of(replace(one, value=one.value * one.level) for one in cpu_observations(run.results, rate_per_cpu_s))
-        < 0.03
-    )
-    assert observations(run.results, "durable_rows_per_s")[0].value == run.results[0].measurement.durable_rows_per_s
+def test_the_fit_uses_measured_rates_and_the_equal_speed_is_a_second_answer():
+    run = run_of(lambda level: 0.9)
+    fit = fit_again(run)
+    for point in fit.points:
+        rates = [r.measurement.rows_per_s for r in run.on_curve if r.trial.level == point.level]
+        assert point.rate_mean == pytest.approx(sum(rates) / len(rates), rel=0.02)
+    found = equal_speed(run.on_curve, "rows_per_s")
+    assert found.slope.value == pytest.approx(0.9, abs=0.05)
+    assert found.speedup == pytest.approx(4, rel=0.03)
+    assert found.low < 4 < found.high
+    assert found.high / found.low < fit.points[-1].speedup_high / fit.points[-1].speedup_low
 
 
-def test_levels_that_follow_the_speed_differently_keep_their_ratio():
-    """A slope of each level is no part of the model."""
-    fit = fit_again(run_of(lambda level: 0.8 if level == 1 else 1.2))
-    by_level = {p.level: p.rate_mean for p in fit.points}
-    assert by_level[4] / by_level[1] == pytest.approx(4, rel=0.1)
+def test_no_slope_is_above_one():
+    assert equal_speed(run_of(lambda level: 1.6).on_curve, "rows_per_s").slope.value == 1
+
+
+def test_rejected_trials_are_no_part_of_the_slope():
+    run = run_of(lambda level: 0.9)
+    results = list(run.results)
+    for at in (0, len(results) - 1):
+        wild = replace(results[at].measurement, cpu_speed_slope=13.7, cpu_speed_cv_percent=80.0)
+        rejected = replace(results[at].verdict, kind=VerdictKind.UNSTEADY)
+        results[at] = replace(results[at], measurement=wild, verdict=rejected)
+    assert equal_speed(results, "rows_per_s").slope.value == pytest.approx(0.9, abs=0.05)
+
+
+def test_the_error_of_the_slope_is_in_the_interval():
+    run = run_of(lambda level: 0.7)
+    shares = {True: 0.2, False: -0.2}
+    wider = [
+        replace(r, measurement=replace(r.measurement, cpu_speed_slope=0.7 + shares[at % 2 == 0]))
+        for at, r in enumerate(run.results)
+    ]
+    found = equal_speed(wider, "rows_per_s")
+    of_slope = student(found.slope.degrees) * found.slope.error * abs(math.log(1 - found.slower))
+    assert 0 < of_slope <= math.log(found.high / found.low) / 2
+
+
+def test_a_level_whose_cpus_were_slower_is_named_and_not_corrected():
+    run = run_of(lambda level: 1.0, speeds=(2.4, 2.5))
+    last = max(r.trial.level for r in run.results)
+
+    def slower(result):
+        m = result.measurement
+        return (
+            replace(result, measurement=replace(m, cpu_speed=m.cpu_speed * 0.9))
+            if result.trial.level == last
+            else result
+        )
+
+    slowed = replace(run, results=tuple(slower(r) for r in run.results))
+    found = equal_speed(slowed.on_curve, "rows_per_s")
+    assert found.speedup is None and found.slower == pytest.approx(0.1, abs=0.02)
+    (sentence,) = speed_cautions(slowed, "rows_per_s")
+    assert re.match(r"the CPUs were \d+\.\d % slower at 4 cores", sentence)
 
 
 @pytest.mark.parametrize(
@@ -173,35 +210,29 @@ def test_levels_that_follow_the_speed_differently_keep_their_ratio():
     ],
     ids=["the CPUs were no limit", "the rate does not follow", "equal speeds", "nothing measured"],
 )
-def test_nothing_is_corrected(run):
-    assert speed_correction(run.results) is None
-    rates = [r.measurement.rows_per_s for r in run.results]
-    assert [o.value for o in observations(run.results, "rows_per_s") if o.value] == [
-        rate for rate, o in zip(rates, observations(run.results, "rows_per_s"), strict=True) if o.value
-    ]
+def test_there_is_no_second_answer(run):
+    assert equal_speed(run.on_curve, "rows_per_s") is None
 
 
-def test_the_fit_says_what_was_corrected():
-    run = run_of(lambda level: 1.0)
-    (sentence,) = speed_cautions(run)
+def test_the_fit_says_what_an_equal_speed_gives():
+    run = run_of(lambda level: 0.8)
+    (sentence,) = speed_cautions(run, "rows_per_s")
     assert sentence in fit_again(run).cautions
-    assert "The rates of the fit are those at" in sentence
-    assert re.search(r"the rate rose by [\d.]+ \([\d.]+ to [\d.]+\) % when", sentence)
-    (other,) = speed_cautions(run_of(lambda level: 0.0))
+    assert re.match(r"at an equal speed of the CPUs the speedup is [\d.]+ \([\d.]+ to [\d.]+\): they were", sentence)
+    (other,) = speed_cautions(run_of(lambda level: 0.0), "rows_per_s")
     assert re.match(r"the speed of the CPUs changed: they were up to \d+ % faster in some trials .* \(1\.8", other)
-    assert "The rates" not in other
-    assert speed_cautions(synthetic_run()) == ()
+    assert speed_cautions(synthetic_run(), "rows_per_s") == ()
 
 
 @pytest.mark.monte_carlo
-def test_random_slopes_are_no_reason_to_correct():
+def test_random_slopes_give_no_second_answer():
     """Rates that do not follow the speed: the slopes within the trials are noise about 0."""
     run, chance, wrong = run_of(lambda level: 0.0), random.Random(3), 0
     for _ in range(200):
         results = [
             replace(r, measurement=replace(r.measurement, cpu_speed_slope=chance.gauss(0, 1))) for r in run.results
         ]
-        wrong += speed_correction(results) is not None
+        wrong += equal_speed(results, "rows_per_s") is not None
     assert wrong <= 12  # 2.5 % of one side; 12 of 200 are exceeded once in 500
 
 

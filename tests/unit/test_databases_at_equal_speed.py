@@ -1,11 +1,10 @@
-"""Several databases on CPUs whose speed changed: a mean stands within its own interval, and equal speeds are compared."""
+"""Several databases on CPUs whose speed changed: means, intervals and speedups are the measured ones."""
 
 from dataclasses import replace
 
 import pytest
 
 from scale_sweep.model import Bottleneck, BottleneckKind, Verdict, VerdictKind
-from scale_sweep.report import subjects
 from scale_sweep.report.subject_points import curves
 from tests.unit.test_several_databases import measured, several
 
@@ -27,21 +26,13 @@ def slowed(run):
     return replace(run, results=tuple(results))
 
 
-def test_the_mean_as_measured_stands_within_its_interval_and_the_speedup_is_at_an_equal_speed():
+def test_the_mean_and_the_speedup_are_those_that_were_measured():
     run = slowed(measured(several()))
     for curve in curves(run):
         first, second = curve.points
         assert first.low < first.rates[0] < first.high
         assert second.low < second.rates[0] < second.high
-        assert second.rates[0] / first.rates[0] == pytest.approx(2 * SLOW, rel=0.02)
-        assert second.speedup == pytest.approx(2.0, rel=0.02)
-        assert second.compared_low < second.compared < second.compared_high
-
-
-def test_the_table_names_the_difference_only_where_there_is_one():
-    words = "comparisons use those at an equal speed of the CPUs"
-    assert any(words in note for note in subjects.rates_table(slowed(measured(several()))).notes)
-    assert not any(words in note for note in subjects.rates_table(measured(several())).notes)
+        assert second.speedup == pytest.approx(second.rates[0] / first.rates[0])
 
 
 def test_a_stored_rate_that_is_none_draws_no_interval_and_ends_no_report():

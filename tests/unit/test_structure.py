@@ -88,6 +88,7 @@ ALLOWED = {
         "base.units", "model", "experiment.axes", "experiment.work", "analysis.confidence", "analysis.noise",
         "analysis.observations",
     },
+    "analysis.equal_speed": {"model", "analysis.confidence", "analysis.fit", "analysis.observations"},
     "analysis.fit": {"base.units", "model", "analysis.confidence"},
     "analysis.noise": {"base.units", "model", "analysis.confidence"},
     "analysis.observations": {"model", "sweep", "analysis.noise"},
@@ -107,7 +108,7 @@ ALLOWED = {
         "base.ages", "base.alike", "base.same_value", "base.units", "base.visible", "model", "experiment.axes",
         "experiment.work", "sweep",
         "judge.verdict", "analysis.compare", "analysis.confidence", "analysis.confirmation",
-        "analysis.connections_check", "analysis.fit",
+        "analysis.connections_check", "analysis.equal_speed", "analysis.fit",
         "analysis.noise", "analysis.observations", "analysis.soak",
     },
     "plan": {

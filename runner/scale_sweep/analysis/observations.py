@@ -1,8 +1,6 @@
 """Trials → observations: the one module that reads a rate out of a trial for fit, noise and compare. Pure.
 
-Where the speed of the CPUs changed during the run and the rates followed it, they are those at an equal speed
-(scale_sweep/analysis/noise/equal_speed.py). Refuses to correct a rate that counts more than the window: the speed is
-the window's.
+A rate is the measured one: what a correction would make of it has a line of its own (analysis/equal_speed.py).
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from scale_sweep.analysis.noise.equal_speed import SpeedCorrection, speed_correction
 from scale_sweep.model import (
     Measurement,
     Observation,
@@ -45,18 +42,10 @@ def observations(results: Sequence[TrialResult], rate: str | RateOf) -> tuple[Ob
     Raises ValueError for a field that does not exist.
     """
     is_of_window = rate not in _OF_NO_WINDOW
-    read, correction = _reader(rate), speed_correction(results) if is_of_window else None
+    read = _reader(rate)
     return tuple(
-        replace(
-            _observation(r, _corrected(read(r), r, correction)),
-            window=window_noise(r.measurement) if is_of_window else None,
-        )
-        for r in results
+        replace(_observation(r, read(r)), window=window_noise(r.measurement) if is_of_window else None) for r in results
     )
-
-
-def _corrected(value: float | None, result: TrialResult, correction: SpeedCorrection | None) -> float | None:
-    return value * correction.factor(result) if value is not None and correction is not None else value
 
 
 def window_noise(m: Measurement) -> WindowNoise | None:
@@ -86,12 +75,10 @@ def cpu_observations(results: Sequence[TrialResult], rate: RateOf) -> tuple[Obse
 
     rate: rate_per_cpu_s or rate_alone_per_s.
     """
-    correction = speed_correction(results)
-    return tuple(_cpu_observation(result, rate(result), correction) for result in results)
+    return tuple(_cpu_observation(result, rate(result)) for result in results)
 
 
-def _cpu_observation(result: TrialResult, rate: float | None, correction: SpeedCorrection | None) -> Observation:
-    value = _corrected(rate, result, correction)
+def _cpu_observation(result: TrialResult, value: float | None) -> Observation:
     mark = _mark_of_role(result) or ("" if value is not None else NO_RATE)
     return replace(_observation(result, value), mark=mark, note="")
 

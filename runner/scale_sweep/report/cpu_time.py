@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from scale_sweep.analysis.confidence import student
+from scale_sweep.analysis.equal_speed import equal_speed
 from scale_sweep.analysis.fit.summaries import cpu_points
 from scale_sweep.analysis.noise import without_drift
-from scale_sweep.analysis.noise.equal_speed import SpeedCorrection, speed_correction
 from scale_sweep.analysis.observations import cpu_observations
 from scale_sweep.base.units import format_number, format_rate, with_interval
 from scale_sweep.experiment.axes import load_axis
@@ -103,23 +104,27 @@ _CAUSE = "Probably other virtual machines share them; steal time does not show t
 APART = 1.15  # of the same CPUs at rest; two measurements on a quiet machine differ by 1.05
 
 
-def speed_cautions(run: StoredRun) -> tuple[str, ...]:
-    """A sentence on the correction; else one if some trials took clearly more CPU time for the work than others."""
-    correction = speed_correction(run.results)
-    if correction is not None:
-        return (_corrected(correction),)
+def speed_cautions(run: StoredRun, rate: str) -> tuple[str, ...]:
+    """The speedup at an equal speed of the CPUs, or which level had slower ones; else a sentence if some trials took
+    clearly more CPU time for the work than others. rate: the fitted one."""
     known = [speed for result in run.results if (speed := result.measurement.cpu_speed) is not None]
+    found = equal_speed(run.on_curve, rate)
+    if found is not None and found.speedup is None:
+        at = load_axis(run.plan.sweep.axis).count(format_number(found.level))
+        than = "slower" if found.slower > 0 else "faster"
+        return (
+            f"the CPUs were {100 * abs(found.slower):.1f} % {than} at {at}; the rates are those that were measured",
+        )
+    if found is not None and found.speedup is not None and found.slope is not None:
+        speedup = with_interval(found.speedup, found.low, found.high)
+        half = student(found.slope.degrees) * found.slope.error
+        slope = with_interval(found.slope.value, found.slope.value - half, found.slope.value + half)
+        followed = f"within the trials the rate rose by {slope} % when the speed rose by 1 %"
+        span = _span(min(known), max(known))
+        return (f"at an equal speed of the CPUs the speedup is {speedup}: {span}, and {followed}",)
     if not known or max(known) < APART * min(known):
         return ()
     return (f"the speed of the CPUs changed: {_span(min(known), max(known))}. {_CAUSE}",)
-
-
-def _corrected(correction: SpeedCorrection) -> str:
-    return (
-        f"the speed of the CPUs changed: {_span(correction.slowest, correction.fastest)}. {_CAUSE}. The rates of "
-        f"the fit are those at {correction.speed:.2f}: within the trials the rate rose by "
-        f"{with_interval(correction.slope, correction.slope_low, correction.slope_high)} % when the speed rose by 1 %"
-    )
 
 
 def _span(slowest: float, fastest: float) -> str:

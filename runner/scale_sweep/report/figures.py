@@ -53,7 +53,7 @@ def fit_again(run: StoredRun) -> FitReport:
     fit = replace(fit, points=with_intervals(fit.points, observed))
     agreement = agreement_words(agreement_of(observed), axis)
     fit = with_cpu_points(with_answer(fit, run), run)
-    cautions = (*quick_words(run), *speed_cautions(run), *agreement, *fit.cautions)
+    cautions = (*quick_words(run), *speed_cautions(run, fitted.field), *agreement, *fit.cautions)
     return replace(fit, cautions=cautions, noise_parts=parts_of([observed]))
 
 

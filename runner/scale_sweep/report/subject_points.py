@@ -26,9 +26,7 @@ class SubjectPoint:
     """A database at a level: means over the trials that count, else over all (is_counted says which).
 
     rates: those of shown_rates, in their order, as measured; low, high: the 95 % interval of the first's geometric
-    mean. compared: that mean at an equal speed of the CPUs, as the fit uses it; compared_low, compared_high: its
-    interval.
-    speedup: against the database's own first level, at an equal speed; None if no trial of either level counts.
+    mean. speedup: against the database's own first level; None if no trial of either level counts.
     server_cost, client_cost: CPU seconds for a million units of the work. stored_bytes: of the server's files for
     each row that the database counted; written_bytes: written to the disk by everybody for each acknowledged row.
     used: the trials that the means are of.
@@ -39,9 +37,6 @@ class SubjectPoint:
     rates: tuple[float | None, ...]
     low: float | None
     high: float | None
-    compared: float | None
-    compared_low: float | None
-    compared_high: float | None
     speedup: float | None
     rate_per_core: float | None
     server_cost: float | None
@@ -98,7 +93,7 @@ def _curve(
         here = [r for r in ordered if r.trial.level == level]
         points.append(_point(here, shown, base, first, intervals.get((level, name))))
         if len(points) == 1 and points[0].is_counted:
-            base = points[0].compared
+            base = points[0].rates[0]
     words = ", ".join(ordered[0].trial.variant.values()) or ordered[0].trial.subject.target
     reported = next((r.effective for r in ordered if r.effective), {})
     return SubjectCurve(name=words, reported=reported, results=ordered, points=tuple(points))
@@ -112,21 +107,16 @@ def _point(
     used = [r.measurement for r in results]
     rates = tuple(mean(getattr(m, rate.field) for m in used) for rate in shown)
     speed, cores = rates[0], here[0].trial.cores
-    compared = interval.mean if interval is not None and interval.mean is not None else speed
     half = interval.half_percent if interval is not None and interval.mean is not None else None
     measured = [v for m in used if known(v := getattr(m, shown[0].field)) and v > 0]
     low, high = _around(statistics.geometric_mean(measured) if measured else None, half)
-    compared_low, compared_high = _around(compared, half)
     return SubjectPoint(
         level=here[0].trial.level,
         is_counted=bool(counted),
         rates=rates,
         low=low,
         high=high,
-        compared=compared,
-        compared_low=compared_low,
-        compared_high=compared_high,
-        speedup=_speedup(compared, base, here[0].trial.level == first) if counted else None,
+        speedup=_speedup(speed, base, here[0].trial.level == first) if counted else None,
         rate_per_core=speed / cores if speed is not None and cores else None,
         server_cost=mean(cpu_cost(r.measurement.server_cpu_cores, r) for r in results),
         client_cost=mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in results),
@@ -171,11 +161,7 @@ def overlaps(run: StoredRun, compared: Sequence[SubjectCurve]) -> tuple[str, ...
     sentences = []
     for level in sorted({p.level for curve in compared for p in curve.points}):
         here = {curve.name: point for curve in compared for point in curve.points if point.level == level}
-        intervals = {
-            name: (p.compared_low, p.compared_high)
-            for name, p in here.items()
-            if p.compared_low is not None and p.compared_high is not None
-        }
+        intervals = {name: (p.low, p.high) for name, p in here.items() if p.low is not None and p.high is not None}
         at = f"at {axis_facts(run).count(format_number(level))}"
         lacking = [name for name in here if name not in intervals]
         if lacking:

@@ -24,7 +24,6 @@ _COUNTED = "† no trial counts: mean over all, and not the server's number"
 _FILES = "bytes in files: all files of the server, with its logs and reserved space, for each row that it counted"
 _WRITTEN = "bytes written: to the disk, by all processes"
 _CLIENT = "load generator: CPU seconds of the client"
-_UNSEEN = 1e-3  # a difference that the table does not show
 # What a target says of itself among its settings as read back, by the heading that it has here.
 TERMS = {
     "server": "server_version",
@@ -72,7 +71,6 @@ def rates_table(run: StoredRun) -> Table:
     """A row for each level and database, in the order asked for; its figures are those of SubjectPoint."""
     databases = curves(run)
     rows = [(curve.name, point) for curve in databases for point in curve.points]
-    points = [point for _, point in rows]
     compared = (mixed,) if (mixed := mixes_words(run)) else overlaps(run, databases)
     words = [shown.words for shown in shown_rates(run)]
     headers = (
@@ -89,7 +87,7 @@ def rates_table(run: StoredRun) -> Table:
         headers=headers,
         rows=tuple((_level(p), name, *_rates(p)) for name, p in sorted(rows, key=lambda row: row[1].level)),
         words=(1, len(headers) - 1),
-        notes=(_explained(words), *_equal_speed(points), *compared),
+        notes=(_explained(words), *compared),
     )
 
 
@@ -97,13 +95,6 @@ def _explained(words: Sequence[str]) -> str:
     durable = _DURABLE if any("durable" in each for each in words) else ""
     interval = f"in parentheses: 95 % interval of the mean of {words[0]}, over the trials that count"
     return f"{interval}. {durable}Speedup: relative to the first level of the database; {_COUNTED}"
-
-
-def _equal_speed(points: Sequence[SubjectPoint]) -> tuple[str, ...]:
-    """That other rates are compared than those of the table, if the speed of the CPUs changed."""
-    apart = [p for p in points if p.low and p.compared_low and abs(p.compared_low / p.low - 1) > _UNSEEN]
-    note = "the table has the rates as measured; speedups and comparisons use those at an equal speed of the CPUs"
-    return (note,) if apart else ()
 
 
 def _level(p: SubjectPoint) -> str:
