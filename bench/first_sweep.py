@@ -7,8 +7,7 @@
 The second form repeats the default sweep (`--quick`) and prints the spread of its headline, the speedup at the last
 level, beside the 95 % interval that each run claims. --long measures the ratio once more with this number of rows at
 every level and nine replicates, and counts the intervals that contain it. --neighbour takes a share of a CPU in bursts
-beside each of the runs (bench/neighbour.py), not beside the long sweep. In brackets beside each claim: that of the same
-trials without the correction by the speed of the CPUs (docs/method.md).
+beside each of the runs (bench/neighbour.py), not beside the long sweep.
 
 A pair is the sweep of `make sweep` on PostgreSQL, then the same sweep on the target null, whose rate is that of the
 load generator alone. It prints each sweep's spread between replicates (pooled over the levels, of all trials with a
@@ -26,15 +25,10 @@ import statistics
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from neighbour import neighbour
-
-from scale_sweep.model import FitReport
-from scale_sweep.report.figures import fit_again
-from scale_sweep.results.store.codec import to_json
-from scale_sweep.results.store.reader import read_run
 
 LONG_REPLICATES = 9
 
@@ -65,7 +59,6 @@ class Seen:
     trials: int
     took_s: float
     headline: Headline | None = None
-    uncorrected: Headline | None = None
 
 
 def sweep(target: str, flags: list[str], results: str) -> Seen:
@@ -100,20 +93,7 @@ def sweep(target: str, flags: list[str], results: str) -> Seen:
         trials=len(kinds),
         took_s=took_s,
         headline=headline(run["fit"]),
-        uncorrected=headline(json.loads(to_json(without_speed(newest(results))))),
     )
-
-
-def newest(results: str) -> Path:
-    """The folder of the last run."""
-    return max((path for path in Path(results).iterdir() if path.is_dir()), key=lambda path: path.name)
-
-
-def without_speed(path: Path) -> FitReport:
-    """The fit of a run as if the speed of its CPUs had not been measured; the verdicts stay."""
-    run = read_run(path)
-    unknown = [replace(r, measurement=replace(r.measurement, cpu_speed=None)) for r in run.results]
-    return fit_again(replace(run, results=tuple(unknown)))
 
 
 def headline(fit: dict | None) -> Headline | None:
@@ -151,15 +131,9 @@ def repeated(asked: argparse.Namespace) -> None:
         with neighbour(asked.neighbour):
             found.append(sweep(asked.target, flags, asked.results))
         one = found[-1]
-        print(
-            f"{claim(one.headline)}  [{claim(one.uncorrected)}]  {one.valid} of {one.trials} VALID  {one.took_s:.0f} s",
-            flush=True,
-        )
+        print(f"{claim(one.headline)}  {one.valid} of {one.trials} VALID  {one.took_s:.0f} s", flush=True)
     truth = long_sweep(asked) if asked.long else None
     for text in summary(found, truth):
-        print(text)
-    print("without the correction by the speed of the CPUs:")
-    for text in summary([replace(one, headline=one.uncorrected) for one in found], truth)[1:]:
         print(text)
 
 
