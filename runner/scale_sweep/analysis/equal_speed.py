@@ -63,9 +63,12 @@ def equal_speed(results: Sequence[TrialResult], rate: str | RateOf) -> EqualSpee
     first, last = min(by_level), max(by_level)
     means = {level: fmean(of_level) for level, of_level in by_level.items()}
     squares = sum((speed - means[one.level]) ** 2 for _, one, speed in seen)
-    apart, within = means[last] - means[first], math.sqrt(squares / max(len(seen) - len(means), 1))
+    apart, degrees = means[last] - means[first], max(len(seen) - len(means), 1)
+    within = math.sqrt(squares / degrees)
     if abs(apart) > within:
-        return EqualSpeed(level=last, slower=1 - math.exp(apart))
+        error = within * math.sqrt(1 / len(by_level[first]) + 1 / len(by_level[last]))
+        is_known = abs(apart) > student(degrees) * error
+        return EqualSpeed(level=last, slower=1 - math.exp(apart)) if is_known else None
     slope = _slope([r for r, _, _ in seen])
     if slope is None:
         return None
