@@ -108,17 +108,17 @@ def speed_cautions(run: StoredRun, rate: str) -> tuple[str, ...]:
     """The speedup at an equal speed of the CPUs, or which level had slower ones; else a sentence if some trials took
     clearly more CPU time for the work than others. rate: the fitted one."""
     known = [speed for result in run.results if (speed := result.measurement.cpu_speed) is not None]
-    found = equal_speed(run.on_curve, rate)
-    if found is not None and found.speedup is None:
-        at = load_axis(run.plan.sweep.axis).count(format_number(found.level))
-        than = "slower" if found.slower > 0 else "faster"
+    second = equal_speed(run.on_curve, rate)
+    if second is not None and second.speedup is None:
+        at = load_axis(run.plan.sweep.axis).count(format_number(second.level))
+        than = "slower" if second.slower > 0 else "faster"
         return (
-            f"the CPUs were {100 * abs(found.slower):.1f} % {than} at {at}; the rates are those that were measured",
+            f"the CPUs were {100 * abs(second.slower):.1f} % {than} at {at}; the rates are those that were measured",
         )
-    if found is not None and found.speedup is not None and found.slope is not None:
-        speedup = with_interval(found.speedup, found.low, found.high)
-        half = student(found.slope.degrees) * found.slope.error
-        slope = with_interval(found.slope.value, found.slope.value - half, found.slope.value + half)
+    if second is not None and second.speedup is not None and second.slope is not None:
+        speedup = with_interval(second.speedup, second.low, second.high)
+        half = student(second.slope.degrees) * second.slope.error
+        slope = with_interval(second.slope.value, second.slope.value - half, second.slope.value + half)
         followed = f"within the trials the rate rose by {slope} % when the speed rose by 1 %"
         span = _span(min(known), max(known))
         return (f"at an equal speed of the CPUs the speedup is {speedup}: {span}, and {followed}",)
