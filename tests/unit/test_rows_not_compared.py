@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from scale_sweep.measure.trial.stored_rows import rows_summed
+from scale_sweep.measure.trial.stored_rows import _compared_tags, rows_summed
 from scale_sweep.server.targets import all_facts
 from tests.unit.test_loadgen import summary
 from tests.unit.trial_orders import trial_order
@@ -28,3 +29,16 @@ def test_each_database_without_sums_says_what_is_not_compared(tmp_path, facts, t
 def test_a_load_that_nothing_stores_says_nothing(tmp_path):
     (null,) = (facts for facts in all_facts() if not facts.stores_rows)
     assert rows_summed(trial_order(tmp_path), None, null, {}, summary([1]), None, 1.0) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [lambda: {"d0": {("1", "a column more")}}, lambda: {}["tags"], lambda: int("no number"), lambda: {"d0": None}],
+    ids=["more columns", "no tags", "no number", "null"],
+)
+def test_an_answer_about_tags_that_holds_something_else_is_a_finding(monkeypatch, answer):
+    monkeypatch.setattr("scale_sweep.measure.trial.stored_rows.ask", lambda reached, question, limit_s: question())
+    reached = SimpleNamespace(session=SimpleNamespace(stored_tags=lambda names: answer()))
+    named = SimpleNamespace(names=["d0"], tags={"groupid": ["1"]})
+    note, findings = _compared_tags(reached, named, [10], 1.0)
+    assert note == "" and len(findings) == 1

@@ -122,11 +122,14 @@ def _stores_tags(trial: Trial, facts: Facts) -> bool:
 
 def _compared_tags(reached: Reached, named: Tables, rows: Sequence[int], limit_s: float) -> tuple[str, tuple[str, ...]]:
     """That the tags of the rows are not compared, and sentences about the first that differ."""
-    stored = ask(reached, partial(reached.session.stored_tags, list(named.tags)), limit_s)
-    if stored is None:
-        return NO_TAGS, ()
     right = {name: tags for name, count, *tags in zip(named.names, rows, *named.tags.values(), strict=True) if count}
-    return "", tuple(itertools.islice(wrong_tags(list(named.tags), right, stored), WRONG_MAX))
+    try:
+        stored = ask(reached, partial(reached.session.stored_tags, list(named.tags)), limit_s)
+        if stored is None:
+            return NO_TAGS, ()
+        return "", tuple(itertools.islice(wrong_tags(list(named.tags), right, stored), WRONG_MAX))
+    except (ValueError, TypeError, LookupError) as error:  # the answer holds something else than tags
+        return "", (f"the stored tags cannot be read: {type(error).__name__}",)
 
 
 def _others(comparison: ComparisonPlan, figures: int) -> Sequence[int]:
