@@ -226,6 +226,8 @@ def is_well(case: Case, number: int, root: Path, command: str, logs: Path) -> bo
     word += "" if fits else f": more than the {stated[1]} MB of README.md" if stated else ""
     took = f"{time.monotonic() - begun:.0f} s" + (f", .venv {size} MB" if size else "")
     print(f"{where}: {command}: {word}, {took}: {case.refusal.strip() or last_result(text)}", flush=True)
+    if not is_expected:
+        print(*(failed_tests(text) or text.splitlines()[-20:]), sep="\n", flush=True)
     return is_expected and fits
 
 
@@ -270,6 +272,11 @@ def until_it_ends(process: subprocess.Popen[bytes]) -> int:
     finally:
         process.kill()
         process.wait()
+
+
+def failed_tests(text: str) -> list[str]:
+    """pytest's summary of them, and the errors it marked."""
+    return re.findall(r"^(?:FAILED .*|ERROR .*|E   .*)", text, re.MULTILINE)[:60]
 
 
 def last_result(text: str) -> str:
