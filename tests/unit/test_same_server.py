@@ -30,7 +30,6 @@ def prepared(a, b, folder):
     ("a", "b"),
     [
         ("", "--knob synchronous_commit=on"),
-        ("", "--settings defaults"),
         ("--knob work_mem=1GB", "--knob work_mem=1024MB"),
         ("--knob checkpoint_timeout=10min", "--knob checkpoint_timeout=600s"),
         ("--settings loading", "--settings loading --knob synchronous_commit=off"),
@@ -42,7 +41,7 @@ def test_equal_settings_are_refused(a, b, tmp_path):
     assert refused.value.exit_code == 2
 
 
-@pytest.mark.parametrize("b", ["--knob synchronous_commit=off", "--settings loading", "--rows-per-request 77", ""])
+@pytest.mark.parametrize("b", ["--knob synchronous_commit=off", "--settings loading", "--rows-per-request 77", "--settings defaults", ""])
 def test_other_variants_are_planned(b, tmp_path):
     assert len(prepared("", b, tmp_path).plan.trials) == 4
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from scale_sweep.model.disk_facts import DiskSource
-from scale_sweep.model.knobs import LOADING, Rule
+from scale_sweep.model.knobs import DEFAULTS, Rule
 from scale_sweep.model.load import Load
 
 Origin = Literal["default", "file", "flag", "host", "detect", "time"]
@@ -241,7 +241,7 @@ class Sweep:
     detect_percent: float | None = None
     network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
     equal_durability: bool = False
-    settings: str = LOADING
+    settings: str = DEFAULTS
     workload: str = ""
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scale_sweep.model.declared import Subject, Sweep, Work
-from scale_sweep.model.knobs import LOADING, KnobColumn
+from scale_sweep.model.knobs import DEFAULTS, KnobColumn
 from scale_sweep.model.load import Load
 from scale_sweep.model.observed import Role
 from scale_sweep.model.resources import Placement, Resources
@@ -42,7 +42,7 @@ class Trial:
     block: int = 0
     role: Role = "point"
     knobs_of_level: float | None = None
-    settings: str = LOADING
+    settings: str = DEFAULTS
 
     @property
     def cores(self) -> float:

@@ -16,7 +16,7 @@ from scale_sweep.base.nearest import not_one_of
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s, queries_of, stores
-from scale_sweep.model import DEFAULTS, LOADING, KnobRole, Load, Piece, Rule, Sweep, Workload
+from scale_sweep.model import KnobRole, Load, Piece, Rule, Sweep, Workload
 from scale_sweep.plan.knobs import granted_knobs, knob_mistakes, with_own_names
 from scale_sweep.plan.objective import connections_for, objective_mistakes, rows_for
 from scale_sweep.plan.resources import AmountsByLevel, amounts_by_level, resource_range
@@ -66,7 +66,6 @@ def complete(sweep: Sweep, facts: Facts, machine_bytes: int | None = None) -> Sw
             **sweep.knobs,
         },
         wal_disk=_wal_disk(sweep, facts),
-        settings=settings_of(sweep),
         method=method,
         work=work,
         load=replace(_with_own_warmup(sweep, facts), rate=sweep.load.rate or offered_per_s(work)),
@@ -79,15 +78,6 @@ def _with_own_warmup(sweep: Sweep, facts: Facts) -> Load:
         return sweep.load
     least, most = (stores(sweep.work) and facts.writes_warmup_s) or facts.warmup_s
     return replace(sweep.load, warmup_least_s=least, warmup_s=most)
-
-
-def settings_of(sweep: Sweep) -> str:
-    """The set of settings that servers start from. `auto`: the vendor's defaults where databases or two variants are
-    compared, else those for loading."""
-    if sweep.settings in (LOADING, DEFAULTS):
-        return sweep.settings
-    is_compared = len(set(sweep.vary.get("target", ()))) > 1 or bool(sweep.variants_ab)
-    return DEFAULTS if is_compared else LOADING
 
 
 def _fsynced(sweep: Sweep, facts: Facts) -> dict[str, Rule]:

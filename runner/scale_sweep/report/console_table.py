@@ -27,6 +27,7 @@ from scale_sweep.report.figures import (
     measured_words,
 )
 from scale_sweep.report.replicates import beside_verdicts
+from scale_sweep.report.run_facts import server_name, settings_words
 from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, without_empty
 
 _SHORT = f" ({SHORT})"
@@ -50,7 +51,7 @@ def console_table(run: StoredRun) -> Table:
     first = (axis.title.lower(), f"{searched}{fitted_rate(run).words}", "speedup", "efficiency")
     return without_empty(
         Table(
-            title=run.plan.sweep.question,
+            title=" · ".join(filter(None, (run.plan.sweep.question, server_name(run), settings_words(run)))),
             headers=(*first, *further, "verdicts"),
             rows=tuple(rows),
             notes=tuple(notes),

@@ -6,7 +6,7 @@ from scale_sweep.base.units import format_number
 from scale_sweep.experiment.axes import axis_of
 from scale_sweep.model import FitReport, StoredRun
 from scale_sweep.report.load_words import work_words
-from scale_sweep.report.run_facts import created, server_name
+from scale_sweep.report.run_facts import created, server_name, settings_words
 
 
 def title_of(run: StoredRun, fit: FitReport) -> str:
@@ -25,5 +25,5 @@ def title_of(run: StoredRun, fit: FitReport) -> str:
 def eyebrow_of(run: StoredRun) -> str:
     """The small line above the heading: the name of the sweep, its work, where the server ran, and when."""
     sweep = run.plan.sweep
-    parts = (sweep.name, server_name(run), work_words(run), sweep.runtime, created(run))
+    parts = (sweep.name, server_name(run), work_words(run), sweep.runtime, settings_words(run), created(run))
     return " · ".join(part for part in parts if part)

@@ -235,6 +235,13 @@ def starting_point(run: StoredRun) -> str:
     return "; ".join(words for is_vendor, words in _FROM.items() if is_vendor in named)
 
 
+def settings_words(run: StoredRun) -> str:
+    """ "settings: defaults"; "" for servers that scale did not set, and for those that have no sets of settings."""
+    known = _part(run.manifest, "vendor_defaults")
+    sets = {t.settings for t in run.plan.trials if not t.subject.endpoint and known.get(t.subject.target)}
+    return f"settings: {' and '.join(sorted(sets))}" if sets else ""
+
+
 def _loading_words(run: StoredRun) -> tuple[str, ...]:
     """A caution if servers had the set of settings for loading: which settings differ, and where rows were."""
     results = [r for r in run.results if r.trial.settings != DEFAULTS]

@@ -56,11 +56,10 @@ RUNTIME = _u(
 SETTINGS_SET = _s(
     "target.settings",
     "--settings",
-    readers.OneOf("auto", DEFAULTS, LOADING),
-    "auto",
+    readers.OneOf(DEFAULTS, LOADING),
+    DEFAULTS,
     "Initial settings of the servers. defaults: durability and maintenance of the vendor. loading: settings of "
-    f"{_loaded()} that make loading fast. auto: defaults if several databases or two variants are compared, else "
-    "loading. --knob overrides it.",
+    f"{_loaded()} that make loading fast. --knob overrides it.",
     "NAME",
 )
 METHOD = _s("load.method", "--method", str, "", f"How rows are written. {_methods()}.", "NAME")
