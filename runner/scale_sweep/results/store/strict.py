@@ -13,7 +13,8 @@ DEPTH_MAX = 100
 INTEGER_MAX = 1 << 64
 SHOWN = 60  # characters of a key in a message
 # A document without these marks needs no second look: so lines of long runs are read as fast as json reads them.
-_ODD = re.compile(r"NaN|Infinity|\d{20}|[eE]\+?\d{3}|\\u[dD][89a-fA-F]")
+# A number follows one of these characters, so the digits of a hash are no mark.
+_ODD = re.compile(r"NaN|Infinity|(?:^|[\s:,\[-])\d(?:\d{19}|[\d.]*[eE]\+?\d{3})|\\u[dD][89a-fA-F]")
 
 
 def loads(text: str) -> Any:
