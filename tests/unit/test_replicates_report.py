@@ -9,7 +9,7 @@ from scale_sweep.analysis.noise.parts import PLACES, REDUCES, parts_sentence
 from scale_sweep.cli.console.live import finished_line
 from scale_sweep.model import NoisePart, NoiseParts, VerdictKind, counted_verdicts, verdict_words
 from scale_sweep.plan.power import GUESS, AssumedNoise, advice, power_of, power_sentence, with_parts
-from scale_sweep.plan.preparing.earlier_noise import assumed_noise
+from scale_sweep.plan.preparing.earlier_runs import assumed_noise
 from scale_sweep.report.console_table import console_table
 from scale_sweep.report.documents import documents
 from scale_sweep.report.figures import fit_again

@@ -29,6 +29,7 @@ from scale_sweep.plan.preparing import (
     prepare_plan,
     refuse_blocking,
 )
+from scale_sweep.plan.preparing.earlier_runs import repetitions_of
 from scale_sweep.plan.preparing.same_server import RefusesSameServer
 from scale_sweep.results.identity import identity
 from scale_sweep.results.store.held import Held
@@ -62,7 +63,7 @@ def new_run(prepared: Prepared, command: Sequence[str]) -> RunWriter:
     now = datetime.datetime.now(datetime.UTC)
     name = stamped(_slug(prepared.plan.sweep), now)
     own_runs.remember(name, prepared.plan, prepared.hosts)
-    return RunWriter(Held(new_folder(prepared.results / name)), prepared.plan, _manifest(prepared, command, now))
+    return RunWriter(Held(new_folder(prepared.results / name)), prepared.plan, _new_manifest(prepared, command, now))
 
 
 def stamped(what: str, now: datetime.datetime | None = None) -> str:
@@ -95,6 +96,14 @@ def asked_again(run: StoredRun, predict: tuple[float, ...], need: tuple[float, .
 
 def _slug(sweep: Sweep) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "-" for c in f"{sweep.name}-{sweep.target}".lower())
+
+
+def _new_manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:
+    """With the speedups of earlier runs of the same sweep, if it is one of short windows."""
+    manifest = _manifest(prepared, command, now)
+    if not prepared.plan.sweep.is_quick:
+        return manifest
+    return {**manifest, "repetitions": repetitions_of(prepared.results, manifest)}
 
 
 def _manifest(prepared: Prepared, command: Sequence[str], now: datetime.datetime) -> dict[str, Any]:

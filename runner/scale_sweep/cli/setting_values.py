@@ -42,7 +42,7 @@ def setting_values(sweep: Sweep) -> dict[str, str]:
         "load.method": sweep.method,
         **work,
         "load.window_max": f"{load.window_max_s:g} s" if load.window_max_s else "",
-        "load.quick": "on" if sweep.origin.get("load.quick", "default") != "default" else "",
+        "load.quick": "on" if sweep.is_quick else "",
         "load.soak": f"{load.duration_s:g} s" if load.soak else "",
         "load.warmup": warmup_words(load),
         "load.rate": f"{load.rate:g}" if load.objective is None else "",

@@ -39,6 +39,7 @@ from scale_sweep.model.events import (
     TrialStarted,
 )
 from scale_sweep.model.fitted import (
+    AnotherDay,
     CpuPoint,
     Estimate,
     FitBeside,
@@ -118,6 +119,7 @@ from scale_sweep.model.steps import Step
 from scale_sweep.model.summed import Counted, RowsSummed, TableSums
 
 __all__ = [
+    "AnotherDay",
     "DEFAULTS",
     "LOADING",
     "LOOPBACK",

@@ -245,6 +245,11 @@ class Sweep:
     workload: str = ""
 
     @property
+    def is_quick(self) -> bool:
+        """Whether short windows were asked for as such (--quick)."""
+        return self.origin.get("load.quick", "default") != "default"
+
+    @property
     def seed_of_order(self) -> int:
         """The seed of the order of the trials."""
         return self.seed if self.order_seed is None else self.order_seed

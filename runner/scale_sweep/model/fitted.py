@@ -55,7 +55,8 @@ class PointSummary:
     rate_std: the standard deviation of the trials. mean_low, mean_high: the 95 % interval of the mean; None without
     replicates at any level. speedup_std_err: one standard error of the speedup, with its degrees of freedom; None
     without replicates. speedup_low, speedup_high: its 95 % interval. speedup_blocks: the blocks whose ratios it comes
-    from; 0: it is the ratio of the means.
+    from; 0: it is the ratio of the means. pairs: of a run of short windows, which has no intervals, the ratios of the
+    blocks to the first level, ascending.
     """
 
     level: float
@@ -71,6 +72,16 @@ class PointSummary:
     speedup_high: float | None = None
     speedup_degrees: int | None = None
     speedup_blocks: int = 0
+    pairs: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnotherDay:
+    """The range of the last level's speedup on another day. repetitions: stored ones of the same sweep behind it."""
+
+    low: float
+    high: float
+    repetitions: int
 
 
 def is_off_linear(points: tuple[PointSummary, ...]) -> bool:
@@ -201,7 +212,7 @@ class FitReport:
     the rejected trials of levels that lost a third or more. band: (level, low, high), the 95 % hull over the models
     that the points leave possible. per_cpu: the curve of the rate for each CPU-second, by level. breaks: the levels
     beyond which the CPU placement adds CPUs of another kind. noise_parts: where the noise of a trial comes from; None
-    if it is not known.
+    if it is not known. another_day: of a run of short windows.
     """
 
     points: tuple[PointSummary, ...]
@@ -231,6 +242,7 @@ class FitReport:
     per_cpu: tuple[CpuPoint, ...] = ()
     breaks: tuple[KnownBreak, ...] = ()
     noise_parts: NoiseParts | None = None
+    another_day: AnotherDay | None = None
 
     @property
     def is_doubted(self) -> bool:

@@ -77,7 +77,7 @@ def rows_in_cheap_pages(plan: Plan, pages: NewPages | None, rows_per_core_s: flo
     rows_per_core_s: the target's own estimate, at the speed of this machine's CPUs.
     """
     sweep = plan.sweep
-    is_asked = sweep.origin.get("load.quick", "default") != "default" and len(sweep.levels) > 1
+    is_asked = sweep.is_quick and len(sweep.levels) > 1
     was_given = any(sweep.origin.get(key, "default") != "default" for key in ("load.duration", "load.warmup"))
     load = sweep.load
     is_plain = load.rows is None and not load.rate and load.objective is None and not sweep.work.counts_requests

@@ -42,10 +42,9 @@ def replicates_in_time(plan: Plan) -> int:
     LEAST where the number of rows is fixed: how long they take depends on the machine.
     """
     sweep = plan.sweep
-    is_quick = sweep.origin.get("load.quick", "default") != "default"
     was_given = sweep.origin.get("method.replicates", "default") != "default"
     has_other_rule = bool(sweep.variants_ab) or sweep.until_ci_percent is not None
-    if not is_quick or was_given or has_other_rule or sweep.replicates != MOST:
+    if not sweep.is_quick or was_given or has_other_rule or sweep.replicates != MOST:
         return sweep.replicates
     if sweep.load.rows is not None:
         return LEAST

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from scale_sweep.analysis.fit import FitQuestions, Terms, fit_curve, known_breaks, quantity
+from scale_sweep.analysis.fit import FitQuestions, Terms, another_day, fit_curve, known_breaks, quantity
 from scale_sweep.analysis.noise import agreement_of, parts_of, with_intervals, without_drift
 from scale_sweep.analysis.observations import observations
-from scale_sweep.base.units import format_number
+from scale_sweep.base.units import counted, format_number
 from scale_sweep.experiment.axes import AxisFacts, load_axis
 from scale_sweep.experiment.work import Rate, rate_of, rates_of
 from scale_sweep.model import (
@@ -49,12 +49,24 @@ def fit_again(run: StoredRun) -> FitReport:
         confounds=run.plan.confounds,
         questions=questions,
         breaks=known_breaks({t.level: t.placement for t in run.plan.trials}),
+        is_quick=sweep.is_quick,
     )
-    fit = replace(fit, points=with_intervals(fit.points, observed))
+    fit = with_another_day(fit, run) if sweep.is_quick else replace(fit, points=with_intervals(fit.points, observed))
     agreement = agreement_words(agreement_of(observed), axis)
     fit = with_cpu_points(with_answer(fit, run), run)
     cautions = (*quick_words(run), *speed_cautions(run, fitted.field), *agreement, *fit.cautions)
     return replace(fit, cautions=cautions, noise_parts=parts_of([observed]))
+
+
+def with_another_day(fit: FitReport, run: StoredRun) -> FitReport:
+    """The fit of a run of short windows, with the range of the speedup on another day in its sentence."""
+    earlier = [float(v) for v in run.manifest.get("repetitions") or () if isinstance(v, int | float)]
+    other = another_day(fit.points[-1], earlier) if len(fit.points) > 1 else None
+    if other is None:
+        return fit
+    basis = f"; {counted(other.repetitions, 'earlier run')} of this sweep here" if other.repetitions else ""
+    words = f"Another day on such a machine: {other.low:.2f} to {other.high:.2f}{basis}."
+    return replace(fit, another_day=other, sentence=f"{fit.sentence} {words}")
 
 
 def levels_of(run: StoredRun) -> tuple[float, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from scale_sweep.analysis.fit import NAMES, RATE_UNITS, SYMBOLS, Terms, quantity
-from scale_sweep.base.units import EXPLAINED, format_number, with_interval
+from scale_sweep.analysis.fit import NAMES, RATE_UNITS, SYMBOLS, Terms, holds_median, quantity
+from scale_sweep.base.units import EXPLAINED, counted, format_number, with_interval
 from scale_sweep.model import Estimate, FitReport, ModelFit, Need, Prediction
 from scale_sweep.report.table import ABSENT, Table, fixed, short
 
@@ -18,7 +18,18 @@ def interval_words(fit: FitReport, trials: str = "valid trials") -> str:
     """A sentence on the parentheses of a document, and whether the rates have some. trials: measurements of a level."""
     if any(p.mean_low is not None for p in fit.points):
         return f"{EXPLAINED}."
+    if any(p.pairs for p in fit.points):
+        return pairs_words(fit)
     return f"{EXPLAINED}. Rates and speedups have no interval: no level has two {trials}." if fit.points else ""
+
+
+def pairs_words(fit: FitReport) -> str:
+    """What the parentheses of a run of short windows are, and how often such a range holds the median."""
+    counts = sorted({len(p.pairs) for p in fit.points[1:] if len(p.pairs) > 1})
+    if not counts:
+        return "No range of the speedup: no level has two pairs of trials with the first."
+    holds = " and ".join(f"{counted(n, 'pair')}: {100 * holds_median(n):.3g} %" for n in counts)
+    return f"In parentheses: the range of the pairs, with the chance that it holds their median ({holds})."
 
 
 def models_table(fit: FitReport) -> Table:

@@ -9,6 +9,7 @@ from scale_sweep.analysis.fit.breaks import known_breaks
 from scale_sweep.analysis.fit.cautions import smallest_percent, trials_percent
 from scale_sweep.analysis.fit.curve import FitQuestions, fit_curve, fit_rows, model_rate, value_at
 from scale_sweep.analysis.fit.models import NAMES, SYMBOLS, rate_at
+from scale_sweep.analysis.fit.pairs import another_day, holds_median
 from scale_sweep.analysis.fit.words import RATE_UNITS, Terms, quantity, ranged, speedup_words
 
 __all__ = [
@@ -17,8 +18,10 @@ __all__ = [
     "SYMBOLS",
     "FitQuestions",
     "Terms",
+    "another_day",
     "fit_curve",
     "fit_rows",
+    "holds_median",
     "known_breaks",
     "model_rate",
     "quantity",

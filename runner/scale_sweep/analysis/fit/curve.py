@@ -20,6 +20,7 @@ from scale_sweep.analysis.fit.models import COUNTS, MODELS, WITH_BREAK, Floats, 
 from scale_sweep.analysis.fit.next_level import with_next_level
 from scale_sweep.analysis.fit.outliers import outliers
 from scale_sweep.analysis.fit.rows import Rows, make_rows
+from scale_sweep.analysis.fit.pairs import with_pairs
 from scale_sweep.analysis.fit.summaries import Noise, Usable, pooled_noise, summaries, usable
 from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence
 from scale_sweep.model import (
@@ -56,10 +57,12 @@ def fit_curve(
     confounds: Sequence[Confound] = (),
     questions: FitQuestions | None = None,
     breaks: Sequence[KnownBreak] = (),
+    is_quick: bool = False,
 ) -> FitReport:
     """The curve of the observations over the axis, with every caution. rate: the name of their value. breaks: of the
-    CPU placement."""
-    return _report(usable(observed), terms, rate, tuple(confounds), questions or FitQuestions(), tuple(breaks))
+    CPU placement. is_quick: short windows know no long-run rate, so points have the ratios of pairs, no intervals."""
+    asked = questions or FitQuestions()
+    return _report(usable(observed), terms, rate, tuple(confounds), asked, tuple(breaks), is_quick=is_quick)
 
 
 def fit_rows(
@@ -119,8 +122,12 @@ def _report(
     questions: FitQuestions,
     breaks: tuple[KnownBreak, ...] = (),
     samples: int = SAMPLES,
+    is_quick: bool = False,
 ) -> FitReport:
     fitted = _fitted(data, breaks, samples)
+    points = fitted.points
+    if is_quick and data.blocks is not None:
+        points = with_pairs(points, data.levels, data.rates, data.blocks)
     known = _known(data, fitted, terms)
     peak, knee, maximum, at_90 = _figures(known)
     beside = _beside(data, terms, rate, breaks)
@@ -128,7 +135,7 @@ def _report(
         terms=terms,
         data=data,
         noise=fitted.noise,
-        points=fitted.points,
+        points=points,
         candidates=fitted.candidates,
         choice=fitted.choice,
         confounds=confounds,
@@ -136,9 +143,10 @@ def _report(
         peak=peak,
         knee=knee,
         maximum=maximum,
-        beside=with_rejected(beside, fitted.points, fitted.choice.model, terms),
+        beside=with_rejected(beside, points, fitted.choice.model, terms),
         outliers=outliers(fitted.rows, terms),
         breaks=breaks,
+        is_quick=is_quick,
     )
     return replace(
         _written(findings, known, rate),

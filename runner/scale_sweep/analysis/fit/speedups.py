@@ -80,6 +80,12 @@ def paired_speedups(levels: Floats, rates: Floats, blocks: Floats) -> Mapping[fl
     return made
 
 
+def ratios_to_first(levels: Floats, logs: Floats, blocks: Floats) -> Mapping[float, Floats]:
+    """By level above the first: ln(rate of the level / rate of the first) of each block that holds both."""
+    distinct, of_level = np.unique(levels, return_inverse=True)
+    return {float(level): _ratios(logs, of_level, blocks, at) for at, level in enumerate(distinct) if at}
+
+
 def _ratios(logs: Floats, of_level: NDArray[np.intp], blocks: Floats, at: int) -> Floats:
     """ln(rate of the level / rate of the first) of each block that holds both."""
     both = np.intersect1d(blocks[of_level == at], blocks[of_level == 0])

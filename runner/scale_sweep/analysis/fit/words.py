@@ -75,6 +75,7 @@ class FitFindings:
     beside: str = ""
     outliers: tuple[str, ...] = ()
     breaks: tuple[KnownBreak, ...] = ()
+    is_quick: bool = False
 
     @property
     def chosen(self) -> Candidate | None:
@@ -180,14 +181,17 @@ def speedup(f: FitFindings) -> str:
 def speedup_words(point: PointSummary) -> str:
     """The speedup of a level with its 95 % interval: "1.84 (1.51 to 2.27)"."""
     value, low, high = point.speedup or 0.0, point.speedup_low, point.speedup_high
+    if len(point.pairs) > 1:
+        return f"{value:.2f} ({point.pairs[0]:.2f} to {point.pairs[-1]:.2f})"
     if low is None or high is None or (point.speedup_std_err or 0.0) < _ERROR_MIN * value:
         return f"{value:.2f}"
     return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
 def slope(f: FitFindings, c: Candidate, name: str) -> str:
-    """The slope in rows/s per core, with its interval."""
-    return f"{quantity(c.value(name), *c.interval(name))} {f.terms.rate} per {f.terms.unit}"
+    """The slope in rows/s per core, with its interval, which a run of short windows does not have."""
+    interval = (None, None) if f.is_quick else c.interval(name)
+    return f"{quantity(c.value(name), *interval)} {f.terms.rate} per {f.terms.unit}"
 
 
 def _curve(f: FitFindings, c: Candidate) -> str:

@@ -15,7 +15,7 @@ from scale_sweep.plan.new_pages import held_bytes
 from scale_sweep.plan.preparing import machine_findings
 from scale_sweep.plan.preparing.choice import RequestedServer, ServerChoice, chosen_arms, refuse_unable, subject_key
 from scale_sweep.plan.preparing.data_place import DataPlace, with_data, with_unseen_disk
-from scale_sweep.plan.preparing.earlier_noise import noise_of
+from scale_sweep.plan.preparing.earlier_runs import noise_of
 from scale_sweep.plan.preparing.prepared import (
     Prepared,
     in_cheap_pages,

@@ -42,7 +42,7 @@ from scale_sweep.plan.preparing.choice import (
     subject_key,
 )
 from scale_sweep.plan.preparing.data_place import data_place, with_data, with_unseen_disk
-from scale_sweep.plan.preparing.earlier_noise import noise_of
+from scale_sweep.plan.preparing.earlier_runs import noise_of
 from scale_sweep.plan.preparing.findings import preflight
 from scale_sweep.plan.preparing.machine_findings import dear_pages
 from scale_sweep.plan.preparing.same_server import refuse_same_server

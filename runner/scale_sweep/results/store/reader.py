@@ -20,7 +20,7 @@ from scale_sweep.results.store.stored import FIT, MANIFEST, PLAN, TRIAL, Folder,
 _JSON_KINDS = {dict: "an object", list: "a list", str: "a text"}
 _MANIFEST_KINDS = {
     **dict.fromkeys(("sweep", "host", "tags", "server", "reported_by", "trial_ceilings"), dict),
-    **dict.fromkeys(("disks", "data_disks", "findings", "confounds", "command", "disk_ceilings"), list),
+    **dict.fromkeys(("disks", "data_disks", "findings", "confounds", "command", "disk_ceilings", "repetitions"), list),
     **dict.fromkeys(("status", "created_utc", "run", "data_dir"), str),
 }
 Series = tuple[tuple[float, Mapping[str, float | None]], ...]

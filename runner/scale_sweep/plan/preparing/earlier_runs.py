@@ -1,9 +1,11 @@
-"""The noise of a trial, from earlier runs of the same target on this machine. Refuses a run that cannot be read, and a
-run of another kind of rate.
+"""What earlier runs on this machine show: the noise of a trial of the same target, and speedups of the same sweep.
+Refuses a run that cannot be read, and a run of another kind of rate.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from scale_sweep.results.store.codec import from_plain
 from scale_sweep.results.store.reader import read_fit, read_manifest, run_paths
 from scale_sweep.results.store.stored import FIT, Folder
 
+REPETITIONS_OF = 200  # runs, the newest, among which repetitions are looked for
+_NOTES = {"origin", "name", "question", "tags", "seed", "order_seed", "replicates", "predict", "need"}
 LOOKED_AT = 30  # runs, the newest first
 PARTS_OF = 5  # runs, the newest of them, whose parts of the noise are pooled
 
@@ -43,6 +47,31 @@ def assumed_noise(results: Path, host: Host, target: str, *, searches: bool = Fa
         if of_run is not None and of_run.degrees > 0 and of_run.window_s > 0 and len(parts) < PARTS_OF:
             parts.append(of_run)
     return with_parts(newest, parts)
+
+
+def repetitions_of(results: Path, manifest: Mapping[str, Any]) -> list[float]:
+    """The speedups of runs of the same sweep on this machine that ended, oldest first. manifest: of the new run."""
+    wanted, made = _identity(manifest), []
+    for path in run_paths(results)[-REPETITIONS_OF:]:
+        try:
+            stored = read_manifest(Folder(path))
+            is_same = _identity(stored) == wanted and stored.get("status") == "complete"
+            points = read_fit(Folder(path), FIT).get("points") or [] if is_same else []
+            speedup = points[-1].get("speedup") if len(points) == len(manifest["sweep"]["levels"]) else None
+        except (StoreError, OSError, ValueError, TypeError, AttributeError, KeyError):
+            continue
+        if isinstance(speedup, float) and speedup > 0:
+            made.append(speedup)
+    return made
+
+
+def _identity(manifest: Mapping[str, Any]) -> Any:
+    """What is equal in repetitions: the machine, the server, and the sweep without its notes, seeds and replicates."""
+    host, sweep = manifest.get("host") or {}, dict(manifest.get("sweep") or {})
+    load = {key: value for key, value in dict(sweep.pop("load", {})).items() if key != "warmup_s"}
+    kept = {key: value for key, value in sweep.items() if key not in _NOTES}
+    parts = [host.get("hostname"), host.get("cpu_model"), manifest.get("choice"), manifest.get("method"), load, kept]
+    return json.loads(json.dumps(parts, default=str))
 
 
 def _fit(run: Folder, host: Host, target: str, *, searches: bool) -> dict[str, Any]:

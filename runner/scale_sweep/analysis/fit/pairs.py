@@ -1,0 +1,68 @@
+"""What a run of short windows may claim: the range of its pairs, and what another day may bring. Pure.
+
+The smallest and the largest of n independent ratios hold the median of their distribution with 1 − 2^(1 − n), whatever
+the distribution is (order statistics: David and Nagaraja, Order Statistics, section 7.1). Another day: speedups of one
+sweep on one machine differ between days by DAY (standard deviation), a prior with the weight of PRIOR_DAYS days;
+repetitions that are stored here add to what is known of it. From CONFORMAL_FROM repetitions on, the largest of their
+own differences is the half-width (conformal prediction: Vovk, Gammerman and Shafer, Algorithmic Learning in a Random
+World). The middle is always the speedup of this run. Refuses a run without pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
+
+import numpy as np
+
+from scale_sweep.analysis.confidence import student
+from scale_sweep.analysis.fit.models import Floats
+from scale_sweep.analysis.fit.speedups import ratios_to_first
+from scale_sweep.model import AnotherDay, PointSummary
+
+DAY = 0.05  # of ln(speedup) between days; docs/method.md has the machines that were measured
+PRIOR_DAYS = 4
+CONFORMAL_FROM = 10
+
+
+def holds_median(pairs: int) -> float:
+    """The chance that the range of this number of pairs holds their median."""
+    return 1 - 2.0 ** (1 - pairs)
+
+
+def with_pairs(points: Sequence[PointSummary], levels: Floats, rates: Floats, blocks: Floats) -> tuple[PointSummary, ...]:
+    """The points without 95 % intervals, each with the ratios of the blocks that hold it and the first level."""
+    ratios = ratios_to_first(levels, np.log(rates), blocks)
+    return tuple(
+        replace(
+            p,
+            mean_low=None,
+            mean_high=None,
+            speedup_std_err=None,
+            speedup_low=None,
+            speedup_high=None,
+            speedup_degrees=None,
+            pairs=tuple(sorted(map(math.exp, ratios.get(p.level, ())))),
+        )
+        for p in points
+    )
+
+
+def another_day(point: PointSummary, earlier: Sequence[float]) -> AnotherDay | None:
+    """The range in which the speedup of another day lies. earlier: speedups of stored repetitions, oldest first."""
+    if not point.pairs or not point.speedup:
+        return None
+    logs = [math.log(value) for value in earlier if 0 < value < math.inf]
+    if len(logs) >= CONFORMAL_FROM:
+        far = (len(logs) - 1) // 2  # days that resemble each other are near each other
+        half = max(abs(b - a) for a, b in zip(logs, [*logs[far:], *logs[:far]], strict=True))
+    else:
+        squares = sum((one - fmean(logs)) ** 2 for one in logs) if logs else 0.0
+        degrees = PRIOR_DAYS + max(len(logs) - 1, 0)
+        half = student(degrees) * math.sqrt((PRIOR_DAYS * DAY**2 + squares) / degrees)
+    own = math.log(point.pairs[-1] / point.pairs[0]) / 2
+    half = max(half, own)
+    low, high = point.speedup * math.exp(-half), point.speedup * math.exp(half)
+    return AnotherDay(low=low, high=high, repetitions=len(logs))
