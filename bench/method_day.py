@@ -64,8 +64,7 @@ def run_of(chance: random.Random, day: float) -> PointSummary:
         for level, ratio in ((1.0, 1.0), (2.0, SPEEDUP * math.exp(day)))
     ]
     data = usable(observed)
-    assert data.blocks is not None
-    return with_pairs(summaries(data, pooled_noise(data)), data.levels, data.rates, data.blocks)[-1]
+    return with_pairs(summaries(data, pooled_noise(data)), data)[-1]
 
 
 def main() -> None:

@@ -38,7 +38,9 @@ def target():
 @pytest.mark.parametrize("method", ["load-data", "insert"])
 def test_rows_of_every_type_are_stored_as_they_were_sent(target, folder, method):
     more = {"workload__columns": COLUMNS, "workload__null_ratio": "20%", "load__method": method}
-    settings = short_trial(target, folder, rows=60_000, workload__rows_per_request="1000", target__settings="loading", **more)
+    settings = short_trial(
+        target, folder, rows=60_000, workload__rows_per_request="1000", target__settings="loading", **more
+    )
     assert settings["acknowledged"] == "in the log, not yet on disk"
     assert settings["innodb_flush_log_at_trx_commit"] == "2" and settings["partitions"] == "4"
 

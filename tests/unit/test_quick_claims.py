@@ -101,7 +101,7 @@ def test_earlier_runs_of_the_same_sweep_are_repetitions_and_no_others(tmp_path):
         manifest = json.loads((path / "manifest.json").read_text()) | {"status": "complete"}
         manifest["sweep"] |= {"method": "insert" if number == 2 else "copy", "seed": 1}
         (path / "manifest.json").write_text(json.dumps(manifest))
-    one = [p for p in results.iterdir()]
+    one = list(results.iterdir())
     assert len(one) == 3
     stored = [json.loads((p / "fit.json").read_text())["points"][-1]["speedup"] for p in sorted(one)]
     assert repetitions_of(results, manifest) == stored[2:]

@@ -41,7 +41,9 @@ def test_equal_settings_are_refused(a, b, tmp_path):
     assert refused.value.exit_code == 2
 
 
-@pytest.mark.parametrize("b", ["--knob synchronous_commit=off", "--settings loading", "--rows-per-request 77", "--settings defaults", ""])
+@pytest.mark.parametrize(
+    "b", ["--knob synchronous_commit=off", "--settings loading", "--rows-per-request 77", "--settings defaults", ""]
+)
 def test_other_variants_are_planned(b, tmp_path):
     assert len(prepared("", b, tmp_path).plan.trials) == 4
 

@@ -60,7 +60,8 @@ def fit_again(run: StoredRun) -> FitReport:
 
 def with_another_day(fit: FitReport, run: StoredRun) -> FitReport:
     """The fit of a run of short windows, with the range of the speedup on another day in its sentence."""
-    earlier = [float(v) for v in run.manifest.get("repetitions") or () if isinstance(v, int | float)]
+    stored = run.manifest.get("repetitions")
+    earlier = [v for v in stored if isinstance(v, float)] if isinstance(stored, list) else []
     other = another_day(fit.points[-1], earlier) if len(fit.points) > 1 else None
     if other is None:
         return fit

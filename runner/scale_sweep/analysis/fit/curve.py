@@ -19,8 +19,8 @@ from scale_sweep.analysis.fit.local import may_miss, wider_curves
 from scale_sweep.analysis.fit.models import COUNTS, MODELS, WITH_BREAK, Floats, ModelName, rate_at
 from scale_sweep.analysis.fit.next_level import with_next_level
 from scale_sweep.analysis.fit.outliers import outliers
-from scale_sweep.analysis.fit.rows import Rows, make_rows
 from scale_sweep.analysis.fit.pairs import with_pairs
+from scale_sweep.analysis.fit.rows import Rows, make_rows
 from scale_sweep.analysis.fit.summaries import Noise, Usable, pooled_noise, summaries, usable
 from scale_sweep.analysis.fit.words import FitFindings, Terms, sentence
 from scale_sweep.model import (
@@ -61,8 +61,8 @@ def fit_curve(
 ) -> FitReport:
     """The curve of the observations over the axis, with every caution. rate: the name of their value. breaks: of the
     CPU placement. is_quick: short windows know no long-run rate, so points have the ratios of pairs, no intervals."""
-    asked = questions or FitQuestions()
-    return _report(usable(observed), terms, rate, tuple(confounds), asked, tuple(breaks), is_quick=is_quick)
+    data = replace(usable(observed), is_quick=is_quick)
+    return _report(data, terms, rate, tuple(confounds), questions or FitQuestions(), tuple(breaks))
 
 
 def fit_rows(
@@ -122,12 +122,9 @@ def _report(
     questions: FitQuestions,
     breaks: tuple[KnownBreak, ...] = (),
     samples: int = SAMPLES,
-    is_quick: bool = False,
 ) -> FitReport:
     fitted = _fitted(data, breaks, samples)
-    points = fitted.points
-    if is_quick and data.blocks is not None:
-        points = with_pairs(points, data.levels, data.rates, data.blocks)
+    points = with_pairs(fitted.points, data) if data.is_quick else fitted.points
     known = _known(data, fitted, terms)
     peak, knee, maximum, at_90 = _figures(known)
     beside = _beside(data, terms, rate, breaks)
@@ -146,7 +143,6 @@ def _report(
         beside=with_rejected(beside, points, fitted.choice.model, terms),
         outliers=outliers(fitted.rows, terms),
         breaks=breaks,
-        is_quick=is_quick,
     )
     return replace(
         _written(findings, known, rate),

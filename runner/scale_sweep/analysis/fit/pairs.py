@@ -18,8 +18,8 @@ from statistics import fmean
 import numpy as np
 
 from scale_sweep.analysis.confidence import student
-from scale_sweep.analysis.fit.models import Floats
 from scale_sweep.analysis.fit.speedups import ratios_to_first
+from scale_sweep.analysis.fit.summaries import Usable
 from scale_sweep.model import AnotherDay, PointSummary
 
 DAY = 0.05  # of ln(speedup) between days; docs/method.md has the machines that were measured
@@ -32,9 +32,9 @@ def holds_median(pairs: int) -> float:
     return 1 - 2.0 ** (1 - pairs)
 
 
-def with_pairs(points: Sequence[PointSummary], levels: Floats, rates: Floats, blocks: Floats) -> tuple[PointSummary, ...]:
+def with_pairs(points: Sequence[PointSummary], data: Usable) -> tuple[PointSummary, ...]:
     """The points without 95 % intervals, each with the ratios of the blocks that hold it and the first level."""
-    ratios = ratios_to_first(levels, np.log(rates), blocks)
+    ratios = ratios_to_first(data.levels, np.log(data.rates), data.blocks) if data.blocks is not None else {}
     return tuple(
         replace(
             p,

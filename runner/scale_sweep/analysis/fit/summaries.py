@@ -27,7 +27,7 @@ class Usable:
 
     blocks: of each trial; None for plain rows, which have none. rejected: the levels that lost trials, ascending.
     doubted: (level, rate) of the rejected trials of levels that lost a third or more but not all. noted: for each note,
-    the levels of counting trials that have it.
+    the levels of counting trials that have it. is_quick: from short windows, which know no long-run rate.
     """
 
     levels: Floats
@@ -37,6 +37,7 @@ class Usable:
     rejected: tuple[RejectedLevel, ...] = ()
     doubted: tuple[tuple[float, float], ...] = ()
     noted: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    is_quick: bool = False
 
     @property
     def lost(self) -> tuple[RejectedLevel, ...]:

@@ -75,7 +75,6 @@ class FitFindings:
     beside: str = ""
     outliers: tuple[str, ...] = ()
     breaks: tuple[KnownBreak, ...] = ()
-    is_quick: bool = False
 
     @property
     def chosen(self) -> Candidate | None:
@@ -190,7 +189,7 @@ def speedup_words(point: PointSummary) -> str:
 
 def slope(f: FitFindings, c: Candidate, name: str) -> str:
     """The slope in rows/s per core, with its interval, which a run of short windows does not have."""
-    interval = (None, None) if f.is_quick else c.interval(name)
+    interval = (None, None) if f.data.is_quick else c.interval(name)
     return f"{quantity(c.value(name), *interval)} {f.terms.rate} per {f.terms.unit}"
 
 
