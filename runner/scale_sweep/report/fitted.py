@@ -24,7 +24,7 @@ def interval_words(fit: FitReport, trials: str = "valid trials") -> str:
 
 
 def pairs_words(fit: FitReport) -> str:
-    """What the parentheses of a run of short windows are, and how often such a range holds the median."""
+    """A sentence on the parentheses of a run of short windows, and how often such a range holds the median."""
     counts = sorted({len(p.pairs) for p in fit.points[1:] if len(p.pairs) > 1})
     if not counts:
         return "No range of the speedup: no level has two pairs of trials with the first."

@@ -1,4 +1,4 @@
-"""What a run of short windows may claim: the range of its pairs, and what another day may bring. Pure.
+"""Claims of a run of short windows: the range of its pairs, and the range of another day. Pure.
 
 The smallest and the largest of n independent ratios hold the median of their distribution with 1 − 2^(1 − n), whatever
 the distribution is (order statistics: David and Nagaraja, Order Statistics, section 7.1). Another day: speedups of one

@@ -1,4 +1,4 @@
-"""What earlier runs on this machine show: the noise of a trial of the same target, and speedups of the same sweep.
+"""Earlier runs on this machine: the noise of a trial of the same target, and the speedups of the same sweep.
 Refuses a run that cannot be read, and a run of another kind of rate.
 """
 
@@ -66,7 +66,7 @@ def repetitions_of(results: Path, manifest: Mapping[str, Any]) -> list[float]:
 
 
 def _identity(manifest: Mapping[str, Any]) -> Any:
-    """What is equal in repetitions: the machine, the server, and the sweep without its notes, seeds and replicates."""
+    """The facts that are equal in repetitions: the machine, the server, and the sweep without its notes, seeds and replicates."""
     host, sweep = manifest.get("host") or {}, dict(manifest.get("sweep") or {})
     load = {key: value for key, value in dict(sweep.pop("load", {})).items() if key != "warmup_s"}
     kept = {key: value for key, value in sweep.items() if key not in _NOTES}
