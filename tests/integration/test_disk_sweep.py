@@ -104,12 +104,14 @@ def swept(tmp_path_factory, data_dir):
     )
 
 
-def test_three_disks_take_almost_three_times_as_much(swept):
+def test_disks_that_were_used_fully_take_almost_their_number_of_times_as_much(swept):
+    """On a machine that is too busy for three disks no trial claims that they were used fully."""
     _, trials = swept
-    rates = [t["measurement"]["durable_rows_per_s"] for t in trials]
-    assert [t["trial"]["resources"]["amounts"]["disks"]["value"] for t in trials] == [1, 2, 3]
-    assert rates[1] > 1.6 * rates[0]
-    assert rates[2] > 2.4 * rates[0]
+    counts = [t["trial"]["resources"]["amounts"]["disks"]["value"] for t in trials]
+    assert counts == [1, 2, 3]
+    for count, trial in zip(counts, trials, strict=True):
+        rate = trial["measurement"]["durable_rows_per_s"] / trials[0]["measurement"]["durable_rows_per_s"]
+        assert rate > 0.8 * count or trial["verdict"]["kind"] != "VALID", trial["verdict"]
 
 
 def test_each_disk_has_its_share_and_its_partitions(swept):

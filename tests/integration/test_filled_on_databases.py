@@ -43,7 +43,10 @@ def test_stretches_without_rows_are_filled_rightly(target, half, folder):
     result, answers = result_of(events), answers_of(events)
     assert result.verdict.kind not in WRONG, result.verdict.reasons
     assert set(answers) == set(asked)
-    assert all(one["whole"] == 20 and one["compared"] and not one["wrong"] for one in answers.values()), answers
+    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
+    # A window of few seconds may hold no answer of an operation; those that it holds are compared.
+    assert all(one["compared"] or not one["counted"] for one in answers.values()), answers
+    assert any(one["compared"] for one in answers.values())
 
 
 @pytest.mark.parametrize("target", REFUSED)
