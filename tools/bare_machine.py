@@ -1,7 +1,8 @@
 """The README's two commands on a machine that has what the README names, and nothing else.
 
     python3 tools/bare_machine.py          this machine's Debian: an ordinary user, a chroot, root in a container
-    python3 tools/bare_machine.py --all    Debian 12 and 13, root and an ordinary user, three times; the containers
+    python3 tools/bare_machine.py --all    Debian 12 and 13, root and an ordinary user, three times; the containers;
+                                           the first round ends with the refusals of Debian 13
 
 Makes a minimal Debian of the packages in the README's line, puts a clone of this checkout there, and runs `make sweep`
 and `make test` in mount and process namespaces of their own. The kernel, the network and pip's index are this
@@ -123,14 +124,15 @@ def refusals(suite: str) -> Iterator[Case]:
 
 
 def all_cases() -> Iterator[Case]:
-    """Three times, and each time another kind of machine."""
-    for suite in SUITES:
-        for user in ("root", USER):
-            yield Case(suite=suite, user=user, commands=(SWEEP, TEST))
-            yield Case(suite=suite, user=user, commands=(SWEEP, TEST), shared_memory="64m")
-            yield Case(suite=suite, user=user, commands=(SWEEP, TEST), place="chroot")
-        yield Case(suite=suite, user="root", commands=(SWEEP,), place="container", shared_memory="64m")
-        yield from refusals(suite)
+    """Three times, and each time another kind of machine. Each release as root and as a user comes first."""
+    kinds = (("mounted", "50%"), ("mounted", "64m"), ("chroot", "50%"))
+    for place, memory in kinds:
+        for suite in SUITES:
+            for user in ("root", USER):
+                yield Case(suite=suite, user=user, commands=(SWEEP, TEST), place=place, shared_memory=memory)
+            if (place, memory) == kinds[0]:
+                yield Case(suite=suite, user="root", commands=(SWEEP,), place="container", shared_memory="64m")
+                yield from refusals(suite)
 
 
 @contextmanager
