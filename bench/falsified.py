@@ -7,6 +7,7 @@ trial may be accused.
 
     PATH=$PATH:/usr/sbin python bench/falsified.py --runs 20 [--target influxdb] [--only answers|rows]
     python bench/falsified.py --runs 10 --only times --seconds 20
+    python bench/falsified.py --runs 3 --only fresh --seconds 20     1 answer of 5, in five other ways
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
 from tests.integration.changing import differing_in
 from tests.integration.test_changed_rows import CHANGES
 from tests.loadgen.lying_http import HTTP_LIES, LyingHttp
-from tests.loadgen.lying_postgres import LIES, LyingPostgres
+from tests.loadgen.lying_postgres import FLOAT4, LIES, Answer, LyingPostgres, Row
 from tests.loadgen.proxy import WHEN, at_times
 
 SWEEP = (
@@ -47,6 +48,7 @@ SWEEP = (
 READS = "--mix range --preload 20k --step-ms 10000 --operation range.span=20m"
 WRITES = "--rate 50k --rows-per-request 100"
 SLOW = f"{READS} --rate 64"
+FRESH = f"{SLOW} --columns a:float,b:float,n:int,t:binary(12)"
 NOTHING = "nothing"
 CHANGED = (
     "a value × 1000",
@@ -93,6 +95,46 @@ TARGETS = {
         honest=lambda answer: None,
         proxy=lambda lie: LyingHttp(lie, posted="/nothing"),
     ),
+}
+
+
+def _with_rows(change: Callable[[Answer, Row], Row]) -> Callable[[Answer], list[Row]]:
+    """The answer with each row changed."""
+    return lambda answer: [change(answer, row) for row in answer.rows]
+
+
+def _turned(answer: Answer, row: Row) -> Row:
+    """The first two floats of a row change places."""
+    a, b = [at for at, kind in enumerate(answer.types) if kind == FLOAT4][:2]
+    return [row[b] if at == a else row[a] if at == b else cell for at, cell in enumerate(row)]
+
+
+def _nudged(answer: Answer, row: Row) -> Row:
+    """The last bit of each float."""
+    return [cell[:-1] + bytes([cell[-1] ^ 1]) if kind == FLOAT4 and cell else cell
+            for kind, cell in zip(answer.types, row, strict=True)]  # fmt: skip
+
+
+def _retold(answer: Answer, row: Row) -> Row:
+    """The letters of a text in reverse."""
+    return [cell[::-1] if kind in TEXTS and cell else cell for kind, cell in zip(answer.types, row, strict=True)]
+
+
+def _shifted(answer: Answer) -> list[Row]:
+    """The first float of each row is that of the row before."""
+    at = answer.types.index(FLOAT4)
+    values = [row[at] for row in answer.rows]
+    moved = [*values[-1:], *values[:-1]]
+    return [[*row[:at], one, *row[at + 1 :]] for row, one in zip(answer.rows, moved, strict=True)]
+
+
+TEXTS = (25, 1042, 1043)
+AS_FRESH = {  # PostgreSQL alone
+    "two values of a row change places": _with_rows(_turned),
+    "the last bit of each float": _with_rows(_nudged),
+    "letters of a text reversed": _with_rows(_retold),
+    "a column moved by one row": _shifted,
+    "the last tenth of the rows is missing": lambda answer: answer.rows[: len(answer.rows) * 9 // 10],
 }
 
 
@@ -151,6 +193,10 @@ def cases(target: str, only: str) -> Iterator[Case]:
         for when, is_then in WHEN.items()
         if only == "times"
     ]
+    if only == "fresh":
+        one_in_five = WHEN["1 in 5"]
+        lies = [(FRESH, name, at_times(lie, database.honest, one_in_five)) for name, lie in AS_FRESH.items()]
+        lies.append((FRESH, NOTHING, None))
     for flags, name, lie in lies:
         yield Case(
             name=name,
@@ -213,7 +259,7 @@ def main() -> None:
     p.add_argument("--runs", type=int, default=20, help="trials of each case")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--target", choices=TARGETS, default="postgres")
-    p.add_argument("--only", choices=("answers", "times", "rows"), default="")
+    p.add_argument("--only", choices=("answers", "times", "rows", "fresh"), default="")
     p.add_argument("--lie", default="", help="only the lie of this name")
     p.add_argument("--seconds", type=float, default=1, help="of each window")
     given = p.parse_args()
