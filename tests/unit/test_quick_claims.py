@@ -50,6 +50,8 @@ def test_the_range_is_that_of_the_pairs_and_no_rate_has_an_interval():
     rows = console_table(replace(quick_run(), fit=fit)).rows
     assert [row[1] for row in rows] == ["101 k", "182 k"]
     assert rows[1][2] == "1.80 (1.74 to 1.86)"
+    one_level = replace(fit, points=fit.points[:1])
+    assert interval_words(one_level).startswith("Rates of short windows have no interval")
 
 
 def test_no_document_of_a_quick_run_has_a_95_percent_interval_of_a_rate():

@@ -8,7 +8,9 @@ from scale_sweep.base.errors import UsageError
 from scale_sweep.model import DEFAULTS, LOADING
 from scale_sweep.plan import complete
 from scale_sweep.report import subjects
+from scale_sweep.report.console_table import console_table
 from scale_sweep.report.documents import documents
+from scale_sweep.report.heading import eyebrow_of
 from scale_sweep.report.quota import quota_words
 from scale_sweep.report.run_facts import cautions_of, settings_table
 from scale_sweep.server.targets import all_facts, load_facts, load_target
@@ -50,6 +52,17 @@ def test_a_set_that_was_asked_for_stays(asked):
     assert complete(sweep, load_facts("postgres")).settings == asked
     with pytest.raises(UsageError, match="--settings"):
         make_sweep(target__settings="auto")
+
+
+def test_the_first_line_of_the_results_names_the_set():
+    run = synthetic_run((1, 2), 2)
+    run = replace(run, manifest={**run.manifest, "vendor_defaults": {"postgres": {"fsync": "on"}}})
+    trials = tuple(replace(t, subject=replace(t.subject, target="postgres")) for t in run.plan.trials)
+    run = replace(run, plan=replace(run.plan, trials=trials))
+    assert console_table(run).title.endswith(" · postgres 16.2 · settings: defaults")
+    assert " · settings: defaults · " in eyebrow_of(run)
+    theirs = tuple(replace(t, subject=replace(t.subject, endpoint="h:5432")) for t in trials)
+    assert "settings" not in console_table(replace(run, plan=replace(run.plan, trials=theirs))).title
 
 
 def test_knobs_go_before_the_set():

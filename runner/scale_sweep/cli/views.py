@@ -113,7 +113,8 @@ def _show_results(stored: StoredRun) -> None:
         _show_table(stored.plan.sweep.question, table)
     else:
         fitted = with_fit(stored)
-        _show_table(stored.plan.sweep.question, console_table(fitted))
+        table = console_table(fitted)
+        _show_table(table.title, table)
         if fitted.fit and (words := interval_words(fitted.fit)):
             console.show_line(words, "dim")
     if has_objective(stored):

@@ -18,7 +18,7 @@ def interval_words(fit: FitReport, trials: str = "valid trials") -> str:
     """A sentence on the parentheses of a document, and whether the rates have some. trials: measurements of a level."""
     if any(p.mean_low is not None for p in fit.points):
         return f"{EXPLAINED}."
-    if any(p.pairs for p in fit.points):
+    if any(p.n > 1 for p in fit.points):
         return pairs_words(fit)
     return f"{EXPLAINED}. Rates and speedups have no interval: no level has two {trials}." if fit.points else ""
 
@@ -27,7 +27,7 @@ def pairs_words(fit: FitReport) -> str:
     """A sentence on the parentheses of a run of short windows, and how often such a range holds the median."""
     counts = sorted({len(p.pairs) for p in fit.points[1:] if len(p.pairs) > 1})
     if not counts:
-        return "No range of the speedup: no level has two pairs of trials with the first."
+        return "Rates of short windows have no interval, and no level has two pairs of trials with the first one."
     holds = " and ".join(f"{counted(n, 'pair')}: {100 * holds_median(n):.3g} %" for n in counts)
     return f"In parentheses: the range of the pairs, with the chance that it holds their median ({holds})."
 
