@@ -39,6 +39,7 @@ STATE = tempfile.mkdtemp(prefix="scale-tests-", dir="/var/tmp")
 os.chmod(STATE, 0o711)
 os.environ.setdefault("SCALE_STATE_DIR", f"{STATE}/state")
 os.environ.setdefault("SCALE_DISK_LIMIT", "off")  # test_kept_limit.py measures
+os.environ.setdefault("SCALE_OTHER_SWEEPS", "off")  # tests run side by side; test_two_sweeps.py switches it on
 os.environ.setdefault("SCALE_NEW_PAGES", "off")  # each sweep and plan would touch gigabytes; test_new_pages.py measures
 
 for exported in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR"):  # by some shells: they change what commands print

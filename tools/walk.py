@@ -96,6 +96,7 @@ def walk_of_a_trial() -> Walk:
     walk, written, before = Walk(), io.StringIO(), Path.cwd()
     with tempfile.TemporaryDirectory(prefix="scale-walk-", dir="/var/tmp") as folder:
         os.environ |= {"SCALE_STATE_DIR": f"{folder}/state", "SCALE_NEW_PAGES": "off", "SCALE_DISK_LIMIT": "off"}
+        os.environ |= {"SCALE_OTHER_SWEEPS": "off"}
         os.chdir(folder)
         sys.argv = ["scale", *WORDS]
         try:

@@ -60,7 +60,7 @@ class TrialFacts:
     load; None: nothing. row_bytes: the size of one preloaded row without overhead. answers: the operations whose
     answers were checked. summed: the stored rows beside those that were sent; None: not compared. step_rates, steps: of
     a search, after the closed loop that `summary` and `intervals` are of. networks: of the hosts, if the load is made
-    elsewhere.
+    elsewhere. beside: other sweeps on the server's machine, in words.
     """
 
     load_start_ns: int | None = None
@@ -91,6 +91,7 @@ class TrialFacts:
     step_rates: tuple[float, ...] = ()
     steps: tuple[StepSeen, ...] = ()
     networks: tuple[HostNetwork, ...] = ()
+    beside: tuple[str, ...] = ()
 
     @property
     def of_all_loads(self) -> LoadSummary | None:

@@ -2,12 +2,13 @@
 
 `trusted` opens directories that no other user can change. `places` names the folders of this user. `records` says what
 a run made and has not removed yet, and `removal` removes that and nothing else. `runs` says which stored runs are this
-user's. `copies` keeps programs that servers run.
+user's, `other_sweeps` which other runs are written now. `copies` keeps programs that servers run.
 Refuses to follow a link of another user, and to believe a file that another user can have written.
 """
 
 from scale_sweep.machine.state.copies import copy_of, keep_file, kept_file, reachable
 from scale_sweep.machine.state.files import read_own, write_own
+from scale_sweep.machine.state.other_sweeps import flocks, other_sweeps
 from scale_sweep.machine.state.places import (
     VARIABLE,
     check,
@@ -47,6 +48,7 @@ __all__ = [
     "copy_of",
     "directory_at",
     "distrust",
+    "flocks",
     "folder",
     "folder_path",
     "forget",
@@ -55,6 +57,7 @@ __all__ = [
     "kept_file",
     "make_ready",
     "open_trusted",
+    "other_sweeps",
     "own_directory",
     "read_own",
     "read_record",

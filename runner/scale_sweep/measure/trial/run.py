@@ -18,6 +18,7 @@ from scale_sweep.loadgen.features import kept_by
 from scale_sweep.loadgen.handle import LoadHandle
 from scale_sweep.loadgen.spec import query_lines, trial_spec
 from scale_sweep.loadgen.split import group_specs, specs_text
+from scale_sweep.machine.state import other_sweeps
 from scale_sweep.measure.trial.answers import checked_before
 from scale_sweep.measure.trial.answers_within import checked_within
 from scale_sweep.measure.trial.disks import bytes_at_rest, check_placement
@@ -183,7 +184,8 @@ class _RunningTrial:
         summary = self._facts.of_all_loads
         rows = summary.rows_acked if summary else 0
         size = answer_within(SIZE_S, lambda: bytes_at_rest((reached.address.data_dir, *reached.address.disks)))
-        self._add(Verified(counted=ask(reached, reached.session.count, count_s(rows)), data_bytes=size))
+        counted = ask(reached, reached.session.count, count_s(rows))
+        self._add(Verified(counted=counted, data_bytes=size, beside=other_sweeps(self._order.run_id)))
         self._add(self._compared(reached, spec))
         if not reached.address.is_ours:
             ask(reached, reached.session.drop_schema, DROP_S)

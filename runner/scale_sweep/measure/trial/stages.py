@@ -64,10 +64,11 @@ class Searched:
 
 @dataclass(frozen=True, kw_only=True)
 class Verified:
-    """The database's own count of rows; None if it has none. data_bytes: of its files."""
+    """The database's own count of rows; None if it has none. data_bytes: of its files. beside: other sweeps."""
 
     counted: Counted | None
     data_bytes: int | None = None
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

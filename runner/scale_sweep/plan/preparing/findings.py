@@ -56,6 +56,7 @@ def preflight(
         *machine_findings.profiling(plan.sweep.profile),
         *machine_findings.interfaces(plan.sweep.network_bits_per_s),
         *(f for choice, of_subject in subjects if not choice.missing for f in _of_server(choice, of_subject)),
+        *machine_findings.beside(),
         *machine_findings.idle(host),
         *_of_plan(plan),
         *_unequal_runtimes(plan),

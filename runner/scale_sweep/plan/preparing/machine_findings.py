@@ -14,7 +14,7 @@ from scale_sweep.experiment.work import takes_fixed_work
 from scale_sweep.machine.host import Host, open_files
 from scale_sweep.machine.host.other_programs import other_cores
 from scale_sweep.machine.host.ram import RamDirectory, shortage
-from scale_sweep.machine.state import check, check_nearest, folder_path
+from scale_sweep.machine.state import check, check_nearest, folder_path, other_sweeps
 from scale_sweep.model import Finding, NewPages, Plan, Trial
 from scale_sweep.server.runtimes.stacks import profile_obstacle
 
@@ -188,6 +188,15 @@ def dear_pages(plan: Plan, pages: NewPages | None, held_bytes: int) -> list[Find
     flag = "--rows" if takes_fixed_work(plan.sweep.load, plan.sweep.work) else "--duration"
     remedy = f"write less in a trial ({flag}): a level that writes more than that looks slower than it is"
     return [Finding(blocking=False, subject="memory", sentence=pages.sentence, remedy=remedy)]
+
+
+def beside() -> list[Finding]:
+    """A finding for each other sweep on this machine: both measure what the other leaves."""
+    remedy = "wait until it ends"
+    return [
+        Finding(blocking=False, subject="machine", sentence=f"another sweep of `scale` runs: {one}", remedy=remedy)
+        for one in other_sweeps()
+    ]
 
 
 def idle(host: Host) -> list[Finding]:

@@ -14,11 +14,11 @@ import socket
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import StoreError, UsageError
 from scale_sweep.machine.host.alive import alive, boot_id, started_ticks, started_utc
+from scale_sweep.machine.state import flocks
 from scale_sweep.results.store import strict
 from scale_sweep.results.store.stored import MANIFEST, Folder, read_text
 
@@ -26,7 +26,6 @@ FIELD = "writer"  # of the manifest
 READERS_S = 1.0  # a reader takes the lock for microseconds to see whether it is free
 SETTLE_S = 0.3  # without locks: the time in which two writers that start together see each other
 _PAUSE_S = 0.02
-_LOCKS = Path("/proc/locks")
 _TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
 
 
@@ -137,12 +136,7 @@ def _refusal_without_lock(run: Folder, other: Writer) -> UsageError:
 def _locker(fd: int) -> int:
     """The PID that has the lock, from the kernel's table; 0 if the table does not show it (another PID namespace)."""
     inode = f":{os.fstat(fd).st_ino}"
-    try:
-        rows = [line.split() for line in _LOCKS.read_text(encoding="utf-8").splitlines()]
-    except OSError:
-        return 0
-    pids = [row[4] for row in rows if len(row) > 5 and row[1] == "FLOCK" and row[5].endswith(inode)]
-    return next((int(pid) for pid in pids if pid.isdigit()), 0)
+    return next((pid for pid, file in flocks() if file.endswith(inode)), 0)
 
 
 def _recorded(run: Folder) -> Writer | None:
