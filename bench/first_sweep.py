@@ -5,8 +5,9 @@
     python bench/first_sweep.py --runs 20 [--target postgres] [--neighbour 0.2] [--long 20M]
 
 The second form repeats the default sweep (`--quick`) and prints the spread of its headline, the speedup at the last
-level, beside the 95 % interval that each run claims. --long measures the ratio once more with this number of rows at
-every level and nine replicates, and counts the intervals that contain it. --neighbour takes a share of a CPU in bursts
+level, beside the range of its pairs and that of another day, which each run claims. Runs before it in the folder of
+results are repetitions. --long measures the ratio once more with this number of rows at every level and nine
+replicates, and counts the ranges of another day that contain it. --neighbour takes a share of a CPU in bursts
 beside each of the runs (bench/neighbour.py), not beside the long sweep.
 
 A pair is the sweep of `make sweep` on PostgreSQL, then the same sweep on the target null, whose rate is that of the
@@ -26,6 +27,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from neighbour import neighbour
@@ -37,15 +39,17 @@ RUNNER = str(Path(__file__).resolve().parents[1] / "runner")
 
 @dataclass(frozen=True, kw_only=True)
 class Headline:
-    """The speedup at the last level, with the 95 % interval that the run claims."""
+    """The speedup at the last level, with the range of its pairs (of the long sweep: the 95 % interval), and that of
+    another day."""
 
     speedup: float
     low: float
     high: float
+    day: tuple[float, float] | None = None
 
     @property
     def half_percent(self) -> float:
-        """Half of the interval's width, in percent of the speedup."""
+        """Half of the range's width, in percent of the speedup."""
         return 100 * (self.high - self.low) / 2 / self.speedup
 
 
@@ -97,12 +101,14 @@ def sweep(target: str, flags: list[str], results: str) -> Seen:
 
 
 def headline(fit: dict | None) -> Headline | None:
-    """What the run says of its last level; None if the fit has no second level, or no interval."""
+    """What the run says of its last level; None if the fit has no second level, or no range."""
     points = (fit or {}).get("points") or []
     last = points[-1] if len(points) > 1 else {}
-    if last.get("speedup_low") is None or last.get("speedup_high") is None:
+    pairs, day = last.get("pairs") or [], (fit or {}).get("another_day")
+    low, high = (pairs[0], pairs[-1]) if pairs else (last.get("speedup_low"), last.get("speedup_high"))
+    if low is None or high is None:
         return None
-    return Headline(speedup=last["speedup"], low=last["speedup_low"], high=last["speedup_high"])
+    return Headline(speedup=last["speedup"], low=low, high=high, day=(day["low"], day["high"]) if day else None)
 
 
 def spread_percent(trials: list[dict]) -> float | None:
@@ -144,12 +150,16 @@ def long_sweep(asked: argparse.Namespace) -> Headline | None:
 
 
 def claim(one: Headline | None) -> str:
-    """A headline with its interval."""
-    return f"{one.speedup:.2f} ({one.low:.2f} to {one.high:.2f})" if one else "no speedup"
+    """A headline with its ranges."""
+    if one is None:
+        return "no speedup"
+    day = f", another day {one.day[0]:.2f} to {one.day[1]:.2f}" if one.day else ""
+    return f"{one.speedup:.2f} ({one.low:.2f} to {one.high:.2f}){day}"
 
 
 def summary(found: list[Seen], truth: Headline | None) -> list[str]:
-    """The spread of the headlines beside what the runs claim, and how many intervals contain the long sweep's ratio."""
+    """The spread of the headlines beside what the runs claim, and how often the range of another day held the next
+    run, and the ratio of the long sweep."""
     said = [s.headline for s in found if s.headline]
     lines = [
         f"{len(said)} of {len(found)} runs say a speedup; {statistics.median(s.took_s for s in found):.0f} s a run"
@@ -158,14 +168,16 @@ def summary(found: list[Seen], truth: Headline | None) -> list[str]:
         speedups = [h.speedup for h in said]
         lines.append(
             f"headline: median {statistics.median(speedups):.2f}, from {min(speedups):.2f} to {max(speedups):.2f}; "
-            f"half of the 95 % interval: {statistics.median(h.half_percent for h in said):.1f} % (median)"
+            f"half of the range of the pairs: {statistics.median(h.half_percent for h in said):.1f} % (median)"
         )
     if len(said) > 1:
         spread = 100 * statistics.stdev(speedups) / statistics.mean(speedups)
         lines.append(f"standard deviation of the headlines {spread:.1f} %")
+        held = sum(h.day is not None and h.day[0] <= after.speedup <= h.day[1] for h, after in pairwise(said))
+        lines.append(f"another day held the next run in {held} of {len(said) - 1}")
     if truth:
-        inside = sum(h.low <= truth.speedup <= h.high for h in said)
-        lines.append(f"long sweep: {claim(truth)}; {inside} of {len(found)} runs claim an interval that contains it")
+        inside = sum(h.day is not None and h.day[0] <= truth.speedup <= h.day[1] for h in said)
+        lines.append(f"long sweep: {claim(truth)}; another day held it in {inside} of {len(found)} runs")
     return lines
 
 
