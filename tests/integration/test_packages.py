@@ -183,8 +183,8 @@ def image(packages, tmp_path_factory) -> Iterator[str]:
 @pytest.mark.docker
 def test_the_image_sweeps_reports_and_verifies_without_root(image, packages, tmp_path):
     folder = tmp_path / "work"
-    folder.mkdir(mode=0o777)
-    folder.chmod(0o777)
+    folder.mkdir(mode=0o700)
+    os.chown(folder, NOBODY, NOBODY)
     user = f"{NOBODY}:{NOBODY}"
     start = ("docker", "run", "--rm", "--network", "host", "--user", user, "-v", f"{folder}:/work", image)
     assert run(*start, "--version", timeout_s=SWEEP_S).split() == ["scale", packages["wheel"].name.split("-")[1]]

@@ -82,15 +82,20 @@ def of_root(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_sweep_goes_on_in_its_folder_while_its_name_goes_to_a_link(theirs, victim, tmp_path):
-    before, results = contents(victim), theirs / "results"
-    with swapping(results, victim, swaps := []):
-        done = of_root("sweep", *NULL, "--results", str(results), cwd=tmp_path)
+    before, results, swaps = contents(victim), theirs / "results", []
+    for runs in range(1, ATTEMPTS_MAX + 1):
+        with swapping(results, victim, swaps):
+            done = of_root("sweep", *NULL, "--results", str(results), cwd=tmp_path)
+        assert contents(victim) == before
+        assert sorted(victim.iterdir()) == sorted({victim / name.split("/")[0] for name in before})
+        assert done.returncode == 0, done.stderr
+        made = sorted(results.iterdir())
+        assert len(made) == runs and made[-1].is_dir() and not made[-1].is_symlink()
+        assert (made[-1] / "report.html").is_file()
+        assert of_root("verify", str(made[-1]), cwd=tmp_path).returncode == 0
+        if sum(swaps) >= SWAPS_MIN:  # a busy machine has fewer in one sweep
+            break
     assert sum(swaps) >= SWAPS_MIN
-    assert contents(victim) == before and sorted(victim.iterdir()) == sorted({victim / n.split("/")[0] for n in before})
-    assert done.returncode == 0, done.stderr
-    (made,) = results.iterdir()
-    assert made.is_dir() and not made.is_symlink() and (made / "report.html").is_file()
-    assert of_root("verify", str(made), cwd=tmp_path).returncode == 0
 
 
 @pytest.mark.parametrize("command", ["report", "resume"])

@@ -43,7 +43,7 @@ def test_each_sweep_names_the_other_with_its_run(first, tmp_path):
     assert f"another sweep of `scale` runs: process {process.pid}, which writes {shown}" in done.stderr
     (trial,) = json.loads(done.stdout)["trials"]
     meanwhile = f"another sweep of `scale` ran on this machine: process {process.pid}, which writes {shown}"
-    assert trial["verdict"]["reasons"][-1] == meanwhile
+    assert meanwhile in trial["verdict"]["reasons"], "tests beside this one sweep too"
     second, its_path = standing(tmp_path, "third", "1")
     try:
         process.send_signal(signal.SIGCONT)
@@ -52,5 +52,5 @@ def test_each_sweep_names_the_other_with_its_run(first, tmp_path):
         second.kill()
         second.communicate()
     said = f"another sweep of `scale` ran on this machine: process {second.pid}, which writes {str(its_path)!r}"
-    assert trials[-1]["verdict"]["reasons"][-1] == said
+    assert said in trials[-1]["verdict"]["reasons"]
     assert run("verify", str(path), cwd=tmp_path).returncode == 0
