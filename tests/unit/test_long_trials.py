@@ -1,6 +1,7 @@
 """Long trials: reading them again takes little memory, and the work grows as their seconds."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from scale_sweep.judge.figures.rated import rated_intervals
@@ -9,7 +10,7 @@ from scale_sweep.judge.figures.trial_facts import TrialFacts
 from scale_sweep.loadgen.recorded import read_recorded
 from scale_sweep.results.store import sums
 from scale_sweep.results.store.stored import Folder
-from tests.unit.raw_run import KNOBS, Shape, load_lines, raw_run, samples_of
+from tests.unit.raw_run import KNOBS, SECOND, Shape, load_lines, raw_run, samples_of
 from tests.unit.synthetic_run import synthetic_trial
 from tests.unit.whole_commands import run as run_command
 
@@ -20,11 +21,32 @@ def test_lines_that_are_no_figures_take_no_memory(tmp_path):
     lines = (run / name).read_text().splitlines(keepends=True)
     more = json.dumps({"event": "remark", "text": "x" * 200}) + "\n"
     (run / name).write_text("".join([*lines[:-1], more * 500_000, lines[-1]]))
-    digests = {n: sums.digest((run / n).read_bytes()) for n in sums.read_sums(Folder(run))}
-    (run / sums.NAME).write_text(sums.sums_text(digests))
+    listed(run)
     done = run_command("verify", str(run), cwd=run)
     assert (done.code, "it agrees" in done.stdout) == (0, True), done.stdout
     assert done.memory_mb < 100, "the file has 120 MB"
+
+
+def test_histograms_of_seconds_take_no_memory_in_a_window_of_fixed_length(tmp_path, monkeypatch):
+    def of_fixed_length(*given):
+        trial = synthetic_trial(*given)
+        return replace(trial, load=replace(trial.load, window_max_s=None))
+
+    monkeypatch.setattr("tests.unit.raw_run.synthetic_trial", of_fixed_length)
+    run = Path(raw_run(tmp_path, shape=Shape(levels=1, replicates=1, seconds=100)).path)
+    name = "trials/cores-1-r1/loadgen.jsonl"
+    lines = (run / name).read_text().splitlines(keepends=True)
+    (run / name).write_text("".join(line.replace(SECOND, "A" * 2_000_000) for line in lines))
+    listed(run)
+    done = run_command("verify", str(run), cwd=run)
+    assert (done.code, "it agrees" in done.stdout) == (0, True), done.stdout
+    assert done.memory_mb < 100, "the file has 200 MB"
+
+
+def listed(run):
+    """Makes the digests those of the files as they are now."""
+    digests = {n: sums.digest((run / n).read_bytes()) for n in sums.read_sums(Folder(run))}
+    (run / sums.NAME).write_text(sums.sums_text(digests))
 
 
 class Looked(list):

@@ -7,7 +7,7 @@ have no process number.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen.merge import merge_summaries
@@ -32,9 +32,10 @@ def read_recorded(text: str) -> Recorded:
     return recorded_of(text.removesuffix("\n").split("\n") if text else ())
 
 
-def recorded_of(lines: Iterable[str]) -> Recorded:
+def recorded_of(lines: Iterable[str], *, with_times: bool = True) -> Recorded:
     """All lines of one trial, in one pass. Raises LoadError for a line that is not the protocol (for example a cut last
-    line), and for processes that cannot all belong to one load."""
+    line), and for processes that cannot all belong to one load. with_times: the intervals keep their histograms, which
+    are most of their size."""
     seconds: Seconds | None = None
     intervals: list[Interval] = []
     summaries: list[LoadSummary] = []
@@ -49,6 +50,7 @@ def recorded_of(lines: Iterable[str]) -> Recorded:
         if isinstance(line, LoadSummary):
             summaries.append(line)
         if line is not None:
-            intervals += seconds.take(by.process, line)
+            whole = seconds.take(by.process, line)
+            intervals += whole if with_times else (replace(one, response_hdr=(), service_hdr=()) for one in whole)
     is_whole = summaries and len(summaries) == processes
     return Recorded(intervals=tuple(intervals), summary=merge_summaries(summaries) if is_whole else None)

@@ -17,7 +17,7 @@ from scale_sweep.judge import method
 from scale_sweep.judge.figures.rated import rated_intervals
 from scale_sweep.judge.figures.trial_facts import STEP_LINES, StepSeen, TrialFacts
 from scale_sweep.judge.figures.trial_outcome import outcome
-from scale_sweep.judge.figures.window_bounds import with_summary
+from scale_sweep.judge.figures.window_bounds import least_seconds, with_summary
 from scale_sweep.loadgen.recorded import Recorded, recorded_of
 from scale_sweep.model import Latency, LoadSummary, Measurement, Plan, Trial, TrialResult, Verdict
 from scale_sweep.results.store.codec import from_json
@@ -108,16 +108,17 @@ def _facts(run: Folder, folder: str, trial: Trial) -> tuple[TrialFacts, tuple[st
     )
     if not trial.load.is_ours:
         return facts, ()
-    recorded = _recorded(run, f"{folder}/loadgen.jsonl")
+    recorded = _recorded(run, f"{folder}/loadgen.jsonl", with_times=least_seconds(trial.load) > 0)
     facts = with_summary(replace(facts, intervals=recorded.intervals), recorded.summary, trial.load, trial.work)
     facts = replace(facts, steps=tuple(_steps(run, folder, facts.step_rates)))
     complete = recorded.summary is not None and not facts.aborted
     return facts, tuple(_inconsistent(recorded.summary, facts)) if complete and recorded.summary else ()
 
 
-def _recorded(run: Folder, name: str) -> Recorded:
+def _recorded(run: Folder, name: str, *, with_times: bool = False) -> Recorded:
+    """with_times: the window may begin after its first second, and its response times are then added up again."""
     try:
-        return recorded_of(lines_of(run, name))
+        return recorded_of(lines_of(run, name), with_times=with_times)
     except LoadError as error:
         raise StoreError(f"{run / name}: {error.message}") from None
 

@@ -175,7 +175,7 @@ def _replay_of(run: Folder, plan: Plan, result: TrialResult) -> _Replay:
 
 def _intervals(run: Folder, name: str) -> Sequence[Interval]:
     try:
-        return recorded_of(lines_of(run, name)).intervals
+        return recorded_of(lines_of(run, name), with_times=False).intervals
     except LoadError as error:
         raise StoreError(f"{run / name}: {error.message}") from None
 
