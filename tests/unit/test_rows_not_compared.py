@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from types import SimpleNamespace
 
 import pytest
 
-from scale_sweep.measure.trial.stored_rows import _compared_tags, rows_summed
+from scale_sweep.measure.trial.stored_rows import _compared_tags, _stores_tags, rows_summed
 from scale_sweep.server.targets import all_facts
+from scale_sweep.server.targets.device_table import tags_in_table
 from tests.unit.test_loadgen import summary
 from tests.unit.trial_orders import trial_order
 
@@ -42,3 +44,25 @@ def test_an_answer_about_tags_that_holds_something_else_is_a_finding(monkeypatch
     named = SimpleNamespace(names=["d0"], tags={"groupid": ["1"]})
     note, findings = _compared_tags(reached, named, [10], 1.0)
     assert note == "" and len(findings) == 1
+
+
+@pytest.mark.parametrize("kind", ["bool", "float", "double(8)", "timestamp", "geometry(40)", "varbinary(9)", "json"])
+def test_tags_whose_values_have_several_texts_are_not_compared_in_a_table_of_devices(kind):
+    assert tags_in_table(("groupid:int", f"other:{kind}"), lambda statement: pytest.fail(statement)) is None
+
+
+def test_tags_of_a_table_of_devices_are_compared_by_their_text():
+    asked = []
+    rows = [(0, 5, "a b"), (1, Decimal(7), None)]
+    found = tags_in_table(("groupid:int", "place:binary(24)"), lambda said: asked.append(said) or rows, "`{0}`")
+    assert found == {"0": {("5", "a b")}, "1": {("7", "")}}
+    assert asked == ["SELECT device_id, `groupid`, `place` FROM device"]
+
+
+WITH_TABLE = [facts for facts in all_facts() if facts.has_device_table]
+
+
+@pytest.mark.parametrize("facts", WITH_TABLE, ids=[facts.name for facts in WITH_TABLE])
+def test_a_table_of_devices_has_tags_where_the_load_reads(tmp_path, facts):
+    for flags, has_tags in (({}, False), ({"mix": "write,point", "preload__rows": "1k"}, True)):
+        assert _stores_tags(trial_order(tmp_path, facts.name, **flags).trial, facts) is has_tags

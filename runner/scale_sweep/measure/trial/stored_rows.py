@@ -117,7 +117,8 @@ def rows_summed(
 
 
 def _stores_tags(trial: Trial, facts: Facts) -> bool:
-    return facts.stores_tags and bool(trial.work.data.tags)
+    has_some = facts.stores_tags or (facts.has_device_table and trial.work.counts_requests)
+    return has_some and bool(trial.work.data.tags)
 
 
 def _compared_tags(reached: Reached, named: Tables, rows: Sequence[int], limit_s: float) -> tuple[str, tuple[str, ...]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,14 @@ def parsed(text: Content) -> Any:
     if not isinstance(text, str):
         raise TypeError("rows of a driver are no text of a server")
     return json.loads(text)
+
+
+def tags_of(rows: Iterable[Sequence[Any]]) -> Mapping[str, Set[tuple[str, ...]]]:
+    """Those of `Session.stored_tags`, of rows with a device and its tags."""
+    found = defaultdict[str, set[tuple[str, ...]]](set)
+    for device, *tags in rows:
+        found[str(device)].add(tuple("" if tag is None else str(tag) for tag in tags))
+    return found
 
 
 def _ms(time_ns: Any) -> Any:

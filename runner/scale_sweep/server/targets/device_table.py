@@ -5,17 +5,30 @@ Refuses to know a language: its Dialect spells the parts, and it says how it fin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import Any
 
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import Query
+from scale_sweep.server.targets.answer_rows import tags_of
 from scale_sweep.server.targets.sql_queries import Dialect, listed, where
 
 TABLE, DEVICES = "measurement", "device"
 JOINED = f"{TABLE} JOIN {DEVICES} USING (device_id)"
 Filled = Callable[[Query, str], str]
 Newest = Callable[[Query, str, str], str]  # query, cells, the clause with the conditions
+
+
+def tags_in_table(
+    tags: Sequence[str], ask: Callable[[str], Iterable[Sequence[Any]]], column: str = '"{0}"'
+) -> Mapping[str, Set[tuple[str, ...]]] | None:
+    """Those of `Session.stored_tags`, of this table. None if the value of a tag has several texts, like 0.50 and 0.5.
+    tags: each as name:type. ask: returns the rows of a statement. column: the spelling of a column {0}."""
+    kinds = {name: kind.partition("(")[0] for name, _, kind in (tag.partition(":") for tag in tags)}
+    if any("int" not in kind and kind not in ("binary", "nchar") for kind in kinds.values()):
+        return None
+    return tags_of(ask(f"SELECT {listed(('device_id', *map(column.format, kinds)))} FROM {DEVICES}"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -94,7 +94,8 @@ class Facts:
     or NAME=METHOD. iot_benchmark_versions: the names of its other versions there, which are loaded in the same way.
     iot_benchmark_store: its name in TEST_DATA_PERSISTENCE, if IoT-benchmark can store results in it; "": it cannot.
     takes: which of "user", "database" and "token" can be chosen on a server that already runs. stores_tags: the
-    tags of a device are stored with its rows. own_columns: that its tables have besides those of the workload.
+    tags of a device are stored with its rows. has_device_table: where a load reads, they are stored in a table of their
+    own. own_columns: that its tables have besides those of the workload.
 
     sums: which figures of scale_sweep/experiment/work/sums.py it computes of the rows of a table (`Session.sums`);
     empty: none, and its rows are only counted. decimal_methods: methods that send a float as a decimal, which the
@@ -165,6 +166,7 @@ class Facts:
     iot_benchmark_store: str = ""
     takes: tuple[str, ...] = ()
     stores_tags: bool = False
+    has_device_table: bool = False
     own_columns: tuple[str, ...] = ()
     sums: tuple[str, ...] = ()
     decimal_methods: tuple[str, ...] = ()

@@ -33,6 +33,7 @@ FACTS = Facts(
     lacks={
         f"fill = {name}": "ClickHouse is not asked to fill stretches of time" for name in ("null", "previous", "linear")
     },
+    has_device_table=True,
     sums=SUMS,
     sums_in_doubles=True,
     sums_per_core_s=2e7,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from scale_sweep.server.targets.answer_rows import parsed
 from scale_sweep.server.targets.clickhouse.clickhouse_facts import ASYNC, FSYNCED
 from scale_sweep.server.targets.clickhouse.settings import SERVER, TABLES, of_queries, of_server, of_tables
 from scale_sweep.server.targets.clickhouse.sums import DIALECT, SUMS
-from scale_sweep.server.targets.device_table import DEVICES, TABLE
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
 from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_FILES, ON_DISK
 from scale_sweep.server.targets.sql_sums import in_ns, of_device_table
@@ -204,6 +204,9 @@ class ClickhouseSession(Session):
         rows = self._rows(f"SELECT device_id, count(), min(time), max(time) FROM {TABLE} GROUP BY device_id")
         by_device = {f"d{device}": (int(n), float(first), float(last)) for device, n, first, last in rows}
         return series.counted(by_device, self._trial.work.data)
+
+    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
+        return tags_in_table(self._trial.work.data.tags, self._rows)
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One pass over the table."""

@@ -51,6 +51,7 @@ FACTS = Facts(
         "percentile": "CrateDB's percentiles are approximate (a t-digest)",
         **{f"fill = {name}": "CrateDB is not asked to fill stretches of time" for name in FILLS},
     },
+    has_device_table=True,
     sums=SUMS,
     sums_in_doubles=True,
     sums_per_core_s=5e6,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from scale_sweep.server.targets.answer_rows import parsed
 from scale_sweep.server.targets.cratedb.cratedb_facts import DURABILITY, OF_TABLE, PGWIRE
 from scale_sweep.server.targets.cratedb.settings import as_set, items
 from scale_sweep.server.targets.cratedb.sums import DIALECT, SUMS
-from scale_sweep.server.targets.device_table import DEVICES, TABLE
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, ON_DISK
@@ -212,6 +212,9 @@ class CratedbSession(Session):
         rows = self._rows(f"SELECT device_id, count(*), min(time), max(time) FROM {TABLE} GROUP BY device_id")
         by_device = {f"d{device}": (int(n), float(first), float(last)) for device, n, first, last in rows}
         return replace(series.counted(by_device, self._trial.work.data), has_parts=True)
+
+    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
+        return tags_in_table(self._trial.work.data.tags, self._rows)
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One pass over the table."""

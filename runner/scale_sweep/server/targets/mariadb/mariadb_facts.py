@@ -41,6 +41,7 @@ FACTS = Facts(
         "fill = previous": "MariaDB is not asked to fill stretches of time",
         "fill = linear": "MariaDB is not asked to fill stretches of time",
     },
+    has_device_table=True,
     sums=SUMS,
     keeps_data=True,
     at_rest="`FLUSH TABLES FOR EXPORT` has written every changed page",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import socket
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.model import Cells, Drawn, Trial, Work
 from scale_sweep.server.targets import Address, Counted, Session, series
 from scale_sweep.server.targets.answer_rows import NS_PER_MS, exact_ms
-from scale_sweep.server.targets.device_table import DEVICES, TABLE
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
 from scale_sweep.server.targets.mariadb.mariadb_facts import AT_COMMIT
 from scale_sweep.server.targets.mariadb.sums import DIALECT, SUMS
 from scale_sweep.server.targets.marks import filled
@@ -161,6 +161,9 @@ class MariadbSession(Session):
         rows = self._rows(f"SELECT device_id, count(*), min(time) + 0, max(time) + 0 FROM {TABLE} GROUP BY device_id")
         by_device = {f"d{row[0]}": (int(row[1]), float(row[2]), float(row[3])) for row in rows}
         return series.counted(by_device, self._trial.work.data, is_distinct=True)
+
+    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
+        return tags_in_table(self._trial.work.data.tags, self._rows, "`{0}`")
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One pass over the table."""

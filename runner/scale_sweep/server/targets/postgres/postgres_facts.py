@@ -96,6 +96,7 @@ FACTS = Facts(
     functions=FURTHER,
     fills=("null",),
     lacks=dict.fromkeys(("fill = previous", "fill = linear"), "PostgreSQL's window functions cannot skip NULLs"),
+    has_device_table=True,
     sums=SUMS,
     decimal_methods=(JSONB,),
     keeps_data=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from decimal import Decimal
 from typing import Any
 
@@ -15,7 +15,7 @@ from scale_sweep.experiment.work.sums import figures_of
 from scale_sweep.model import Cells, Drawn, Trial
 from scale_sweep.server.targets import Address, Counted, Part, Session
 from scale_sweep.server.targets.answer_rows import moment_ms
-from scale_sweep.server.targets.device_table import DEVICES, TABLE
+from scale_sweep.server.targets.device_table import DEVICES, TABLE, tags_in_table
 from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_MEMORY, ON_DISK
 from scale_sweep.server.targets.postgres.devices import device_rows, device_table
@@ -235,6 +235,9 @@ class PostgresSession(Session):
         sentence = f"rows between the first and the last are missing in {where}"
         is_distinct = stores_pairs_once(self._trial.subject.method)
         return Counted(rows=int(rows), is_distinct=is_distinct, gaps=(sentence,) if faulty else ())
+
+    def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]] | None:
+        return tags_in_table(self._trial.work.data.tags, self._rows)
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One pass over the table."""

@@ -42,6 +42,7 @@ FACTS = Facts(
         ("fill = previous", "fill = linear"),
         "TimescaleDB's time_bucket_gapfill counts stretches of time from the year 2000, and not from 1970",
     ),
+    has_device_table=True,
     sums=SUMS,
     decimal_methods=(JSONB,),
     at_rest="`VACUUM (ANALYZE)` and `CHECKPOINT` have returned",

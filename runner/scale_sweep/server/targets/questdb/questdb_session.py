@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import datetime
 import re
 from collections.abc import Mapping, Sequence, Set
@@ -13,7 +12,7 @@ from scale_sweep.base.units import counted
 from scale_sweep.loadgen.content import Content
 from scale_sweep.model import Cells, Drawn, Query, Trial
 from scale_sweep.server.targets import Address, Counted, Part, Session, series
-from scale_sweep.server.targets.answer_rows import Ms, moment_ms, parsed
+from scale_sweep.server.targets.answer_rows import Ms, moment_ms, parsed, tags_of
 from scale_sweep.server.targets.java import effective as jvm
 from scale_sweep.server.targets.marks import filled
 from scale_sweep.server.targets.nouns import ACKNOWLEDGED, COMPRESSION, IN_LOG, NOWHERE, ON_DISK
@@ -191,11 +190,9 @@ class QuestdbSession(Session):
 
     def stored_tags(self, names: Sequence[str]) -> Mapping[str, Set[tuple[str, ...]]]:
         """A statement for each table."""
-        columns, tags_of = ", ".join(f'"{name}"' for name in names), collections.defaultdict(set)
-        for table in series.part_names(self._trial):
-            for device, *tags in self._rows(f"SELECT DISTINCT {series.DEVICE}, {columns} FROM '{table}'"):
-                tags_of[str(device)].add(tuple("" if tag is None else str(tag) for tag in tags))
-        return tags_of
+        columns = ", ".join(f'"{name}"' for name in (series.DEVICE, *names))
+        tables = series.part_names(self._trial)
+        return tags_of(row for table in tables for row in self._rows(f"SELECT DISTINCT {columns} FROM '{table}'"))
 
     def sums(self, devices: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
         """One pass over each table, or over all together, for a statement's figures."""
