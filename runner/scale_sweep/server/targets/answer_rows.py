@@ -51,10 +51,10 @@ def parsed(text: Content) -> Any:
 
 def tags_of(rows: Iterable[Sequence[Any]]) -> Mapping[str, Set[tuple[str, ...]]]:
     """Those of `Session.stored_tags`, of rows with a device and its tags."""
-    found = defaultdict[str, set[tuple[str, ...]]](set)
+    by_device = defaultdict[str, set[tuple[str, ...]]](set)
     for device, *tags in rows:
-        found[str(device)].add(tuple("" if tag is None else str(tag) for tag in tags))
-    return found
+        by_device[str(device)].add(tuple("" if tag is None else str(tag) for tag in tags))
+    return by_device
 
 
 def _ms(time_ns: Any) -> Any:
