@@ -3,7 +3,7 @@
 import hashlib
 import importlib
 import os
-import stat
+import shutil
 import zipfile
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ JAVA = "#!/bin/sh\necho 'openjdk version \"17.0.9\"' >&2\n"
 def program(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    path.chmod(0o755)
     return path
 
 
@@ -234,7 +234,8 @@ def said_of(name, monkeypatch):
 
 @pytest.fixture
 def only_bin(cache, monkeypatch):
-    """Nothing is on PATH but what a test puts there."""
+    """Nothing is on PATH but what a test puts there, and setpriv, by which root asks a program as the server's user."""
+    (cache / "bin" / "setpriv").symlink_to(shutil.which("setpriv"))
     monkeypatch.setenv("PATH", str(cache / "bin"))
     return cache
 
