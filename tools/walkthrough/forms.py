@@ -5,7 +5,7 @@ VARIES lists their patterns. Some lines depend on the machine or on its other pr
 be missing or added, as may statements on the noise of a run and MARKS, the words about what a window did not contain.
 Whether the interval contains linear scaling is a result as well.
 The lines of one trial stand for those of all others, because their number depends on the machine. If a trial is not
-VALID, lines with results may differ as well: RESULT lists them. A line "..." on a page stands for any lines. Refuses to
+VALID, there or here, lines with results may differ as well: RESULT lists them. A line "..." on a page stands for any lines. Refuses to
 compare a line that is in no list by anything but its words.
 """
 
@@ -41,9 +41,15 @@ MACHINE = (
     r"at most # trials, about",
     r"standard deviation of one trial|assumed rate in rows",
     r"metrics at|holding # of memory|DURATION so far: ",
+    r"at # cores the server left resources idle",
 )
 MARKS = (r"All rates: ", r"All VALID trials: ")
-RESULT = (r"# †? ?#", r"# → # ", r"trial # of #: ", r"In parentheses|No valid trial|† no VALID trial")
+RESULT = (
+    r"# †? ?#",
+    r"# → # ",
+    r"trial # of #: ",
+    r"In parentheses|No valid trial|† no VALID trial|# cores? only: |Rates of",
+)
 TRIAL = re.compile(r"trial # of #: ")
 STATEMENT = re.compile(r"  \S")  # indented by two: what is said of the noise and the verdicts of this run
 OTHER_VERDICT = re.compile(
@@ -71,8 +77,8 @@ def differences(shown: Iterable[str], printed: Iterable[str], *, excerpt: bool =
 
     excerpt: the page may leave lines out without saying where.
     """
-    printed = list(printed)
-    all_valid = not any(OTHER_VERDICT.search(line) for line in printed)
+    shown, printed = list(shown), list(printed)
+    all_valid = not any(OTHER_VERDICT.search(line) for line in (*shown, *printed))
     expected = fixed(shown, all_valid=all_valid)
     actual = fixed(printed, all_valid=all_valid)
     found, at, gap = [], 0, excerpt
