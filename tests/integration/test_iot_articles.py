@@ -7,6 +7,7 @@ queries 12.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,7 +72,10 @@ def told(folder: Path, words: tuple[str, ...], **overrides: str) -> dict:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("database", ["iotdb", "postgres"])
+BY_HAND = pytest.mark.skipif(not os.environ.get("SCALE_SLOW_TESTS"), reason="takes long: SCALE_SLOW_TESTS=1")
+
+
+@pytest.mark.parametrize("database", [pytest.param("iotdb", marks=BY_HAND), "postgres"])
 def test_the_tables_of_the_article(database, tmp_path, request):
     words = request.getfixturevalue(database)
     (tmp_path / "config.properties").write_text(TABLE_2_3)

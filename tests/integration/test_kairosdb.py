@@ -1,7 +1,8 @@
 """KairosDB as a real process: the contract of databases of series on H2, with rows as few as it takes in seconds, and
 what Cassandra as its datastore changes.
 
-SCALE_SLOW_TESTS=1 fills its disk as well, which takes it two minutes, and kills it beside its Cassandra.
+A trial on Cassandra is that in a container (test_containers_of_databases.py). SCALE_SLOW_TESTS=1 looks at it more closely,
+fills its disk, which takes it two minutes, and kills it beside its Cassandra.
 """
 
 import json
@@ -22,6 +23,7 @@ from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 SLOW = (
     "test_a_disk_that_fills_is_no_valid_number",  # two minutes
+    "test_a_short_trial_on_cassandra_counts_what_was_acknowledged",
     "test_reads_are_answered_rightly_beside_writes",
     "test_a_wrong_border_is_caught",
     "test_rows_in_cassandra_survive_a_kill_of_both",

@@ -1,7 +1,8 @@
-"""The packages that are published: built from the checkout, installed each by pipx as a user would, and swept with.
+"""The packages that are published: built by the step of the release workflow in a clone with a tag, the wheel from the
+source distribution; the wheel installed by pipx as a user would, and swept with.
 
-Each is in an empty environment, with another home and in another folder, so that nothing leads to the checkout. Needs
-PyPI for all packages that they need. SCALE_DIST names a folder of packages that are built already.
+It is in an empty environment, with another home and in another folder, so that nothing leads to the checkout. Needs
+PyPI for all packages that it needs. SCALE_DIST names a folder of packages that are built already.
 """
 
 import ast
@@ -21,13 +22,16 @@ from email import message_from_bytes
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.integration import python_image
 from tests.integration.program_image import require_docker
+from tests.integration.workflow_steps import ROOT, STEP_S, TAG, shell, tagged_clone
 
-ROOT = Path(__file__).resolve().parents[2]
-REPOSITORY = "https://git.example.org/scale"
-BUILD_S, INSTALL_S, SWEEP_S = 300, 600, 120
+pytestmark = pytest.mark.timeout(3 * STEP_S)
+SERVER, OWN = "https://git.example.org", "owner/scale"
+REPOSITORY = f"{SERVER}/{OWN}"
+INSTALL_S, SWEEP_S = 600, 120
 SHORT = ("--cores", "1", "--duration", "2s", "--warmup", "1s", "--window-max", "0", "--replicates", "1")
 QUIET = ("--drift-check", "off", "--no-metrics", "--json", "-y")
 # Names of modules whose distribution has another name.
@@ -50,36 +54,54 @@ def run(*words: object, timeout_s: float, codes: tuple[int, ...] = (0,), **optio
     return done.stdout
 
 
+def built(checkout: Path, folder: Path, tag: str) -> subprocess.CompletedProcess[str]:
+    """The step of the release workflow that builds both packages in the checkout's `dist`."""
+    workflow = yaml.safe_load((checkout / ".github/workflows/release.yml").read_text())
+    (step,) = (one for one in workflow["jobs"]["build"]["steps"] if "run" in one)
+    environment = {
+        **step["env"],
+        "PYTHON": sys.executable,  # the image of the job has another one
+        "HOME": str(folder),
+        "RUNNER_TEMP": str(folder / "temp"),
+        "GITHUB_WORKSPACE": str(checkout),
+        "GITHUB_REF_NAME": tag,
+        "GITHUB_SERVER_URL": SERVER,
+        "GITHUB_REPOSITORY": OWN,
+    }
+    return shell(step["run"], checkout, folder / "cache", **environment)
+
+
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory) -> dict[str, Path]:
     """The paths of the source distribution and of the wheel, by these words."""
-    folder = Path(os.environ.get("SCALE_DIST") or tmp_path_factory.mktemp("dist"))
-    if not list(folder.iterdir()):
-        run(sys.executable, ROOT / "tools/dist.py", "--out", folder, "--repository", REPOSITORY, timeout_s=BUILD_S)
-    (archive,), (wheel,) = folder.glob("scale_sweep-*.tar.gz"), folder.glob("scale_sweep-*.whl")
+    if "SCALE_DIST" in os.environ:
+        dist = Path(os.environ["SCALE_DIST"])
+    else:
+        folder = tmp_path_factory.mktemp("release")
+        checkout = tagged_clone(folder / "scale")
+        done = built(checkout, folder, TAG)
+        assert done.returncode == 0, done.stderr[-3000:]
+        refused = built(checkout, folder, "v0.3.0")
+        assert refused.returncode == 2 and "the tag is v0.3.0" in refused.stderr
+        dist = checkout / "dist"
+    (archive, wheel) = sorted(dist.iterdir(), key=lambda path: path.suffix)
+    assert (archive.suffix, wheel.suffix) == (".gz", ".whl")
     return {"sdist": archive, "wheel": wheel}
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory) -> Path:
-    """What pip has downloaded for the first installation, for the second."""
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module", params=["wheel", "sdist"])
-def scale(request, packages, cache, tmp_path_factory) -> tuple[Path, dict[str, str]]:
+def scale(packages, tmp_path_factory) -> tuple[Path, dict[str, str]]:
     """The command `scale` that pipx installed, and the environment for it."""
-    home = tmp_path_factory.mktemp(f"home-{request.param}")
+    home = tmp_path_factory.mktemp("home")
     environment = {name: os.environ[name] for name in os.environ if name.lower().endswith("_proxy")} | {
         "HOME": str(home),
         "LANG": "C.UTF-8",
         "PATH": os.environ.get("PATH", os.defpath),
-        "PIP_CACHE_DIR": str(cache),
     }
     for name in ("PIP_INDEX_URL", "PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
         environment |= {name: os.environ[name]} if name in os.environ else {}
     pipx = (sys.executable, "-m", "pipx", "install", "--python", sys.executable)
-    run(*pipx, packages[request.param], timeout_s=INSTALL_S, env=environment, cwd=home)
+    run(*pipx, packages["wheel"], timeout_s=INSTALL_S, env=environment, cwd=home)
     return home / ".local/bin/scale", environment
 
 
@@ -94,6 +116,7 @@ def description(packages: dict[str, Path]) -> tuple[dict[str, list[str]], str]:
 def test_the_wheel_says_where_it_runs_and_the_archive_has_what_it_is_built_from(packages):
     assert re.search(rf"-py3-none-manylinux_2_\d+_{platform.machine()}\.whl$", packages["wheel"].name)
     version = packages["wheel"].name.split("-")[1]
+    assert version == TAG[1:] or "SCALE_DIST" in os.environ
     assert packages["sdist"].name == f"scale_sweep-{version}.tar.gz"
     with tarfile.open(packages["sdist"]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

@@ -83,7 +83,7 @@ def test_a_second_ctrl_c_ends_a_sweep_whose_server_is_stopped(loaded, data_dir):
 def test_a_server_process_that_does_not_die_keeps_the_record_until_clean_finds_it_gone(loaded, data_dir, only_cleaner):
     """A frozen process of cgroup v1 does not end before it is thawed, as one that waits for a hanging disk."""
     process, servers = loaded
-    frozen = FREEZER / f"scale-test-{os.getpid()}"
+    frozen = FREEZER / f"frozen-{os.getpid()}"  # `scale-*test*` would be a group of a server: test_runtimes.py
     frozen.mkdir()
     try:
         (frozen / "cgroup.procs").write_text(str(servers[-1].pid))
