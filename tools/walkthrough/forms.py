@@ -5,8 +5,8 @@ VARIES lists their patterns. Some lines depend on the machine or on its other pr
 be missing or added, as may statements on the noise of a run and MARKS, the words about what a window did not contain.
 Whether the interval contains linear scaling is a result as well.
 The lines of one trial stand for those of all others, because their number depends on the machine. If a trial is not
-VALID, there or here, lines with results may differ as well: RESULT lists them. A line "..." on a page stands for any lines. Refuses to
-compare a line that is in no list by anything but its words.
+VALID, there or here, lines with results may differ as well: RESULT lists them. A line "..." on a page stands for any
+lines. Refuses to compare a line that is in no list by anything but its words.
 """
 
 from __future__ import annotations
