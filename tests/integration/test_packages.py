@@ -137,8 +137,8 @@ def test_the_long_description_leads_to_the_repository(packages):
     fields, text = description(packages)
     assert f"Source, {REPOSITORY}" in fields["Project-URL"]
     assert "Programming Language :: Python :: 3" in fields["Classifier"]
-    assert f"]({REPOSITORY}/raw/HEAD/docs/images/first-curve.svg)][example]" in text
-    assert f"\n[example]: {REPOSITORY}/blob/HEAD/docs/examples/postgres-cores.html\n" in text
+    assert f"]({REPOSITORY}/raw/{TAG}/docs/images/first-curve.svg)][example]" in text
+    assert f"\n[example]: {REPOSITORY}/blob/{TAG}/docs/examples/postgres-cores.html\n" in text
     links = re.findall(r"\]\(([^)]+)\)", text) + re.findall(r"^\[[^\]]+\]: (.+)$", text, re.MULTILINE)
     assert not [link for link in links if not link.startswith(("https://", "#"))]
 
