@@ -55,9 +55,7 @@ SANITIZED = {
         "test_loadgen_spec", "test_loadgen_files", "test_loadgen_histogram", "test_tdengine_faults",
         "test_lines_driver", "test_cassandra_driver",
     ),
-    "thread": (  # counters that threads share, several processes
-        "test_loadgen_counts", "test_load_processes", "test_loadgen_simulated",
-    ),
+    "thread": ("test_loadgen_counts", "test_loadgen_simulated"),  # counters that threads share
 }  # fmt: skip
 
 

@@ -17,8 +17,8 @@ from tests.unit.factories import make_sweep
 from tests.unit.reading_trials import WRONG, answers_of, reading_order
 from tests.unit.trial_orders import result_of
 
-PRELOADED = {"influxdb": 100_000, "victoriametrics": 100_000, "questdb": 100_000}
-SLOW = {"prometheus": 30_000, "cassandra": 20_000, "kairosdb": 4_000}
+PRELOADED = {"influxdb": 100_000, "victoriametrics": 100_000}
+SLOW = {"prometheus": 30_000, "questdb": 100_000, "cassandra": 20_000, "kairosdb": 4_000}
 
 
 KNOBS = {"kairosdb": {"datastore": "h2"}}

@@ -23,6 +23,7 @@ from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 SLOW = (
     "test_a_disk_that_fills_is_no_valid_number",  # two minutes
+    "test_a_trial_counts_what_was_acknowledged_by_each_method",  # five starts of its JVM
     "test_a_short_trial_on_cassandra_counts_what_was_acknowledged",
     "test_reads_are_answered_rightly_beside_writes",
     "test_a_wrong_border_is_caught",
