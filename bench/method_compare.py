@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from scale_sweep.analysis.compare.blocks import tested_differences
 from scale_sweep.analysis.compare.chance import compare_points, family
 from scale_sweep.analysis.compare.pairs import PointLogs, window_spread
-from scale_sweep.analysis.compare.ratios import Side, Tested
+from scale_sweep.analysis.compare.ratios import Side, Tested, side
 from scale_sweep.analysis.compare.sessions import Sessions, adjusted, tested_sessions
 from scale_sweep.analysis.noise import without_drift
 from scale_sweep.model import Observation
@@ -112,6 +112,17 @@ def ab(chance: Chance, levels: int, blocks: int, noise: list[float], drift: floa
     return bool((family(found)[0] < 0.05).any())
 
 
+def looked(chance: Chance, looks: Sequence[int], level: float, shift: float, pairs: int) -> tuple[float, float]:
+    """`scale ab` with 2 % noise, tested at this level of significance after each of these numbers of blocks: the share
+    of the pairs in which a difference is found, and the mean number of blocks after which a run ends."""
+    differences = shift + chance.normal(0, 0.02, (pairs, 1, looks[-1]))
+    ends, differ = np.full(pairs, looks[-1]), np.zeros(pairs, dtype=bool)
+    for blocks in looks:
+        now = ~differ & (tested_differences(side(differences[..., :blocks])).p_value[:, 0] < level)
+        ends[now], differ = blocks, differ | now
+    return float(differ.mean()), float(ends.mean())
+
+
 def by_blocks(differences: np.ndarray) -> Tested:
     """The test of `scale ab` on differences by level and block."""
     mean = differences.mean(axis=1)
@@ -141,12 +152,37 @@ def cases(shift: float) -> Iterator[tuple[str, str, Callable[[Chance], bool]]]:
     yield "ab", "scale ab, 4 × 5, noise 1, 2, 3, 4 % by level", lambda c: ab(c, 4, 5, uneven, 0, shift)
 
 
+LOOKS = (
+    ("5 blocks", (5,), 0.05),
+    ("20 blocks", (20,), 0.05),
+    ("5,10,20, each at p < .05/3", (5, 10, 20), 0.05 / 3),
+    ("each of 2 to 20, at p < .05 (not built)", tuple(range(2, 21)), 0.05),
+)
+
+
+def show_looks(pairs: int) -> None:
+    """The table of runs that may end early: how often a difference is found, and after how many blocks they end."""
+    shifts = (0, -2, -3, -5)
+    print("| looks after | " + " | ".join(f"{shift} %" for shift in shifts) + " |\n|---|" + "---|" * len(shifts))
+    for words, looks, level in LOOKS:
+        cells = []
+        for shift in shifts:
+            chance = np.random.default_rng([SEED, *words.encode(), -shift])
+            share, blocks = looked(chance, looks, level, math.log1p(shift / 100), pairs)
+            cells.append(f"{100 * share:.1f} %, {blocks:.1f}")
+        print(f"| {words} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     """The table, then what one session a side hides, then single trials."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=1000)
     parser.add_argument("--only", default="")
     asked = parser.parse_args()
+    if asked.only in "looks":
+        show_looks(asked.pairs)
+    if asked.only == "looks":
+        return
 
     def share(draw: Callable[[Chance], bool], name: str) -> float:
         chance = np.random.default_rng([SEED, *name.encode()])

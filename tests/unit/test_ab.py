@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from bench.method_compare import SEED, ab
+from bench.method_compare import SEED, ab, looked
 from scale_sweep.analysis.compare import compare_variants
 from scale_sweep.analysis.compare.blocks import block_points
 from scale_sweep.base.errors import EXIT_SLOWER, UsageError
 from scale_sweep.cli import app
 from scale_sweep.cli.gates import MORE_BLOCKS, judged
 from scale_sweep.model import StoredRun, VerdictKind
-from scale_sweep.plan import PlannedArm, plan_arms, plan_sentence
+from scale_sweep.plan import PlannedArm, bound_sentence, plan_arms, plan_sentence, planner_of
 from scale_sweep.plan.make import abba
 from scale_sweep.report.documents import documents
 from scale_sweep.results.store.stored import Folder
-from scale_sweep.sweep.ab import as_one, flags_of, together, variants_of
+from scale_sweep.sweep.ab import as_one, flags_of, looks_of, together, variants_of
 from scale_sweep.sweep.vary import VARIANT
 from tests.unit.factories import SLOWER, make_result, make_sweep
 from tests.unit.test_plan import POSTGRES, make_host, planned
@@ -35,7 +35,7 @@ def sweeps(**b):
 
 
 def plan_of(blocks=3, **b):
-    a, b = variants_of(*sweeps(**b), blocks)
+    a, b = variants_of(*sweeps(**b), blocks if isinstance(blocks, tuple) else (blocks,))
     arms = [PlannedArm(variant={VARIANT: name}, sweep=one, facts=POSTGRES.facts) for name, one in (("A", a), ("B", b))]
     return plan_arms(as_one(a), make_host(), arms)
 
@@ -118,7 +118,7 @@ def test_a_flag_that_is_none_is_refused_by_name(text, why):
 def test_what_would_not_be_one_run_is_refused(b, why):
     a = make_sweep(cores="1..2")
     with pytest.raises(UsageError, match=why):
-        variants_of(a, make_sweep(**{"cores": "1..2", **b}), 3)
+        variants_of(a, make_sweep(**{"cores": "1..2", **b}), (3,))
     with pytest.raises(UsageError, match="not a setting"):
         planned(cores="1", vary=["variant=A,B"])
 
@@ -130,6 +130,49 @@ def test_a_slower_variant_is_found_and_drift_is_not():
     assert found.overall.spread == "blocks" and found.overall.trials_a == 20
     drifting = compare_variants(run_of(plan_of(5), drift=0.3, noise=0.001), SLOWER)
     assert not any(p.differs for p in drifting.points) and abs(drifting.overall.ratio - 1) < 0.002
+
+
+def run_to_its_end(plan, slower):
+    """The run as its planner ends it, and the planner's last words."""
+    done = ()
+    while (block := planner_of(plan).next(done)).trials:
+        done += run_of(replace(plan, trials=block.trials), slower=slower, noise=0.01, seed=len(done)).results
+    trials = tuple(result.trial for result in done)
+    return replace(run_of(plan), plan=replace(plan, trials=trials), results=done), block.why
+
+
+def test_a_run_with_looks_ends_when_a_difference_is_found():
+    plan = plan_of((3, 5, 9))
+    assert max(trial.block for trial in plan.trials) == 3
+    assert "at most 72 trials" in bound_sentence(plan, planner_of(plan).bound())
+    slower, why = run_to_its_end(plan, math.log(0.8))
+    assert [trial.order for trial in slower.plan.trials] == list(range(24)) and "found after 3 blocks" in why
+    equal, _ = run_to_its_end(plan, 0.0)
+    assert [trial.trial_id for trial in equal.plan.trials] == [trial.trial_id for trial in plan_of(9).trials]
+    for count in range(0, len(equal.results), 7):
+        assert planner_of(plan).next(equal.results[:count]).trials[0] == equal.plan.trials[count], "resumed"
+
+
+def test_all_looks_together_have_the_5_percent():
+    once, looked = (compare_variants(run_of(plan_of(looks), slower=-0.004)).points[0] for looks in (3, (3, 5, 9)))
+    assert looked.p_holm == pytest.approx(min(1.0, 3 * once.p_holm)) and looked.p_value == once.p_value
+    assert looked.low < once.low < once.high < looked.high
+    assert looked.low_one_sided < once.low_one_sided and looked.smallest_percent > once.smallest_percent
+    (said,) = [told for told in compare_variants(run_of(plan_of((3, 5, 9)))).cautions if "all looks" in told]
+    assert said == "intervals and p-values are those of all looks together (--blocks 3,5,9)"
+
+
+@pytest.mark.parametrize("text", ["0", "5,5", "10,5", "5,", "five", "-5", "5.5"])
+def test_a_text_without_rising_numbers_of_blocks_is_refused(text):
+    with pytest.raises(UsageError, match="--blocks"):
+        looks_of(text)
+    assert (looks_of("7"), looks_of("5,10,20")) == ((7,), (5, 10, 20))
+
+
+def test_a_gate_is_judged_after_one_number_of_blocks():
+    asked = ["ab", "cpu", "--cores", "1", "--b", "--knob fsync=off", "--blocks", "5,10", "--prove-not-slower", "5%"]
+    refused = CliRunner().invoke(app, asked)
+    assert isinstance(refused.exception, UsageError) or refused.exit_code == 2
 
 
 def test_a_block_without_one_of_the_variants_does_not_count():
@@ -166,6 +209,13 @@ def test_one_block_has_a_ratio_and_no_verdict():
 def test_false_alarms_and_power_are_those_of_the_method(levels, shift, least, most):
     draws = np.random.default_rng([SEED, levels])
     assert least <= sum(ab(draws, levels, 5, [0.02] * levels, 0.1, shift) for _ in range(400)) / 400 <= most
+
+
+@pytest.mark.monte_carlo
+@pytest.mark.parametrize(("shift", "least", "most"), [(0.0, 0.02, 0.07), (math.log(0.97), 0.95, 1.0)])
+def test_false_alarms_and_power_of_looks_are_those_of_the_method(shift, least, most):
+    share, _ = looked(np.random.default_rng([SEED, 3]), (5, 10, 20), 0.05 / 3, shift, 4000)
+    assert least <= share <= most
 
 
 def wide(page):

@@ -25,7 +25,7 @@ from scale_sweep.cli.sweeps import (
     run_watched,
     say_if_lost,
 )
-from scale_sweep.sweep.ab import flags_of, together
+from scale_sweep.sweep.ab import flags_of, looks_of, together
 from scale_sweep.sweep.resolve import resolve_sweep
 
 _EXAMPLE = (
@@ -49,7 +49,14 @@ class AbRequest:
     ] = None
     only_a: Annotated[str, typer.Option("--a", metavar="'FLAGS'", help="Flags of A alone, in one argument.")] = ""
     only_b: Annotated[str, typer.Option("--b", metavar="'FLAGS'", help="Flags of B alone, in one argument.")] = ""
-    blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Blocks of four trials at each level.")] = 5
+    blocks: Annotated[
+        str,
+        typer.Option(
+            metavar="N",
+            help="Blocks of four trials at each level. Of several numbers, as 5,10,20, the run ends after the first "
+            "with which a difference is found.",
+        ),
+    ] = "5"
     against_itself: Annotated[
         bool, typer.Option("--against-itself", help="Measure A against A: the noise of this machine.")
     ] = False
@@ -75,11 +82,13 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
     from scale_sweep.machine.host import read_host
     from scale_sweep.plan.power import gate_power_of
 
-    gate, host = gate_of(gates), read_host()
+    gate, looks, host = gate_of(gates), looks_of(request.blocks), read_host()
     _refuse_equal(request)
+    if gate is not None and len(looks) > 1:
+        raise UsageError(f"{gate.flag}: is judged after one number of blocks", remedy=f"--blocks {looks[-1]}")
     a = resolve_sweep(request.what_a, together(flags, flags_of(request.only_a, "--a")), host)
     b = resolve_sweep(request.what_b or request.what_a, together(flags, flags_of(request.only_b, "--b")), host)
-    prepared = compose.prepare_ab(a, b, request.blocks, request.results)
+    prepared = compose.prepare_ab(a, b, looks, request.results)
     for name, words in prepared.plan.sweep.variants_ab.items():
         console.say(f"{name}: {words}")
     power = gate_power_of(prepared.plan, prepared.noise, gate) if gate is not None else None

@@ -191,7 +191,8 @@ class Sweep:
     levels: of the axis. constants: the one level of other axes, by their names. disks: the source of prepared disks;
     None: the data is in data_dir. predict: levels whose rate the report predicts. need: rates (rows/s) whose level it
     predicts. seed: of the data. order_seed: of the order of the trials; None: the same as seed, as in older runs.
-    variants_ab: of `scale ab`, what A and B are, in words; the trials are then in ABBA blocks. detect_percent: the
+    variants_ab: of `scale ab`, what A and B are, in words; the trials are then in ABBA blocks. looks_ab: the numbers of
+    blocks after which it may end, if there are several. detect_percent: the
     difference for which replicates were chosen. network_bits_per_s: the speed of interfaces by name, if the kernel does
     not know it. workload: the name of the workload whose settings are the defaults, "" if none was named.
     """
@@ -238,6 +239,7 @@ class Sweep:
     need: tuple[float, ...] = ()
     order_seed: int | None = None
     variants_ab: Mapping[str, str] = field(default_factory=dict)
+    looks_ab: tuple[int, ...] = ()
     detect_percent: float | None = None
     network_bits_per_s: Mapping[str, float] = field(default_factory=dict)
     equal_durability: bool = False

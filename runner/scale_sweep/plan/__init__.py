@@ -10,6 +10,7 @@ from scale_sweep.model import Plan, VerdictKind
 from scale_sweep.plan.complete import complete, left_out
 from scale_sweep.plan.confirming import WithConfirmation
 from scale_sweep.plan.extra_trials import WithConnectionsCheck
+from scale_sweep.plan.looks import WithLooks
 from scale_sweep.plan.make import PlannedArm, make_plan, plan_arms
 from scale_sweep.plan.planner import Block, Bound, FixedPlan, Planner, with_block
 from scale_sweep.plan.power import GatePower, gate_power_of, gate_sentence, power_of, power_sentence
@@ -44,6 +45,8 @@ __all__ = [
 
 def planner_of(plan: Plan) -> Planner:
     """The planner that the plan's sweep asks for."""
+    if plan.sweep.looks_ab:
+        return WithLooks(plan)
     by_time = WithinTime if is_by_time(plan.sweep) else FixedPlan
     measured = UntilInterval if plan.sweep.until_ci_percent is not None else by_time
     if plan.sweep.confirms:

@@ -80,8 +80,8 @@ def power_of(plan: Plan, noise: AssumedNoise) -> Power:
     """The power of the current plan, without trials that it may add."""
     sweep, std = plan.sweep, math.log1p(noise.percent / 100)
     if sweep.variants_ab:
-        blocks = sweep.replicates // TRIALS_OF_A_VARIANT
-        return Power(noise=noise, smallest_percent=_of_blocks(std, len(sweep.levels), blocks))
+        looks = sweep.looks_ab or (sweep.replicates // TRIALS_OF_A_VARIANT,)
+        return Power(noise=noise, smallest_percent=_of_blocks(std, len(sweep.levels), looks[-1], len(looks)))
     points = len({trial.point_id for trial in plan.trials if trial.role == "point"})
     replicates = sweep.replicates
     if replicates < 2:
@@ -97,12 +97,14 @@ def power_of(plan: Plan, noise: AssumedNoise) -> Power:
     )
 
 
-def _of_blocks(std: float, levels: int, blocks: int) -> float | None:
-    """For `scale ab`: a block's difference has the spread of one trial, and each level is tested by its own blocks."""
+def _of_blocks(std: float, levels: int, blocks: int, looks: int = 1) -> float | None:
+    """For `scale ab`: a block's difference has the spread of one trial, and each level is tested by its own blocks.
+    looks: how often, the last time after all blocks."""
     degrees = levels * (blocks - 1)
     if degrees < 1:
         return None
-    reach = student(degrees, 1 - SIGNIFICANCE / 2 / (levels + (levels > 1))) + student(degrees, POWER)
+    tests = looks * (levels + (levels > 1))
+    reach = student(degrees, 1 - SIGNIFICANCE / 2 / tests) + student(degrees, POWER)
     return 100 * math.expm1(reach * std / math.sqrt(blocks))
 
 

@@ -6,8 +6,9 @@ Refuses variants that could not be one run: another axis, other levels, other di
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import pairwise
 from typing import Any
 
 from scale_sweep.base.errors import UsageError
@@ -90,9 +91,17 @@ def together(common: Flags, own: Flags) -> dict[str, str | list[str]]:
     return flags
 
 
-def variants_of(a: Sweep, b: Sweep, blocks: int) -> tuple[Sweep, Sweep]:
-    """Both sweeps as the variants of one run with this number of blocks. Raises UsageError for settings that must agree
-    and differ."""
+def looks_of(text: str) -> tuple[int, ...]:
+    """The numbers of blocks in the text of --blocks: "5", or "5,10,20". Raises UsageError for another text."""
+    numbers = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
+    if min(numbers) < 1 or any(later <= before for before, later in pairwise(numbers)):
+        raise UsageError(f"--blocks: {text!r} is no number of blocks, and not several that rise, like 5,10,20")
+    return tuple(numbers)
+
+
+def variants_of(a: Sweep, b: Sweep, looks: Sequence[int]) -> tuple[Sweep, Sweep]:
+    """Both sweeps as the variants of one run that may end after these numbers of blocks. Raises UsageError for settings
+    that must agree and differ."""
     different = [words for field, words in _WHOLE_RUN if getattr(a, field) != getattr(b, field)]
     if different:
         raise UsageError(f"A and B are one run, and {', '.join(different)} must be the same for both")
@@ -104,7 +113,7 @@ def variants_of(a: Sweep, b: Sweep, blocks: int) -> tuple[Sweep, Sweep]:
             remedy="give their number with --blocks",
         )
     each = {
-        "--blocks": ("blocks", blocks),
+        "--blocks": ("blocks", looks[-1]),
         "a block": ("trials in a block", 4),
         "the levels": ("levels", len(a.levels)),
     }
@@ -115,11 +124,12 @@ def variants_of(a: Sweep, b: Sweep, blocks: int) -> tuple[Sweep, Sweep]:
             one,
             name="ab",
             question="Does B write as fast as A?",
-            replicates=2 * blocks,
+            replicates=2 * looks[0],
             drift_check=False,
             until_ci_percent=None,
             ablation=False,
             variants_ab=about,
+            looks_ab=tuple(looks) if len(looks) > 1 else (),
         )
         for one in (a, b)
     )  # type: ignore[return-value]

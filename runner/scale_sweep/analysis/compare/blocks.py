@@ -23,6 +23,7 @@ from scale_sweep.analysis.compare.words import name_of, point_name, untested
 from scale_sweep.analysis.noise.trend import log_value
 from scale_sweep.analysis.observations import achieved, observations
 from scale_sweep.base.errors import UsageError
+from scale_sweep.base.units import format_levels
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.model.compared import Comparison, Gate, PointRatio
 
@@ -136,11 +137,13 @@ def tested_alone(one: Side) -> Tested:
     return tested(one.mean, part, nothing, one.degrees, one.degrees, np.ones_like(one.mean, dtype=bool), True)
 
 
-def with_block_tests(ratios: TestedRatios, moments: Side) -> TestedRatios:
-    """The ratios with their tests. moments: of the differences at each level, at least two at one of them."""
+def with_block_tests(ratios: TestedRatios, moments: Side, looks: int = 1) -> TestedRatios:
+    """The ratios with their tests. moments: of the differences at each level, at least two at one of them. looks: how
+    often the run is tested while it goes on."""
     tested = tested_differences(moments)
     whole = together(tested) if len(moments.mean) > 1 else None
-    return ratios.with_tests(tested, whole, family(tested)[0], "blocks").with_ends(tested_alone(moments))
+    ratios = ratios.with_tests(tested, whole, family(tested)[0], "blocks", looks)
+    return ratios.with_ends(tested_alone(moments), looks)
 
 
 def compare_variants(run: StoredRun, gate: Gate | None = None) -> Comparison:
@@ -153,9 +156,9 @@ def compare_variants(run: StoredRun, gate: Gate | None = None) -> Comparison:
     rows = [replace(plain(one), trials_a=p.trials_a, trials_b=p.trials_b) for one, p in zip(logs, points, strict=True)]
     ratios = TestedRatios(points=tuple(rows), overall=_overall(logs, points), unpaired=tuple(missing))
     moments = side_of_blocks(points)
-    is_tested = moments.degrees.sum() > 0
+    is_tested, looks = moments.degrees.sum() > 0, run.plan.sweep.looks_ab
     if is_tested:
-        ratios = with_block_tests(ratios, moments)
+        ratios = with_block_tests(ratios, moments, max(1, len(looks)))
     about = run.plan.sweep.variants_ab
     sides = Sides(
         name_a=about[A],
@@ -173,8 +176,16 @@ def compare_variants(run: StoredRun, gate: Gate | None = None) -> Comparison:
         comparison = replace(comparison, sentence=NO_BLOCK)
     if points and not is_tested:
         comparison = replace(comparison, sentence=untested(rows, axis, "one block at a level, so it may be noise"))
-    comparison = replace(comparison, cautions=(*comparison.cautions, *doubt))
+    looked = (looks_words(looks),) if looks else ()
+    comparison = replace(comparison, cautions=(*comparison.cautions, *doubt, *looked))
     return with_quick_cautions(comparison, *([r for r in run.results if side_of(r) == side] for side in (A, B)))
+
+
+def looks_words(looks: Sequence[int]) -> str:
+    """The intervals of a run that may end early."""
+    return (
+        f"intervals and p-values are those of all looks together (--blocks {format_levels(tuple(map(float, looks)))})"
+    )
 
 
 def _overall(logs: Sequence[PointLogs], points: Sequence[BlockPoint]) -> PointRatio | None:

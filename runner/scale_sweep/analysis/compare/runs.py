@@ -119,20 +119,31 @@ class TestedRatios:
     unpaired: tuple[Unpaired, ...]
     spread: Spread | None = None
 
-    def with_tests(self, tested: Tested, whole: Tested | None, adjusted: Floats, spread: Spread) -> TestedRatios:
+    def with_tests(
+        self, tested: Tested, whole: Tested | None, adjusted: Floats, spread: Spread, looks: int = 1
+    ) -> TestedRatios:
         """The ratios with intervals and p-values. adjusted: one p-value for each point and, if whole is given, a last
-        one for it."""
-        count = len(adjusted)
-        points = tuple(_tested(p, tested, at, float(adjusted[at]), spread, count) for at, p in enumerate(self.points))
+        one for it. looks: how often the test is made while the run goes on; all together have the 5 % (Bonferroni)."""
+        shared = _Family(count=len(adjusted), looks=looks, spread=spread)
+        points = tuple(_tested(p, tested, at, float(adjusted[at]), shared) for at, p in enumerate(self.points))
         overall = self.overall
         if whole is not None and overall is not None:
-            overall = _tested(overall, whole, 0, float(adjusted[-1]), spread, count)
+            overall = _tested(overall, whole, 0, float(adjusted[-1]), shared)
         return replace(self, points=points, overall=overall, spread=spread)
 
-    def with_ends(self, own: Tested) -> TestedRatios:
+    def with_ends(self, own: Tested, looks: int = 1) -> TestedRatios:
         """The ratios with the one-sided intervals of other tests. A point without degrees of freedom has none."""
-        points = tuple(_with_ends(p, own, at) for at, p in enumerate(self.points))
+        points = tuple(_with_ends(p, own, at, looks) for at, p in enumerate(self.points))
         return replace(self, points=points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Family:
+    """Tests that share the 5 %. count: of ratios; more of them make the smallest visible difference larger."""
+
+    count: int
+    looks: int
+    spread: Spread
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,13 +219,13 @@ def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:
     )
 
 
-def _tested(point: PointRatio, tested: Tested, at: int, p_adjusted: float, spread: Spread, count: int) -> PointRatio:
-    """The point with its interval and p-value. count: the number of ratios that are tested together. More of them make
-    the smallest visible difference larger."""
+def _tested(point: PointRatio, tested: Tested, at: int, p_adjusted: float, shared: _Family) -> PointRatio:
+    """The point with its interval and p-value."""
     difference, error = float(tested.difference[at]), float(tested.error[at])
-    degrees = np.array([float(tested.degrees[at])])
-    reach = float(quantile(degrees, 1 - SIGNIFICANCE / 2)[0]) * error
-    seen = float((quantile(degrees, 1 - SIGNIFICANCE / 2 / count) + quantile(degrees, POWER))[0]) * error
+    degrees, level = np.array([float(tested.degrees[at])]), SIGNIFICANCE / shared.looks
+    reach = float(quantile(degrees, 1 - level / 2)[0]) * error
+    seen = float((quantile(degrees, 1 - level / 2 / shared.count) + quantile(degrees, POWER))[0]) * error
+    p_adjusted = min(1.0, shared.looks * p_adjusted)
     compared = replace(
         point,
         ratio=math.exp(difference),
@@ -223,19 +234,19 @@ def _tested(point: PointRatio, tested: Tested, at: int, p_adjusted: float, sprea
         p_value=float(tested.p_value[at]),
         p_holm=p_adjusted,
         smallest_percent=100 * (1 - math.exp(-seen)),
-        spread=spread,
+        spread=shared.spread,
         own_spread=bool(tested.own[at]),
         differs=p_adjusted < SIGNIFICANCE,
     )
-    return _with_ends(compared, tested, at)
+    return _with_ends(compared, tested, at, shared.looks)
 
 
-def _with_ends(point: PointRatio, tested: Tested, at: int) -> PointRatio:
+def _with_ends(point: PointRatio, tested: Tested, at: int, looks: int) -> PointRatio:
     """The point with its one-sided intervals, and the error and degrees of freedom behind them."""
     difference, error, degrees = (float(one[at]) for one in (tested.difference, tested.error, tested.degrees))
     if degrees <= 0:
         return replace(point, error=None, degrees=None, low_one_sided=None, high_one_sided=None)
-    reach = float(quantile(np.array([degrees]), 1 - SIGNIFICANCE)[0]) * error
+    reach = float(quantile(np.array([degrees]), 1 - SIGNIFICANCE / looks)[0]) * error
     low, high = math.exp(difference - reach), math.exp(difference + reach)
     return replace(point, error=error, degrees=degrees, low_one_sided=low, high_one_sided=high)
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from scale_sweep.base.errors import PreflightError
+from scale_sweep.base.errors import PreflightError, UsageError
 from scale_sweep.base.extras import require_extra
 from scale_sweep.machine.host import Host, read_host
 from scale_sweep.machine.host.cpu_work import ESTIMATES_SPEED, speed_now
@@ -228,13 +228,16 @@ def with_findings(
     )
 
 
-def prepare_ab(a: Sweep, b: Sweep, blocks: int, results: Path) -> Prepared:
-    """Chooses servers, plans and checks; starts nothing. Raises UsageError or PreflightError."""
+def prepare_ab(a: Sweep, b: Sweep, looks: Sequence[int], results: Path) -> Prepared:
+    """Chooses servers, plans and checks; starts nothing. looks: the numbers of blocks after which the run may end.
+    Raises UsageError or PreflightError."""
     host = read_host()
     noise = noise_of(results, host, chosen_arms(a)[0])
     if a.detect_percent is not None:
-        blocks = blocks_for(a.detect_percent, len(a.levels), noise)
-    sides = variants_of(a, b, blocks)
+        if len(looks) > 1:
+            raise UsageError("--detect: chooses one number of blocks", remedy="leave out --detect, or --blocks")
+        looks = (blocks_for(a.detect_percent, len(a.levels), noise),)
+    sides = variants_of(a, b, looks)
     seeded = with_order_seed(sides[0])
     arms = {
         name: chosen_arms(replace(sweep, order_seed=seeded.order_seed))[0]
