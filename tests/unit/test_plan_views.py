@@ -39,7 +39,7 @@ def test_the_plan_names_quick_where_it_replaces_a_default(tmp_path):
 def test_a_setting_that_differs_between_two_variants_has_a_row_for_each(tmp_path):
     flags = {"axis.cores": "1", "target.name": "postgres", "target.data_dir": str(tmp_path)}
     a, b = (resolve_sweep("cpu", {**flags, **more}) for more in ({}, {"knobs.other": ["shared_buffers=2GB"]}))
-    prepared = prepare_ab(a, b, 2, tmp_path)
+    prepared = prepare_ab(a, b, (2,), tmp_path)
     _, rows = set_rows(prepared)
     assert ["shared_buffers (variant A)", "not sent"] in rows
     assert ["shared_buffers (variant B)", "2GB"] in rows

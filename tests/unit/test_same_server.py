@@ -23,7 +23,7 @@ COMMON = "--cores 1 --target postgres --runtime process"
 def prepared(a, b, folder):
     common = flags_of(COMMON, "--a")
     sides = [resolve_sweep("cpu", together(common, flags_of(own, "--b"))) for own in (a, b)]
-    return prepare.prepare_ab(*sides, 1, folder / "results")
+    return prepare.prepare_ab(*sides, (1,), folder / "results")
 
 
 @pytest.mark.parametrize(
