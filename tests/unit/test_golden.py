@@ -54,7 +54,7 @@ def planned(name: str) -> dict[str, object]:
     plan = make_plan(complete(sweep, module.facts), make_host(cpus), module.facts)
     return {
         "sentence": plan_sentence(plan),
-        "seconds": plan.seconds_estimated,
+        "seconds": round(plan.seconds_estimated, 6),  # Python 3.12 adds floats more exactly
         "notes": list(plan.notes),
         "confounds": [c.sentence for c in plan.confounds],
         "trials": [

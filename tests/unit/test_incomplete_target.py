@@ -17,7 +17,7 @@ class WithoutSession(Target):
 @pytest.mark.parametrize(
     ("implementation", "reason"),
     [
-        (f"{__name__}:WithoutSession", "abstract method session"),
+        (f"{__name__}:WithoutSession", "abstract method '?session"),
         (f"{__name__}:Nothing", "Nothing"),
         ("no_such_package:Target", "no_such_package"),
     ],
