@@ -6,7 +6,7 @@ index shows the variants side by side. Refuses to fit across variants: two metho
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.base.units import format_number
@@ -173,6 +173,11 @@ def _variant_words(run: StoredRun, name: str) -> str:
     return label(next(t.variant for t in run.plan.trials if slug(t.variant) == name))
 
 
+Makers = Mapping[str, Callable[[StoredRun, Reference | None], str]]  # of a run's document, by the end of its name
+HTML: Makers = {".html": html}
+MAKERS: Makers = {".md": markdown, **HTML}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Documents:
     """fits and pages: by file name. run: with its fit, if it has a single one."""
@@ -182,17 +187,17 @@ class Documents:
     pages: Mapping[str, str]
 
 
-def documents(run: StoredRun, reference: Reference | None = None) -> Documents:
+def documents(run: StoredRun, reference: Reference | None = None, makers: Makers = MAKERS) -> Documents:
     """Fits the run and makes its documents. reference: rows of a published table."""
     labels = labels_of(run)
     if len(labels) < 2:
-        return _single(run, "", reference)
-    parts = {name: _single(only(run, name), f"-{name}", reference) for name in labels}
+        return _single(run, "", reference, makers)
+    parts = {name: _single(only(run, name), f"-{name}", reference, makers) for name in labels}
     shared = _shared_facts([one.run for one in parts.values()])
     bodies = {name: body_html(one.run, reference, name, shared) for name, one in parts.items()}
     named = {_variant_words(run, name): next(iter(one.fits.values())) for name, one in parts.items()}
     pages = {page: text for one in parts.values() for page, text in one.pages.items()}
-    pages |= {"report.md": index_markdown(run, named, reference)}
+    pages |= {"report.md": index_markdown(run, named, reference)} if ".md" in makers else {}
     pages |= {"report.html": index_html(run, bodies, named, shared, reference)}
     fits = {file: fit for one in parts.values() for file, fit in one.fits.items()}
     return Documents(run=run, fits=fits, pages=pages)
@@ -204,8 +209,8 @@ def _shared_facts(runs: Sequence[StoredRun]) -> Facts:
     return tuple(fact for fact in each[0] if all(fact in facts for facts in each))
 
 
-def _single(run: StoredRun, suffix: str, reference: Reference | None) -> Documents:
+def _single(run: StoredRun, suffix: str, reference: Reference | None, makers: Makers) -> Documents:
     fit = fit_again(run)
     fitted = replace(run, fit=fit)
-    pages = {f"report{suffix}.md": markdown(fitted, reference), f"report{suffix}.html": html(fitted, reference)}
+    pages = {f"report{suffix}{kind}": make(fitted, reference) for kind, make in makers.items()}
     return Documents(run=fitted, fits={f"fit{suffix}.json": fit}, pages=pages)

@@ -15,7 +15,7 @@ from scale_sweep.base.units import counted, format_levels, format_number, format
 from scale_sweep.base.visible import visible
 from scale_sweep.model import FitReport, StoredRun
 from scale_sweep.report import run_facts
-from scale_sweep.report.documents import documents, labels_of, only
+from scale_sweep.report.documents import HTML, documents, labels_of, only
 from scale_sweep.report.figures import axis_facts, fit_of, shown_rates
 from scale_sweep.report.markup import escape
 from scale_sweep.report.shell import part, shell
@@ -51,10 +51,9 @@ class SiteCurve:
     highs: tuple[float | None, ...]
 
 
-def pages_of(run: StoredRun) -> dict[str, str]:
+def pages_of(run: StoredRun) -> Mapping[str, str]:
     """The run's pages by file name: one, or one for each variant and one of all."""
-    made = documents(run)
-    return {name: text for name, text in made.pages.items() if name.endswith(".html")}
+    return documents(run, makers=HTML).pages
 
 
 def folder_of(run: StoredRun) -> str:
