@@ -5,6 +5,7 @@ Refuses variants that could not be one run: another axis, other levels, other di
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -93,9 +94,9 @@ def together(common: Flags, own: Flags) -> dict[str, str | list[str]]:
 
 def looks_of(text: str) -> tuple[int, ...]:
     """The numbers of blocks in the text of --blocks: "5", or "5,10,20". Raises UsageError for another text."""
-    numbers = [int(part) if part.strip().isdecimal() else 0 for part in text.split(",")]
+    numbers = [int(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else 0 for part in text.split(",")]
     if min(numbers) < 1 or any(later <= before for before, later in pairwise(numbers)):
-        raise UsageError(f"--blocks: {text!r} is no number of blocks, and not several that rise, like 5,10,20")
+        raise UsageError(f"--blocks: {text[:60]!r} is no number of blocks, and not several that rise, like 5,10,20")
     return tuple(numbers)
 
 
