@@ -5,8 +5,8 @@ VARIES lists their patterns. Some lines depend on the machine or on its other pr
 be missing or added, as may statements on the noise of a run and MARKS, the words about what a window did not contain.
 Whether the interval contains linear scaling is a result as well.
 The lines of one trial stand for those of all others, because their number depends on the machine. If a trial is not
-VALID, there or here, lines with results may differ as well: RESULT lists them. A line "..." on a page stands for any
-lines. Refuses to compare a line that is in no list by anything but its words.
+VALID, there or here, they may differ. Results may differ (RESULT) if their verdicts do. A line "..." on a page stands
+for any lines. Refuses to compare a line that is in no list by anything but its words.
 """
 
 from __future__ import annotations
@@ -44,12 +44,8 @@ MACHINE = (
     r"at # cores the server left resources idle",
 )
 MARKS = (r"All rates: ", r"All VALID trials: ")
-RESULT = (
-    r"# †? ?#",
-    r"# → # ",
-    r"trial # of #: ",
-    r"In parentheses|No valid trial|† no VALID trial|# cores? only: |Rates of",
-)
+ROW = r"# †? ?#"
+RESULT = (ROW, r"# → # ", r"In parentheses|No valid trial|† no VALID trial|# cores? only: |Rates of")
 TRIAL = re.compile(r"trial # of #: ")
 STATEMENT = re.compile(r"  \S")  # indented by two: what is said of the noise and the verdicts of this run
 OTHER_VERDICT = re.compile(
@@ -64,9 +60,14 @@ def form(line: str) -> str:
     return line.strip()
 
 
-def fixed(lines: Iterable[str], *, all_valid: bool) -> list[str]:
+def verdicts(lines: Iterable[str]) -> list[list[str]]:
+    """Those other than VALID, in each row of a table."""
+    return [OTHER_VERDICT.findall(line) for line in lines if re.match(ROW, form(line))]
+
+
+def fixed(lines: Iterable[str], varying: Iterable[str]) -> list[str]:
     """The forms of the lines that every machine prints."""
-    left_out = re.compile("|".join((*MACHINE, *MARKS) if all_valid else (*MACHINE, *MARKS, *RESULT)))
+    left_out = re.compile("|".join((*MACHINE, *MARKS, *varying)))
     forms = [form(line) for line in lines if not STATEMENT.match(line)]
     kept = [one for one in forms if one and not left_out.match(one)]
     return [one for i, one in enumerate(kept) if not (TRIAL.match(one) and one in kept[:i])]
@@ -79,8 +80,8 @@ def differences(shown: Iterable[str], printed: Iterable[str], *, excerpt: bool =
     """
     shown, printed = list(shown), list(printed)
     all_valid = not any(OTHER_VERDICT.search(line) for line in (*shown, *printed))
-    expected = fixed(shown, all_valid=all_valid)
-    actual = fixed(printed, all_valid=all_valid)
+    varying = (*(() if all_valid else (TRIAL.pattern,)), *(() if verdicts(shown) == verdicts(printed) else RESULT))
+    expected, actual = fixed(shown, varying), fixed(printed, varying)
     found, at, gap = [], 0, excerpt
     for one in expected:
         if one == "...":
