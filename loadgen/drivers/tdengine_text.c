@@ -19,6 +19,7 @@ static bool is_transient(int code)
         0x0102, 0x0126, /* out of memory, in the queue of requests */
         0x0125, /* a table's description was renewed: send again */
         0x0130, 0x0131, /* the server is starting, or closing down */
+        0x0334, 0x0388, /* no dnode or database is known yet, just after the start */
         0x0386, 0x0396, 0x03D3, /* the database is being dropped, created, altered */
         0x0503, 0x0520, 0x0528, 0x0529, /* a vnode moved, has no buffer free, or stopped */
         0x090C, 0x0911, 0x0914, /* no leader, not ready to propose, restoring */

@@ -101,6 +101,18 @@ def test_a_bridge_splits_the_gain_and_the_parts_multiply():
     assert noise_of(run).ablations[0].knobs == "vgroups 4 → 12"
 
 
+@pytest.mark.parametrize(("rate", "halves", "is_named"), [(1e6, 0.0, False), (9e5, -10.0, True), (1.1e6, 0.0, True)])
+def test_a_sentinel_that_changes_is_a_caution(rate, halves, is_named):
+    results = [make_result(level, 1e6 * level * (1 + n / 100)) for level in (1, 2) for n in (-1, 0, 1)]
+    last = with_role(make_result(1, rate), "sentinel")
+    figures = replace(last.measurement, rate_halves_percent=halves, window_s=20.0, rate_correlation=0.3)
+    last = replace(last, measurement=replace(figures, rate_cv_percent=3.0, rate_drift_error_percent=2.0))
+    run = make_run([*results, replace(last, verdict=replace(last.verdict, kind=VerdictKind.UNSTEADY))])
+    run = replace(run, plan=replace(run.plan, trials=tuple(r.trial for r in run.results)))
+    assert bool(slow_changes(run)) is is_named
+    assert fit_of(run).points[0].n == 3
+
+
 def test_conditions_that_move_are_named_and_those_that_do_not_are_not():
     def at(level, memory, commits):
         base = make_result(level)

@@ -29,6 +29,7 @@ def achieved(result: TrialResult) -> float | None:
 NO_RATE = "VALID without a rate"
 CHECK = "connections check"  # its knobs differ from its level's
 PROFILE = "profiled"  # perf slows it down
+SENTINEL = "sentinel"  # its window is longer than those of its level
 CONFIRM = "confirmation"  # its rate was offered
 OPEN_LOOP = "open loop"  # its rate was offered, and is not a capacity
 _OF_NO_WINDOW = ("durable_rows_per_s", "capacity_per_s")
@@ -95,6 +96,8 @@ def _observation(result: TrialResult, value: float | None) -> Observation:
     trial, kind = result.trial, result.verdict.kind
     usable = value is not None and math.isfinite(value) and value > 0
     mark = _mark(result, usable=usable)
+    if mark == SENTINEL and not (kind.is_fitted or kind is VerdictKind.UNSTEADY):
+        mark = kind.value
     return Observation(
         level=trial.level,
         subject=slug(trial.variant),
@@ -121,4 +124,4 @@ def _mark(result: TrialResult, *, usable: bool) -> str:
 
 
 def _mark_of_role(result: TrialResult) -> str:
-    return {"check": CHECK, "profile": PROFILE, "confirm": CONFIRM}.get(result.trial.role, "")
+    return {"check": CHECK, "profile": PROFILE, "confirm": CONFIRM, "sentinel": SENTINEL}.get(result.trial.role, "")

@@ -6,7 +6,7 @@ import re
 
 from scale_sweep.base.units import format_cpus, format_levels, format_number
 from scale_sweep.experiment.axes import axis_of
-from scale_sweep.experiment.setting.readers import rule_text
+from scale_sweep.experiment.setting.readers import SHARED, rule_text
 from scale_sweep.model import Sweep, Workload
 from scale_sweep.plan.summary import warmup_words
 from scale_sweep.sweep.axis import constant_texts
@@ -37,7 +37,7 @@ def setting_values(sweep: Sweep) -> dict[str, str]:
         "target.data_dir": sweep.data_dir,
         "target.memory": f"{sweep.memory_bytes} B" if sweep.memory_bytes else "",
         "cpus.server": format_cpus(sweep.server_cpus),
-        "cpus.generator": format_cpus(sweep.generator_cpus),
+        "cpus.generator": SHARED if sweep.shares_cpus else format_cpus(sweep.generator_cpus),
         **_work_values(sweep),
         "load.method": sweep.method,
         **work,
@@ -116,7 +116,7 @@ def _method_values(sweep: Sweep) -> dict[str, str]:
         "method.replicates": str(sweep.replicates),
         "method.until_ci": f"{sweep.until_ci_percent:g} %" if sweep.until_ci_percent else "",
         "method.replicates_max": str(sweep.replicates_max) if sweep.until_ci_percent else "",
-        "method.drift_check": "on" if sweep.drift_check else "off",
+        "method.drift_check": "long" if sweep.sentinel else "on" if sweep.drift_check else "off",
         "method.ablation": "on" if sweep.ablation else "",
         "method.profile": "on" if sweep.profile else "",
         "method.equal_durability": "on" if sweep.equal_durability else "",

@@ -21,7 +21,7 @@ from scale_sweep.report.curve import with_fit
 from scale_sweep.report.documents import comparison_table, labels_of, only
 from scale_sweep.report.figures import fit_again
 from scale_sweep.report.fitted import asked_table, interval_words
-from scale_sweep.report.noise import noise_of, noise_sentences
+from scale_sweep.report.noise import noise_of, noise_sentences, slow_changes
 from scale_sweep.report.open_loop import is_open_loop, response_table
 from scale_sweep.report.table import Table
 from scale_sweep.results.store.held import status_of
@@ -125,7 +125,7 @@ def _show_results(stored: StoredRun) -> None:
     if stored.fit:
         console.show_line("")
         console.show_line(stored.fit.sentence, "bold")
-        for caution in stored.fit.cautions:
+        for caution in (*slow_changes(stored), *stored.fit.cautions):
             console.show_line(f"  but: {caution}", "yellow")
         for sentence in (*noise_sentences(stored), *sentences(stored.plan, stored.results)):
             console.show_line(f"  {sentence}")

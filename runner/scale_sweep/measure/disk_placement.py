@@ -10,13 +10,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import replace
 
-from scale_sweep.base.errors import PreflightError, ScaleError
+from scale_sweep.base.errors import PreflightError, ScaleError, TargetError
 from scale_sweep.base.interrupts import Stop
 from scale_sweep.measure.machine_setup import Say
 from scale_sweep.measure.trial.disks import check_placement
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import provision, reached_by
-from scale_sweep.measure.trial.waiting import ANSWER_S, SCHEMA_S, ask, closed_at_last, until_ready, wait_for
+from scale_sweep.measure.trial.waiting import ANSWER_S, SCHEMA_S, ask, closed_at_last, last_words, until_ready, wait_for
 from scale_sweep.model import Plan, Trial
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.targets import load_facts, load_target
@@ -61,7 +61,7 @@ def supports_tiers(order: TrialOrder, stop: Stop) -> tuple[bool, str]:
         with stop.here(), ExitStack() as cleanup:
             counts = _try(replace(order, disk_placement="tiers"), stop, cleanup)
     except ScaleError as error:
-        return False, f"the server did not show that it supports several data directories: {error.message}"
+        return False, f"the server could not be asked whether it supports several data directories: {error.message}"
     observed = f"several data directories: they got {', '.join(map(str, counts))} parts of the database"
     if len(counts) == len(order.disks) and all(counts):
         return True, f"the server supports {observed}"
@@ -74,8 +74,11 @@ def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:
     reached = reached_by(target, order.trial, provision(order, target, load_runtime(subject.runtime), "probe", cleanup))
     server, address, session = reached.server, reached.address, reached.session
     with closed_at_last(reached):
-        wait_for(server, until_ready(reached, session.not_ready), "the server was not ready", stop)
-        ask(reached, session.create_schema, SCHEMA_S)
-        wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
-        placed = check_placement(ask(reached, session.parts, ANSWER_S), order.disks, address.disks)
+        try:
+            wait_for(server, until_ready(reached, session.not_ready), "the server was not ready", stop)
+            ask(reached, session.create_schema, SCHEMA_S)
+            wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
+            placed = check_placement(ask(reached, session.parts, ANSWER_S), order.disks, address.disks)
+        except TargetError as error:
+            raise TargetError(f"{error.message}; the end of its log: {last_words(server)}") from error
     return [int(n) for n in placed.get("parts_per_disk", "").split(",") if n]

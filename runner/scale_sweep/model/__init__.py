@@ -55,7 +55,7 @@ from scale_sweep.model.fitted import (
     is_off_linear,
 )
 from scale_sweep.model.host_samples import HostFigures, HostNetwork, HostSample
-from scale_sweep.model.knobs import DEFAULTS, LOADING, KnobColumn, KnobRole, Piece, Rule
+from scale_sweep.model.knobs import DEFAULTS, LOADING, ROLES_BY_OTHER_NAME, KnobColumn, KnobRole, Piece, Rule
 from scale_sweep.model.load import CLAIM_S, CONFIRM_STEPS, STEP_S, Load
 from scale_sweep.model.loads import FINISHED, Interval, Latency, LoadSummary, OperationSummary
 from scale_sweep.model.marks import common_marks, counted_verdicts, is_buffered, is_quick, marks, verdict_words
@@ -75,7 +75,7 @@ from scale_sweep.model.noise import (
     Trend,
 )
 from scale_sweep.model.objective import ERRORS, Clause, Objective
-from scale_sweep.model.observed import Observation, WindowNoise
+from scale_sweep.model.observed import Observation, Role, WindowNoise
 from scale_sweep.model.planned import NUMA_SPREAD, SLOW_CORES, SMT_WITHIN, Confound, Finding, Plan, Trial
 from scale_sweep.model.questions import (
     ALL_DEVICES,
@@ -185,6 +185,7 @@ __all__ = [
     "Latency",
     "KnobColumn",
     "KnobRole",
+    "ROLES_BY_OTHER_NAME",
     "KnownBreak",
     "LevelAgreement",
     "LevelInterval",
@@ -223,6 +224,7 @@ __all__ = [
     "RejectedLevel",
     "ResourceRange",
     "Resources",
+    "Role",
     "Rule",
     "Sample",
     "SampleTaken",

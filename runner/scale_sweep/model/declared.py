@@ -229,6 +229,8 @@ class Sweep:
     wal_disk: str = "auto"
     disk_free_min_bytes: int = 64 * 2**20
     drift_check: bool = True
+    sentinel: bool = False
+    shares_cpus: bool = False
     until_ci_percent: float | None = None
     replicates_max: int = 10
     ablation: bool = False

@@ -28,6 +28,10 @@ class KnobRole(StrEnum):
     OTHER = "other"
 
 
+ROLES_BY_OTHER_NAME = {"write_threads": KnobRole.CONNECTIONS}
+"""Names that published plans use for a role: -T of taosBenchmark."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class KnobColumn:
     """One knob of a plan. name: as in the database. label: for a heading.

@@ -163,8 +163,9 @@ class NoiseParts:
 class NoiseReport:
     """noise_percent: the pooled relative spread of the replicates (standard deviation). smallest_difference_percent:
     between two levels, seen with 80 % power at 5 %, two-sided. conditions: what else moved along the axis, as
-    sentences. trend: None if it cannot be estimated; then only the repeated trial (drift) is known. agreement, parts:
-    None if too few replicates or windows are known."""
+    sentences. later: by level with a sentinel, its later rate over that of the level. trend: None if it cannot be
+    estimated; then only the repeated trial (drift) is known. agreement, parts: None if too few replicates or windows
+    are known."""
 
     levels: tuple[LevelInterval, ...]
     noise_percent: float | None
@@ -172,6 +173,7 @@ class NoiseReport:
     drift: Drift | None
     ablations: tuple[AblationSplit, ...]
     conditions: tuple[str, ...] = ()
+    later: tuple[tuple[float, Ratio], ...] = ()
     trend: Trend | None = None
     agreement: Agreement | None = None
     parts: NoiseParts | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["point", "drift_check", "ablation", "check", "profile", "confirm"]
+Role = Literal["point", "drift_check", "ablation", "check", "profile", "confirm", "sentinel"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,12 @@
-"""Trials that are not points of the curve: drift checks, ablation trials, profiled trials and connections checks. Pure.
+"""Trials that are not points of the curve: drift checks, sentinels, ablation trials, profiled trials and connections
+checks. Pure.
 
-A drift check repeats the run's first trial at its very end. An ablation trial measures the first level after a knob has
-moved, with the knobs of the level before it, and so splits a confounded gain. A connections check repeats a point that
-may be limited inside the server, with twice the connections; it runs next to a trial of its point, and follows from the
-results of the points before it alone, so a resumed run asks for the same checks. None of them is fitted; all are kept,
-judged and reported. Refuses a check if no knob sets the number of connections.
+A drift check repeats the run's first trial at its very end. A sentinel repeats the lowest and the highest level in a
+longer window, in which a rate that falls or rises slowly shows. An ablation trial measures the first level after a knob
+has moved, with the knobs of the level before it, and so splits a confounded gain. A connections check repeats a point
+that may be limited inside the server, with twice the connections; it runs next to a trial of its point, and follows
+from the results of the points before it alone, so a resumed run asks for the same checks. None of them is fitted; all
+are kept, judged and reported. Refuses a check if no knob sets the number of connections.
 """
 
 from __future__ import annotations
@@ -15,11 +17,12 @@ from dataclasses import replace
 
 from scale_sweep.base.units import format_levels, format_number
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import KnobColumn, KnobRole, Plan, Trial, TrialResult, VerdictKind
+from scale_sweep.model import KnobColumn, KnobRole, Plan, Role, Trial, TrialResult, VerdictKind
 from scale_sweep.plan.knobs import with_knobs
 from scale_sweep.plan.planner import LAST, Block, Bound, Planner, left_of
 
 Knobs = Mapping[str, str]
+SENTINEL_S = 20.0  # the window of a sentinel: four of --quick
 BEFORE = 0.5  # probability that a check runs before its point's trial
 
 
@@ -32,14 +35,31 @@ def drift_check_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 
 def profiled(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """A trial of the lowest level and one of the highest, repeated with a profile. Of several variants only the
-    first."""
+    """A trial of the lowest level and one of the highest, repeated with a profile."""
+    return _at_ends(trials, "profile")
+
+
+def sentinels_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """A trial of the lowest level and one of the highest in a window of SENTINEL_S; none for one level, for a fixed
+    number of rows, and where windows are as long."""
+    load = trials[0].load
+    if load.duration_s is None or load.duration_s >= SENTINEL_S or len({t.level for t in trials}) < 2:
+        return ()
+    long = replace(load, duration_s=SENTINEL_S, window_max_s=None)
+    return tuple(
+        replace(t, load=replace(long, connections=t.load.connections, partitions=t.load.partitions))
+        for t in _at_ends(trials, "sentinel")
+    )
+
+
+def _at_ends(trials: Sequence[Trial], role: Role) -> tuple[Trial, ...]:
+    """A trial of the lowest level and one of the highest, repeated in this role. Of several variants only the first."""
     points = sorted((t for t in trials if t.role == "point"), key=lambda t: (t.level, t.order))
     ends = {t.level: t for t in (points[0], next(t for t in points if t.level == points[-1].level))}
     return tuple(
-        replace(t, trial_id=name, point_id=name, role="profile", replicate=1, block=0, order=len(trials) + at)
+        replace(t, trial_id=name, point_id=name, role=role, replicate=1, block=0, order=len(trials) + at)
         for at, t in enumerate(ends.values())
-        for name in (f"{t.point_id}-profile",)
+        for name in (f"{t.point_id}-{role}",)
     )
 
 

@@ -23,7 +23,7 @@ from scale_sweep.machine.host import Host
 from scale_sweep.model import KnobColumn, Load, Plan, Resources, Subject, Sweep, Trial, Work
 from scale_sweep.plan.cpu_notes import cpu_confounds, cpu_notes
 from scale_sweep.plan.data_sets import makers
-from scale_sweep.plan.extra_trials import ablation, boundaries, drift_check_of, profiled
+from scale_sweep.plan.extra_trials import ablation, boundaries, drift_check_of, profiled, sentinels_of
 from scale_sweep.plan.knobs import COUNT, granted_knobs, knobs_of_level, with_knobs
 from scale_sweep.plan.notes import confounds, notes
 from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT
@@ -163,6 +163,7 @@ def _trials(
             block += _ablations(sweep, block, arms, knobs, declared)
         chance.shuffle(block)
         trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
+    trials += sentinels_of(trials) if sweep.sentinel else ()
     trials += profiled(trials) if sweep.profile else ()
     return [*trials, *(drift_check_of(trials) if sweep.drift_check else ())]
 

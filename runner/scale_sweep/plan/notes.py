@@ -41,13 +41,7 @@ def _confound(sweep: Sweep, name: str, values: tuple[str, ...]) -> Confound:
 def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) -> tuple[str, ...]:
     """Sentences about what the plan could not avoid. facts_of: each target's, by its name."""
     sentences = unanswered(trials, facts_of) + durability(sweep, trials, facts_of)
-    for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
-        cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))
-        at = f"{format_levels(cores)} {'core' if cores == (1.0,) else 'cores'}"
-        sentences.append(
-            f"at {at} the load generator shares CPU {format_cpus(cpus)} with the server: this machine "
-            "has too few for both"
-        )
+    sentences += _shared(sweep, trials)
     in_a_row = sorted({t.work.data.requests_per_table for t in trials} - {1})
     if in_a_row:
         numbers = " or ".join(f"{number:,}" for number in in_a_row)
@@ -58,6 +52,19 @@ def notes(sweep: Sweep, trials: Sequence[Trial], facts_of: Mapping[str, Facts]) 
     if sweep.replicates < 2 and sweep.until_ci_percent is None:
         sentences.append("one replicate: the noise cannot be distinguished from the scaling")
     return tuple(sentences)
+
+
+def _shared(sweep: Sweep, trials: Sequence[Trial]) -> list[str]:
+    """Sentences about CPUs on which both run, and whether the user asked for that."""
+    if sweep.shares_cpus:
+        return ["the load generator runs on the server's CPUs (--generator-cpus shared): the rate is that of both"]
+    reason = "as --generator-cpus asks" if sweep.generator_cpus else "this machine has too few for both"
+    sentences = []
+    for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
+        cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))
+        at = f"{format_levels(cores)} {'core' if cores == (1.0,) else 'cores'}"
+        sentences.append(f"at {at} the load generator shares CPU {format_cpus(cpus)} with the server: {reason}")
+    return sentences
 
 
 def _rows_before(trials: Sequence[Trial]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from scale_sweep.model import Plan, Trial, TrialResult
 
-LAST = ("drift_check", "profile")  # roles that come after everything else
+LAST = ("sentinel", "drift_check", "profile")  # roles that come after everything else
 TRIALS_OF_A_VARIANT = 2  # in a block
 
 

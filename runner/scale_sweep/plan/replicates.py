@@ -1,8 +1,8 @@
 """Planners that add replicates: as many of --quick as its time allows, and until the interval of a mean is narrow.
 Pure.
 
-Of --quick, three at least and seven at most: a server that needs 9 s for a trial gets seven of each of two levels, one
-that needs 22 s gets three, and the first answer of both comes within three minutes. Only the time decides, never a
+Of --quick, three at least and seven at most: a server that needs 7 s for a trial gets seven of each of two levels, one
+that needs 18 s gets three, and the first answer of both comes within three minutes. Only the time decides, never a
 rate, so that no run stops at a convenient result. The drift checks stay last. Refuses to change a number that was
 given.
 """
@@ -24,7 +24,7 @@ from scale_sweep.plan.summary import warmup_seconds
 from scale_sweep.sweep.quick import QUICK_DEFAULTS
 from scale_sweep.sweep.vary import slug
 
-QUICK_RUN_S = 135.0  # of the trials: a run of two and a half minutes, less the probes before its first trial
+QUICK_RUN_S = 110.0  # of the points' trials: a run of three minutes, less its probes and sentinels
 WARMUP_BOUND_S = 10.0  # a lower bound would end the warm-up of most servers too early
 LEAST = 3  # with two, Student's t is so large that an interval says nothing
 MOST = int(QUICK_DEFAULTS["method.replicates"])
@@ -48,8 +48,15 @@ def replicates_in_time(plan: Plan) -> int:
         return sweep.replicates
     if sweep.load.rows is not None:
         return LEAST
-    each_s = plan.seconds_estimated / sweep.replicates
+    each_s = _points_s(plan) / sweep.replicates
     return max(LEAST, min(MOST, int(QUICK_RUN_S / each_s)))
+
+
+def _points_s(plan: Plan) -> float:
+    """The plan's estimate in seconds without the trials that come last."""
+    windows = [trial.load.duration_s or 0.0 for trial in plan.trials]
+    beside_s = (plan.seconds_estimated - sum(windows)) / len(windows)
+    return sum(beside_s + w for trial, w in zip(plan.trials, windows, strict=True) if trial.role not in LAST)
 
 
 def with_replicates(sweep: Sweep, count: int) -> Sweep:
@@ -68,9 +75,9 @@ def warmup_in_time(plan: Plan) -> float | None:
     was_given = plan.sweep.origin.get("load.warmup", "default") != "default"
     if not is_by_time(plan.sweep) or was_given or load.warmup_least_s is None or load.rows is not None:
         return None
-    trials, points = len(plan.trials), len({trial.point_id for trial in plan.trials})
-    others_s = (plan.seconds_estimated - sum(warmup_seconds(trial.load) for trial in plan.trials)) / trials
-    left_s = float(int(QUICK_RUN_S / LEAST / points - others_s))
+    trials = [trial for trial in plan.trials if trial.role not in LAST]
+    others_s = (_points_s(plan) - sum(warmup_seconds(trial.load) for trial in trials)) / len(trials)
+    left_s = float(int(QUICK_RUN_S / LEAST / len({trial.point_id for trial in trials}) - others_s))
     bound_s = max(left_s, WARMUP_BOUND_S)
     return bound_s if load.warmup_least_s <= left_s and bound_s < load.warmup_s else None
 

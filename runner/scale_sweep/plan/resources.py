@@ -66,7 +66,14 @@ def resources_by_level(sweep: Sweep, granted: AmountsByLevel, host: Host) -> Map
     return {
         level: Resources(
             amounts={**amounts, CORES: _cores(amounts)},
-            placement=place(host, _cores(amounts).value, sweep.server_cpus, sweep.generator_cpus, most),
+            placement=place(
+                host,
+                _cores(amounts).value,
+                sweep.server_cpus,
+                sweep.generator_cpus,
+                most,
+                shares=sweep.shares_cpus,
+            ),
         )
         for level, amounts in granted.items()
     }

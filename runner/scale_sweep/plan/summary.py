@@ -50,6 +50,8 @@ def plan_sentence(plan: Plan) -> str:
     ablations = sum(t.role == "ablation" for t in plan.trials)
     extra = f" + {counted(ablations, 'ablation trial')}" if ablations else ""
     extra += " + 1 drift check" if any(t.role == "drift_check" for t in plan.trials) else ""
+    sentinels = sum(t.role == "sentinel" for t in plan.trials)
+    extra += f" + {sentinels} longer" if sentinels else ""
     extra += " + 2 profiled" if sweep.profile else ""
     times = f"{counted(sweep.replicates, 'replicate')}{extra}"
     if sweep.variants_ab:

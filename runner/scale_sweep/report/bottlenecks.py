@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from scale_sweep.base.alike import alike
@@ -43,6 +44,8 @@ BY_VERDICT = {  # no bottleneck explains these: the number is wrong, or belongs 
     VerdictKind.WRONG_ANSWER: "see the reasons: the query, its answer and the right answer; no setting helps",
     VerdictKind.ABORTED: "see the last messages of the server in the reasons, and repeat the sweep",
 }
+_FULL = re.compile(r"\b(is full|about to fill)\b|[Nn]o (space left|enough disk space)|0x012E", re.IGNORECASE)
+_LARGER = "larger disks (--loop, --dir, --data-dir), or fewer --rows"
 BY_VERDICT_OF_SEARCH = {  # a search without a capacity
     VerdictKind.UNSTEADY: "longer steps (--duration), on a machine that does nothing else",
     VerdictKind.OFFERED_NOT_MET: "a higher limit (--slo), or a larger level",
@@ -102,6 +105,8 @@ def remedies(run: StoredRun) -> tuple[str, ...]:
 
 def _remedy(result: TrialResult) -> str:
     kind, bottleneck = result.verdict.kind, result.verdict.bottleneck
+    if kind is VerdictKind.ABORTED and any(map(_FULL.search, result.verdict.reasons)):
+        return f"{kind.value}: {_LARGER}"
     of_kind = BY_VERDICT | BY_VERDICT_OF_SEARCH if result.trial.load.searches else BY_VERDICT
     if kind in of_kind:
         return f"{kind.value}: {of_kind[kind]}"

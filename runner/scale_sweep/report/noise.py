@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 from scale_sweep.analysis.confidence import SOUGHT_PERCENT
 from scale_sweep.analysis.noise import noise_report, replicates_for_drift
@@ -15,6 +15,8 @@ from scale_sweep.report.conditions import conditions, pages_between_trials
 from scale_sweep.report.figures import fitted_rate
 from scale_sweep.report.table import Table
 from scale_sweep.sweep.vary import slug
+
+SLOW_CHANGE = 0.03  # of a rate: a smaller one matters to nobody who plans with short windows
 
 
 def noise_of(run: StoredRun) -> NoiseReport:
@@ -50,7 +52,24 @@ def noise_sentences(run: StoredRun) -> tuple[str, ...]:
     """Sentences on the noise, the shortest first."""
     noise = noise_of(run)
     ablations = (_ablation(split) for split in noise.ablations)
-    return (_spread(noise), *_drift(noise), *parts_sentence(noise.parts), *ablations, *noise.conditions)
+    later = (_later(run, level, ratio) for level, ratio in noise.later)
+    return (_spread(noise), *_drift(noise), *parts_sentence(noise.parts), *later, *ablations, *noise.conditions)
+
+
+def slow_changes(run: StoredRun) -> tuple[str, ...]:
+    """A caution for each level whose sentinel shows that the rate changes slowly."""
+    if all(trial.role != "sentinel" for trial in run.plan.trials):
+        return ()
+    later = (one for one in noise_of(run).later if one[1].differs_from_one and abs(one[1].value - 1) >= SLOW_CHANGE)
+    return tuple(
+        f"{_later(run, level, ratio)}: the short windows do not show the long run. Measure without --quick"
+        for level, ratio in later
+    )
+
+
+def _later(run: StoredRun, level: float, ratio: Ratio) -> str:
+    at, change = load_axis(run.plan.sweep.axis).count(format_number(level)), change_words(*astuple(ratio))
+    return f"at {at} the rate changed by {change} from the short windows to the second half of a window of 20 s"
 
 
 def _spread(noise: NoiseReport) -> str:

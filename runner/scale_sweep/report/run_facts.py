@@ -17,6 +17,7 @@ from scale_sweep.experiment.axes import axis_of
 from scale_sweep.model import DEFAULTS, KnobRole, StoredRun, Sweep, TrialResult
 from scale_sweep.report.disk_tables import limit_words
 from scale_sweep.report.load_words import ceiling_words, load_words
+from scale_sweep.report.noise import slow_changes
 from scale_sweep.report.old_servers import old_servers
 from scale_sweep.report.quota import quota_words
 from scale_sweep.report.replicates import replicates_words
@@ -217,7 +218,7 @@ def effective_settings(run: StoredRun) -> tuple[tuple[str, str], ...]:
 def cautions_of(run: StoredRun, cautions: Sequence[str]) -> tuple[str, ...]:
     """The cautions of confounds, fit, plan, settings and quotas, each once."""
     confounds, fixed_here = (c.sentence for c in run.plan.confounds), (*_loading_words(run), *quota_words(run))
-    sentences = (*confounds, *cautions, *fixed_here, *run.plan.notes, *old_servers(run))
+    sentences = (*confounds, *slow_changes(run), *cautions, *fixed_here, *run.plan.notes, *old_servers(run))
     return tuple(dict.fromkeys(sentences))
 
 

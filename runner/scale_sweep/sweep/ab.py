@@ -51,6 +51,7 @@ _NO_SETTING = {
     "replicates",
     "replicates_max",
     "drift_check",
+    "sentinel",
     "vary",
 }
 _OF_A_TRIAL = {"connections", "partitions"}  # fields of a load that only a trial fills, from its knobs
@@ -127,6 +128,7 @@ def variants_of(a: Sweep, b: Sweep, looks: Sequence[int]) -> tuple[Sweep, Sweep]
             question="Does B write as fast as A?",
             replicates=2 * looks[0],
             drift_check=False,
+            sentinel=False,
             until_ci_percent=None,
             ablation=False,
             variants_ab=about,

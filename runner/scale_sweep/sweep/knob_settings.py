@@ -9,7 +9,7 @@ from __future__ import annotations
 from scale_sweep.experiment.setting import Setting, Takes, readers
 from scale_sweep.experiment.setting import setting as _s
 from scale_sweep.experiment.setting import usual as _u
-from scale_sweep.model import KnobRole
+from scale_sweep.model import ROLES_BY_OTHER_NAME, KnobRole
 from scale_sweep.server.targets import all_facts
 
 _ROLES = {
@@ -51,6 +51,10 @@ def _names() -> tuple[str, ...]:
 KNOB_SETTINGS: tuple[Setting, ...] = (
     *(_of_role(role, meaning) for role, meaning in _ROLES.items()),
     *(_of_name(name) for name in _names()),
+    *(
+        _setting(name, f"The same as {_flag(role)}, by the name that taosBenchmark and the article use.")
+        for name, role in ROLES_BY_OTHER_NAME.items()
+    ),
     _u(
         "knobs.other",
         "--knob",

@@ -1,4 +1,4 @@
-"""The defaults that --quick replaces: more and shorter trials, and no drift check. Data only.
+"""The defaults that --quick replaces: more and shorter trials, and a sentinel in place of a drift check. Data only.
 
 A run of --quick answers with a ratio: the speedup, from the ratios within blocks. Its error comes from trial to trial,
 so seven short trials of a level know it better than three long ones; scale_sweep/plan/replicates.py plans fewer where
@@ -6,4 +6,4 @@ seven take too long. Drift cancels within a block, so the run needs no drift che
 flag says.
 """
 
-QUICK_DEFAULTS = {"method.replicates": "7", "method.drift_check": "off"}
+QUICK_DEFAULTS = {"method.replicates": "7", "method.drift_check": "long"}

@@ -14,6 +14,7 @@ from typing import Any
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.plain_text import plain_text, shortened
 from scale_sweep.experiment.axes import Axis, all_axes
+from scale_sweep.experiment.setting.readers import SHARED
 from scale_sweep.machine.host import Host
 from scale_sweep.model import Load, Objective, Origin, Rule, Sweep, Work
 from scale_sweep.sweep import axis as axes
@@ -191,7 +192,8 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         settings=v["target.settings"],
         vary=({"target": targets} if len(targets) > 1 else {}) | v["vary"],
         server_cpus=v["cpus.server"] or (),
-        generator_cpus=v["cpus.generator"] or (),
+        generator_cpus=() if v["cpus.generator"] == SHARED else v["cpus.generator"] or (),
+        shares_cpus=v["cpus.generator"] == SHARED,
         memory_bytes=v["target.memory"],
         data_dir=v["target.data_dir"] or "",
         reference=v["report.reference"] or "",
@@ -229,6 +231,7 @@ def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
         "sample_hz": v["method.sample_hz"],
         "network_bits_per_s": v["method.network_speed"],
         "drift_check": v["method.drift_check"] == "on" or v["method.drift_check"] == "auto" and many,
+        "sentinel": v["method.drift_check"] == "long",
         "until_ci_percent": v["method.until_ci"],
         "replicates_max": v["method.replicates_max"],
         "ablation": bool(v["method.ablation"]),

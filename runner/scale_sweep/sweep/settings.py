@@ -51,7 +51,14 @@ SETTINGS: tuple[Setting, ...] = (
         "DIR|ram|auto",
     ),
     _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs for the server, in this order: 0,2-5.", "LIST"),
-    _s("cpus.generator", "--generator-cpus", parse_cpus, "", "CPUs for the load generator: 6-7.", "LIST"),
+    _s(
+        "cpus.generator",
+        "--generator-cpus",
+        readers.cpus_or_shared,
+        "",
+        "CPUs for the load generator: 6-7. shared: those of the server at each level.",
+        "LIST|shared",
+    ),
     *WORKLOAD_SETTINGS,
     METHOD,
     _s(
@@ -198,11 +205,12 @@ SETTINGS: tuple[Setting, ...] = (
     _s(
         "method.drift_check",
         "--drift-check",
-        readers.OneOf("auto", "on", "off"),
+        readers.OneOf("auto", "on", "off", "long"),
         "auto",
         "Drift check: repeat the first trial at the end, to detect drift of the machine. auto: with several levels and "
-        "replicates, and not with --quick.",
-        "auto|on|off",
+        "replicates. long, the default with --quick: repeat the first and last level in windows of 20 s, to detect a "
+        "rate that changes slowly.",
+        "auto|on|off|long",
     ),
     _s(
         "method.ablation",

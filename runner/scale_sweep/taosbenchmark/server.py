@@ -13,7 +13,7 @@ from typing import Any
 
 from scale_sweep.base.errors import TargetError
 from scale_sweep.loadgen.verbs import create_tables, run_statements
-from scale_sweep.server.targets.tdengine.dialect import database_pending, state_statements
+from scale_sweep.server.targets.tdengine.dialect import NOT_YET, database_pending, state_statements
 from scale_sweep.taosbenchmark import spec
 from scale_sweep.taosbenchmark.job import Database, Job, ScaleOptions, SuperTable
 
@@ -22,7 +22,6 @@ PAUSE_S = 0.2
 STATEMENTS_AT_ONCE = 2_000
 ROOM = "SELECT SUM(support_vnodes), SUM(`vnodes`) FROM information_schema.ins_dnodes"
 Rows = tuple[tuple[Any, ...], ...]
-_BUSY = ("0386", "0396", "03d3", "0334")  # a drop or create is still running, or no dnode has reported yet
 
 
 class TdengineServer:
@@ -68,7 +67,7 @@ class TdengineServer:
             try:
                 return self._ask(method, statements)
             except _Refused as refused:
-                if not refused.code.lower().endswith(_BUSY) or time.monotonic() > deadline:
+                if not refused.code.lower().endswith(NOT_YET) or time.monotonic() > deadline:
                     raise
             time.sleep(PAUSE_S)
 

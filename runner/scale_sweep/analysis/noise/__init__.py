@@ -14,6 +14,7 @@ from scale_sweep.analysis.noise.spread import (
     ablation_splits,
     drift_of,
     intervals,
+    later_rates,
     rates_of,
     replicates_for_drift,
     smallest_difference_percent,
@@ -48,6 +49,7 @@ def noise_report(observed: Sequence[Observation]) -> NoiseReport:
         drift=drift_of(observed, rates),
         ablations=ablation_splits(steady, rates),
         trend=trend_of(observed),
+        later=later_rates(observed, rates),
         agreement=agreement_of(observed),
         parts=parts_of([observed]),
     )

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, half_of_mean, smallest_of, student
 from scale_sweep.analysis.noise.agreement import agreement_of
 from scale_sweep.analysis.noise.trend import Line, at_the_middle, line_of, log_value
+from scale_sweep.analysis.observations import SENTINEL
 from scale_sweep.model import AblationSplit, Drift, LevelInterval, Observation, PointSummary, Ratio, Trend
 
 Point = tuple[float, str]
@@ -213,6 +214,16 @@ def _split(key: tuple[float, float, str], observed: Sequence[Observation], rates
         hardware=ratio_of(middle, old, rates),
         by_knobs=ratio_of(new, middle, rates),
     )
+
+
+def later_rates(observed: Sequence[Observation], rates: PooledRates) -> tuple[tuple[float, Ratio], ...]:
+    """By level with a sentinel: the rate in the second half of its window over the mean of the level's trials."""
+    later = []
+    for one in observed:
+        logs, value = rates.logs.get(one.point), log_value(one)
+        if one.mark == SENTINEL and logs and value is not None and one.window and one.window.halves is not None:
+            later.append((one.level, ratio_of([value + math.log1p(max(one.window.halves, -1.9) / 2)], logs, rates)))
+    return tuple(later)
 
 
 def drift_of(observed: Sequence[Observation], rates: PooledRates) -> Drift | None:

@@ -10,6 +10,7 @@ from scale_sweep.base.units import counted, format_cpus, parse_cpus, parse_level
 from scale_sweep.experiment.axes.axis import Axis, Texts
 from scale_sweep.experiment.axes.axis_facts import AxisFacts, standings
 from scale_sweep.experiment.setting import setting
+from scale_sweep.experiment.setting.readers import SHARED
 from scale_sweep.machine.host import Host, server_cpus_max
 from scale_sweep.model import CORES, Amounts, BottleneckKind, Sweep, VerdictKind
 
@@ -73,11 +74,12 @@ class _Cores(Axis):
         if not _ALL.search(text) or texts.get("target.endpoint"):
             return text
         named = [_named(texts.get(key)) for key in ("cpus.server", "cpus.generator")]
-        return _ALL.sub(str(server_cpus_max(host, *named)), text)
+        shares = texts.get("cpus.generator") == SHARED
+        return _ALL.sub(str(server_cpus_max(host, *named, shares=shares)), text)
 
     def default_constant(self, sweep: Sweep, host: Host) -> float | None:
         """All cores that the server may use beside the load generator."""
-        return float(server_cpus_max(host, sweep.server_cpus, sweep.generator_cpus))
+        return float(server_cpus_max(host, sweep.server_cpus, sweep.generator_cpus, shares=sweep.shares_cpus))
 
     def check(self, sweep: Sweep, host: Host, granted: Sequence[Amounts]) -> None:
         """Raises UsageError for more cores than the machine has CPUs. The cores of a server that runs already are what

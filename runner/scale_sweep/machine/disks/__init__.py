@@ -9,7 +9,7 @@ from scale_sweep.machine.disks.kept_limit import limit_of
 from scale_sweep.machine.disks.prepare import create, prepared
 from scale_sweep.machine.disks.removal import leftover_sets, remove_disks, remove_sets
 from scale_sweep.machine.disks.sets import DiskSet, list_disks, state_of
-from scale_sweep.machine.disks.source import check_source
+from scale_sweep.machine.disks.source import check_source, too_small
 from scale_sweep.machine.disks.stripe import check_stripe, restripe
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "restripe",
     "shares_bottleneck",
     "state_of",
+    "too_small",
 ]

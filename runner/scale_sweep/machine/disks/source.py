@@ -8,10 +8,11 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from scale_sweep.base.units import format_bytes
+from scale_sweep.base.units import counted, format_bytes
 from scale_sweep.machine.disks.device import look_at, whole_disk
 from scale_sweep.machine.disks.playbook import search_path
 from scale_sweep.machine.host import disk_of
@@ -21,6 +22,7 @@ from scale_sweep.model import DiskSource, Finding
 BYTES_MIN = {"ext4": 64 * 2**20, "xfs": 300 * 2**20}  # mkfs.xfs refuses less, and ext4 would hold hardly any data
 FILE_SYSTEMS = tuple(BYTES_MIN)
 CAP_BYTES_PER_S_MIN = 2**20
+USABLE = 0.9  # of a disk by files, beside its file system
 SPARE_BYTES = 2**28  # of the disk below loop devices, for other files on it
 _V1 = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")
 _V2 = Path("/sys/fs/cgroup/cgroup.controllers")
@@ -164,6 +166,33 @@ def _least(source: DiskSource) -> int:
 
 def _or_more(source: DiskSource) -> str:
     return f"{format_bytes(_least(source))} or more"
+
+
+def too_small(source: DiskSource, needed: Mapping[int, int]) -> tuple[Finding, ...]:
+    """A finding if the disks of a level cannot hold the rows of a trial. needed: bytes by the number of disks."""
+    each = {count: _room(source, count) for count in needed}
+    lacking = [count for count, size in needed.items() if size > each[count]]
+    if not lacking:
+        return ()
+    count = max(lacking, key=lambda n: needed[n] / n)
+    sentence = (
+        f"the rows of a trial take about {format_bytes(needed[count])}; {counted(count, 'disk')} can hold "
+        f"{format_bytes(each[count])}"
+    )
+    share = -(-needed[count] // count)
+    fits = -(-int(share / USABLE) // 2**30)
+    larger = f"--loop {fits}GiB" if source.kind == "loop" else "larger disks"
+    return (_blocking(f"--{source.kind}", sentence, f"{larger}, or fewer --rows"),)
+
+
+def _room(source: DiskSource, count: int) -> int:
+    """Bytes for data on the first disks of a source; no limit where one cannot be asked."""
+    if source.kind == "loop":
+        return int(count * (source.loop_bytes or 0) * USABLE)
+    if source.kind == "device":
+        devices = [look_at(path) for path in source.devices[:count]]
+        return int(sum(device.size_bytes * USABLE if device else sys.maxsize for device in devices))
+    return sum(shutil.disk_usage(path).free if os.path.isdir(path) else sys.maxsize for path in source.dirs[:count])
 
 
 def _loops(source: DiskSource, count: int, base: Path) -> list[Finding]:

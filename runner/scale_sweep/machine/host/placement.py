@@ -26,13 +26,16 @@ def cpu_order(host: Host) -> tuple[int, ...]:
     return Topology(host).order
 
 
-def server_cpus_max(host: Host, server_cpus: Sequence[int], generator_cpus: Sequence[int]) -> int:
+def server_cpus_max(
+    host: Host, server_cpus: Sequence[int], generator_cpus: Sequence[int], *, shares: bool = False
+) -> int:
     """How many CPUs the server may have beside the load generator: those that the user named for it, or left to it, or
-    all but the load generator's part. server_cpus, generator_cpus: those that the user named."""
+    all but the load generator's part. server_cpus, generator_cpus: those that the user named. shares: the load
+    generator runs on those of the server."""
     top = Topology(host)
     if server_cpus:
         return len(server_cpus)
-    if not host.makes_load:
+    if not host.makes_load or shares:
         return len(top.order)
     if generator_cpus:
         return sum(cpu not in generator_cpus for cpu in top.order) or len(top.order)
@@ -42,17 +45,25 @@ def server_cpus_max(host: Host, server_cpus: Sequence[int], generator_cpus: Sequ
 
 
 def place(
-    host: Host, cores: float, server_cpus: Sequence[int], generator_cpus: Sequence[int], cores_max: float
+    host: Host,
+    cores: float,
+    server_cpus: Sequence[int],
+    generator_cpus: Sequence[int],
+    cores_max: float,
+    *,
+    shares: bool = False,
 ) -> Placement:
     """The CPUs of a level. cores_max: of the largest level. server_cpus, generator_cpus: those that the user named.
+    shares: the load generator runs on the server's.
 
     A server with more cores than this machine runs on another one: the load generator has all CPUs of this machine. If
     the load is made elsewhere, all CPUs are the server's.
     """
     top = Topology(host)
     most, count = math.ceil(cores_max), math.ceil(cores)
-    if not host.makes_load:
-        return _described(top, _for_the_server(top, server_cpus, ())[:count], (), cores if cores != count else None)
+    if not host.makes_load or shares:
+        alone = _for_the_server(top, server_cpus, ())[:count]
+        return _described(top, alone, alone if shares else (), cores if cores != count else None)
     if most > len(top.order) and not server_cpus:
         return Placement(server_cpus=(), generator_cpus=tuple(generator_cpus) or top.order)
     if generator_cpus:

@@ -108,9 +108,11 @@ def _disks(plan: Plan, data_dir: Path) -> list[Finding]:
     sweep = plan.sweep
     if sweep.disks is None:
         return []
-    from scale_sweep.machine.disks import check_source, check_stripe  # a sweep of cores does not need it
+    from scale_sweep.machine.disks import check_source, check_stripe, too_small  # a sweep of cores does not need it
 
+    needed = {t.disks: bytes_written(t, most=False) for t in plan.trials if t.load.rows is not None}
     findings = check_source(sweep.disks, max(trial.disks for trial in plan.trials), data_dir)
+    findings += too_small(sweep.disks, needed)
     if sweep.disk_placement == "stripe":
         return [*check_stripe(sweep.disks), *findings]
     return list(findings)

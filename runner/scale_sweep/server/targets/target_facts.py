@@ -13,6 +13,7 @@ from typing import Literal
 from scale_sweep.base.errors import CannotAsk
 from scale_sweep.model import (
     LOADING,
+    ROLES_BY_OTHER_NAME,
     KnobColumn,
     KnobRole,
     Piece,
@@ -245,7 +246,8 @@ class Facts:
     def knob_named(self, name: str) -> Knob | None:
         """The declared knob of this name, else the one with the role of this name."""
         named = (k for k in self.knobs if k.name == name)
-        return next(named, None) or next((k for k in self.role_knobs if k.role == name), None)
+        role = ROLES_BY_OTHER_NAME.get(name, name)
+        return next(named, None) or next((k for k in self.role_knobs if k.role == role), None)
 
     @property
     def role_knobs(self) -> tuple[Knob, ...]:

@@ -16,6 +16,10 @@ ONE_COLUMN = ("sml-telnet", "sml-json")
 """Of these, the methods that hold one value in a line."""
 TEXT_TYPES = frozenset(("binary", "nchar", "varbinary", "geometry"))
 """Types that are declared with a length."""
+NOT_YET = ("0020", "0334", "0386", "0388", "0396", "03d3")
+"""Ends of codes that pass: the server just started, or a drop or create is still running."""
+EXISTS = ("0381", "0360")
+"""Ends of codes for a database or a supertable that is there."""
 _UNSIGNED = {
     "utinyint": "TINYINT UNSIGNED",
     "usmallint": "SMALLINT UNSIGNED",

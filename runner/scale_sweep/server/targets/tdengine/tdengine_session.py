@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,8 @@ from scale_sweep.server.targets.tdengine.config import (
     precision,
 )
 from scale_sweep.server.targets.tdengine.dialect import (
+    EXISTS,
+    NOT_YET,
     SCHEMALESS,
     UNITS_PER_MS,
     database_pending,
@@ -45,6 +48,7 @@ from scale_sweep.server.targets.tdengine.sums import sums_dialect, sums_statemen
 FLUSH_S = 1800.0  # a slow disk may have much to write
 COMMIT_ENDED = b", commit end"
 _LOG_OPTIONS = ("wal_level", "wal_fsync_period")  # 2 and 0: fsynced before the answer
+CREATE_S, CREATE_PAUSE_S = 20.0, 0.2
 RETRIES = 60  # each try waits 10 ms longer than the last: half a minute in total, then an error
 KEEP = "36500d"  # TDengine refuses rows older than KEEP, 10 years by default; those of TSBS are of 2016
 
@@ -88,10 +92,7 @@ class TdengineSession(Session):
     def _rows(self, statement: str, limit_s: float = SQL_S) -> tuple[tuple[Any, ...], ...]:
         answer = self._ask(statement, limit_s=limit_s)[0]
         if not answer.ok:
-            raise TargetError(
-                f"TDengine refused {statement[:80]!r}: {answer.code} {answer.message}",
-                remedy="see the server's log in the trial's directory",
-            )
+            raise _refusal(statement, answer)
         return answer.rows
 
     def not_ready(self) -> str:
@@ -115,11 +116,24 @@ class TdengineSession(Session):
         """Creates the database with its options and, except for schemaless methods, the supertable."""
         chosen = {"keep": KEEP, **database_options(self._trial)}
         options = " ".join(f"{k.upper()} {_option(v)}" for k, v in chosen.items())
-        self._rows(f"CREATE DATABASE {DATABASE} {options}")
+        self._create(f"CREATE DATABASE {DATABASE} {options}")
         if self._trial.subject.method not in SCHEMALESS:
             columns = ", ".join(_column(c) for c in self._trial.work.data.columns)
             tags = ", ".join(_column(c) for c in self._trial.work.data.tags)
-            self._rows(f"CREATE STABLE {DATABASE}.{TABLE} (ts TIMESTAMP, {columns}) TAGS ({tags})")
+            self._create(f"CREATE STABLE {DATABASE}.{TABLE} (ts TIMESTAMP, {columns}) TAGS ({tags})")
+
+    def _create(self, statement: str) -> None:
+        """Repeats the statement while the server, just started, cannot do it yet. Another database would show the same,
+        but its vnodes' numbers would be lost for the trial's, whose places on the disks are made before."""
+        deadline, was_refused = time.monotonic() + CREATE_S, False
+        while not (answer := self._ask(statement)[0]).ok:
+            code = answer.code.lower()
+            if was_refused and code.endswith(EXISTS):
+                return
+            if not code.endswith(NOT_YET) or time.monotonic() > deadline:
+                raise _refusal(statement, answer)
+            was_refused = True
+            time.sleep(CREATE_PAUSE_S)
 
     def schema_pending(self) -> str:
         """Why the database is not ready, or which vgroup has no leader or is not restored; "" if all are ready."""
@@ -235,6 +249,13 @@ class TdengineSession(Session):
 
     def drop_schema(self) -> None:
         self._rows(f"DROP DATABASE {DATABASE}")
+
+
+def _refusal(statement: str, answer: Answer) -> TargetError:
+    return TargetError(
+        f"TDengine refused {statement[:80]!r}: {answer.code} {answer.message}",
+        remedy="see the server's log in the trial's directory",
+    )
 
 
 def _option(value: str) -> str:
