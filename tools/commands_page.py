@@ -26,10 +26,10 @@ ELSEWHERE = """
 $ scale plan cpu --cores 1..all:x2 --target postgres --machine sweeps/machines/two-sockets.toml
 ```
 
-It looks at no disk, port, memory or program of this machine. `sweeps/machines/` has six files. Their keys: `cores`
-(physical, required), `threads` of each core, `nodes` (NUMA), `sockets`, `cores_per_l3`, `slow_cores` (with one thread
-each, on one node), `siblings` (numbers of the second threads: `last`, after all cores, or `beside` their core),
-`memory`, and `model` (a text).
+It looks at nothing of this machine. `sweeps/machines/` has six files. Their keys: `cores` (physical, required),
+`threads` of each core, `nodes` (NUMA), `sockets`, `cores_per_l3`, `slow_cores` (with one thread each, on one node),
+`siblings` (numbers of the second threads: `last`, after all cores, or `beside` their core), `memory`, and `model` (a
+text).
 """
 EXITS = """
 ## Exit codes
