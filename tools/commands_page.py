@@ -4,6 +4,7 @@ python tools/commands_page.py > docs/commands.md
 """
 
 import sys
+import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
@@ -12,12 +13,23 @@ from scale_sweep.cli.commands import GROUPS, load_command
 
 HEAD = """# Commands
 
-`tools/commands_page.py` generates this page from the commands. After a command, `--help` shows its flags. With
-`scale sweep cpu`, `scale plan disk` and `scale ab`, these are the usual flags of that axis; `--help load` shows all
-flags of a section, `--help-all` all flags. Commands whose output a script may read have `--json`. `RUN` is a run's
-name, a part of it, its path, or `last`.
+For `sweep`, `plan` and `ab`, `--help` shows the common flags, `--help load` those of a section, `--help-all` all, as
+does [settings](settings.md). The other commands have few flags. Most have `--json` for scripts. `RUN` is a run's name,
+a part of it, its path, or `last`. `scale --install-completion` makes your shell complete commands, flags and runs.
+"""
+ELSEWHERE = """
+## Plan for a machine that is not here
 
-`scale --install-completion` makes your shell complete commands, flags, runs, databases and sweep files.
+`scale plan` assumes a server that is not installed. With `--machine` it plans for the machine of a file:
+
+```console
+$ scale plan cpu --cores 1..all:x2 --target postgres --machine sweeps/machines/two-sockets.toml
+```
+
+It looks at nothing of this machine. `sweeps/machines/` has six files. Their keys: `cores` (physical, required),
+`threads` of each core, `nodes` (NUMA), `sockets`, `cores_per_l3`, `slow_cores` (with one thread each, on one node),
+`siblings` (numbers of the second threads: `last`, after all cores, or `beside` their core), `memory`, and `model` (a
+text).
 """
 EXITS = """
 ## Exit codes
@@ -29,13 +41,13 @@ EXITS = """
 
 def page() -> str:
     """The page as Markdown."""
-    groups = "".join(f"\n## {title}\n\n{_table(names)}" for title, names in GROUPS.items())
-    return HEAD + groups + EXITS + "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items())
+    groups = "".join(f"\n## {title}\n\n{_list(names)}" for title, names in GROUPS.items())
+    codes = "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items())
+    return HEAD + groups + ELSEWHERE + EXITS + codes
 
 
-def _table(names: dict[str, tuple[str, str]]) -> str:
-    rows = "".join(_rows(name, line) for name, (_, line) in names.items())
-    return f"| command | effect | example |\n|---|---|---|\n{rows}"
+def _list(names: dict[str, tuple[str, str]]) -> str:
+    return "".join(_rows(name, line) for name, (_, line) in names.items())
 
 
 def _rows(name: str, line: str) -> str:
@@ -47,17 +59,14 @@ def _rows(name: str, line: str) -> str:
 
 
 def _row(name: str, line: str, epilog: str | None) -> str:
+    """A command by its example, or by its name if it has no example."""
     example = (epilog or "").partition("Example: ")[2].partition("\n")[0].strip()
-    shown = f"`{example}`" if example else ""
-    return f"| `scale {name}` | {_cell(line)} | {_cell(shown)} |\n"
+    text = f"- `{example or f'scale {name}'}`: {line}"
+    return textwrap.fill(text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def _first(text: str | None) -> str:
     return " ".join((text or "").split("\n\n")[0].split())
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ def git(*words: object, cwd: Path) -> None:
 
 
 def tagged_clone(folder: Path) -> Path:
-    """A clone whose last commit has the tag of a release, as docs/install.md says how to make one."""
+    """A clone whose last commit has the tag of a release, as CONTRIBUTING.md says how to make one."""
     git("clone", "--quiet", "--no-hardlinks", ROOT, folder, cwd=ROOT)
     log = folder / "CHANGELOG.md"
     log.write_text(log.read_text().replace("## Unreleased", f"## {TAG[1:]}", 1))

@@ -443,8 +443,8 @@ def test_each_threshold_stands_once_with_its_unit_and_why_and_is_used():
         assert any(re.search(rf"\b{match[1]}\b", text) for text in others), f"{match[1]} is not used"
 
 
-def test_the_page_of_bottlenecks_has_the_order_and_the_standings_of_the_code():
-    text = (VERDICT.parents[3] / "docs/bottlenecks.md").read_text()
+def test_the_table_of_bottlenecks_has_the_order_and_the_standings_of_the_code():
+    text = (VERDICT.parents[3] / "docs/verdicts.md").read_text()
     table = re.findall(r"^\| `([A-Z_]+)` \|.*\| (\w+) \| (\w+) \| (\w+) \|$", text, flags=re.MULTILINE)
     rules = list(dict.fromkeys(rule.names for rule in RULES))
     assert list(dict.fromkeys(kind for kind, *_ in table)) == sorted(rules, key=rank_on_page)

@@ -1,7 +1,7 @@
 """The pages use one word for each thing (docs/glossary.md): a word that was replaced is refused, with its replacement.
 
 Text between backticks and code blocks are left out: there stand names of files, keys and flags, some of which are old
-names that are still read. The glossary lists the replaced words in a section of its own, which is left out as well.
+names that are still read.
 """
 
 import re
@@ -43,7 +43,6 @@ REPLACED = {
 
 def prose(text: str) -> str:
     """A page without code blocks, text between backticks, links' targets and names of pages; lines stay in place."""
-    text = text.partition("\n## Words no longer used\n")[0]
     text = re.sub(
         r"^ *```.*?^ *```", lambda block: "\n" * block.group().count("\n"), text, flags=re.MULTILINE | re.DOTALL
     )

@@ -1,4 +1,4 @@
-"""Sentences of a Markdown page or of a message. Code, links' targets and the glossary's old words are left out.
+"""Sentences of a Markdown page or of a message. Code and links' targets are left out.
 
 Text between backticks becomes one word, because it is a name. A cell of a table, an item of a list and a heading are
 texts of their own: none continues the one before.
@@ -44,7 +44,6 @@ def plain(text: str) -> str:
 
 
 def _without_code(page: str) -> str:
-    page = page.partition("\n## Words no longer used\n")[0]
     for pattern in (_FENCE, _HTML):
         page = pattern.sub(lambda found: "\n" * found.group().count("\n"), page)
     return page

@@ -27,27 +27,22 @@ HOSTS_COUNTED_MAX = 79
 EXIT_INTERRUPTED = 130
 # Every code with its meaning, for docs/commands.md.
 EXIT_CODES = {
-    0: "done, also if a level has no VALID trial and another level has one: the report names the level; `scale plan`: "
-    "the sweep would begin, once the servers that the plan assumes are installed",
-    2: "a flag, key or file is wrong; nothing was started. Also: `scale ab` has no VALID trials of both variants to "
-    "compare; it or `scale compare` cannot compare the runs, or not judge them by a gate (`--fail-if-slower`, "
-    "`--same-within`, `--prove-not-slower`)",
-    3: "this machine does not meet the requirements; nothing was started. `scale plan`: the sweep could not start, and "
-    "the first lines give the reason",
+    0: "done; the report names each level without a VALID trial. `scale plan`: the sweep would begin",
+    2: "a flag, key or file is wrong; nothing was started. `scale ab`, `scale compare`: the runs or trials cannot be "
+    "compared or judged by a gate",
+    3: "this machine does not meet the requirements; nothing was started (`scale plan`: the sweep could not start)",
     4: "the server did not start, or not as planned",
     5: "the load generator refused its input or failed",
-    6: "results cannot be written or read; standard output cannot be written, except of a sweep, whose results are "
-    "stored",
+    6: "results, or the standard output of another command than a sweep, cannot be written or read",
     7: "the database refused a setting or statement of the trial",
     EXIT_TRIALS_FAILED: "the sweep ended, but a trial is ABORTED, LOST_ROWS, WRONG_ROWS, WRONG_ANSWER or ERRORS, or "
-    "one of the databases has no VALID trial",
-    EXIT_SLOWER: "`scale ab` or `scale compare` with a gate: B is slower than the gate accepts, and noise does not "
-    "explain it; or B has no VALID trial where A has",
+    "a database has no VALID trial",
+    EXIT_SLOWER: "a gate of `scale ab` or `scale compare`: B is slower than it accepts, or has no VALID trial where A "
+    "has",
     EXIT_DISAGREES: "`scale verify`: the run disagrees with its raw files",
-    EXIT_NOT_SHOWN: "`scale ab` or `scale compare` with `--same-within` or `--prove-not-slower`: the gate's "
-    "condition is not shown. `scale size`: no level, or no machine of the list, is shown to hold the need",
-    EXIT_HOSTS_FAILED: f"and the number of hosts, {HOSTS_COUNTED_MAX} at most: `scale sweep` with `--each-server` or "
-    "`--cluster`; on so many hosts the run did not end, or ended with another code than 0. 21 is one host",
+    EXIT_NOT_SHOWN: "`--same-within`, `--prove-not-slower`, `scale size`: the condition is not shown to hold",
+    EXIT_HOSTS_FAILED: f"and the number of hosts whose run failed, {HOSTS_COUNTED_MAX} at most: `--each-server`, "
+    "`--cluster`",
     EXIT_INTERRUPTED: "interrupted; finished trials are saved",
 }
 

@@ -40,7 +40,7 @@ IMAGES = Annotated[
 def register(root: typer.Typer) -> None:
     """Adds the commands."""
     app.command("up", epilog="Example: scale dashboards up")(up)
-    app.command("down", epilog="Example: scale dashboards down --purge")(down)
+    app.command("down", epilog="Example: scale dashboards down")(down)
     app.command("load", epilog="Example: scale dashboards load last")(load)
     app.command("status", epilog="Example: scale dashboards status --json")(status)
     root.add_typer(app, name="dashboards")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scale_sweep.model import StoredRun
     from scale_sweep.model.compared import Comparison, Gate
 
-_EXAMPLE = "Example: scale compare 0101,0104,0105 0102,0103,0106 --prove-not-slower 5%"
+_EXAMPLE = "Example: scale compare A1,A2,A3 B1,B2,B3 --prove-not-slower 5%"
 
 
 def register(app: typer.Typer) -> None:

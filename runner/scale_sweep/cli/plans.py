@@ -30,9 +30,7 @@ MACHINE = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("plan", cls=SweepHelp, epilog="Example: scale plan cpu --cores 1..12 --vgroups '1..4=4,5..=12'")(
-        with_settings(plan)
-    )
+    app.command("plan", cls=SweepHelp, epilog="Example: scale plan cpu --cores 1..all")(with_settings(plan))
 
 
 def plan(

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class BottleneckKind(StrEnum):
-    """The reason why the rate was not higher. docs/bottlenecks.md has the rules."""
+    """The reason why the rate was not higher. docs/verdicts.md has the rules."""
 
     SERVER_CPU = "SERVER_CPU"
     QUOTA = "QUOTA"

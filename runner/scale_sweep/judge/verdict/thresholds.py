@@ -1,6 +1,6 @@
 """Every threshold of the verdict, with its unit and its reason. No other module here has one.
 
-docs/bottlenecks.md and docs/method.md name each for a reader. Refuses to hold a rule.
+docs/verdicts.md and docs/method.md name most for a reader. Refuses to hold a rule.
 """
 
 from __future__ import annotations

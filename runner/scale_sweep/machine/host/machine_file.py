@@ -56,7 +56,7 @@ def read_machine(path: Path) -> Host:
     mistakes = mistakes or _contradictions(Machine(**values))
     if mistakes:
         raise UsageError(
-            f"--machine {path}:\n  " + "\n  ".join(mistakes), remedy="docs/placement.md explains every key"
+            f"--machine {path}:\n  " + "\n  ".join(mistakes), remedy="docs/commands.md explains every key"
         )
     return _host(path.stem, Machine(**values))
 
