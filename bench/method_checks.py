@@ -5,7 +5,7 @@
 A server uses no more than 6.2 cores. Twice the connections raise its rate by a gain: 0 % (the reason is inside the
 server), or more (it lacks connections). Each run goes through the real planner and the real comparison. Beside it, the
 former way on the same course and noise: all checks after all replicates, compared with the mean of their level. Nothing
-is started. Prints the table in docs/evidence.md.
+is started. Prints the table in bench/evidence/connections_check.csv.
 """
 
 from __future__ import annotations

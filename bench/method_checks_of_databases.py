@@ -5,7 +5,7 @@
 Each run has eight databases at two levels with three replicates. The server of each uses no more than 2.2 of 4 cores.
 Two of them vary by 20 and 40 % from trial to trial, five by 5 %; the figures are those of the eighth. Twice the
 connections raise its rate by a gain: 0 % (the reason is inside the server), or more (it lacks connections). Each run
-goes through the real planner and the real comparison. Nothing is started. Prints the table in docs/evidence.md.
+goes through the real planner and the real comparison. Nothing is started. Prints the table in bench/evidence.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How often does a comparison call two equal servers different, and how often does it see one that is 5 % slower?
 
 Seeded simulation of runs as numbers: no server, no files, but the functions that `scale compare` and `scale ab` use.
-Prints the tables in docs/evidence.md. `python bench/method_compare.py [--pairs 1000] [--only NAME]`; a few minutes.
+Prints the tables in bench/evidence. `python bench/method_compare.py [--pairs 1000] [--only NAME]`; a few minutes.
 """
 
 from __future__ import annotations

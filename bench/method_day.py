@@ -5,7 +5,7 @@
 A run has five blocks of two levels with 2 % noise of a trial. ln(speedup) differs between days by a law of the machine,
 which no model here contains. It prints, by law and by the number of stored repetitions, the share of ranges that hold
 the speedup of the long run (the median over days), and that which the next day gives, and the median half-width.
-The table is in docs/evidence.md.
+The table is in bench/evidence/another_day.csv.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Seeded simulation of whole runs: levels in a random order within each block, a drift check (the first trial repeated)
 at the end. The first table has Gaussian noise of ln(rate) and a linear drift over the run. The second has courses of
 the rate that the regression does not assume: noise that is like that of the trial before, a cold first trial, rates
-that fall and rise again. Prints the tables in docs/evidence.md.
+that fall and rise again. Prints the tables in bench/evidence.
 `python bench/method_drift.py [--runs 1000] [--noise 0.02] [--only courses]`; some minutes.
 """
 

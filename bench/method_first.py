@@ -5,7 +5,7 @@
 Two levels, blocks in a random order, ln(rate) with noise from trial to trial. The truth of each run is the ratio of the
 two levels' rates without noise, over the whole run. It prints the share of runs whose interval contains it (goal: 93 %
 or more), the median half-width, and the share that the former statement (one standard error of the ratio of means, as
-if it were an interval) held. The table is in docs/evidence.md.
+if it were an interval) held. The table is in bench/evidence/speedup.csv.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Seeded simulation of runs as numbers, with the functions that `scale compare` and `scale ab` use, and truths that their
 tests do not contain: heavy tails, trials and sessions that depend on those before, a drift, unequal noise. Prints the
-tables in docs/evidence.md. `python bench/method_gates.py [--draws 2000] [--only orders|welch|gates|power] [--seed N]`.
+tables in bench/evidence. `python bench/method_gates.py [--draws 2000] [--only orders|welch|gates|power] [--seed N]`.
 """
 
 from __future__ import annotations

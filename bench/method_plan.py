@@ -2,7 +2,7 @@
 
     python bench/method_plan.py [--runs 4000] [--fits 60]
 
-Prints the table in docs/evidence.md: for each plan and noise the smallest difference of two levels and how often drawn
+Prints the table in bench/evidence: for each plan and noise the smallest difference of two levels and how often drawn
 runs see it, half of the interval of a level's mean and how often it holds the truth, and the interval of the rate at
 twice the last level beside the median of the intervals that the fit gives to runs drawn from other seeds.
 """

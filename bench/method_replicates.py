@@ -4,7 +4,7 @@
 
 Every part of a trial's rate is drawn with a known standard deviation: seconds (AR(1)), a level of each half of the
 window, of each server start, of each block, of each session. The first table is of the F test of replicates against
-their windows, the second of the parts that are estimated from the same kind of runs. Both are in docs/evidence.md.
+their windows, the second of the parts that are estimated from the same kind of runs. Both are in bench/evidence.
 Refuses the shapes of bench/method_valid.py, in which no part is constant.
 """
 

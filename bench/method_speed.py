@@ -4,7 +4,7 @@ Seeded simulation of whole runs of two levels in blocks, with a truth that is in
 each CPU jumps between two values after random times, all CPUs are slower by a fixed share while two work, the two
 levels follow the speed with different slopes, the rate has correlated noise of its own, and the measured speed has an
 error. The user's speedup has the slowness of the level in it; the speedup at an equal speed does not. Prints the table
-in docs/performance.md. `python bench/method_speed.py [--runs 300]`; two minutes.
+in bench/evidence/cpu_speed.csv. `python bench/method_speed.py [--runs 300]`; two minutes.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Each trial has 5 s of warm-up, is looked at as a real one is, and its number compared with the long-run mean: that of
 the process, or, where it has none (random walk, fall), the mean of the two minutes after the longest window. "Wrong" is
-more than 5 % off. A line is a process; the table is in docs/evidence.md.
+more than 5 % off. A line is a process; the table is in bench/evidence/steady.csv.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 Whole runs through the real planner: it adds replicates until the 95 % interval of each level is narrow enough, and ends
 then or at --replicates-max. An interval that may end its run holds the truth less often than one of a fixed number of
 trials, because a run ends where the spread is small by chance. Nothing is started.
-Prints the table in docs/evidence.md.
+Prints the table in bench/evidence/until_ci.csv.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ A run has blocks of levels, and each trial is a part of one series of seconds, w
 warm-up ends as a real one does, then the window is looked at as a real one is. Only VALID trials become observations,
 and noise_report judges them. A trial is wrong if its mean is more than 5 % off the long-run rate: that of the process,
 or, where it has none (random walk), the mean of the two minutes after the longest window. The table is in
-docs/evidence.md. Refuses shapes that the rules were made with: those are in bench/method_steady.py.
+bench/evidence/valid.csv. Refuses shapes that the rules were made with: those are in bench/method_steady.py.
 """
 
 from __future__ import annotations
