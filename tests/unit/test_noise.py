@@ -20,8 +20,8 @@ from scale_sweep.model import PlanGrew, StoredRun, TrialFinished, VerdictKind
 from scale_sweep.plan import planner_of, with_block
 from scale_sweep.plan.replicates import EXTRA_ALONE
 from scale_sweep.report.conditions import conditions
-from scale_sweep.report.figures import fit_again
-from scale_sweep.report.noise import noise_of
+from scale_sweep.report.figures import fit_again, fit_of
+from scale_sweep.report.noise import noise_of, slow_changes
 from tests.unit.factories import make_result
 from tests.unit.observing import noise_report, rates_of
 from tests.unit.synthetic_run import synthetic_run
@@ -107,8 +107,9 @@ def test_a_sentinel_that_changes_is_a_caution(rate, halves, is_named):
     last = with_role(make_result(1, rate), "sentinel")
     figures = replace(last.measurement, rate_halves_percent=halves, window_s=20.0, rate_correlation=0.3)
     last = replace(last, measurement=replace(figures, rate_cv_percent=3.0, rate_drift_error_percent=2.0))
-    run = make_run([*results, replace(last, verdict=replace(last.verdict, kind=VerdictKind.UNSTEADY))])
-    run = replace(run, plan=replace(run.plan, trials=tuple(r.trial for r in run.results)))
+    results.append(replace(last, verdict=replace(last.verdict, kind=VerdictKind.UNSTEADY)))
+    plan = replace(planned(cores="1..2"), trials=tuple(r.trial for r in results))
+    run = StoredRun(path="", manifest={}, plan=plan, results=tuple(results), timeseries={})
     assert bool(slow_changes(run)) is is_named
     assert fit_of(run).points[0].n == 3
 

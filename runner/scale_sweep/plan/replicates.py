@@ -25,6 +25,7 @@ from scale_sweep.sweep.quick import QUICK_DEFAULTS
 from scale_sweep.sweep.vary import slug
 
 QUICK_RUN_S = 110.0  # of the points' trials: a run of three minutes, less its probes and sentinels
+SLOW_RUN_S = 135.0  # of LEAST blocks of a server that needs a long warm-up
 WARMUP_BOUND_S = 10.0  # a lower bound would end the warm-up of most servers too early
 LEAST = 3  # with two, Student's t is so large that an interval says nothing
 MOST = int(QUICK_DEFAULTS["method.replicates"])
@@ -65,7 +66,7 @@ def with_replicates(sweep: Sweep, count: int) -> Sweep:
 
 
 def warmup_in_time(plan: Plan) -> float | None:
-    """The bound in seconds of a warm-up until the rate is level, with which LEAST blocks take QUICK_RUN_S;
+    """The bound in seconds of a warm-up until the rate is level, with which LEAST blocks take SLOW_RUN_S;
     WARMUP_BOUND_S at least. None if the target's bound stays: it is lower, or the blocks take longer even with the
     least warm-up, or a length was given.
 
@@ -77,7 +78,7 @@ def warmup_in_time(plan: Plan) -> float | None:
         return None
     trials = [trial for trial in plan.trials if trial.role not in LAST]
     others_s = (_points_s(plan) - sum(warmup_seconds(trial.load) for trial in trials)) / len(trials)
-    left_s = float(int(QUICK_RUN_S / LEAST / len({trial.point_id for trial in trials}) - others_s))
+    left_s = float(int(SLOW_RUN_S / LEAST / len({trial.point_id for trial in trials}) - others_s))
     bound_s = max(left_s, WARMUP_BOUND_S)
     return bound_s if load.warmup_least_s <= left_s and bound_s < load.warmup_s else None
 
