@@ -59,9 +59,8 @@ class _Cores(Axis):
             "--cores",
             _cores,
             "",
-            "Cores of the server: 1..12, 1..12:2, 1..64:x2, 1,2,4,8, 0.5,1,1.5 or 1..all; `all` are the CPUs of this "
-            "machine without those that the load generator keeps. With one or two physical cores it keeps none, and "
-            "shares them. In a sweep of another axis: one number.",
+            "Cores of the server: 1..12, 1..12:2, 1..64:x2, 1,2,4,8, 0.5,1,1.5 or 1..all, which leaves the load "
+            "generator its CPUs if there are more than two cores. In a sweep of another axis: one number.",
             "LEVELS",
         ),
     )
