@@ -131,7 +131,7 @@ Functions, lengths, limits and thresholds are those of TSBS' source at commit 37
 
 ## Published reads
 `--workload cassandra-reads` has the reads of a published comparison of TDengine with Cassandra, on a hundredth of its
-data. The report shows both. Cassandra cannot group by tags.
+data. The report shows both. Cassandra groups by its primary key only.
 
 ## Bounds, orders and stretches without rows
 - A value that equals a bound is not returned. `bound = "9..11"` is drawn for each request; with `side = "between"` both
