@@ -18,6 +18,8 @@ from scale_sweep.sweep.resolve import resolve_sweep
 
 HEAD = """# Reads
 
+<!-- tools/reads_page.py writes this page -->
+
 ```sh
 scale sweep cpu --cores 1..4 --workload iot-queries      # reads per second with 1, 2, 3, 4 cores
 scale sweep cpu --cores 1..4 --workload iot-mixed        # nine writes to one read
@@ -75,15 +77,13 @@ As flags: `--operation write.connections=4 --operation write.rate=10k`.
 
 ## The data
 `--preload` writes rows before the load, the same number to each table, in no rate. Reads select times of these rows,
-with `--read-recent 1h` of the newest hour. The load begins when the server is at rest and the
-rows are counted.
+with `--read-recent 1h` of the newest hour. The load begins when the server is at rest and the rows are counted.
 
 KEEPING
 
 A trial with another method, number of partitions or knob gets another data set. Other databases, and servers at an
 endpoint or on prepared disks, load the rows in each trial. A copy is a reflink on XFS and Btrfs; on ext4 it takes time
-and space, which the plan checks. After a kill, `scale clean` removes the data sets, or `scale resume` uses
-them.
+and space, which the plan checks. After a kill, `scale clean` removes them, or `scale resume` uses them.
 
 | `--cache` | data in memory when the load begins |
 |---|---|
@@ -99,7 +99,6 @@ are compared; during the load, answers drawn at random. A server that falsifies 
 of trials of 20 s or more. A difference gives the verdict `WRONG_ANSWER`.
 
 - Of answers that the load may change, only the number of rows is compared. Answers to `sql` are not compared.
-- The report counts empty answers, which are fast.
 
 ### Definition of equal
 Times, counts, texts and whole numbers must be equal, and NULL is not 0. A fraction of `float` may differ by 1e-5 of its
@@ -131,7 +130,7 @@ Functions, lengths, limits and thresholds are those of TSBS' source at commit 37
 
 ## Published reads
 `--workload cassandra-reads` has the reads of a published comparison of TDengine with Cassandra, on a hundredth of its
-data. The report shows both. Cassandra groups by its primary key only.
+data. The report has the published times beside yours. Cassandra groups by its primary key only.
 
 ## Bounds, orders and stretches without rows
 - A value that equals a bound is not returned. `bound = "9..11"` is drawn for each request; with `side = "between"` both
