@@ -108,7 +108,9 @@ def main() -> None:
                 time.sleep(0.5)
     finally:
         for name in PORTS:
-            subprocess.run(as_user(str(BIN / "pg_ctl"), "-D", str(folder / name), "-m", "immediate", "stop"), check=False)
+            subprocess.run(
+                as_user(str(BIN / "pg_ctl"), "-D", str(folder / name), "-m", "immediate", "stop"), check=False
+            )
         shutil.rmtree(folder, ignore_errors=True)
     spread = {order: statistics.stdev(ratios) for order, ratios in found.items()}
     for order, ratios in found.items():

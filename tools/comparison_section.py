@@ -2,9 +2,9 @@
 
     python tools/comparison_section.py RUN
 
-It writes the command, the tables of the rates and of the settings, the cautions of the report, the picture
-docs/images/many-databases.svg and the report docs/examples/many-databases.html. Changes no run. Refuses a run of fewer
-than eight databases, and a run that lacks trials.
+It writes the command, the number of VALID trials, the picture docs/images/many-databases.svg and the report
+docs/examples/many-databases.html, which has the tables and the cautions. Changes no run. Refuses a run of fewer than
+eight databases, and a run that lacks trials.
 """
 
 from __future__ import annotations
@@ -19,15 +19,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "runner")]
 from scale_sweep.model import StoredRun  # noqa: E402
-from scale_sweep.report.bottlenecks import remedies  # noqa: E402
-from scale_sweep.report.figures import fit_of  # noqa: E402
 from scale_sweep.report.headline import valid_words  # noqa: E402
-from scale_sweep.report.markdown import table_markdown  # noqa: E402
-from scale_sweep.report.run_facts import cautions_of, command_of, created, machine_facts  # noqa: E402
+from scale_sweep.report.run_facts import command_of, created, machine_facts  # noqa: E402
 from scale_sweep.report.subject_curves import curves_svg  # noqa: E402
 from scale_sweep.report.subject_points import curves  # noqa: E402
-from scale_sweep.report.subjects import rates_table, terms_table  # noqa: E402
-from scale_sweep.report.table import Table  # noqa: E402
 from scale_sweep.results.store.reader import read_run  # noqa: E402
 from tools import examples  # noqa: E402
 
@@ -44,28 +39,15 @@ def section(run: StoredRun) -> str:
         trials = f"{len(run.results)} of {len(run.plan.trials)} trials"
         raise ValueError(f"{run.path} has {len(compared)} databases and {trials}; the section needs all of {LEAST}")
     names = ", ".join(curve.name for curve in compared)
-    cautions = "\n".join(_wrapped(one, "- ") for one in cautions_of(run, fit_of(run).cautions))
     machine = dict(machine_facts(run)).get("CPU", "")
-    missing = "\n".join(_wrapped(one, "- ") for one in remedies(run))
     blocks = (
         f"### {len(compared)} databases on one page",
         f"```sh\n{_command(run)}\n```",
-        f"![The rate and the durable rate of {names} by cores](images/{NAME}.svg)",
         _wrapped(f"A run of {created(run)} on {machine} ([the whole report](examples/{NAME}.html))."),
-        valid_words((curve.name, curve.results) for curve in compared).partition(":")[0]
-        + ". The table has the verdicts.",
-        *([f"The trials that do not count, and their remedies:\n\n{missing}"] if missing else []),
-        _table(rates_table(run)),
-        _table(terms_table(run)),
-        f"The cautions of the report:\n\n{cautions}",
+        valid_words((curve.name, curve.results) for curve in compared).partition(":")[0] + ".",
+        f"![The rate and the durable rate of {names} by cores](images/{NAME}.svg)",
     )
     return "\n\n".join(blocks) + "\n"
-
-
-def _table(table: Table) -> str:
-    """The table, and its notes in lines."""
-    lines = table_markdown(table).splitlines()
-    return "\n".join(line if line.startswith("|") else _wrapped(line) for line in lines)
 
 
 def _command(run: StoredRun) -> str:
@@ -83,8 +65,8 @@ def _kept(words: Sequence[str]) -> Iterator[str]:
             next(rest, None)
 
 
-def _wrapped(text: str, bullet: str = "") -> str:
-    return "\n".join(_lines(text, bullet, " " * len(bullet)))
+def _wrapped(text: str) -> str:
+    return "\n".join(_lines(text, "", ""))
 
 
 def _lines(text: str, first: str, later: str) -> list[str]:

@@ -19,8 +19,7 @@ from scale_sweep.server.targets import Facts, all_facts  # noqa: E402
 
 PAGE, TRIED = ROOT / "docs/databases.md", ROOT / "tools/tried.toml"
 BEGIN, END = "<!-- tools/databases_table.py writes this table -->\n", "<!-- end of the table -->\n"
-NOT_TRIED = "the vendor's not tried"
-HEADS = ("database", "writes", "reads", "disks", "container", "endpoint", "checked", "last tried")
+HEADS = ("target", "methods, the default first", "reads", "disks", "running", "image", "checked", "last tried")
 
 
 def table() -> str:
@@ -33,23 +32,15 @@ def table() -> str:
 
 def _cells(facts: Facts, tried: Mapping[str, str]) -> tuple[str, ...]:
     return (
-        facts.title,
+        f"[`{facts.name}`](#{facts.title.lower().replace(' ', '-')})",
         ", ".join(f"`{method}`" for method in facts.methods),
         "yes" if facts.queries else "no",
         ", ".join(facts.disk_placements) or "one",
-        _container(facts, tried["container"]),
         "yes" if ServerSource.ENDPOINT in facts.runs_from else "no",
-        "rows and sums" if facts.sums else "number of rows",
+        "own" if tried["container"] else "–",
+        "sums" if facts.sums else "number",
         ", ".join(filter(None, (tried["version"], tried["date"]))),
     )
-
-
-def _container(facts: Facts, tried: str) -> str:
-    if ServerSource.IMAGE not in facts.runs_from:
-        return "no image"
-    if not tried:
-        return "image not tried"
-    return f"{tried} tried; {'its vendor makes no image' if facts.is_image_built else NOT_TRIED}"
 
 
 def written(page: str) -> str:

@@ -7,32 +7,23 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "runner"))
-from scale_sweep.watch.exporter.names import COMMON, METRICS
+from scale_sweep.watch.exporter.names import COMMON, METRICS, Metric
 
 HEAD = """# Metrics
 
-`tools/metrics_page.py` generates this page from `scale_sweep/watch/exporter/names.py`. `scale sweep` serves these
-metrics at `http://127.0.0.1:9464/metrics`, on the loopback interface only. `--metrics-port` selects another port. If
-the port is taken, `scale` uses a free port and prints it at the start. `--no-metrics` serves nothing.
-`scale export RUN --openmetrics FILE` writes a stored run with the same names and labels, and with its times.
+<!-- tools/metrics_page.py writes this page -->
 
-- Names end with Prometheus' base units: `_seconds`, `_bytes`, `_ratio` (1 = all), `_cores`, `_per_second`.
-- Every metric has the labels `run` (the directory's name) and `sweep` (its name). An empty label is omitted: `variant`
-  exists only if the sweep has a second factor.
-- The plan bounds the values of the labels `trial`, `level`, `variant`, `setting` and `disk`. The other labels have
-  fixed sets of values: `side` (`server`, `generator`), `phase`, `verdict`, `role`, `quantile`, `resource`, `model`,
-  `parameter`, `operation` (those of the mix), and at most 49 values of `pool`.
-- A counter starts again in every trial, at its first sample. It does not fall within a trial: the use of a thread that
-  ended stays counted.
-- An unknown value has no sample. A missing measurement is never 0.
-- The series of the running trial end with the trial. Those of finished trials, and the curve, stay until the run ends.
-- After the last trial the port stays open until it has been read once more, for at most 2 seconds, so that a Prometheus
-  that reads every second has the whole curve.
-- Prometheus adds the label `host` to the metrics of a fleet's runs ([hosts](hosts.md#several-servers)). `scale` gives
-  it the name with the address of each run.
-- A stored run has no labels `job` and `instance`; queries do not use them. Values of the running trial are written once
-  per second, the others every 15 seconds. A block cannot contain the mark with which Prometheus ends a series, so an
-  instant query sees the last values of a trial for the look-back time (5 minutes). Select the trial by its label.
+`scale sweep` serves these metrics at `http://127.0.0.1:9464/metrics`, on loopback only. `--metrics-port` selects
+another port. If the port is taken, `scale` uses a free one and prints it. `--no-metrics` serves nothing.
+`scale export RUN --openmetrics FILE` writes a stored run with its times.
+
+- Counters end with `_total`, infos with `_info`. Metrics with the label `quantile` are summaries, all others gauges.
+- Every metric has the labels `run` and `sweep`, and [several servers](hosts.md#several-servers) have `host`. An empty
+  label is omitted. `side` is `server` or `generator`.
+- Of two metrics in a row, that of requests is for loads that do not only write.
+- A counter starts again in every trial. An unknown value has no sample, and is never 0.
+- Series of the running trial end with it, the others with the run.
+- An instant query of a stored run sees the last values of a trial for 5 minutes: select the trial by its label.
 """
 
 TITLES = {
@@ -41,18 +32,47 @@ TITLES = {
     "trial": "Every trial that began",
     "curve": "The curve, from the fitted trials so far",
 }
+SHOWN = {"open loop (--rate)": "`--rate`", "searches for an objective (--slo)": "`--slo`", "disk sweeps": "disk sweeps"}
+ALL_HAVE = {
+    "run": (),
+    "now": ("trial",),
+    "trial": ("trial",),
+    "curve": ("target", "variant"),
+}
 
 
 def page() -> str:
     """The page as Markdown."""
     text = HEAD
     for part, title in TITLES.items():
-        text += f"\n## {title}\n| metric | type | labels | meaning | exists |\n|---|---|---|---|---|\n"
-        for m in METRICS:
-            if m.part == part:
-                labels = ", ".join(f"`{name}`" for name in m.labels)
-                text += f"| `{m.name}` | {m.kind} | {labels} | {m.meaning} | {m.when or 'always'} |\n"
+        text += f"\n## {title}\n"
+        if common := ALL_HAVE[part]:
+            text += f"All have the label{'s' * (len(common) > 1)} {' and '.join(f'`{name}`' for name in common)}.\n\n"
+        text += "| metric | meaning |\n|---|---|\n"
+        metrics = [m for m in METRICS if m.part == part]
+        text += "".join(f"| {_names(m, metrics)} | {_meaning(m)} |\n" for m in metrics if not _is_twin(m, metrics))
     return text
+
+
+def _twin(metric: Metric, metrics: list[Metric]) -> Metric | None:
+    """The metric of requests beside one of rows."""
+    name = metric.name.replace("_rows", "_requests")
+    return next((m for m in metrics if m.name == name != metric.name and m.labels == metric.labels), None)
+
+
+def _is_twin(metric: Metric, metrics: list[Metric]) -> bool:
+    return any(_twin(m, metrics) is metric for m in metrics)
+
+
+def _names(metric: Metric, metrics: list[Metric]) -> str:
+    labels = ",".join(name for name in metric.labels if name not in ALL_HAVE[metric.part])
+    both = filter(None, (metric, _twin(metric, metrics)))
+    return ", ".join(f"`{m.name}{{{labels}}}`" if labels else f"`{m.name}`" for m in both)
+
+
+def _meaning(metric: Metric) -> str:
+    """The meaning, with the kind of sweep that has the metric."""
+    return f"{metric.meaning} ({SHOWN[metric.when]})" if metric.when in SHOWN else metric.meaning
 
 
 if __name__ == "__main__":

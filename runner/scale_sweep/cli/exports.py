@@ -27,9 +27,7 @@ class ExportTable(StrEnum):
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
-    app.command("export", epilog="Example: scale export last --what timeseries --csv seconds.csv")(
-        from_flags(export)
-    )
+    app.command("export", epilog="Example: scale export last --what timeseries --csv seconds.csv")(from_flags(export))
 
 
 @dataclass(frozen=True, kw_only=True)

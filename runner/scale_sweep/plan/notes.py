@@ -58,7 +58,7 @@ def _shared(sweep: Sweep, trials: Sequence[Trial]) -> list[str]:
     """Sentences about CPUs on which both run, and whether the user asked for that."""
     if sweep.shares_cpus:
         return ["the load generator runs on the server's CPUs (--generator-cpus shared): the rate is that of both"]
-    reason = "as --generator-cpus asks" if sweep.generator_cpus else "this machine has too few for both"
+    reason = "because of --generator-cpus" if sweep.generator_cpus else "this machine has too few for both"
     sentences = []
     for cpus in sorted({t.placement.shared for t in trials if t.placement.shared}):
         cores = tuple(sorted({t.cores for t in trials if t.placement.shared == cpus}))

@@ -60,7 +60,7 @@ KNOB_SETTINGS: tuple[Setting, ...] = (
         "--knob",
         readers.named_rule,
         "",
-        "Any other setting of the server, NAME=VALUE or NAME=RULE. Can be repeated.",
+        "Any other setting of the server, as a value or a rule. Repeatable.",
         "NAME=VALUE",
         takes=Takes.VALUES,
     ),

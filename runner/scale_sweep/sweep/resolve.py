@@ -14,7 +14,7 @@ from typing import Any
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.plain_text import plain_text, shortened
 from scale_sweep.experiment.axes import Axis, all_axes
-from scale_sweep.experiment.setting.readers import SHARED
+from scale_sweep.experiment.setting.shared_cpus import SHARED
 from scale_sweep.machine.host import Host
 from scale_sweep.model import Load, Objective, Origin, Rule, Sweep, Work
 from scale_sweep.sweep import axis as axes
@@ -146,10 +146,9 @@ def _fixed_work(texts: Texts, values: Mapping[str, Any]) -> tuple[int | None, bo
 def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work: Work) -> Sweep:
     v = values
     rows, by_level = _fixed_work(texts, v)
-    fixed_work = rows is not None
     name = str(texts.text.get("name") or axes.name_of(what))
     targets = tuple(dict.fromkeys(part.strip() for part in v["target.name"].split(",") if part.strip())) or ("auto",)
-    fixed_work = fixed_work and v["load.soak"] is None
+    fixed_work = rows is not None and v["load.soak"] is None
     span = window.window_of(v, texts.origin)
     warmup = (None, 0.0) if fixed_work and texts.origin["load.warmup"] == "default" else v["load.warmup"]
     load = Load(

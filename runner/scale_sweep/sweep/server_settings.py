@@ -59,7 +59,7 @@ SETTINGS_SET = _s(
     readers.OneOf(DEFAULTS, LOADING),
     DEFAULTS,
     "Initial settings of the servers. defaults: durability and maintenance of the vendor. loading: settings of "
-    f"{_loaded()} that make loading fast. --knob overrides it.",
+    f"{_loaded()} that make loading fast.",
     "NAME",
 )
 METHOD = _s("load.method", "--method", str, "", f"How rows are written. {_methods()}.", "NAME")

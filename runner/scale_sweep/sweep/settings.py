@@ -11,15 +11,15 @@ from scale_sweep.experiment.axes import all_axes
 from scale_sweep.experiment.setting import Setting, Takes, pairs, readers
 from scale_sweep.experiment.setting import setting as _s
 from scale_sweep.experiment.setting import usual as _u
+from scale_sweep.experiment.setting.shared_cpus import GENERATOR_CPUS, cpus_or_shared
 from scale_sweep.sweep.knob_settings import KNOB_SETTINGS
 from scale_sweep.sweep.server_settings import LOAD_GENERATOR, METHOD, RUNTIME, SETTINGS_SET, TARGET
 from scale_sweep.sweep.slo_settings import CONFIRM, SLO
 from scale_sweep.sweep.workload_settings import WORKLOAD_SETTINGS
 
 _WARMUP_HELP = (
-    "Length of the warm-up, which is discarded. 5s..30s: until the rate is level, at least 5 s and at most 30 s, or "
-    "30 s divided by the cores of a level below one core. Servers in Java have 10s..60s by default; the plan "
-    "shows it if a server has another one. 5s: always 5 s."
+    "Length of the warm-up, which is discarded. 5s..30s: until the rate is level, at least 5 s and at most 30 s (below "
+    "one core: more). 5s: always 5 s. Servers in Java have 10s..60s by default."
 )
 
 SETTINGS: tuple[Setting, ...] = (
@@ -35,7 +35,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--endpoint",
         readers.endpoint,
         "",
-        "host:port of a server that already runs. scale loads and observes it, and never pins or stops it.",
+        "A server that already runs, which scale loads and observes, and never pins or stops.",
         "HOST:PORT",
     ),
     _s("target.port", "--port", readers.port, "", "TCP port of the server on loopback. Default: a free port.", "PORT"),
@@ -45,20 +45,12 @@ SETTINGS: tuple[Setting, ...] = (
         "--data-dir",
         readers.data_directory,
         "",
-        "Directory for the server's data; each trial gets a new directory in it. With ram or ram:8GiB, a tmpfs of this "
-        "size is mounted for the run; its default is half of the free memory. With auto, the same if the rows of a "
-        "trial fit there, else the default: a folder of this user's state (docs/security.md).",
+        "Directory for the server's data. ram or ram:8GiB: a tmpfs of this size, by default half of the free memory. "
+        "auto: the same if the rows of a trial fit there, else the default (docs/security.md).",
         "DIR|ram|auto",
     ),
     _s("cpus.server", "--server-cpus", parse_cpus, "", "CPUs for the server, in this order: 0,2-5.", "LIST"),
-    _s(
-        "cpus.generator",
-        "--generator-cpus",
-        readers.cpus_or_shared,
-        "",
-        "CPUs for the load generator: 6-7. shared: those of the server at each level.",
-        "LIST|shared",
-    ),
+    _s("cpus.generator", "--generator-cpus", cpus_or_shared, "", GENERATOR_CPUS, "LIST|shared"),
     *WORKLOAD_SETTINGS,
     METHOD,
     _s(
@@ -66,7 +58,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--rows",
         readers.at_least(1, parse_count),
         "",
-        "Fixed work: this number of rows in total, like 100M. Excludes --duration.",
+        "Fixed work: rows in total, like 100M. Excludes --duration.",
         "N",
     ),
     _s(
@@ -74,7 +66,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--rows-per-level",
         readers.at_least(1, parse_count),
         "",
-        "Fixed work in proportion to the level: this number of rows for each core, disk or client. Excludes --rows.",
+        "Rows for each core, disk or client. Excludes --rows.",
         "N",
     ),
     _u(
@@ -82,7 +74,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--duration",
         readers.above_zero(parse_seconds),
         "40s",
-        "Length of the window after the warm-up. A number from a window under 40 s is marked quick.",
+        "Length of the window after the warm-up. A number from under 40 s is marked quick.",
         "TIME",
     ),
     _s(
@@ -90,8 +82,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--window-max",
         parse_seconds,
         "",
-        "The window grows up to this length while the rate is not steady; 0: it never grows. Default: 1.5 times "
-        "--duration, or 3 times a --duration under 40s.",
+        "The window grows up to this length while the rate is not steady; 0: never. Default: 1.5 times --duration, or "
+        "3 times one under 40s.",
         "TIME",
     ),
     _u(
@@ -99,8 +91,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--quick",
         readers.switch,
         "",
-        "Short windows: 5 s, growing to 10 s; 3 to 7 replicates, as the time allows, and no drift check, unless they "
-        "are given. Every number is marked quick, because it may not be the long-run rate.",
+        "Windows of 5 s, growing to 10 s, 3 to 7 replicates, no drift check. Every number is marked quick: it may not "
+        "be the long-run rate.",
         takes=Takes.NOTHING,
     ),
     _u(
@@ -108,7 +100,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--soak",
         readers.above_zero(parse_seconds),
         "",
-        "One trial of this length at one level. The report shows its rate over time and the error of short windows.",
+        "One long trial at one level, for the rate over time and the error of short windows.",
         "TIME",
     ),
     _s("load.warmup", "--warmup", pairs.time_span, "5s..30s", _WARMUP_HELP, "TIME"),
@@ -118,7 +110,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--arrival",
         readers.OneOf("constant", "poisson"),
         "constant",
-        "Open loop: distribution of the times at which requests are due: constant or poisson.",
+        "Open loop: times at which requests are due: constant or poisson.",
         "KIND",
     ),
     _s(
@@ -126,8 +118,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--request-timeout",
         parse_seconds,
         "60s",
-        "Longest time for the answer to one request, if the client library can end a request (libtaos cannot). After "
-        "it, the trial is ABORTED. 0: no limit.",
+        "Longest time for one answer (not with libtaos). After it, the trial is ABORTED. 0: no limit.",
         "TIME",
     ),
     _s(
@@ -135,7 +126,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--drain",
         readers.above_zero(parse_seconds),
         "30s",
-        "Time for the answers to requests in flight when the window ends or the load fails.",
+        "Time for answers to requests in flight at the end of the window.",
         "TIME",
     ),
     _s(
@@ -143,7 +134,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--trace",
         readers.at_least(1, parse_count),
         "",
-        "Keep one in N requests of each connection, with their times, in trace.parquet of the trial. Default: none.",
+        "Keep one in N requests of each connection, with their times, in trace.parquet.",
         "N",
     ),
     _s(
@@ -151,7 +142,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--trace-max",
         readers.at_least(1, parse_count),
         "1M",
-        "With --trace: the most requests of a trial that are kept.",
+        "With --trace: most requests of a trial that are kept.",
         "N",
     ),
     SLO,
@@ -161,8 +152,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--placement",
         readers.OneOf("owned", "stock"),
         "owned",
-        "Table placement. owned: each thread owns its vgroups, which hold equally many tables; stock: contiguous "
-        "ranges of tables.",
+        "Tables of a thread. owned: those of its vgroups, which hold equally many; stock: contiguous ranges.",
         "KIND",
     ),
     *KNOB_SETTINGS,
@@ -171,8 +161,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--vary",
         readers.variation,
         "",
-        "A second factor, NAME=V1,V2,...: method, rows_per_request, requests_per_table, interlace_rows, tables, "
-        "placement, cache or a knob. Can be repeated.",
+        "A second factor: method, rows_per_request, requests_per_table, interlace_rows, tables, placement, cache or a "
+        "knob. Repeatable.",
         "NAME=V1,V2",
         takes=Takes.VALUES,
     ),
@@ -182,8 +172,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--detect",
         readers.percent,
         "",
-        "Choose the number of replicates so that a difference of this size between two levels, like 5%, is "
-        "detected with 80 % power.",
+        "Choose the number of replicates that detects such a difference between two levels with 80 % power, like 5%.",
         "PERCENT",
     ),
     _u(
@@ -199,7 +188,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--replicates-max",
         readers.at_least(2, parse_count),
         "10",
-        "With --until-ci: the largest number of trials of each level.",
+        "With --until-ci: most trials of each level.",
         "N",
     ),
     _s(
@@ -207,9 +196,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--drift-check",
         readers.OneOf("auto", "on", "off", "long"),
         "auto",
-        "Drift check: repeat the first trial at the end, to detect drift of the machine. auto: with several levels and "
-        "replicates. long, the default with --quick: repeat the first and last level in windows of 20 s, to detect a "
-        "rate that changes slowly.",
+        "Repeat the first trial at the end, to detect drift of the machine. auto: with several levels and replicates. "
+        "long, the default with --quick: the first and last level in windows of 20 s, to detect slow changes.",
         "auto|on|off|long",
     ),
     _s(
@@ -217,8 +205,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--ablation",
         readers.switch,
         "",
-        "Ablation trials: if a rule changes a knob, also measure the level after the change with the old knobs, and "
-        "split the gain into hardware and knobs.",
+        "If a rule changes a knob, also measure the level after the change with the old knobs.",
         takes=Takes.NOTHING,
     ),
     _s(
@@ -226,7 +213,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--profile",
         readers.switch,
         "",
-        "Repeat a trial of the lowest and of the highest level with Linux perf, and show which functions use more CPU.",
+        "Repeat a trial of the lowest and of the highest level with perf, and show which functions use more CPU.",
         takes=Takes.NOTHING,
     ),
     _s(
@@ -234,8 +221,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--equal-durability",
         readers.switch,
         "",
-        "Every target answers a request when its rows are fsynced, if it has a setting for that. The plan shows where "
-        "the rows are otherwise. Without it, durability is that of --settings. --knob overrides it.",
+        "Every target answers a request when its rows are fsynced, if it has a setting for that. --knob overrides it.",
         takes=Takes.NOTHING,
     ),
     _s(
@@ -243,9 +229,8 @@ SETTINGS: tuple[Setting, ...] = (
         "--connections-check",
         readers.OneOf("on", "off"),
         "on",
-        "If the server leaves resources of a level idle, and nothing outside the server explains this, measure the "
-        "level once more with twice the connections. If the rate does not rise, the level is a SOFTWARE_BOTTLENECK "
-        "and is fitted. Otherwise, and with off, it is not fitted. At most one trial for each level.",
+        "If the server leaves resources idle without an outside cause, measure the level with twice the connections. "
+        "If the rate does not rise, the level is a SOFTWARE_BOTTLENECK and is fitted.",
         "on|off",
     ),
     CONFIRM,
@@ -255,7 +240,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--order-seed",
         parse_count,
         "",
-        "Seed of the order of the trials. Default: a new one for each run, which the manifest records.",
+        "Seed of the order of the trials. Default: a new one for each run.",
         "N",
     ),
     _s("method.sample_hz", "--sample-hz", readers.between(0.1, 10.0), "1", "Samples per second, at most 10.", "HZ"),
@@ -264,8 +249,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--network-speed",
         pairs.network_speed,
         "",
-        "Speed of a network interface of this machine, if the kernel does not report it (a virtual machine's), like "
-        "eth0=10Gbit. An interface that moves 85 % of its speed is the limit NETWORK. Can be repeated.",
+        "Speed of a network interface that the kernel does not report, like eth0=10Gbit. Repeatable.",
         "IFACE=SPEED",
         takes=Takes.VALUES,
     ),
@@ -274,7 +258,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--reference",
         str,
         "",
-        "Published table to show beside the result: a bundled one by name, such as tdengine-cpu, or a CSV file.",
+        "Published table to show beside the result: a bundled one, such as tdengine-cpu, or a CSV file.",
         "NAME",
     ),
     _u(
@@ -282,7 +266,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--predict",
         parse_levels,
         "",
-        "Levels whose rate the report predicts, at most twice the highest level measured: 16,24.",
+        "Levels to predict, at most twice the highest measured: 16,24.",
         "LEVELS",
     ),
     _s(
@@ -293,7 +277,7 @@ SETTINGS: tuple[Setting, ...] = (
         "Rates in rows/s for which the report finds the level: 2000000 or 2M,5M.",
         "RATES",
     ),
-    _s("tags", "--tag", readers.tag, "", "A note for the manifest, key=value. Can be repeated.", "K=V", Takes.VALUES),
+    _s("tags", "--tag", readers.tag, "", "A note for the manifest. Repeatable.", "K=V", Takes.VALUES),
 )
 
 BY_KEY = {s.key: s for s in SETTINGS}

@@ -18,7 +18,7 @@ SLO = setting(
     parse_objective,
     "",
     "Find the highest offered rate at each level that holds these limits of response times: 'p99 < 20ms', or 'p99 < "
-    "20ms, p999 < 100ms, errors < 0.1%', or of one operation 'range.p99 < 50ms'. Each trial searches it in 14 steps of "
+    "20ms, p999 < 100ms, errors < 0.1%', or of one operation 'range.p99 < 50ms'. Each trial has 14 steps of "
     "--duration (default 10s, with --quick 5s).",
     "LIMITS",
 )
@@ -28,8 +28,7 @@ CONFIRM = setting(
     "--confirm",
     readers.OneOf("on", "off"),
     "on",
-    "With --slo: after the searches of a level, measure a longer window at the capacity, one 5 % above it, and one at "
-    "the capacity with twice the connections, each on a fresh server.",
+    "With --slo: also measure a longer window at the capacity, one 5 % above it, and one with twice the connections.",
     "on|off",
 )
 

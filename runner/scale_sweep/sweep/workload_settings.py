@@ -15,9 +15,8 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--workload",
         readers.OneOf(*NAMED),
         "write",
-        "A named workload: write, iot-queries (reads of devices), iot-mixed (nine writes to one read), "
-        "tsbs-devops (the 15 queries of TSBS) or cassandra-reads (those of a published comparison). Other flags "
-        "override its settings. A query that a database cannot answer is left out for it, with a note.",
+        "A named workload: write, iot-queries (reads of devices), iot-mixed (nine writes to one read), tsbs-devops "
+        "(TSBS) or cassandra-reads (a published comparison). Other flags override its settings.",
         "NAME",
     ),
     _u(
@@ -25,7 +24,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--mix",
         readers.weights,
         "",
-        "Operations and their weights, like write=9,range=1. Default: rows are written.",
+        "Operations and their weights, like write=9,range=1.",
         "NAME=WEIGHT,...",
     ),
     _s(
@@ -33,7 +32,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--operation",
         readers.parameter,
         "",
-        "A parameter of an operation of the mix, like range.span=1h; repeatable. docs/reads.md lists them.",
+        "A parameter of an operation of the mix, like range.span=1h (docs/reads.md). Repeatable.",
         "NAME.PARAMETER=VALUE",
         takes=Takes.VALUES,
     ),
@@ -42,7 +41,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--preload",
         readers.at_least(0, parse_count),
         "0",
-        "Rows written before the load begins, outside of every rate, which reads then find; each table gets the same.",
+        "Rows written before the load, in no rate, the same number to each table.",
         "N",
     ),
     _s(
@@ -50,8 +49,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--read-recent",
         parse_seconds,
         "",
-        "Reads select the newest rows of --preload, of so much time: `recent` of every operation that has this "
-        "parameter and does not set it.",
+        "Reads select the newest rows of --preload, of so much time.",
         "TIME",
     ),
     _s(
@@ -59,8 +57,8 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--cache",
         readers.OneOf("as-is", "warm", "cold"),
         "as-is",
-        "The rows of --preload when the load begins. warm: their files were read before. cold: the server was started "
-        "again, after their pages were dropped from the page cache. as-is: neither.",
+        "The rows of --preload when the load begins. warm: their files were read. cold: the server was started again, "
+        "with their pages not in the page cache. as-is: neither.",
         "as-is|warm|cold",
     ),
     _s("workload.tables", "--tables", readers.at_least(1, parse_count), "100", "Series (child tables, devices).", "N"),
@@ -85,9 +83,8 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--values",
         laws,
         "walk",
-        "Values: walk (a random walk, like measurements), random, normal (from a normal distribution), constant, line "
-        "(rises and falls back), sine, square (high, then low); or the share of the columns for each, like "
-        "line=1,sine=1,random=2.",
+        "Values: walk (a random walk), random, normal, constant, line (rises and falls back), sine or square; or the "
+        "share of the columns for each, like line=1,sine=1,random=2.",
         "LAWS",
     ),
     _s(
@@ -103,7 +100,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--decimals",
         up_to(5, parse_count),
         "",
-        "Decimals of values with a fraction, 0 to 5. Default: 3; values of random are not rounded.",
+        "Decimals of values with a fraction, 0 to 5. Default: 3; random is not rounded.",
         "N",
     ),
     _s(
@@ -111,8 +108,8 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--disorder",
         readers.OneOf("poisson", "batch"),
         "",
-        "Rows come out of order. poisson: some come again for an earlier time, so that times repeat; batch: the first "
-        "part of each batch of rows comes last. Default: in order.",
+        "Rows come out of order. poisson: some come again for an earlier time; batch: the first part of each batch of "
+        "rows comes last.",
         "MODE",
     ),
     _s(
@@ -152,8 +149,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--text",
         readers.OneOf("vocabulary", "random"),
         "vocabulary",
-        "Text columns: vocabulary (words of a fixed list, which compress well) or random (as long as the column, hard "
-        "to compress).",
+        "Text columns: vocabulary (words of a list, which compress well) or random (hard to compress).",
         "KIND",
     ),
     _s(
@@ -169,7 +165,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--interlace-rows",
         readers.at_least(0, parse_count),
         "0",
-        "Rows of one table before rows of the next table, within a request. 0: a request has rows of one table only.",
+        "Rows of one table before those of the next, within a request. 0: a request has rows of one table only.",
         "N",
     ),
     _s(
@@ -177,8 +173,7 @@ WORKLOAD_SETTINGS: tuple[Setting, ...] = (
         "--requests-per-table",
         readers.at_least(1, parse_count),
         "1",
-        "Requests with rows of one table before those of the next table. Above 1, TDengine's stmt uses less CPU in the "
-        "client library.",
+        "Requests with rows of one table before those of the next. Above 1, TDengine's stmt uses less client CPU.",
         "N",
     ),
     _s("workload.start_ms", "--start-ms", parse_count, "1500000000000", "First timestamp, ms since 1970.", "MS"),

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field, replace
 from scale_sweep.analysis.confidence import POWER, REPEATS_MAX, half_of_mean, smallest_of, student
 from scale_sweep.analysis.noise.agreement import agreement_of
 from scale_sweep.analysis.noise.trend import Line, at_the_middle, line_of, log_value
-from scale_sweep.analysis.observations import SENTINEL
 from scale_sweep.model import AblationSplit, Drift, LevelInterval, Observation, PointSummary, Ratio, Trend
 
 Point = tuple[float, str]
@@ -221,7 +220,13 @@ def later_rates(observed: Sequence[Observation], rates: PooledRates) -> tuple[tu
     later = []
     for one in observed:
         logs, value = rates.logs.get(one.point), log_value(one)
-        if one.mark == SENTINEL and logs and value is not None and one.window and one.window.halves is not None:
+        if (
+            one.role == one.mark == "sentinel"
+            and logs
+            and value is not None
+            and one.window
+            and one.window.halves is not None
+        ):
             later.append((one.level, ratio_of([value + math.log1p(max(one.window.halves, -1.9) / 2)], logs, rates)))
     return tuple(later)
 

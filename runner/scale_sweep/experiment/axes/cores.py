@@ -10,7 +10,7 @@ from scale_sweep.base.units import counted, format_cpus, parse_cpus, parse_level
 from scale_sweep.experiment.axes.axis import Axis, Texts
 from scale_sweep.experiment.axes.axis_facts import AxisFacts, standings
 from scale_sweep.experiment.setting import setting
-from scale_sweep.experiment.setting.readers import SHARED
+from scale_sweep.experiment.setting.shared_cpus import SHARED
 from scale_sweep.machine.host import Host, server_cpus_max
 from scale_sweep.model import CORES, Amounts, BottleneckKind, Sweep, VerdictKind
 
@@ -60,9 +60,8 @@ class _Cores(Axis):
             "--cores",
             _cores,
             "",
-            "Cores of the server: 1..12, 1..12:2, 1..64:x2, 1,2,4,8, 0.5,1,1.5 or 1..all; `all` are the CPUs of this "
-            "machine without those that the load generator keeps. With one or two physical cores it keeps none, and "
-            "shares them. In a sweep of another axis: one number.",
+            "Cores of the server: 1..12, 1..12:2, 1..64:x2, 1,2,4,8, 0.5,1,1.5 or 1..all, which leaves the load "
+            "generator its CPUs if there are more than two cores. In a sweep of another axis: one number.",
             "LEVELS",
         ),
     )

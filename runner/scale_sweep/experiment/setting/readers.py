@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from scale_sweep.base.nearest import not_one_of
-from scale_sweep.base.units import format_bytes, format_number, parse_bytes, parse_count, parse_cpus
+from scale_sweep.base.units import format_bytes, format_number, parse_bytes, parse_count
 from scale_sweep.model import COLUMN_TYPES, Piece, Rule
 
 RAM_BYTES_MIN = 256 * 2**20
@@ -250,14 +250,6 @@ def paths(text: str) -> tuple[str, ...]:
     if doubled:
         raise ValueError(f"{doubled[0]} is named twice")
     return absolute
-
-
-SHARED = "shared"
-
-
-def cpus_or_shared(text: str) -> tuple[int, ...] | str:
-    """CPU numbers, or the word for those of the server."""
-    return SHARED if text.strip() == SHARED else parse_cpus(text)
 
 
 def switch(text: str) -> bool:

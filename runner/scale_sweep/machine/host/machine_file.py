@@ -55,9 +55,7 @@ def read_machine(path: Path) -> Host:
         mistakes.append("cores: missing; say how many physical cores the machine has")
     mistakes = mistakes or _contradictions(Machine(**values))
     if mistakes:
-        raise UsageError(
-            f"--machine {path}:\n  " + "\n  ".join(mistakes), remedy="docs/commands.md explains every key"
-        )
+        raise UsageError(f"--machine {path}:\n  " + "\n  ".join(mistakes), remedy="docs/commands.md explains every key")
     return _host(path.stem, Machine(**values))
 
 

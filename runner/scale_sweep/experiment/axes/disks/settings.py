@@ -23,7 +23,7 @@ SETTINGS: tuple[Setting, ...] = (
         "--loop",
         readers.above_zero(parse_bytes),
         "",
-        "Make loop devices of this size, for machines without spare disks. Needs root.",
+        "Make loop devices of this size. Needs root.",
         "SIZE",
     ),
     _u(
@@ -79,9 +79,9 @@ SETTINGS: tuple[Setting, ...] = (
         "--disk-placement",
         readers.OneOf("auto", "tiers", "spread", "stripe"),
         "auto",
-        "Disk placement: how the data is distributed over the disks. tiers: by the server, with several dataDir. "
-        "spread: each vgroup or partition on one disk. stripe: RAID-0 of --loop or --device, if the kernel has md. "
-        "auto: tiers if a test shows that the server supports it, else spread.",
+        "How the data is distributed over the disks. tiers: by the server, with several dataDir. spread: each vgroup "
+        "or partition on one disk. stripe: RAID-0 of --loop or --device. auto: tiers if a test shows that the server "
+        "supports it, else spread.",
         "KIND",
     ),
     _u(
