@@ -89,8 +89,8 @@ more. A difference gives the verdict `WRONG_ANSWER`.
 
 ## Which database can be asked
 A database is not asked a query that it would answer with another number ([operations](#operations),
-[functions](#functions)). A named workload leaves such a query out, as the plan shows; a `--mix` is refused. Then
-compare the operations, not the mixes.
+[functions](#functions), and some parameters). A named workload leaves such a query out, as the plan shows; a `--mix` is
+refused. Then compare the operations, not the mixes.
 
 ## TSBS
 `--workload tsbs-devops` has the 15 queries of TSBS' use case "devops". PostgreSQL, TDengine, QuestDB and InfluxDB are
@@ -173,11 +173,10 @@ def _fills() -> str:
 
 def _operations() -> list[str]:
     """The operations, and the targets that are not asked."""
-    lines = ["## Operations", "| operation | answer | not asked of | with some parameters only |", "|---|---|---|---|"]
+    lines = ["## Operations", "| operation | answer | not asked of |", "|---|---|---|"]
     for name in OPERATIONS.names():
-        cells = {facts.name: _cell(facts, name) for facts in _asked()} if name != "write" else {}
-        no, part = (_names(f for f in _asked() if cells.get(f.name) == word) for word in ("no", "part"))
-        lines.append(f"| `{name}` | {operation_of(name).title or 'rows are written'} | {no} | {part} |")
+        no = _names(facts for facts in _asked() if name != "write" and all(_reasons(facts, name)))
+        lines.append(f"| `{name}` | {operation_of(name).title or 'rows are written'} | {no} |")
     return lines
 
 
@@ -202,7 +201,8 @@ def _parameters() -> list[str]:
     for (parameter, words), names in kinds.items():
         item = textwrap.fill(f"- `{parameter}`: {words}", width=120, subsequent_indent="  ")
         groups.setdefault(", ".join(_shortened(names)), []).append(item)
-    lines = ["## Parameters", "`range...`, `aggregate...`, `group_by_time...`: all with this begin, except `aggregate_tag`.", ""]
+    dots = "`range...`, `aggregate...`, `group_by_time...`: all with this begin, except `aggregate_tag`."
+    lines = ["## Parameters", dots, ""]
     for names, items in groups.items():
         lines += [textwrap.fill(f"{names}:", width=120), "", *items, ""]
     return lines[:-1]
@@ -217,11 +217,6 @@ def _shortened(names: Iterable[str]) -> list[str]:
             left[left.index(all_of_it[0])] = f"`{family}...`"
             left = [name for name in left if name not in all_of_it]
     return left
-
-
-def _cell(facts: Facts, name: str) -> str:
-    reasons = _reasons(facts, name)
-    return "yes" if not any(reasons) else "no" if all(reasons) else "part"
 
 
 def _reasons(facts: Facts, name: str) -> list[str]:
