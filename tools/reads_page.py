@@ -76,7 +76,7 @@ prepared disks, load the rows in each trial. A copy is a reflink on XFS and Btrf
 | `warm` | all files of the server were read |
 | `cold` | the server was just started, its files are not in the page cache; else the trial is `ABORTED` |
 
-`--vary cache=warm,cold` measures both. `--warmup 0` shows the first seconds of a cold server.
+`--vary cache=warm,cold` measures both.
 
 ## Answers
 The correct answers follow from the seed. Before the load, at least 20 answers of each operation are compared; during
