@@ -103,11 +103,10 @@ differ: 100 hosts, one day, values drawn evenly from 0 to 100, ranges that start
 data. The report has the published times beside yours.
 
 ## Bounds, orders and stretches without rows
-- A value that equals a bound is not returned. `bound = "9..11"` is drawn for each request; with `side = "between"` both
-  are bounds. `selectivity = "10%"` computes the bound; it needs `--values random`.
+- A value that equals a bound is not returned.
 - `step` and `span` must be multiples of `bucket` in VictoriaMetrics, Prometheus, IoTDB, KairosDB and OpenTSDB.
-- `fill` fills stretches of time without rows, which a `bucket` shorter than `step_ms` makes. It refuses `count` and
-  `count_distinct`, `rate` and `stddev_samp` except with `null`, and `linear` between whole numbers.
+- `fill` refuses `count` and `count_distinct`, `rate` and `stddev_samp` except with `null`, and `linear` between whole
+  numbers. These databases have it:
 
 FILLS
 
