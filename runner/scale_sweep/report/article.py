@@ -11,7 +11,6 @@ from scale_sweep.model import KnobColumn, KnobRole, StoredRun, VerdictKind
 from scale_sweep.report.columns import Column, published
 from scale_sweep.report.disk_range import disk_words, range_notes
 from scale_sweep.report.figures import (
-    MARK,
     OWN_MARK,
     at_level,
     axis_facts,
@@ -20,7 +19,7 @@ from scale_sweep.report.figures import (
     levels_of,
     measured_rate,
 )
-from scale_sweep.report.table import Table, marked, rate, rate_interval
+from scale_sweep.report.table import MARK, Table, marked, rate, rate_interval
 
 ARTICLE_HEADING = 'In the columns of the article "Testing TDengine\'s Vertical Scalability"'
 

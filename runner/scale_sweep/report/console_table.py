@@ -15,7 +15,6 @@ from scale_sweep.model.marks import SHORT
 from scale_sweep.report.columns import CONSOLE
 from scale_sweep.report.cpu_time import cpu_rate_cell
 from scale_sweep.report.figures import (
-    MARK,
     agreement_in,
     at_level,
     axis_facts,
@@ -28,7 +27,7 @@ from scale_sweep.report.figures import (
 )
 from scale_sweep.report.replicates import beside_verdicts
 from scale_sweep.report.run_facts import server_name, settings_words
-from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, without_empty
+from scale_sweep.report.table import ABSENT, MARK, Table, fixed, level_cell, marked, mean, without_empty
 
 _SHORT = f" ({SHORT})"
 _NOT_VALID = f"{MARK.strip()} no VALID trial at this level: mean of all its trials, and not the server's number"
@@ -72,7 +71,7 @@ def _row(run: StoredRun, level: float, *, with_words: bool) -> tuple[str, ...]:
     used = mean(r.measurement.server_cpu_cores for r in trials)
     here = [r for r in run.on_curve if r.trial.level == level]
     return (
-        format_number(level) + ("" if valid else MARK),
+        level_cell(level, valid),
         marked(rate, trials) if with_words else rate,
         speedup_words(point) if point and point.speedup is not None else ABSENT,
         f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,

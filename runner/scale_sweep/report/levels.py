@@ -12,7 +12,6 @@ from scale_sweep.base.units import format_number
 from scale_sweep.model import Measurement, StoredRun, TrialResult, VerdictKind, common_marks
 from scale_sweep.report.disk_range import disk_words, range_notes
 from scale_sweep.report.figures import (
-    MARK,
     OWN_MARK,
     at_level,
     axis_facts,
@@ -24,7 +23,7 @@ from scale_sweep.report.figures import (
     measured_words,
     shown_rates,
 )
-from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, rate, short, without_empty
+from scale_sweep.report.table import ABSENT, MARK, Table, fixed, marked, mean, rate, short, without_empty
 
 _DISK = "Disk MB/s"
 _NOTE = "means over the fitted trials; speedup and efficiency: relative to the first level"

@@ -17,7 +17,7 @@ from scale_sweep.report.headline import valid_words
 from scale_sweep.report.run_facts import starting_point
 from scale_sweep.report.subject_curves import curves_svg
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves, curves_rows, overlaps
-from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, rate, rate_interval, short
+from scale_sweep.report.table import ABSENT, MARK, Table, fixed, level_cell, marked, mean, rate, rate_interval, short
 
 _DURABLE = "Durable: counted to the end of the flush. "
 _COUNTED = "† no trial counts: mean over all, and not the server's number"
@@ -98,7 +98,7 @@ def _explained(words: Sequence[str]) -> str:
 
 
 def _level(p: SubjectPoint) -> str:
-    return format_number(p.level) + ("" if p.is_counted else " †")
+    return level_cell(p.level, p.is_counted)
 
 
 def _rates(p: SubjectPoint) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ def _cell(curve: SubjectCurve, name: str, level: float) -> str:
 
 def _median(point: SubjectPoint, name: str) -> str:
     median = mean(_response(result, name) for result in point.used)
-    return short(median) + ("" if point.is_counted or median is None else " †")
+    return short(median) + ("" if point.is_counted or median is None else MARK)
 
 
 def _response(result: TrialResult, name: str) -> float | None:

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from scale_sweep.base.units import part_of
+from scale_sweep.base.units import format_number, part_of
 from scale_sweep.model import CLAIM_S, STEP_S, StoredRun, TrialResult, VerdictKind, is_quick, marks
 
 ABSENT = "–"
+MARK = " †"  # of a level without a trial that counts
 _EXPONENT_BELOW = 1e-6  # fewer than three digits would be left of six decimals
 
 
@@ -96,6 +97,18 @@ def mean(values: Iterable[float | None]) -> float | None:
     """The mean of the measured values; None if none was measured."""
     numbers = [v for v in values if known(v) and v is not None]
     return sum(numbers) / len(numbers) if numbers else None
+
+
+def shown_trials(here: Sequence[TrialResult]) -> tuple[list[TrialResult], bool]:
+    """The trials whose means are shown of a level: those that count, and True; if none does, all, and False. Means of
+    the latter are marked: no ratio, no filled mark and no line comes from them."""
+    counted = [r for r in here if r.verdict.kind.is_fitted]
+    return (counted, True) if counted else (list(here), False)
+
+
+def level_cell(level: float, is_counted: bool) -> str:
+    """A level, marked if no trial of it counts."""
+    return format_number(level) + ("" if is_counted else MARK)
 
 
 def ordinal(number: int) -> str:
