@@ -65,7 +65,7 @@ def _rate(run: StoredRun, level: float, otherwise: str) -> str:
     low, high = (end * shown / point.rate_mean for end in (point.mean_low, point.mean_high))
     if rate(low) == rate(high):
         return otherwise
-    return marked(rate_interval(shown, low, high), at_level(run, level)[0])
+    return marked(rate_interval(shown, low, high), at_level(run, level)[0], field=fitted_rate(run).field)
 
 
 def article_table(run: StoredRun) -> Table:

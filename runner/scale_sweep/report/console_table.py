@@ -35,11 +35,11 @@ _NOT_VALID = f"{MARK.strip()} no VALID trial at this level: mean of all its tria
 
 def console_table(run: StoredRun) -> Table:
     """Level, rate, speedup, efficiency and verdicts, which are essential, and further columns before the verdicts."""
-    levels = levels_of(run)
-    is_common = len({_words(at_level(run, level)[0]) for level in levels}) == 1
+    levels, field = levels_of(run), fitted_rate(run).field
+    is_common = len({_words(at_level(run, level)[0], field) for level in levels}) == 1
     rows = [_row(run, level, with_words=not is_common) for level in levels]
     notes = [_NOT_VALID] if any(MARK in row[0] for row in rows) else []
-    if is_common and (words := _words(at_level(run, levels[0])[0])):
+    if is_common and (words := _words(at_level(run, levels[0])[0], field)):
         notes.append(f"All rates: {words}.")
     if all(_SHORT in row[-1] and "VALID" not in row[-1].replace(f"VALID{_SHORT}", "") for row in rows):
         rows = [(*row[:-1], row[-1].replace(_SHORT, "")) for row in rows]
@@ -59,8 +59,8 @@ def console_table(run: StoredRun) -> Table:
     )
 
 
-def _words(trials: Sequence[TrialResult]) -> str:
-    return ", ".join(dict.fromkeys(word for result in trials for word in marks(result)))
+def _words(trials: Sequence[TrialResult], field: str) -> str:
+    return ", ".join(dict.fromkeys(word for result in trials for word in marks(result, field)))
 
 
 def _row(run: StoredRun, level: float, *, with_words: bool) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ def _row(run: StoredRun, level: float, *, with_words: bool) -> tuple[str, ...]:
     here = [r for r in run.on_curve if r.trial.level == level]
     return (
         level_cell(level, valid),
-        marked(rate, trials) if with_words else rate,
+        marked(rate, trials, field=fitted_rate(run).field) if with_words else rate,
         speedup_words(point) if point and point.speedup is not None else ABSENT,
         f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
         f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",

@@ -72,7 +72,7 @@ def rates_table(run: StoredRun) -> Table:
     databases = curves(run)
     rows = [(curve.name, point) for curve in databases for point in curve.points]
     compared = (mixed,) if (mixed := mixes_words(run)) else overlaps(run, databases)
-    words = [shown.words for shown in shown_rates(run)]
+    words, field = [shown.words for shown in shown_rates(run)], shown_rates(run)[0].field
     headers = (
         axis_facts(run).name,
         "database",
@@ -85,7 +85,7 @@ def rates_table(run: StoredRun) -> Table:
     return Table(
         title="The rates side by side",
         headers=headers,
-        rows=tuple((_level(p), name, *_rates(p)) for name, p in sorted(rows, key=lambda row: row[1].level)),
+        rows=tuple((_level(p), name, *_rates(p, field)) for name, p in sorted(rows, key=lambda row: row[1].level)),
         words=(1, len(headers) - 1),
         notes=(_explained(words), *compared),
     )
@@ -101,9 +101,9 @@ def _level(p: SubjectPoint) -> str:
     return level_cell(p.level, p.is_counted)
 
 
-def _rates(p: SubjectPoint) -> tuple[str, ...]:
+def _rates(p: SubjectPoint, field: str) -> tuple[str, ...]:
     return (
-        marked(rate_interval(p.rates[0], p.low, p.high), p.used),
+        marked(rate_interval(p.rates[0], p.low, p.high), p.used, field=field),
         *map(rate, p.rates[1:]),
         f"{p.speedup:.2f}×" if p.speedup else ABSENT,
         short(p.response_ms_p50),
