@@ -149,7 +149,7 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
     keys, above = legend(
         [(_block(), "written by the disk"), (swatch("limit"), "ceiling of the disk (fio)")], width, 8, 14
     )
-    top = 1.12 * max(max(rate, own or 0.0) for *_, rate, own, _ in bars)
+    top = 1.12 * max(max(bar[3], bar[4] or 0.0) for bar in bars)
     groups = len({level for level, *_ in bars})
     frame = Frame(
         width=width,
