@@ -52,7 +52,11 @@ def test_a_server_that_dies_is_the_cause_and_its_last_words_say_why():
 
 @pytest.mark.parametrize(
     ("code", "words"),
-    [(-9, " by SIGKILL (sent by a person, or by the kernel without memory: dmesg): "), (-11, " by SIGSEGV: "), (1, " with code 1: ")],
+    [
+        (-9, " by SIGKILL (sent by a person, or by the kernel without memory: dmesg): "),
+        (-11, " by SIGSEGV: "),
+        (1, " with code 1: "),
+    ],
 )
 def test_how_a_server_ended_is_said(code, words):
     told = with_cause(CLOSED, Server(0, code=code), ORDER)

@@ -14,7 +14,9 @@ from scale_sweep.report.run_facts import method_facts
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.synthetic_run import synthetic_run
 
-TOLD = LoadProgram(name="taosBenchmark", version="3.3.0.0", command="taosBenchmark -f job.json", rows="ts, v:int; 9 tables")
+TOLD = LoadProgram(
+    name="taosBenchmark", version="3.3.0.0", command="taosBenchmark -f job.json", rows="ts, v:int; 9 tables"
+)
 
 
 def loaded(program: LoadProgram | None) -> StoredRun:

@@ -38,7 +38,8 @@ def on_disks(run: StoredRun) -> StoredRun:
     """The run as one of prepared disks, each with a ceiling."""
     disk = DiskFigures(write_mb_per_s=20.0, used_percent=95.0, share_percent=100.0)
     results = tuple(
-        replace(r, measurement=replace(r.measurement, disks={"d1": disk}, disk_ceiling_mb_per_s=21.0)) for r in run.results
+        replace(r, measurement=replace(r.measurement, disks={"d1": disk}, disk_ceiling_mb_per_s=21.0))
+        for r in run.results
     )
     prepared = replace(run.plan.sweep, disks=synthetic_sweep().disks or object())
     return replace(run, plan=replace(run.plan, sweep=prepared), results=results)
@@ -100,7 +101,7 @@ def test_operations_of_a_level_without_a_trial_that_counts_are_marked():
     drawn = response_curve(run, trials_by_level(run))
     assert "<polyline" not in drawn, "no line crosses the level between"
     assert (drawn.count('class="valid"'), drawn.count('class="ours"'), drawn.count('class="invalid"')) == (2, 1, 1)
-    assert "Hollow" in drawn and "Hollow" not in response_curve(run, trials_by_level(run)[:1])
+    assert "hollow" in drawn and "hollow" not in response_curve(run, trials_by_level(run)[:1])
 
 
 def test_reads_of_rejected_trials_have_no_ratio():

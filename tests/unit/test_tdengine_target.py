@@ -123,7 +123,11 @@ def test_the_genuine_tool_gets_the_same_work_and_its_password_in_a_file(tmp_path
     assert (job["thread_count"], job["password"]) == (4, "word")
     assert "word" not in " ".join(command.argv)
     program = command.program
-    assert (program.name, program.version, program.command) == ("taosBenchmark", "", "taosBenchmark -f taosBenchmark.json")
+    assert (program.name, program.version, program.command) == (
+        "taosBenchmark",
+        "",
+        "taosBenchmark -f taosBenchmark.json",
+    )
     assert "100 tables, 10,000 rows per request, insert mode stmt" in program.rows and "walk" not in program.rows
 
 

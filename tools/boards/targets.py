@@ -51,9 +51,7 @@ def mean(expr: str) -> str:
 
 RATE = mean(rate())
 PER_CORE = mean(f"{rate()} / on (trial) (max by (trial) ({cores('server')}) > 0)")
-MEDIAN, SLOW = (
-    mean(last("trial_response_time_seconds", f'{{run="$run",quantile="{q}"}}')) for q in ("0.5", "0.99")
-)
+MEDIAN, SLOW = (mean(last("trial_response_time_seconds", f'{{run="$run",quantile="{q}"}}')) for q in ("0.5", "0.99"))
 CLIENT = mean(f"1e6 * max by (trial) ({cores('generator')}) / on (trial) {rate()}")
 
 

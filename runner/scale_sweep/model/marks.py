@@ -26,8 +26,8 @@ def is_buffered(commits: int | None) -> bool:
 
 
 def marks(result: TrialResult, rate: str = "") -> tuple[str, ...]:
-    """The words, in order. None for a number without such a doubt, or for a trial without a window. rate: its field; one
-    to the end of the flush counts nothing that is only in buffers."""
+    """The words, in order. None for a number without such a doubt, or for a trial without a window. rate: its field;
+    one to the end of the flush counts nothing that is only in buffers."""
     if not result.measurement.window_s:
         return ()
     words = {

@@ -172,8 +172,8 @@ class TrialResult:
     """One row of points.csv, and the facts behind it.
 
     effective: the server's own report of its settings. server: its runtime's report (image, digest, user). method: the
-    number of the method that made the verdict (scale_sweep/judge/method.py). loaded_by: None for our load generator, and
-    if the load did not end.
+    number of the method that made the verdict (scale_sweep/judge/method.py). loaded_by: None for our load generator,
+    and if the load did not end.
     """
 
     trial: Trial

@@ -16,7 +16,9 @@ from scale_sweep.report.table import fixed, known
 def other_programs(run: StoredRun) -> tuple[LoadProgram, ...]:
     """The programs that made the loads and are not our load generator. One of which nothing is known has its name."""
     known = dict.fromkeys(r.loaded_by for r in run.results if r.loaded_by is not None)
-    return tuple(known or dict.fromkeys(LoadProgram(name=t.load.generator) for t in run.plan.trials if not t.load.is_ours))
+    return tuple(
+        known or dict.fromkeys(LoadProgram(name=t.load.generator) for t in run.plan.trials if not t.load.is_ours)
+    )
 
 
 def _program(program: LoadProgram) -> str:

@@ -48,6 +48,8 @@ def upper_quantile(run: StoredRun) -> str:
 
     def known_cells(quantile: str) -> int:
         levels = trials_by_level(run)
-        return sum(known(mean_of(trials, name, response(quantile))) for name in names_of(run) for _, trials, _ in levels)
+        return sum(
+            known(mean_of(trials, name, response(quantile))) for name in names_of(run) for _, trials, _ in levels
+        )
 
     return max(_UPPER, key=known_cells)  # of equals the first

@@ -65,7 +65,11 @@ def operations_table(run: StoredRun) -> Table:
 def quantiles_table(run: StoredRun) -> Table:
     """Response times by operation and level, every quantile."""
     rows = [
-        (name, level_cell(level, is_counted), *(short(mean_of(trials, name, response(q))) for q in ("mean", *QUANTILES)))
+        (
+            name,
+            level_cell(level, is_counted),
+            *(short(mean_of(trials, name, response(q))) for q in ("mean", *QUANTILES)),
+        )
         for name in names_of(run)
         for level, trials, is_counted in trials_by_level(run)
     ]

@@ -20,7 +20,19 @@ from scale_sweep.report.headline import Headline, headline_html, valid_words
 from scale_sweep.report.markup import escape, table_html
 from scale_sweep.report.section import Section, sections_html
 from scale_sweep.report.shell import shell
-from scale_sweep.report.svg import Frame, axes, clipped, counted_lines, drawing, legend, line, marker, rate_axes, swatch, x_levels
+from scale_sweep.report.svg import (
+    Frame,
+    axes,
+    clipped,
+    counted_lines,
+    drawing,
+    legend,
+    line,
+    marker,
+    rate_axes,
+    swatch,
+    x_levels,
+)
 from scale_sweep.report.table import ABSENT, Table, rate
 
 Sides = Sequence[tuple[str, Sequence[StoredRun]]]

@@ -174,5 +174,7 @@ def _notes(both: ReferenceComparison, reference: Reference, run: StoredRun) -> l
         notes.append(axis_facts(run).published_note)
     notes += range_notes(s.disk for s in both.ours.values())
     if any(not s.valid for s in both.ours.values()):
-        notes.append("† ours: no VALID trial at this level, so the numbers are not the server's, and there is no speedup")
+        notes.append(
+            "† ours: no VALID trial at this level, so the numbers are not the server's, and there is no speedup"
+        )
     return notes

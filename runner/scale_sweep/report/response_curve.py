@@ -55,8 +55,8 @@ def response_curve(run: StoredRun, levels: Sequence[Level]) -> str:
     keys, _ = legend([(swatch(css), name) for name, css, _, at_levels in scaled if at_levels], _WIDTH, 10, 14)
     label = f"throughput against response time over {axis_facts(run).name}"
     drawn = drawing(_WIDTH, _HEIGHT, label, inner + keys)
-    words = f"A point for each level, with its number of {axis_facts(run).name}; means over the fitted trials of the level."
-    words += " Hollow: none is fitted." if not all(is_counted for *_, is_counted in levels) else ""
+    hollow = "" if all(is_counted for *_, is_counted in levels) else " (hollow: none is fitted)"
+    words = f"A point for each level, with its number of {axis_facts(run).name}; means over its fitted trials{hollow}."
     return f'<figure style="max-width:{_WIDTH}px">{drawn}<figcaption>{escape(words)}</figcaption></figure>'
 
 
@@ -75,6 +75,8 @@ def _dots(run: StoredRun, frame: Frame, name: str, css: tuple[str, str], points:
     for level, (x, y), is_counted in points:
         where = axis_facts(run).count(format_number(level))
         title = f"<title>{escape(where)}: {name} {short(y)} ms</title>"
-        parts.append(f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="4" class="{css[not is_counted]}">{title}</circle>')
+        parts.append(
+            f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="4" class="{css[not is_counted]}">{title}</circle>'
+        )
         parts.append(text(frame.x(x) + 7, frame.y(y) - 6, format_number(level), "dim"))
     return "".join(parts)

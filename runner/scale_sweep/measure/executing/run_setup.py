@@ -11,7 +11,15 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from scale_sweep.base.units import format_cpus
-from scale_sweep.loadgen.ceiling import NONE_FOR_OTHERS, NONE_FOR_READS, CeilingKey, Means, ceiling_key, means_of, measure_ceiling
+from scale_sweep.loadgen.ceiling import (
+    NONE_FOR_OTHERS,
+    NONE_FOR_READS,
+    CeilingKey,
+    Means,
+    ceiling_key,
+    means_of,
+    measure_ceiling,
+)
 from scale_sweep.measure.trial.order import DataSet
 from scale_sweep.measure.trial.preload import remove
 from scale_sweep.model import Plan, Trial

@@ -236,7 +236,9 @@ class DockerServer:
 
     def exit_code(self) -> int | None:
         """The engine has 128 and the number of a signal."""
-        code = ended_state(self._container).get("ExitCode") if self._container is not None and not self.alive() else None
+        code = (
+            ended_state(self._container).get("ExitCode") if self._container is not None and not self.alive() else None
+        )
         return 128 - code if code is not None and code > 128 else code
 
     def facts(self) -> Mapping[str, str]:

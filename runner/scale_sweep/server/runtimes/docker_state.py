@@ -1,4 +1,4 @@
-"""What the engine says of a container: how it ended, and whether its ports are published. Refuses to change a container."""
+"""What the engine says of a container: how it ended, and whether its ports are published. Refuses to change it."""
 
 from __future__ import annotations
 
