@@ -30,10 +30,8 @@ def speedup_svg(run: StoredRun, both: ReferenceComparison, width: int = 520, hei
         ),
         clipped(frame, line(frame, [(0, 0), (frame.x_max, frame.x_max / base)], "ideal")),
     ]
-    rejected = {n: 0.0 for n in both.ours if n not in ours}
-    for css, side, gaps in (("published", theirs, {}), ("ours", ours, rejected)):
-        points = sorted((side | gaps).items())
-        parts.append(counted_lines(frame, [((n, v), n in side) for n, v in points], css))
+    for css, side, levels in (("published", theirs, both.published), ("ours", ours, both.ours)):
+        parts.append(counted_lines(frame, [((n, side.get(n, 0.0)), n in side) for n in sorted(levels)], css))
         parts += [_dot(frame.x(n), frame.y(v), css, f"{css}: {v:.2f} at {format_number(n)}") for n, v in side.items()]
     return drawing(width, frame.height, "Speedup, published and ours", "".join(parts), "small")
 

@@ -36,16 +36,17 @@ def command(trial: Trial, address: Address, database: str, table: str) -> Foreig
         raise TargetError(f"no taosBenchmark in {program.parent}", remedy=remedy)
     folder = client_folder(address.data_dir)
     job, data = _job(trial, address, database, table), trial.work.data
+    libraries = {"LD_LIBRARY_PATH": f"{address.home}/lib"}
     return ForeignCommand(
         program=LoadProgram(
             name=program.name,
-            version=version_of((str(program), "-V"), r"(\d+\.\d+\.\d+[.\d]*)"),
+            version=version_of((str(program), "-V"), r"(\d+\.\d+\.\d+[.\d]*)", environment=libraries),
             command=f"{program.name} -f taosBenchmark.json",
             rows=f"{', '.join(data.columns)}; {counted(data.tables, 'table')}, "
             f"{counted(data.rows_per_request, 'row')} per request, insert mode {METHODS[trial.subject.method]}",
         ),
         argv=(str(program), "-f", f"{folder}/taosBenchmark.json"),
-        env={"LD_LIBRARY_PATH": f"{address.home}/lib"},
+        env=libraries,
         files={f"{folder}/taosBenchmark.json": json.dumps(job, indent=1)},
         parse=parse,
     )
