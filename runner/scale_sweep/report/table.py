@@ -163,7 +163,7 @@ def _quick_searches(run: StoredRun) -> tuple[str, ...]:
 
 
 def _longer(run: StoredRun, least_s: float, joined: str) -> str:
-    """What makes windows or steps of this length, by what was given: --quick, rows, or a duration."""
+    """The way to windows or steps of this length, by what was given: --quick, rows, or a duration."""
     is_fixed_work = run.plan.sweep.load.rows is not None
     longer = f"with more rows, for windows of {least_s:g} s" if is_fixed_work else f"with --duration {least_s:g}s"
     return f"{f'without --quick {joined} ' if run.plan.sweep.is_quick else ''}{longer} or more"

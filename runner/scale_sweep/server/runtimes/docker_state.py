@@ -1,4 +1,4 @@
-"""What the engine says of a container: how it ended, and whether its ports are published. Refuses to change it."""
+"""The state of a container by its engine: how it ended, and whether its ports are published. Refuses to change it."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def refuse_unpublished(container: Any, ports: Iterable[int]) -> None:
     if lacking:
         raise ProvisionError(
             f"the published port {lacking[0]} of the container cannot be reached: the Docker Engine published none",
-            remedy="was dockerd started without a bridge (--bridge=none)? Start it with one, or use --runtime process",
+            remedy="was dockerd started with --bridge=none? Start it without that, or use --runtime process",
         )
