@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from scale_sweep.experiment.work import OPERATIONS
 from tools.boards.curve import AXIS, CHOSEN, RANGE, TARGETS, VARIANTS
-from tools.boards.over_levels import COUNTED, marked, over_n
+from tools.boards.over_levels import marked, over_n
 from tools.boards.panels import (
     BEGINS,
+    COUNTED,
     RUN,
     RUN_VARIABLE,
     SWEEP_VARIABLE,

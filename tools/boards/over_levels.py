@@ -8,14 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from scale_sweep.model import VerdictKind
 from scale_sweep.report.table import MARK
 from tools.boards.panels import About, Json, level_ticks, only_when_empty, override, panel, target
 
-# The verdict of a trial that counts, over the time range.
-COUNTED = 'last_over_time(scale_trial_verdict{{run="$run",verdict=~"{kinds}"}}[$__range])'.format(
-    kinds="|".join(kind.value for kind in VerdictKind if kind.is_fitted)
-)
 # A name has the same colour in all panels.
 BY_NAME = {"mode": "palette-classic-by-name"}
 

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from scale_sweep.model import VerdictKind
+
 Json = dict[str, Any]
+# The verdict of a trial that counts, over the time range.
+COUNTED = 'last_over_time(scale_trial_verdict{{run="$run",verdict=~"{kinds}"}}[$__range])'.format(
+    kinds="|".join(kind.value for kind in VerdictKind if kind.is_fitted)
+)
 SOURCE: Json = {"type": "prometheus", "uid": "scale-prometheus"}
 SCHEMA = 39
 BLUE, GREEN, ORANGE, RED, PURPLE, GREY = "#1f77b4", "#2ca02c", "#e08214", "#d62728", "#7b3294", "#8c8c8c"

@@ -7,8 +7,20 @@ in the report.
 from __future__ import annotations
 
 from tools.boards.curve import AXIS, RANGE
-from tools.boards.over_levels import COUNTED, marked, over_n
-from tools.boards.panels import RUN, RUN_VARIABLE, SWEEP_VARIABLE, UNIT, About, Json, dashboard, override, panel, target
+from tools.boards.over_levels import marked, over_n
+from tools.boards.panels import (
+    COUNTED,
+    RUN,
+    RUN_VARIABLE,
+    SWEEP_VARIABLE,
+    UNIT,
+    About,
+    Json,
+    dashboard,
+    override,
+    panel,
+    target,
+)
 
 # What a line is named after: the variant, without the word that says that targets are varied; without one the target.
 NAME = "of"
