@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tools.boards.panels import (
     BLUE,
-    COUNTED,
     GREEN,
     GREY,
     LIGHT_BLUE,
@@ -17,6 +16,7 @@ from tools.boards.panels import (
     About,
     Json,
     by_level,
+    counted,
     dashboard,
     fixed,
     limit,
@@ -79,15 +79,15 @@ def level_ratio(run: str) -> str:
     return f"{curve('speedup_ratio', run)} / {curve('efficiency_ratio', run)}"
 
 
-def trials(which: str, verdict: str = f"and on (trial) {COUNTED}") -> str:
-    """The lowest or the highest rate of a level's trials that count. verdict: chooses others."""
+def trials(which: str, verdict: str = "and") -> str:
+    """The lowest or the highest rate of a level's trials that count. verdict: "unless" chooses the others."""
     of = f'{{run="$run",{CHOSEN}}}{RANGE}'
     disks = f'last_over_time(scale_run_info{{run="$run",axis="disks"}}{RANGE})'
     # The curve of a load that reads is that of its requests, that of a disk sweep otherwise of the durable rate.
     return (
         f"{which} by (level) ((last_over_time(scale_trial_requests_per_second{of}) or on (trial) ("
         f"last_over_time(scale_trial_durable_rows_per_second{of}) and on (run) {disks} or "
-        f"last_over_time(scale_trial_rows_per_second{of}) unless on (run) {disks})) {verdict})"
+        f"last_over_time(scale_trial_rows_per_second{of}) unless on (run) {disks})) {verdict} on (trial) {counted(f',{CHOSEN}')})"
     )
 
 
@@ -109,7 +109,7 @@ def throughput() -> Json:
         target("D", trials("min"), table=True),
         target("E", rate("other"), table=True),
         target("F", fitted("other"), table=True),
-        target("G", trials("max", f"unless on (trial) {COUNTED}"), table=True),
+        target("G", trials("max", "unless"), table=True),
     ]
     small = {**POINTS, "custom__pointSize": 4, "color": fixed(GREY)}
     return by_level(

@@ -7,12 +7,12 @@ from tools.boards.curve import AXIS, CHOSEN, RANGE, TARGETS, VARIANTS
 from tools.boards.over_levels import marked, over_n
 from tools.boards.panels import (
     BEGINS,
-    COUNTED,
     RUN,
     RUN_VARIABLE,
     SWEEP_VARIABLE,
     About,
     Json,
+    counted,
     dashboard,
     fixed,
     lines,
@@ -73,8 +73,8 @@ def response(place: tuple[int, int, int, int]) -> Json:
 def of_trials(metric: str, more: str = "") -> str:
     """By operation and level: the mean over the trials that count; without any, over all that ended, marked."""
     values = f'last_over_time(scale_trial_operation_{metric}{{run="$run",{CHOSEN}{more}}}{RANGE})'
-    counted, every = (f"avg by (operation, level) ({of})" for of in (f"{values} and on (trial) {COUNTED}", values))
-    return marked(counted, every, "operation")
+    here, every = (f"avg by (operation, level) ({of})" for of in (f"{values} and on (trial) {counted()}", values))
+    return marked(here, every, "operation")
 
 
 def median(place: tuple[int, int, int, int]) -> Json:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from tools.boards.curve import AXIS, RANGE
 from tools.boards.over_levels import marked, over_n
 from tools.boards.panels import (
-    COUNTED,
     RUN,
     RUN_VARIABLE,
     SWEEP_VARIABLE,
     UNIT,
     About,
     Json,
+    counted,
     dashboard,
     override,
     panel,
@@ -58,7 +58,7 @@ def cores(side: str) -> str:
 def mean(expr: str) -> str:
     """The mean of a level's trials that count; without any, of all its trials, marked."""
     values = of_trials(expr)
-    return marked(named(f"({values} and on (trial) {COUNTED})", "avg"), named(values, "avg"), NAME)
+    return marked(named(f"({values} and on (trial) {counted()})", "avg"), named(values, "avg"), NAME)
 
 
 RATE = mean(rate())
