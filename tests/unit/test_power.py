@@ -109,18 +109,19 @@ def test_what_cannot_be_said_is_not_said():
     )
 
 
-def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_path):
+def test_the_noise_is_that_of_the_newest_run_of_target_axis_and_rate_on_this_machine(tmp_path):
     host = make_host()
 
-    def run(name, target="postgres", noise=4.5, hostname="h", objective=None):
+    def run(name, target="postgres", noise=4.5, hostname="h", axis="cores", rate="rows_per_s"):
         path = tmp_path / name
         path.mkdir()
-        sweep = {"target": target, "load": {"objective": objective}}
+        sweep = {"target": target, "axis": axis}
         about = {"schema": SCHEMA, "host": {"hostname": hostname, "cpu_model": ""}, "sweep": sweep}
         (path / "manifest.json").write_text(json.dumps(about))
-        (path / "fit.json").write_text(json.dumps({"schema": SCHEMA, "noise_percent": noise}))
+        (path / "fit.json").write_text(json.dumps({"schema": SCHEMA, "noise_percent": noise, "rate": rate}))
 
-    assert assumed_noise(tmp_path, host, "postgres") == GUESS
+    kind = ("postgres", "cores", "rows_per_s")
+    assert assumed_noise(tmp_path, host, *kind) == GUESS
     run("20260101-old", noise=9.0)
     run("20260102-new")
     run("20260103-other-target", target="null", noise=1.0)
@@ -128,12 +129,16 @@ def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_p
     run("20260105-one-replicate", noise=None)
     (tmp_path / "20260106-broken").mkdir()
     (tmp_path / "20260106-broken" / "manifest.json").write_text("{")
-    assert assumed_noise(tmp_path, host, "postgres") == AssumedNoise(percent=4.5, source="that of 20260102-new")
-    assert assumed_noise(tmp_path, replace(host, cpu_model="another"), "postgres") == GUESS
-    assert assumed_noise(tmp_path, host, "postgres", searches=True) == GUESS
-    run("20260107-search", noise=8.0, objective={"clauses": []})
-    assert assumed_noise(tmp_path, host, "postgres", searches=True).percent == 8.0
-    assert assumed_noise(tmp_path, host, "postgres").percent == 4.5
+    run("20260107-disks", noise=1.1, axis="disks", rate="durable_rows_per_s")
+    run("20260108-clients", noise=1.2, axis="clients")
+    assert assumed_noise(tmp_path, host, *kind) == AssumedNoise(percent=4.5, source="that of 20260102-new")
+    assert assumed_noise(tmp_path, replace(host, cpu_model="another"), *kind) == GUESS
+    assert assumed_noise(tmp_path, host, "postgres", "disks", "durable_rows_per_s").percent == 1.1
+    searched = ("postgres", "cores", "capacity_per_s")
+    assert assumed_noise(tmp_path, host, *searched) == GUESS
+    run("20260109-search", noise=8.0, rate="capacity_per_s")
+    assert assumed_noise(tmp_path, host, *searched).percent == 8.0
+    assert assumed_noise(tmp_path, host, *kind).percent == 4.5
 
 
 def test_a_plan_that_sees_nothing_says_so():

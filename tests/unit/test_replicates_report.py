@@ -157,13 +157,14 @@ def test_the_parts_of_earlier_runs_are_read_from_their_fits(tmp_path):
         (path / "fit.json").write_text(about)
         schema = about.partition('"schema": ')[2].partition(",")[0]
         (path / "manifest.json").write_text(
-            f'{{"schema": {schema}, "host": {{"hostname": "h", "cpu_model": ""}}, "sweep": {{"target": "postgres"}}}}'
+            f'{{"schema": {schema}, "host": {{"hostname": "h", "cpu_model": ""}}, '
+            '"sweep": {"target": "postgres", "axis": "cores"}}'
         )
-    noise = assumed_noise(tmp_path, host, "postgres")
+    noise = assumed_noise(tmp_path, host, "postgres", "cores", run.fit.rate)
     assert noise.source == "that of 20260102-run"
     assert noise.parts.trials == 2 * run.fit.noise_parts.trials
     assert noise.parts.percent == pytest.approx(run.fit.noise_parts.percent)
-    assert assumed_noise(tmp_path, host, "null") == GUESS
+    assert assumed_noise(tmp_path, host, "null", "cores", run.fit.rate) == GUESS
 
 
 def test_the_comparison_of_sessions_names_the_largest_part_of_their_noise():

@@ -10,7 +10,7 @@ from dataclasses import replace
 from scale_sweep.base.units import format_number, format_rate
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import FitReport, StoredRun, TrialResult, VerdictKind, counted_verdicts
-from scale_sweep.report.table import ABSENT, Table, mean, rate, short
+from scale_sweep.report.table import ABSENT, Table, level_cell, mean, rate, short, shown_trials
 
 PERCENTILES = ("p50", "p95", "p99", "p99.9", "max")
 LATE = "Late p99 (ms)"
@@ -64,9 +64,7 @@ def with_answer(fit: FitReport, run: StoredRun) -> FitReport:
 
 
 def _trials(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
-    here = [r for r in run.on_curve if r.trial.level == level]
-    met = [r for r in here if r.verdict.kind.is_fitted]
-    return (met, True) if met else (here, False)
+    return shown_trials([r for r in run.on_curve if r.trial.level == level])
 
 
 def _without(trials: list[TrialResult]) -> str:
@@ -82,7 +80,7 @@ def _row(run: StoredRun, level: float) -> tuple[str, ...]:
         for field in (name.replace(".", "") for name in PERCENTILES)
     )
     return (
-        format_number(level) + ("" if is_met else " †"),
+        level_cell(level, is_met),
         rate(run.plan.sweep.load.rate),
         rate(mean(r.achieved_per_s for r in trials)),
         *times,
