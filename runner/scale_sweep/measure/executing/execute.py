@@ -135,7 +135,6 @@ def execute(execution: Execution, writer: RunWriter, sinks: Sequence[Sink], say:
     Raises errors that end the run; what was measured before them is stored.
     """
     plan, program = execution.plan, loadgen_path()
-    say("measuring the load generator's own ceiling (same requests, same CPUs, no server)")
     place = execution.place
     ceilings = Ceilings(program, execution.client_homes, place.ceiling)
     ceilings.measure(plan.trials)
