@@ -66,9 +66,8 @@ def test_how_a_server_ended_is_said(code, words):
 def test_a_published_port_that_the_engine_has_not_is_named():
     ports = {"6030/tcp": [{"HostIp": "127.0.0.1", "HostPort": "6030"}]}
     for found in (None, {}, {"6030/tcp": None}):
-        with pytest.raises(ProvisionError, match="port 6030 .* cannot be reached") as refused:
+        with pytest.raises(ProvisionError, match="port 6030 .* cannot be reached: .*--bridge=none"):
             refuse_unpublished(SimpleNamespace(attrs={"NetworkSettings": {"Ports": found}}), (6030,))
-        assert "--bridge=none" in refused.value.remedy
     refuse_unpublished(SimpleNamespace(attrs={"NetworkSettings": {"Ports": ports}}), (6030,))
 
 

@@ -1,4 +1,4 @@
-"""The state of a container by its engine: how it ended, and whether its ports are published. Refuses to change it."""
+"""The state of a container by its engine: how it ended, whether its ports are published. Refuses to change it."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def refuse_unpublished(container: Any, ports: Iterable[int]) -> None:
     lacking = [port for port in ports if not published.get(f"{port}/tcp")]
     if lacking:
         raise ProvisionError(
-            f"the published port {lacking[0]} of the container cannot be reached: the Docker Engine published none",
-            remedy="was dockerd started with --bridge=none? Start it without that, or use --runtime process",
+            f"the published port {lacking[0]} of the container cannot be reached: the Docker Engine published none; "
+            "was dockerd started with --bridge=none?",
+            remedy="start dockerd without that, or use --runtime process",
         )
