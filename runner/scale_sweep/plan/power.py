@@ -186,8 +186,9 @@ def power_sentence(plan: Plan, power: Power) -> str:
         return "One replicate does not show the noise: no difference can be tested"
     if plan.sweep.load.objective is not None and power.noise.is_guess:
         return "Expected precision: not known; the interval of each capacity follows from its steps"
+    level = percent_words(round(power.level_percent) if power.level_percent >= 1 else power.level_percent)
     seen = "" if power.smallest_percent is None else f"; {_unseen(power.smallest_percent)}"
-    return f"Expected precision: about {percent_words(power.level_percent)} a level{seen} {premise}"
+    return f"Expected precision: about {level} a level{seen} {premise}"
 
 
 def power_details(plan: Plan, power: Power) -> tuple[str, ...]:

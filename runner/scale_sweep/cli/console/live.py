@@ -6,6 +6,7 @@ the time left. Computes nothing itself: rates and progress come from `live`.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 
@@ -38,6 +39,7 @@ LINE_MAX = 700  # characters of a line that stays: a stored run may have a reaso
 # Lines of the view besides the plan, the operations of a mix and the disks: the heading, "points more", the words of
 # every rate, the running trial, the cursor.
 OTHER_LINES = 9
+_SAID_BEFORE = re.compile(r"^the server used [^:]*: ")  # in the line of a trial
 BAR_MIN, BAR_MAX, GAP = 5, 30, 2
 _STYLES = {
     VerdictKind.VALID: "green",
@@ -115,8 +117,8 @@ def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]
     per_cpu_s = rate_per_cpu_s(result)
     each = f" ({format_rate(per_cpu_s)} a CPU-second)" if per_cpu_s is not None else ""
     cores = "–" if m.server_cpu_cores is None else f"{m.server_cpu_cores:.2f}"
-    is_told = kind in (VerdictKind.VALID, VerdictKind.RESOURCE_NOT_SATURATED)  # by the cores that the server used
-    reason = "" if is_told or not result.verdict.reasons else f": {result.verdict.reasons[0]}"
+    has_reason = kind is not VerdictKind.VALID and result.verdict.reasons
+    reason = f": {_SAID_BEFORE.sub('', result.verdict.reasons[0])}" if has_reason else ""
     reason += " (with twice the connections)" if result.trial.role == "check" else ""
     name = f"{head}{result.trial.trial_id}"
     line = (
