@@ -27,7 +27,7 @@ from scale_sweep.analysis.fit.summaries import Noise
 DOUBT_P = 0.4  # a misfit this likely by chance is still taken for one: missing it costs more than a wider interval
 _REJECTED_P = 0.05
 _TAIL_LEVELS_MIN = 3
-_TURN = 0.3  # of the difference between the slopes of the lower and the upper half
+_TURN = 0.2  # of the difference between the slopes of the lower and the upper half
 _NORMAL = 1.9600  # the quantile of 97.5 %
 _TAIL_MODELS: tuple[ModelName, ...] = ("affine", "power", "amdahl")
 
@@ -60,8 +60,8 @@ def wider_curves(
     lines, powers and Amdahl of the upper half and of the last three levels. Else curves of the upper half: a line if
     the replicates do not reject it, for curves that bend once; and Amdahl if AICc rejects it for all levels, for curves
     that bend more sharply than Amdahl and less than a knee. Neither is needed where a known break explains the bend.
-    Always lines that bend away from the chosen curve, by what the measured slopes differ. If the rate falls, only the
-    line through the last three levels, and a power from the peak on, for a fall that ends; that needs replicates,
+    Always lines that bend away from the chosen curve, by what the measured slopes differ. If the rate falls, only a
+    line that is steeper than that of the last three levels, and a power from the peak on, for a fall that ends; that needs replicates,
     because three rows know nothing of its error.
     """
     if not choice.model:
@@ -98,10 +98,11 @@ def _falling_tail(rows: Rows, samples: int) -> list[Candidate]:
 
 
 def _line_of_last(chosen: Candidate, rows: Rows) -> Candidate:
-    """The line through the last three levels, without an error: a fall may go on as steeply."""
+    """From the last level on, a steeper line than that of the last three levels: a fall may go on, and grow."""
     last = slice(-_TAIL_LEVELS_MIN, None)
     slope, start = np.polyfit(rows.distinct[last], rows.means[last], 1, w=np.sqrt(rows.weights[last]))
-    return _lines(chosen, 0.0, np.array([start]), np.array([slope]))
+    at = float(rows.distinct[-1])
+    return _lines(chosen, at, np.array([start + slope * at]), np.array([slope - _turn(rows)]))
 
 
 def _bends_on(chosen: Candidate, rows: Rows) -> list[Candidate]:
