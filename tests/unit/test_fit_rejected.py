@@ -103,7 +103,7 @@ def test_a_speedup_in_doubt_is_not_in_the_heading():
     run = replace(run, results=(*run.results, *lost), fit=None)
     assert title_of(run, fit_of(run)).endswith(" 1 → 2 cores, in doubt")
     words = " ".join(documents(run).pages.values())
-    assert "speedup 1 → 2, in doubt" in words and "all 8 trials" not in words
+    assert "speedup 1 → 2, in doubt" in words and "all 8 trials give" not in words
 
 
 def test_a_level_that_lost_less_than_a_third_is_not_doubted():

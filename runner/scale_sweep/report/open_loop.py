@@ -22,9 +22,9 @@ NEAR_PERCENT, NEAR_RATIO = 75.0, 4.0  # from bench/method_p99.py
 NO_INTERVAL = "no interval near saturation"
 
 _INTERVAL = (
-    "In parentheses: the 95 % interval of p99 by the trials of the level; none of one trial, of short windows, and "
-    f"near saturation (the server used {NEAR_PERCENT:g} % of its cores or more, or the median response time is "
-    f"{NEAR_RATIO:g} times the median service time or more)"
+    "In parentheses: the 95 % interval of p99 by the trials of the level. One trial, short windows and trials near "
+    f"saturation have no interval. Near saturation: {NEAR_PERCENT:g} % of the server's cores used or more, or a median "
+    f"response time of {NEAR_RATIO:g} times the median service time or more"
 )
 
 

@@ -49,8 +49,8 @@ def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain
         disagreements += _text(folder, OPERATIONS, operations_text(run.results))
     figures = sum(map(len, csv.reader(io.StringIO(points))))
     if not run.results:
-        found = tuple(disagreements)
-        return DerivedCheck(figures=figures, disagreements=found, other_method=OtherMethod(), notes=notes)
+        wrong = tuple(disagreements)
+        return DerivedCheck(figures=figures, disagreements=wrong, other_method=OtherMethod(), notes=notes)
     made = _documents(folder, run)
     if _reported_by(run) == method.METHOD:
         figures += made.figures
@@ -58,8 +58,8 @@ def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain
     else:
         differing = made.missing
         other = OtherMethod(compared=made.compared, differ=len({d.file for d in made.differing}))
-    found = (*disagreements, *differing)
-    return DerivedCheck(figures=figures, disagreements=found, other_method=other, notes=notes)
+    wrong = (*disagreements, *differing)
+    return DerivedCheck(figures=figures, disagreements=wrong, other_method=other, notes=notes)
 
 
 def _reported_by(run: StoredRun) -> object:

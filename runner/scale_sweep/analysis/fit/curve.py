@@ -249,7 +249,8 @@ def _figures(known: beyond.Known) -> tuple[Estimate | None, Estimate | None, Est
         )
     )
     ends = (above is None or peak or knee) and (known.falls or chosen.model != "usl")
-    return peak, knee, derived.maximum(chosen, known.plausible) if ends else None, at_90
+    others = [*known.plausible, *(c for c in known.wider if c.model == "usl")]
+    return peak, knee, derived.maximum(chosen, others) if ends else None, at_90
 
 
 def _beside(data: Usable, terms: Terms, rate: str, breaks: tuple[KnownBreak, ...]) -> FitBeside | None:

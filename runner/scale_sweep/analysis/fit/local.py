@@ -61,8 +61,8 @@ def wider_curves(
     the replicates do not reject it, for curves that bend once; and Amdahl if AICc rejects it for all levels, for curves
     that bend more sharply than Amdahl and less than a knee. Neither is needed where a known break explains the bend.
     Always lines that bend away from the chosen curve, by what the measured slopes differ. If the rate falls, only a
-    line that is steeper than that of the last three levels, and a power from the peak on, for a fall that ends; that needs replicates,
-    because three rows know nothing of its error.
+    line that is steeper than that of the last three levels, and a power from the peak on, for a fall that ends. The
+    power needs replicates, because three rows know nothing of its error.
     """
     if not choice.model:
         return []

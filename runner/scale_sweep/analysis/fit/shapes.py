@@ -76,10 +76,11 @@ def falls(rows: Rows) -> bool:
 def falls_row_by_row(rows: Rows) -> bool:
     """Whether, with one row a level, every rate after the maximum is below the one before: three rates or more, by 5 %
     in all."""
-    top = int(rows.means.argmax())
-    after = rows.means[top:]
-    is_fall = len(after) > ROWS_OF_A_FALL and bool(np.all(np.diff(after) < 0))
-    return is_fall and len(rows.rates) == len(rows.distinct) and bool(after[-1] <= (1 - FALL_OF_ROWS) * after[0])
+    if len(rows.rates) != len(rows.distinct) or len(rows.rates) <= ROWS_OF_A_FALL:
+        return False
+    after = rows.means[rows.means.argmax() :]
+    is_deep = len(after) > ROWS_OF_A_FALL and after[-1] <= (1 - FALL_OF_ROWS) * after[0]
+    return bool(is_deep and np.all(np.diff(after) < 0))
 
 
 def bends(rows: Rows) -> bool:
