@@ -27,7 +27,7 @@ from scale_sweep.analysis.fit.summaries import Noise
 DOUBT_P = 0.4  # a misfit this likely by chance is still taken for one: missing it costs more than a wider interval
 _REJECTED_P = 0.05
 _TAIL_LEVELS_MIN = 3
-_TURN = 0.2  # of the difference between the slopes of the lower and the upper half
+_TURN = 0.25  # of the difference between the slopes of the lower and the upper half
 _NORMAL = 1.9600  # the quantile of 97.5 %
 _TAIL_MODELS: tuple[ModelName, ...] = ("affine", "power", "amdahl")
 
