@@ -195,3 +195,8 @@ class TrialResult:
         if self.trial.load.searches:
             return m.capacity_per_s
         return m.requests_per_s if self.trial.work.counts_requests else m.rows_per_s
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether a curve is fitted to it. A rate that was offered makes no curve."""
+        return self.trial.role == "point" and self.verdict.kind.is_fitted and not self.trial.load.rate
