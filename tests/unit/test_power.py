@@ -147,6 +147,8 @@ def test_a_search_has_the_noise_of_earlier_searches_or_none():
     plan = replace(
         plan, sweep=replace(plan.sweep, load=replace(plan.sweep.load, objective=parse_objective("p99 < 9ms")))
     )
+    short = replace(plan, sweep=replace(plan.sweep, load=replace(plan.sweep.load, duration_s=5.0)))
+    assert power_sentence(*both(short, GUESS)) == "steps under 10 s make no capacity: no difference can be tested"
     assert power_sentence(*both(plan, GUESS)).startswith("standard deviation of a capacity: not known")
     known = AssumedNoise(percent=5.0, source="that of a search")
     assert power_sentence(*both(plan, known)).startswith("standard deviation of one trial: 5.0 % (that of a search)")

@@ -143,7 +143,8 @@ def _quick_searches(run: StoredRun) -> tuple[str, ...]:
     words = (
         f"quick: steps of {' and '.join(f'{s:g}' for s in lengths)} s (under {STEP_S:g} s) in "
         f"{part_of(len(quick), len(searched), 'trial')}; few requests are in a step, and a slow period of the server "
-        f"is in few steps. To publish a capacity, measure again without --quick or with --duration {STEP_S:g}s or more"
+        f"is in few steps, so these are no capacities. Measure again without --quick or with --duration {STEP_S:g}s or "
+        "more"
     )
     return (words,)
 

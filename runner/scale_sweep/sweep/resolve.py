@@ -170,6 +170,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         trace_every=v["load.trace"] or 0,
         trace_max=v["load.trace_max"],
     )
+    load = with_objective(load, v, texts.origin)
     return Sweep(
         name=name,
         question=str(texts.text.get("question", _question(swept, work, v["load.slo"]))),
@@ -186,7 +187,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         method=v["load.method"] or "",
         work=work,
         workload=v["workload.name"] if texts.origin["workload.name"] != "default" else "",
-        load=with_objective(load, v, texts.origin),
+        load=load,
         knobs=_knobs(v),
         settings=v["target.settings"],
         vary=({"target": targets} if len(targets) > 1 else {}) | v["vary"],
@@ -199,6 +200,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         need=v["report.need"] or (),
         tags=v["tags"],
         origin=dict(texts.origin),
+        confirms=v["method.confirm"] == "on" and load.searches and load.is_long(0.0),
         **_method(values, len(v[swept.key])),
         **swept.fields(values),
     )
@@ -235,5 +237,4 @@ def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
         "profile": bool(v["method.profile"]),
         "equal_durability": bool(v["method.equal_durability"]),
         "connections_check": v["method.connections_check"] == "on" and v["load.slo"] is None,
-        "confirms": v["method.confirm"] == "on" and v["load.slo"] is not None,
     }
