@@ -60,11 +60,13 @@ class Queue:
 @dataclass(frozen=True, kw_only=True)
 class Truth:
     """What a search sees. noise: of the speed of each step, as a standard deviation. drift: by how much the servers
-    become slower over the search. pause_s: mean time between two bursts of neighbours; 0: there are none."""
+    become slower over the search. pause_s: mean time between two bursts of neighbours; 0: there are none. waiting:
+    requests that are due when a step begins, after which its warm-up is longer."""
 
     noise: float = 0.0
     drift: float = 0.0
     pause_s: float = 0.0
+    waiting: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,21 +142,14 @@ TRUTHS = (Truth(), Truth(noise=0.03), Truth(noise=0.03, drift=0.05), Truth(noise
 
 
 def step(
-    queue: Queue,
-    rate: float,
-    seconds: float,
-    truth: Truth,
-    at: float,
-    chance: np.random.Generator,
-    speed: Speed | None,
-    waiting: int = 0,
+    queue: Queue, rate: float, seconds: float, truth: Truth, at: float, chance: np.random.Generator, speed: Speed | None
 ) -> float | None:
     """ln(p99 / limit) of one step; None if the rate was over capacity. at: from 0 for the first step of a search to 1
-    for the last. speed: None without neighbours. waiting: requests at the begin, which a longer warm-up follows."""
-    warmup_s = BEHIND_WARMUP_S if waiting else WARMUP_S
+    for the last. speed: None without neighbours."""
+    warmup_s = BEHIND_WARMUP_S if truth.waiting else WARMUP_S
     length = seconds + warmup_s
-    gaps = chance.exponential(1 / rate, int(rate * length * 1.2) + 100 + waiting)
-    gaps[:waiting] = 0
+    gaps = chance.exponential(1 / rate, int(rate * length * 1.2) + 100 + truth.waiting)
+    gaps[: truth.waiting] = 0
     arrivals = np.cumsum(gaps)
     arrivals = arrivals[arrivals < length]
     slower = math.exp(truth.noise * chance.standard_normal() + truth.drift * (at - 0.5))

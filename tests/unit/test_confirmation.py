@@ -41,7 +41,7 @@ def test_each_level_is_confirmed_until_a_rate_holds_and_the_next_does_not(run_co
         (step,) = at.measurement.steps
         assert step.rate == at.trial.load.rate and step.response_ms["p99"] == pytest.approx(LIMIT_MS, rel=0.2)
         windows = windows_of(results)[level, ""]
-        held, failed = (max((w.rate for w in windows if w.holds is holds)) for holds in (True, False))
+        held, failed = (max(w.rate for w in windows if w.holds is holds) for holds in (True, False))
         assert failed / held == pytest.approx(1.05)
 
 

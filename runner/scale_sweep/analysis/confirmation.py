@@ -10,7 +10,7 @@ for a connection: the bottleneck is CONNECTIONS. Refuses a capacity of which no 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.analysis.confidence import student
@@ -174,20 +174,20 @@ def with_confirmations(plan: Plan, results: Sequence[TrialResult]) -> tuple[Tria
     )
 
 
-def _updated(result: TrialResult, found: Confirmed) -> TrialResult:
+def _updated(result: TrialResult, confirmation: Confirmed) -> TrialResult:
     m, verdict = result.measurement, result.verdict
-    ends = Capacity(rate=found.rate, low=m.capacity_low_per_s, high=m.capacity_high_per_s, probes=0)
-    after = confirmed(ends, found.windows)
-    rate = m.capacity_per_s * after.rate / found.rate if m.capacity_per_s and after.rate is not None else None
+    ends = Capacity(rate=confirmation.rate, low=m.capacity_low_per_s, high=m.capacity_high_per_s, probes=0)
+    after = confirmed(ends, confirmation.windows)
+    rate = m.capacity_per_s * after.rate / confirmation.rate if m.capacity_per_s and after.rate is not None else None
     measured = replace(m, capacity_per_s=rate, capacity_low_per_s=after.low, capacity_high_per_s=after.high)
-    added = (*([f"no capacity: {after.why}"] if after.rate is None else []), *found.sentences)
+    added = (*([f"no capacity: {after.why}"] if after.rate is None else []), *confirmation.sentences)
     kept = tuple(reason for reason in verdict.reasons if reason not in added)
     if after.rate is None:
         kind = VerdictKind.UNSTEADY
         return replace(result, measurement=measured, verdict=replace(verdict, kind=kind, reasons=(*added, *kept)))
     judged = replace(verdict, reasons=(*kept, *added))
-    if found.lacks_connections:
-        judged = replace(judged, bottleneck=_lacking(verdict.bottleneck, found.sentences[-1]))
+    if confirmation.lacks_connections:
+        judged = replace(judged, bottleneck=_lacking(verdict.bottleneck, confirmation.sentences[-1]))
     return replace(result, measurement=measured, verdict=judged)
 
 

@@ -60,7 +60,7 @@ def held_and_failed(tried: Sequence[Tried]) -> tuple[float | None, float | None]
 
 
 def held_words(tried: Sequence[Tried], unit: str, seconds: float) -> str:
-    """What steps of these seconds show, which are too short for a capacity."""
+    """The answer of steps of these seconds, which are too short for a capacity."""
     held, failed = held_and_failed(tried)
     words = f"{format_rate(held)} {unit} held for {seconds:g} s" if held is not None else f"none held for {seconds:g} s"
     return words + (f", {format_rate(failed)} did not" if failed is not None else "")

@@ -45,7 +45,7 @@ def capacity_table(run: StoredRun) -> Table:
 
 
 def with_held(fit: FitReport, run: StoredRun) -> FitReport:
-    """The fit with a sentence on the rates that held for a short step, if no trial has a capacity. They are no curve."""
+    """The fit with the rates that held for a short step, if no trial has a capacity: they are no curve."""
     short = [r for r in run.results if r.trial.load.searches and is_quick(r) and r.measurement.steps]
     objective, axis = run.plan.sweep.load.objective, load_axis(run.plan.sweep.axis)
     if objective is None or not short or fit.points:

@@ -61,7 +61,7 @@ def resolve_sweep(what: str, flags: Mapping[str, str | list[str]], host: Host | 
         raise UsageError("\n".join(mistakes))
     sweep = _build(what, swept, texts, values, work)
     _refuse_too_many(swept, sweep)
-    return sweep
+    return replace(sweep, confirms=sweep.confirms and sweep.load.is_long(0.0))
 
 
 def _refuse_too_many(swept: Axis, sweep: Sweep) -> None:
@@ -170,7 +170,6 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         trace_every=v["load.trace"] or 0,
         trace_max=v["load.trace_max"],
     )
-    load = with_objective(load, v, texts.origin)
     return Sweep(
         name=name,
         question=str(texts.text.get("question", _question(swept, work, v["load.slo"]))),
@@ -187,7 +186,7 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         method=v["load.method"] or "",
         work=work,
         workload=v["workload.name"] if texts.origin["workload.name"] != "default" else "",
-        load=load,
+        load=with_objective(load, v, texts.origin),
         knobs=_knobs(v),
         settings=v["target.settings"],
         vary=({"target": targets} if len(targets) > 1 else {}) | v["vary"],
@@ -200,7 +199,6 @@ def _build(what: str, swept: Axis, texts: Texts, values: Mapping[str, Any], work
         need=v["report.need"] or (),
         tags=v["tags"],
         origin=dict(texts.origin),
-        confirms=v["method.confirm"] == "on" and load.searches and load.is_long(0.0),
         **_method(values, len(v[swept.key])),
         **swept.fields(values),
     )
@@ -237,4 +235,5 @@ def _method(v: Mapping[str, Any], levels: int) -> dict[str, Any]:
         "profile": bool(v["method.profile"]),
         "equal_durability": bool(v["method.equal_durability"]),
         "connections_check": v["method.connections_check"] == "on" and v["load.slo"] is None,
+        "confirms": v["method.confirm"] == "on" and v["load.slo"] is not None,
     }

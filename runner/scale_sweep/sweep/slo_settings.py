@@ -19,7 +19,7 @@ SLO = setting(
     "",
     "Find the highest offered rate at each level that holds these limits of response times: 'p99 < 20ms', or 'p99 < "
     "20ms, p999 < 100ms, errors < 0.1%', or of one operation 'range.p99 < 50ms'. Each trial searches it in 14 steps of "
-    "--duration (default 10s). Steps under 10s (--quick: 5s) say only which rates held for so long.",
+    "--duration (default 10s). Steps under 10s (--quick: 5s) only show which rates held for so long.",
     "LIMITS",
 )
 
@@ -28,8 +28,9 @@ CONFIRM = setting(
     "--confirm",
     readers.OneOf("on", "off"),
     "on",
-    "With --slo and steps of 10s or more: after the searches of a level, measure windows of 60s from the capacity up or "
-    "down by 5 %, until one holds and the next does not, and one with twice the connections, each on a fresh server.",
+    "With --slo and steps of 10s or more: after the searches of a level, measure windows of 60s up or down by 5 %, "
+    "until one holds and the next does not. One more has twice the connections. Each begins with an overload of a "
+    "fresh server.",
     "on|off",
 )
 
