@@ -7,4 +7,4 @@ A figure that comes out differently, or another column of a table, is a change o
 scale_sweep/results/store/codec.py instead.
 """
 
-METHOD = 28
+METHOD = 30
