@@ -220,7 +220,9 @@ def _legend_items(
         items.append((marker(8, 0, kind), f"{words} ({counts[kind]})"))
     if fit.points:
         has_bars = any(p.mean_low is not None for p in fit.points)
-        items.append((swatch("mean"), "mean of the valid trials, 95 % interval" if has_bars else "mean of the valid trials"))
+        items.append(
+            (swatch("mean"), "mean of the valid trials, 95 % interval" if has_bars else "mean of the valid trials")
+        )
     if model is not None:
         name = NAMES[model.model]
         items.append(
