@@ -262,8 +262,8 @@ def caption(run: StoredRun) -> str:
         if any(r.verdict.kind.is_fitted for r in run.on_curve)
         else "The trials, side by side. None of them counts, so there is no mean and no fit.",
         "The band is 95 % for the curve, over the models that the points support." if _has_band(run) else "",
-        f"Sentinels, drift checks, ablation trials, connections checks and confirming trials ({others}) are only in the table of "
-        "trials."
+        f"Sentinels, drift checks, ablation trials, connections checks and confirming trials ({others}) are only in "
+        "the table of trials."
         if others
         else "",
         f"Not drawn, because they have no rate: {', '.join(absent)}." if absent else "",
