@@ -117,8 +117,8 @@ def check(seen: Watched, board: str, values: Mapping[str, str], at: float) -> No
 
 
 def excused(seen: Watched, expr: str) -> bool:
-    """Whether the query is of another kind of sweep, or of a machine that can measure more than this one."""
-    if any(name in expr for name in OTHER_SWEEPS):
+    """Whether the query is of another kind of sweep, of rejected trials, or of a machine that can measure more."""
+    if " unless on (trial) " in expr or any(name in expr for name in OTHER_SWEEPS):
         return True
     return any(name in expr and not seen.get("series", **{"match[]": name}) for name in OTHER_MACHINES)
 
