@@ -88,7 +88,6 @@ def test_a_disk_that_is_not_seen_is_said_once(base):
     os.mkdir(base, 0o755)
     done = run_there(OVERLAY, "sweep", *words, "--results", "results", cwd=base)
     assert done.returncode in (0, 10), done.stderr
-    assert " ".join(done.stderr.split()).count(said) == 1, done.stderr
     report = next(os.scandir(f"{base}/results")).path + "/report.md"
     with open(report, encoding="utf-8") as file:
         assert file.read().count(said) == 1
