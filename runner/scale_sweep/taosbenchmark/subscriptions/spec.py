@@ -21,6 +21,12 @@ def create_statements(following: Following) -> list[str]:
     return [f"CREATE TOPIC IF NOT EXISTS `{topic.name}` AS {topic.statement}" for topic in following.topics]
 
 
+def row_statements(following: Following) -> dict[str, str]:
+    """Topic → SQL for one row of those that it delivers. Topics of a whole database or supertable are not asked for."""
+    selects = {topic.name: topic.statement for topic in following.topics if topic.statement[:7].lower() == "select "}
+    return {name: f"{statement.rstrip('; ')} LIMIT 1" for name, statement in selects.items()}
+
+
 def follow_spec(job: SubscribeJob, own: ScaleOptions, following: Following) -> dict[str, str]:
     """For the verb `load`: each worker is a consumer and polls until no message comes."""
     consumers = str(following.consumers)
