@@ -1,13 +1,15 @@
 """Do the fit's intervals hold where the truth is none of its models? Twelve shapes, six of them outside the models.
 
     python bench/method_beyond.py --draws 63 --seed 11 [--only "log n"] [--processes 2]
+    python bench/method_beyond.py --held-out --draws 8 --seed 441 --no-advice
 
 For each shape: how often the nominal 95 % interval of a prediction holds the true curve between the measured levels, at
 1.25 times and at twice the last level N, and how wide it is. For the shapes whose break a CPU placement makes, the same
 where the fit knows the break, and how often a hard limit is named. For intervals too wide to use: how wide they are
 after the level that the fit names is measured too. Shapes, grids and seeds differ from those of bench/method_fit.py.
-Every set is drawn from its own seed, so that two versions of the fit see the same data. Refuses to judge a set without
-a prediction: those are counted in a column of their own.
+Every set is drawn from its own seed, so that two versions of the fit see the same data. --held-out: fourteen
+shapes on which no rule of the fit was tuned. Refuses to judge a set without a prediction: those are counted in a
+column of their own.
 """
 
 from __future__ import annotations
@@ -63,6 +65,27 @@ def shapes(last: float) -> dict[str, Curve]:
     }
 
 
+def held_out(last: float) -> dict[str, Curve]:
+    """Curves on which no rule was tuned: tune none on them, or draw other ones."""
+    half = 0.5 * last
+    return {
+        "plateau, then a fall that goes on": lambda n: min(n, half) - 0.3 * max(0.0, n - 0.75 * last),
+        "linear, flat, rising": lambda n: min(n, 0.3 * last) + 0.5 * max(0.0, n - 0.7 * last),
+        "lock with growing handover": lambda n: n / (1 + 0.03 * (n - 1) + (n / (1.2 * last)) ** 3),
+        "step of a NUMA node": lambda n: n if n <= 0.6 * last else 0.52 * last + 0.7 * (n - 0.6 * last),
+        "SMT cap": lambda n: min(n, 0.75 * last) + 0.3 * max(0.0, n - 0.75 * last),
+        "thermal": lambda n: n * (0.65 + 0.35 * math.exp(-((n / last) ** 2))),
+        "saturating, slow decay": lambda n: half * (1 - math.exp(-n / (0.3 * last))) * math.exp(-n / (4 * last)),
+        "slow start": lambda n: n * n / (n + 0.15 * last),
+        "root": math.sqrt,
+        "memory bandwidth": lambda n: (n**-4 + (0.7 * last) ** -4) ** -0.25,
+        "law with a limit": lambda n: min(n / (1 + 0.02 * (n - 1)), 0.85 * last / (1 + 0.02 * (0.85 * last - 1))),
+        "batches": lambda n: n - 0.03 * last * math.sin(4 * math.pi * n / last),
+        "collections of garbage": lambda n: n / (1 + 0.25 * (n / last) ** 1.5),
+        "shared cache": lambda n: n * (1 - 0.4 / (1 + math.exp(-8 * (n / last - 0.6)))),
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
     """One set. inside: a value for each gap between levels. held: None where nothing was predicted. width: of the
@@ -95,7 +118,8 @@ class Job:
     @property
     def curve(self) -> Curve:
         """The truth."""
-        return shapes(GRIDS[self.grid][-1])[self.shape.removesuffix(KNOWN)]
+        last = GRIDS[self.grid][-1]
+        return {**shapes(last), **held_out(last)}[self.shape.removesuffix(KNOWN)]
 
     @property
     def chance(self) -> np.random.Generator:
@@ -155,9 +179,11 @@ def _held(prediction: Prediction, truth: float) -> bool | None:
     return prediction.low <= truth <= (math.inf if prediction.high is None else prediction.high)
 
 
-def jobs(draws: int, seed: int, samples: int, only: str, advises: bool = True) -> Iterator[Job]:
-    """All combinations, each drawn so many times."""
-    for shape in (*shapes(1.0), *(f"{name}{KNOWN}" for name in PLACED)):
+def jobs(
+    draws: int, seed: int, samples: int, only: str, advises: bool = True, names: tuple[str, ...] = ()
+) -> Iterator[Job]:
+    """All combinations, each drawn so many times. names: other shapes than those of `shapes`."""
+    for shape in names or (*shapes(1.0), *(f"{name}{KNOWN}" for name in PLACED)):
         for grid in GRIDS:
             for noise in NOISE:
                 for replicates in REPLICATES:
@@ -212,13 +238,15 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=200, help="bootstrap samples of each fit; a report takes 2,000")
     parser.add_argument("--only", default="", help="combinations whose name holds this, like linear or 1..8")
     parser.add_argument("--no-advice", action="store_true", help="without the last table, which takes most of the time")
+    parser.add_argument("--held-out", action="store_true", help="the shapes on which no rule was tuned")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     with ProcessPoolExecutor(options.processes) as pool:
-        asked = jobs(options.draws, options.seed, options.samples, options.only, not options.no_advice)
+        names = tuple(held_out(1.0)) if options.held_out else ()
+        asked = jobs(options.draws, options.seed, options.samples, options.only, not options.no_advice, names)
         outcomes = list(pool.map(drawn, asked, chunksize=20))
     print(f"{len(outcomes)} sets, seed {options.seed}, {options.samples} bootstrap samples\n")
-    tables = [coverage(outcomes, lambda o: o.shape), coverage(outcomes, lambda o: o.grid)]
+    tables = [coverage(outcomes, key) for key in (lambda o: o.shape, lambda o: o.grid, lambda o: "all")]
     for lines in tables if options.no_advice else (*tables, advice(outcomes)):
         print("\n".join(lines), end="\n\n")
 

@@ -1,10 +1,11 @@
 """Is a fall at the end of a curve named where there is one, and not where the curve is flat or rises?
 
-    python bench/method_fall.py [--draws 1000] [--seed 3] [--only plateau]
+    python bench/method_fall.py [--draws 1000] [--seed 3] [--only plateau] [--row-by-row]
 
 For each truth, grid, noise and number of replicates: how often the test of a fall (scale_sweep/analysis/fit/shapes.py)
-finds one. Truths differ from those of bench/method_fit.py, and none of them but "amdahl" is a model of the fit. Every
-set is drawn from its own seed. Refuses nothing.
+finds one; with --row-by-row, how often the rule for one row a level does. Truths differ from those of
+bench/method_fit.py, and none of them but "amdahl" is a model of the fit. Every set is drawn from its own seed. Refuses
+nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ sys.path.insert(0, str(ROOT / "runner"))
 
 from bench.method_fit import Curve, markdown  # noqa: E402
 from scale_sweep.analysis.fit.rows import make_rows  # noqa: E402
-from scale_sweep.analysis.fit.shapes import falls  # noqa: E402
+from scale_sweep.analysis.fit.shapes import falls, falls_row_by_row  # noqa: E402
 
 GRIDS: dict[str, tuple[float, ...]] = {
     "1..8": tuple(map(float, range(1, 9))),
@@ -62,13 +63,16 @@ FALLING: dict[str, Curve] = {
 }
 
 
-def named(draw: int, *, truth: str, grid: str, noise: float, replicates: int, seed: int) -> bool:
+def named(
+    draw: int, *, truth: str, grid: str, noise: float, replicates: int, seed: int, row_by_row: bool = False
+) -> bool:
     """Whether a fall is found in one set."""
     curve, levels = (FLAT | FALLING)[truth], GRIDS[grid]
     chance = np.random.default_rng([seed, draw, zlib.crc32(f"{grid} {truth} {noise} {replicates}".encode())])
     at = np.repeat(levels, replicates)
     exact = np.array([1e6 * curve(n / levels[-1]) for n in at])
-    return falls(make_rows(at, exact * np.exp(noise * chance.standard_normal(len(at)))))
+    found = falls_row_by_row if row_by_row else falls
+    return found(make_rows(at, exact * np.exp(noise * chance.standard_normal(len(at)))))
 
 
 def main() -> None:
@@ -77,6 +81,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=200, help="sets of each combination")
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--only", default="", help="truths and grids whose name holds this, like plateau or 1..24")
+    parser.add_argument("--row-by-row", action="store_true", help="the rule for one row a level")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     rows = []
@@ -85,7 +90,15 @@ def main() -> None:
             for grid in (g for g in GRIDS if options.only in f"{truth} {g}"):
                 shares = []
                 for noise, replicates in SIZES:
-                    one = partial(named, truth=truth, grid=grid, noise=noise, replicates=replicates, seed=options.seed)
+                    one = partial(
+                        named,
+                        truth=truth,
+                        grid=grid,
+                        noise=noise,
+                        replicates=replicates,
+                        seed=options.seed,
+                        row_by_row=options.row_by_row,
+                    )
                     shares.append(np.mean(list(pool.map(one, range(options.draws), chunksize=25))))
                 rows.append((truth, grid, *(f"{100 * value:.1f}" for value in shares)))
     print(f"{options.draws} sets a cell, seed {options.seed}\n")

@@ -62,7 +62,7 @@ def swept(seconds: float, load: tuple[str, ...], *, to_the_end: bool = False) ->
             [*command, *words, "--no-metrics", "--json"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
         assert process.stderr is not None
-        while b" begins" not in (line := process.stderr.readline()) and line:
+        while b"Results in" not in (line := process.stderr.readline()) and line:
             pass
         with ThreadPoolExecutor() as reading:
             reading.submit(process.stderr.read)

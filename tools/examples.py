@@ -38,7 +38,7 @@ ROWS, COLUMNS = 26, 160
 LINE, WIDTH, LEFT, TOP = 18.0, 7.6, 14.0, 44.0  # of the terminal, in pixels; WIDTH of a character of 12.6 px
 LASTS_S, RESULT_S = 16.0, 6.0  # the recording; of these the result stands still
 NO_BREAK = "\u00a0"  # SVG draws several spaces as one
-GREEN, GREY, WHITE = "#7ee787", "#8b949e", "#e6edf3"
+GREEN, WHITE = "#7ee787", "#e6edf3"
 
 
 def curve(run: Path) -> Path:
@@ -129,7 +129,7 @@ def terminal(lines: list[str]) -> str:
 
 def _line(number: int, line: str, appears_s: float) -> str:
     """One line, which appears after a time and stays until the recording begins again."""
-    colour = GREEN if line.startswith("$") or " VALID" in line else GREY if "begins" in line else WHITE
+    colour = GREEN if line.startswith("$") or " VALID" in line else WHITE
     at = min(appears_s / LASTS_S, 0.99)
     shows = (
         f'<animate attributeName="visibility" calcMode="discrete" dur="{LASTS_S:g}s" repeatCount="indefinite" '

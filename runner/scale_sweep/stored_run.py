@@ -3,7 +3,7 @@
     import scale_sweep
 
     run = scale_sweep.load("last")
-    run.points.groupby("cores").rows_per_s.mean()
+    run.fit.points  # the mean rate of each level, of the trials that count
     run.curve
 
 Reads the files of a run as untrusted ones, as every command does. Refuses to start anything and to change a run.

@@ -61,7 +61,7 @@ def begun(address, results, *words, hosts=("host1", "host2")):
     assert process.stdout is not None
     while time.monotonic() < deadline and process.poll() is None:
         lines.append(process.stdout.readline())
-        if {line.partition(":")[0] for line in lines if "begins" in line} >= set(hosts):
+        if {line.partition(":")[0] for line in lines if "Results in" in line} >= set(hosts):
             time.sleep(3)  # the servers are up
             return process
     process.kill()

@@ -132,6 +132,6 @@ def test_a_server_that_dies_is_the_cause_and_what_was_seen_is_kept(folder):
             os.kill(server_pid(folder), signal.SIGKILL)
     result = result_of(events)
     assert result.verdict.kind is VerdictKind.ABORTED
-    assert "the server ended during the trial" in result.verdict.reasons[0]
+    assert "the server ended during the trial by SIGKILL (sent by" in result.verdict.reasons[0]
     assert json.loads(artifact_of(events, "facts.json"))["sampler_cost"]["ticks"] >= 1
     assert '"summary"' in artifact_of(events, "loadgen.jsonl")

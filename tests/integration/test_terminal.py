@@ -56,8 +56,8 @@ def test_ctrl_c_ends_only_the_watching(observed):
 def test_watching_a_run_that_has_ended_shows_it(observed):
     done = run("watch", "last", "--results", "r", cwd=observed.folder)
     assert done.returncode == 0
-    assert done.stderr.count("begins") == 3
-    assert "verdicts:" in done.stdout
+    assert done.stderr.count("trial ") == 3
+    assert "report: " in done.stdout
     assert "\x1b[" not in done.stdout + done.stderr
 
 

@@ -52,7 +52,6 @@ def test_no_terminal_gets_plain_lines_and_no_metrics_means_no_port(tmp_path):
         TERM="xterm-256color",
     )
     assert "\x1b[" not in done.stdout + done.stderr
-    assert "trial 1 of 1: cores-1-r1 begins, about" in done.stderr
     assert re.search(r"^trial 1 of 1: cores-1-r1 +\d.* rows/s quick  server .* of 1 core ", done.stderr, re.MULTILINE)
     assert "metrics at" not in done.stderr
     assert "metrics_url" not in next(tmp_path.glob("r/*/manifest.json")).read_text()

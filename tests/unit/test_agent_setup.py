@@ -85,7 +85,6 @@ def test_memory_is_there_until_the_controller_ends_and_no_trial_runs_on_it():
         assert place.path.is_mount() and len(holders()) == 1
         talk.hear({"take": True})
         assert output.event("taken")
-        assert output.event("say") == "holding 0.1 GB of memory for the server"
         RUNNING.add(7)
         talk.close("the controller ended")
         time.sleep(0.3)

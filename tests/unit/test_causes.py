@@ -14,6 +14,7 @@ from scale_sweep.measure.trial import waiting
 from scale_sweep.measure.trial.waiting import with_cause
 from scale_sweep.server.runtimes.cgroup import Group, limit_memory
 from scale_sweep.server.runtimes.docker_groups import accounting_of
+from scale_sweep.server.runtimes.docker_state import refuse_unpublished
 from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, read_out_of_memory
 
 CLOSED = TargetError("it did not answer: Remote end closed connection")
@@ -24,8 +25,8 @@ ORDER = SimpleNamespace(disks=(), disk_free_min_bytes=0, trial=TRIAL, level_word
 class Server:
     """Alive for so many questions; its log has four lines."""
 
-    def __init__(self, questions, killed=0):
-        self.left, self.killed = questions, killed
+    def __init__(self, questions, killed=0, code=None):
+        self.left, self.killed, self.code = questions, killed, code
 
     def alive(self):
         self.left -= 1
@@ -33,6 +34,9 @@ class Server:
 
     def out_of_memory(self):
         return OutOfMemory(killed=self.killed, at_limit=1200)
+
+    def exit_code(self):
+        return self.code
 
     def log_tail(self, _lines):
         return "started\nwarned\nwarned again\njava.lang.OutOfMemoryError: Java heap space\n"
@@ -44,6 +48,27 @@ def test_a_server_that_dies_is_the_cause_and_its_last_words_say_why():
         assert isinstance(told, ProvisionError)
         assert told.message.startswith("the server ended during the trial: warned | warned again | java.lang.OutOf")
         assert CLOSED.message in told.message
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (-9, " by SIGKILL (sent by a person, or by the kernel without memory: dmesg): "),
+        (-11, " by SIGSEGV: "),
+        (1, " with code 1: "),
+    ],
+)
+def test_how_a_server_ended_is_said(code, words):
+    told = with_cause(CLOSED, Server(0, code=code), ORDER)
+    assert told.message.startswith(f"the server ended during the trial{words}warned | ")
+
+
+def test_a_published_port_that_the_engine_has_not_is_named():
+    ports = {"6030/tcp": [{"HostIp": "127.0.0.1", "HostPort": "6030"}]}
+    for found in (None, {}, {"6030/tcp": None}):
+        with pytest.raises(ProvisionError, match="port 6030 .* cannot be reached: .*--bridge=none"):
+            refuse_unpublished(SimpleNamespace(attrs={"NetworkSettings": {"Ports": found}}), (6030,))
+    refuse_unpublished(SimpleNamespace(attrs={"NetworkSettings": {"Ports": ports}}), (6030,))
 
 
 def test_a_server_that_lives_is_not_the_cause(monkeypatch):

@@ -1,5 +1,6 @@
 """Tables in a terminal of 80 columns: no broken word, at most five columns, and words for all rows said once."""
 
+import functools
 import io
 import re
 from pathlib import Path
@@ -28,6 +29,7 @@ def printed(monkeypatch):
     return lines
 
 
+whole = functools.partial(views.show_run, is_whole=True)
 NOWHERE = Folder(Path("/"))  # without a report
 HEADERS = ["what", "found", "to do"]
 ROWS = [
@@ -57,10 +59,18 @@ def test_a_run_has_five_columns_in_80_and_all_in_200(printed):
 
 
 def test_a_word_of_every_row_is_said_once_below_the_table(printed):
-    lines = printed(80, views.show_run, NOWHERE, synthetic_run())
+    lines = printed(80, whole, NOWHERE, synthetic_run())
     table = lines[: next(i for i, line in enumerate(lines) if line.startswith("All rates: "))]
     assert not any("quick" in line or "short window" in line for line in table)
     assert "All VALID trials: short window." in lines
+
+
+def test_the_first_three_warnings_are_shown_and_the_number_of_the_others(printed):
+    short, long = (printed(200, show, NOWHERE, mixed_run()) for show in (views.show_run, whole))
+    some, every = ([line for line in lines if line.startswith("  but: ")] for lines in (short, long))
+    assert len(some) == views.SHOWN < len(every)
+    assert f"{len(every) - len(some)} more warning" in short[-1] and "--all; report: " in short[-1]
+    assert "more warning" not in long[-1] and any(line.startswith("verdicts: ") for line in long)
 
 
 def test_the_mark_of_a_level_that_does_not_count_is_explained_if_it_is_there(printed):

@@ -125,10 +125,10 @@ def test_peak_of_a_retrograde_curve():
     assert not fit.peak_extrapolated
 
 
-def test_peak_beyond_the_levels_is_called_extrapolated():
+def test_a_peak_beyond_the_levels_is_not_named():
     fit = fit_curve(synthetic(range(1, 8), 3, 0.005, 3, gamma=1e6, alpha=0.02, beta=0.008))
-    assert fit.peak_extrapolated
-    assert "extrapolated beyond the 7 cores measured" in fit.sentence
+    assert fit.peak is None and fit.maximum is None
+    assert "no maximum up to 7 cores" in fit.sentence
 
 
 @pytest.mark.monte_carlo

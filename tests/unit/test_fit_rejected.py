@@ -77,8 +77,7 @@ def doubtful():
 def test_a_level_that_lost_a_third_is_doubted_and_the_fit_with_it_is_beside(tmp_path):
     fit = fit_curve(doubtful(), Terms())
     assert fit.verdict == "linear"
-    assert "In doubt: at 8 cores only 1 of 3 trials is valid. The valid trials give a speedup of 8.00 (" in fit.sentence
-    assert ") at 8 cores; all 24 trials give " in fit.sentence and "With all of them the verdict is" in fit.sentence
+    assert fit.sentence.endswith("In doubt: at 8 cores only 1 of 3 trials is valid."), "no speedup of rejected trials"
     assert any("8 cores: 2 of 3 trials were rejected" in c for c in fit.cautions)
     assert fit.beside is not None and fit.beside.levels == (8.0,)
     assert fit.beside.verdict != "linear"
@@ -104,7 +103,7 @@ def test_a_speedup_in_doubt_is_not_in_the_heading():
     run = replace(run, results=(*run.results, *lost), fit=None)
     assert title_of(run, fit_of(run)).endswith(" 1 → 2 cores, in doubt")
     words = " ".join(documents(run).pages.values())
-    assert "speedup 1 → 2, in doubt" in words and "all 8 trials give" in words
+    assert "speedup 1 → 2, in doubt" in words and "all 8 trials give" not in words
 
 
 def test_a_level_that_lost_less_than_a_third_is_not_doubted():

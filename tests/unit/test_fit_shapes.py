@@ -249,3 +249,29 @@ def test_where_the_rate_falls_the_one_model_that_is_left_has_a_wider_interval_th
     assert fit.verdict == "retrograde" and list(asked.by_model) == ["usl"]
     own = asked.by_model["usl"]
     assert asked.high - asked.low > 1.1 * (own.high - own.low)
+
+
+PEAK_WITHOUT_A_FALL = [(20, 29.5), (34, 56), (60, 83), (95, 112.5), (130, 139), (170, 166), (240, 195.5), (320, 222),
+                       (510, 251), (1500, 272)]  # fmt: skip
+SLOWER_BY_AND_BY = [(1, 52), (2, 103), (4, 192), (8, 347), (12, 384), (16, 425)]
+THREE_FALLS = [(1, 64.9), (18, 995.9), (36, 1652.4), (72, 1853.2), (108, 1828.9), (144, 1775.0), (216, 1702.2)]
+
+
+@pytest.mark.parametrize("rows", [PEAK_WITHOUT_A_FALL, SLOWER_BY_AND_BY])
+def test_a_rate_that_still_rises_has_no_peak_and_its_maximum_spans_the_models(rows):
+    fit = fit_rows(rows, Terms(row="row"), questions=FitQuestions(predict=[2.0 * rows[-1][0]]))
+    assert fit.peak is None and "peak at" not in fit.sentence
+    if fit.maximum is None:
+        assert f"no maximum up to {rows[-1][0]} cores" in fit.sentence
+    else:
+        assert fit.maximum.low < max(rate for _, rate in rows) < fit.maximum.high < 2 * fit.predictions[0].high
+
+
+def test_three_falls_in_a_row_are_a_word_of_their_own_and_no_law_rises_beside_it():
+    fit = fit_rows(THREE_FALLS, Terms(row="row"), questions=FitQuestions(predict=[270.0, 432.0]))
+    assert fit.verdict == "falls" and fit.sentence.startswith("Falls; one row a level (USL fits best): ")
+    assert "peak at" in fit.sentence and set(fit.predictions[0].by_model) == {"usl"}
+    line = np.polynomial.Polynomial.fit(*np.array(THREE_FALLS[-3:]).T, 1)
+    assert all(p.low <= line(p.level) + 1e-6 for p in fit.predictions), "the fall may go on as it does"
+    assert fit_rows(THREE_FALLS[:-1], Terms(row="row")).verdict != "falls", "two falls"
+    assert fit_rows([*THREE_FALLS, (300, 1710)], Terms(row="row")).verdict != "falls", "it rises again"

@@ -8,9 +8,11 @@ import pytest
 from scale_sweep.base.errors import LoadError
 from scale_sweep.loadgen import foreign
 from scale_sweep.loadgen.foreign import ForeignCommand, ForeignLoad, ForeignResult
+from scale_sweep.model import LoadProgram
 
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
 LIMIT_S = 120.0
+PROGRAM = LoadProgram(name="sh")
 
 
 def parse(output):
@@ -21,7 +23,7 @@ def parse(output):
 
 
 def run(script):
-    command = ForeignCommand(argv=("/bin/sh", "-c", script), env={}, files={}, parse=parse)
+    command = ForeignCommand(program=PROGRAM, argv=("/bin/sh", "-c", script), env={}, files={}, parse=parse)
     with ForeignLoad(command, CPUS) as load:
         for _ in load.lines(LIMIT_S):
             pass
@@ -39,6 +41,7 @@ def test_many_words_are_all_read():
     load, summary = run("seq 1 400000; echo rows 7")
     assert summary is not None
     assert summary.rows_acked == 7
+    assert summary.program == PROGRAM
     assert len(load.raw) == 400_001
 
 

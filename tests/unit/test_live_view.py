@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console, ConsoleDimensions
 
-from scale_sweep.cli.console.live import OTHER_LINES, finished_line, render
+from scale_sweep.cli.console.live import OTHER_LINES, LinesView, finished_line, render
 from scale_sweep.model import (
     IntervalSeen,
     Operation,
@@ -109,6 +109,17 @@ def test_a_finished_trial_says_what_its_window_could_not_see():
     assert shown(planned, planned[-1], ended=(done,))["cores-1-rest"].startswith("1 M quick VALID")
     both = tuple(replace(result, trial=trial) for trial in planned[:2])
     assert shown(planned, planned[-1], ended=both)["cores-1-rest"].startswith("1 M VALID")  # the words are below, once
+
+
+@pytest.mark.parametrize("has_view", [True, False])
+def test_without_a_view_the_line_of_a_trial_has_the_time_left(has_view):
+    planned, said = trials(1.0, replicates=1, variants=("rest",)), []
+    plan = Plan(sweep=make_sweep(), trials=tuple(planned), confounds=(), notes=(), seconds_estimated=60.0)
+    view = LinesView(LiveState(run="r", plan=plan), lambda line, style: said.append(line), has_view=has_view)
+    for at, trial in enumerate(planned, start=1):
+        view(TrialStarted(trial=trial, position=at, total=len(planned), unix_s=1.0, monotonic_ns=1))
+        view(TrialFinished(result=replace(make_result(), trial=trial)))
+    assert [line.endswith(" left") for line in said] == [not has_view, False]
 
 
 def test_the_operations_of_a_mix_leave_the_view_in_the_window():

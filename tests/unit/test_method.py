@@ -1,5 +1,6 @@
 """Runs judged, fitted and reported by another method: figures and digests are held, the rest is counted and said."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -66,6 +67,27 @@ def test_of_the_same_method_nothing_is_said(run):
 def test_what_another_method_judged_alike_is_counted_and_no_fault(run, other):
     assert named(run) == set()
     assert said(run) == [f"judged by another method: 0 of {5 + DOCUMENTS} differ"]
+
+
+def without_a_column(run: Path) -> None:
+    with (run / "points.csv").open(newline="") as file:
+        table = list(csv.reader(file))
+    at = table[0].index("fitted")
+    with (run / "points.csv").open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([*row[:at], *row[at + 1 :]] for row in table)
+    bless(run)
+
+
+def test_columns_that_both_methods_have_are_compared_and_the_version_is_named(run, other):
+    without_a_column(run)
+    assert named(run) == set()
+    notes = [note for note in verify_run(run).notes if "points.csv was written by scale" in note]
+    assert len(notes) == 1 and f"(method {OURS}): compared without fitted" in notes[0]
+
+
+def test_a_column_that_is_missing_is_a_fault_within_one_method(run):
+    without_a_column(run)
+    assert named(run) == {"points.csv"}
 
 
 def test_a_verdict_that_would_be_another_is_a_fault_within_one_method(run):

@@ -1,9 +1,12 @@
 """An open loop answers for response times: it makes no curve, and a backlog that grows was never worked off."""
 
+import math
+import statistics
 from dataclasses import replace
 
 import pytest
 
+from scale_sweep.base.units import with_interval
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.judge.figures.disturbed import lateness
 from scale_sweep.judge.figures.resource_use import backlog_growth
@@ -11,7 +14,7 @@ from scale_sweep.judge.verdict import Evidence, Lateness, ResourceUse, TakenCpus
 from scale_sweep.judge.verdict.rules.response_times import acceptable_ms
 from scale_sweep.model import Bottleneck, BottleneckKind, Measurement, Plan, StoredRun, Verdict, VerdictKind
 from scale_sweep.report.documents import documents
-from scale_sweep.report.open_loop import response_table
+from scale_sweep.report.open_loop import interval_of, response_table
 from scale_sweep.report.table import ABSENT
 from tests.unit.factories import as_rated, make_interval, make_result, make_sweep, make_trial
 from tests.unit.test_loadgen import latency, summary
@@ -150,6 +153,23 @@ def test_the_report_says_the_response_times_and_no_curve():
     times = ("1.50 / 1.00", f"2.00 / {ABSENT}", "3.25 / 1.25", f"{ABSENT} / {ABSENT}", f"9.00 / {ABSENT}", "0.0500")
     assert rows[0] == ("1", "20,000", "20,000", *times, "1 VALID (short window)")
     assert rows[1][0] == "2 †"
+
+
+def test_the_p99_has_an_interval_by_replicates_only_and_none_near_saturation():
+    run = make_run({1.0: VerdictKind.VALID})
+    (one,) = run.results
+
+    def cell(values, **others):
+        made = [replace(one, measurement=replace(one.measurement, response_ms_p99=v, **others)) for v in values]
+        return response_table(replace(run, results=tuple(made))).rows[0][5]
+
+    assert cell([3.0]) == "3.00 / 1.25", "one trial knows nothing of the next"
+    low, high = interval_of([3.0, 3.3, 3.6])
+    factor = math.exp(4.3027 * statistics.stdev(map(math.log, (3.0, 3.3, 3.6))) / math.sqrt(3))
+    assert (high / low) ** 0.5 == pytest.approx(factor, rel=1e-4)
+    assert cell([3.0, 3.3, 3.6]) == f"{with_interval((low * high) ** 0.5, low, high)} / 1.25"
+    assert cell([3.0, 3.3, 3.6], server_cpu_percent=75.0) == "3.30 / 1.25"
+    assert cell([3.0, 3.3, 3.6], response_ms_p50=4.0) == "3.30 / 1.25"
 
 
 def test_a_closed_loop_has_no_such_table():

@@ -12,7 +12,7 @@ from scipy import stats
 from bench.method_compare import SEED, by_blocks
 from scale_sweep.base.errors import UsageError
 from scale_sweep.capacity import parse_objective
-from scale_sweep.plan import power_of, power_sentence
+from scale_sweep.plan import power_details, power_of, power_sentence
 from scale_sweep.plan.power import CONTENTION, GUESS, AssumedNoise, blocks_for, prediction_percent, replicates_for
 from scale_sweep.plan.preparing.earlier_runs import assumed_noise
 from scale_sweep.results.store.codec import SCHEMA
@@ -69,7 +69,7 @@ def test_the_blocks_of_an_ab_see_what_they_say():
     assert seen > 0.77
     assert power_of(plan_of(blocks=blocks), TWO).smallest_percent < 4.5
     assert "between A and B" in power_sentence(plan_of(), power_of(plan_of(), TWO))
-    assert "one block" in power_sentence(plan_of(1), power_of(plan_of(1), TWO))
+    assert "One block" in power_sentence(plan_of(1), power_of(plan_of(1), TWO))
 
 
 def usl_alone(levels, replicates, std, at):
@@ -103,24 +103,24 @@ def test_what_cannot_be_said_is_not_said():
     assert "no difference can be tested" in power_sentence(single, power_of(single, TWO))
     few = power_of(planned(cores="1..2"), TWO)
     assert few.prediction_percent is None and few.smallest_percent
-    words = power_sentence(planned(cores="1..8"), power_of(planned(cores="1..8"), GUESS))
-    assert "standard deviation of one trial: 3.0 % (assumed" in words and re.search(
-        r"predicted for 16 cores is about -\d+ to \+\d+ %", words
-    )
+    guess = both(planned(cores="1..8"), GUESS)
+    assert power_sentence(*guess).endswith("(3 % noise assumed)")
+    assert re.search(r"predicted for 16 cores is about -\d+ to \+\d+ %", power_details(*guess)[0])
 
 
-def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_path):
+def test_the_noise_is_that_of_the_newest_run_of_target_axis_and_rate_on_this_machine(tmp_path):
     host = make_host()
 
-    def run(name, target="postgres", noise=4.5, hostname="h", objective=None):
+    def run(name, target="postgres", noise=4.5, hostname="h", axis="cores", rate="rows_per_s"):
         path = tmp_path / name
         path.mkdir()
-        sweep = {"target": target, "load": {"objective": objective}}
+        sweep = {"target": target, "axis": axis}
         about = {"schema": SCHEMA, "host": {"hostname": hostname, "cpu_model": ""}, "sweep": sweep}
         (path / "manifest.json").write_text(json.dumps(about))
-        (path / "fit.json").write_text(json.dumps({"schema": SCHEMA, "noise_percent": noise}))
+        (path / "fit.json").write_text(json.dumps({"schema": SCHEMA, "noise_percent": noise, "rate": rate}))
 
-    assert assumed_noise(tmp_path, host, "postgres") == GUESS
+    kind = ("postgres", "cores", "rows_per_s")
+    assert assumed_noise(tmp_path, host, *kind) == GUESS
     run("20260101-old", noise=9.0)
     run("20260102-new")
     run("20260103-other-target", target="null", noise=1.0)
@@ -128,18 +128,22 @@ def test_the_noise_is_that_of_the_newest_run_of_the_target_on_this_machine(tmp_p
     run("20260105-one-replicate", noise=None)
     (tmp_path / "20260106-broken").mkdir()
     (tmp_path / "20260106-broken" / "manifest.json").write_text("{")
-    assert assumed_noise(tmp_path, host, "postgres") == AssumedNoise(percent=4.5, source="that of 20260102-new")
-    assert assumed_noise(tmp_path, replace(host, cpu_model="another"), "postgres") == GUESS
-    assert assumed_noise(tmp_path, host, "postgres", searches=True) == GUESS
-    run("20260107-search", noise=8.0, objective={"clauses": []})
-    assert assumed_noise(tmp_path, host, "postgres", searches=True).percent == 8.0
-    assert assumed_noise(tmp_path, host, "postgres").percent == 4.5
+    run("20260107-disks", noise=1.1, axis="disks", rate="durable_rows_per_s")
+    run("20260108-clients", noise=1.2, axis="clients")
+    assert assumed_noise(tmp_path, host, *kind) == AssumedNoise(percent=4.5, source="that of 20260102-new")
+    assert assumed_noise(tmp_path, replace(host, cpu_model="another"), *kind) == GUESS
+    assert assumed_noise(tmp_path, host, "postgres", "disks", "durable_rows_per_s").percent == 1.1
+    searched = ("postgres", "cores", "capacity_per_s")
+    assert assumed_noise(tmp_path, host, *searched) == GUESS
+    run("20260109-search", noise=8.0, rate="capacity_per_s")
+    assert assumed_noise(tmp_path, host, *searched).percent == 8.0
+    assert assumed_noise(tmp_path, host, *kind).percent == 4.5
 
 
 def test_a_plan_that_sees_nothing_says_so():
     wild = AssumedNoise(percent=80.0, source="a test")
-    assert "No difference between two levels can be detected" in power_sentence(*both(planned(cores="1..2"), wild))
-    assert "No difference between A and B can be detected" in power_sentence(*both(plan_of(2), wild))
+    assert "no difference will show" in power_sentence(*both(planned(cores="1..2"), wild))
+    assert "no difference between A and B will show" in power_sentence(*both(plan_of(2), wild))
 
 
 def test_a_search_has_the_noise_of_earlier_searches_or_none():
@@ -147,9 +151,9 @@ def test_a_search_has_the_noise_of_earlier_searches_or_none():
     plan = replace(
         plan, sweep=replace(plan.sweep, load=replace(plan.sweep.load, objective=parse_objective("p99 < 9ms")))
     )
-    assert power_sentence(*both(plan, GUESS)).startswith("standard deviation of a capacity: not known")
+    assert power_sentence(*both(plan, GUESS)).startswith("Expected precision: not known")
     known = AssumedNoise(percent=5.0, source="that of a search")
-    assert power_sentence(*both(plan, known)).startswith("standard deviation of one trial: 5.0 % (that of a search)")
+    assert power_sentence(*both(plan, known)).endswith("(5 % noise: that of a search)")
 
 
 def both(plan, noise):

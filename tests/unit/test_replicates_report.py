@@ -8,7 +8,7 @@ from scale_sweep.analysis.compare import compare_sessions
 from scale_sweep.analysis.noise.parts import PLACES, REDUCES, parts_sentence
 from scale_sweep.cli.console.live import finished_line
 from scale_sweep.model import NoisePart, NoiseParts, VerdictKind, counted_verdicts, verdict_words
-from scale_sweep.plan.power import GUESS, AssumedNoise, advice, power_of, power_sentence, with_parts
+from scale_sweep.plan.power import GUESS, AssumedNoise, advice, power_details, power_of, with_parts
 from scale_sweep.plan.preparing.earlier_runs import assumed_noise
 from scale_sweep.report.console_table import console_table
 from scale_sweep.report.documents import documents
@@ -132,7 +132,7 @@ def test_the_plan_says_whether_replicates_or_longer_windows_help():
     seconds = advice(plan, noise_with(seconds=4.0, start=0.5))
     assert "98 % of the noise was from second to second" in seconds
     assert "windows of twice the length by 29 %, so longer windows (--duration) use the time better" in seconds
-    assert power_sentence(plan, power_of(plan, noise_with(seconds=0.5, start=4.0))).endswith(f". {starts}")
+    assert power_details(plan, power_of(plan, noise_with(seconds=0.5, start=4.0)))[-1] == starts
 
 
 def test_short_windows_of_earlier_runs_count_at_the_length_that_is_planned():
@@ -157,13 +157,14 @@ def test_the_parts_of_earlier_runs_are_read_from_their_fits(tmp_path):
         (path / "fit.json").write_text(about)
         schema = about.partition('"schema": ')[2].partition(",")[0]
         (path / "manifest.json").write_text(
-            f'{{"schema": {schema}, "host": {{"hostname": "h", "cpu_model": ""}}, "sweep": {{"target": "postgres"}}}}'
+            f'{{"schema": {schema}, "host": {{"hostname": "h", "cpu_model": ""}}, '
+            '"sweep": {"target": "postgres", "axis": "cores"}}'
         )
-    noise = assumed_noise(tmp_path, host, "postgres")
+    noise = assumed_noise(tmp_path, host, "postgres", "cores", run.fit.rate)
     assert noise.source == "that of 20260102-run"
     assert noise.parts.trials == 2 * run.fit.noise_parts.trials
     assert noise.parts.percent == pytest.approx(run.fit.noise_parts.percent)
-    assert assumed_noise(tmp_path, host, "null") == GUESS
+    assert assumed_noise(tmp_path, host, "null", "cores", run.fit.rate) == GUESS
 
 
 def test_the_comparison_of_sessions_names_the_largest_part_of_their_noise():

@@ -11,7 +11,7 @@ from scale_sweep.report.heading import eyebrow_of
 from scale_sweep.report.noise import noise_sentences
 from scale_sweep.report.page import html
 from scale_sweep.report.run_facts import method_facts
-from scale_sweep.report.table import quick_words
+from scale_sweep.report.table import quick_words, rate
 from tests.unit.synthetic_run import synthetic_run
 
 
@@ -70,6 +70,24 @@ def test_the_caution_on_short_windows_has_their_lengths():
     ]
     (said,) = quick_words(replace(run, results=tuple(grown)))
     assert said.startswith("quick: windows of 20 to 90 s (planned for under 40 s) in all 2 trials; ")
+
+
+def test_the_caution_asks_for_what_was_given_alone():
+    run = two_trials()
+    sweep = run.plan.sweep
+
+    def remedy(**changes):
+        changed = replace(run, plan=replace(run.plan, sweep=replace(sweep, **changes)))
+        return quick_words(changed)[0].partition("measure again ")[2]
+
+    assert remedy() == "with --duration 40s or more"
+    assert remedy(origin={"load.quick": "flag"}) == "without --quick and with --duration 40s or more"
+    assert remedy(load=replace(sweep.load, rows=12_000)) == "with more rows, for windows of 40 s or more"
+
+
+def test_one_mean_has_one_rounding():
+    assert (rate(277.48), rate(151.48), rate(999.6), rate(12_345.6)) == ("277", "151", "1,000", "12,350")
+    assert rate(277.48) == format_rate(277.48)
 
 
 def test_the_line_above_the_heading_names_the_work():

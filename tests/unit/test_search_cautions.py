@@ -37,7 +37,7 @@ def test_short_steps_are_quick_and_the_caution_does_not_ask_for_steps_of_40_s(qu
     (said,) = quick_words(quick)
     assert said == (
         "quick: steps of 5 s (under 10 s) in all 2 trials; few requests are in a step, and a slow period of the server "
-        "is in few steps. To publish a capacity, measure again without --quick or with --duration 10s or more"
+        "is in few steps. To publish a capacity, measure again with --duration 10s or more"
     )
     assert common_marks(quick.results) == ("quick",)
     assert {verdict_words(r) for r in quick.results} == {"VALID (short window)"}

@@ -8,7 +8,7 @@ import pytest
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen.split import split_spec
-from scale_sweep.model import Site, StoredRun
+from scale_sweep.model import Piece, Rule, Site, StoredRun
 from scale_sweep.plan import complete, make_plan
 from scale_sweep.report.documents import comparison_table, labels_of, only
 from scale_sweep.server.targets import Address, Surroundings, load_target
@@ -122,6 +122,13 @@ def test_the_genuine_tool_gets_the_same_work_and_its_password_in_a_file(tmp_path
     assert (table["childtable_count"], table["insert_rows"], table["insert_mode"]) == (100, 10_000, "stmt")
     assert (job["thread_count"], job["password"]) == (4, "word")
     assert "word" not in " ".join(command.argv)
+    program = command.program
+    assert (program.name, program.version, program.command) == (
+        "taosBenchmark",
+        "",
+        "taosBenchmark -f taosBenchmark.json",
+    )
+    assert "100 tables, 10,000 rows per request, insert mode stmt" in program.rows and "walk" not in program.rows
 
 
 def test_a_servers_own_settings_are_expected_only_of_a_server_of_ours(monkeypatch):
@@ -130,6 +137,18 @@ def test_a_servers_own_settings_are_expected_only_of_a_server_of_ours(monkeypatc
     theirs = replace(ours, is_ours=False, data_dir="")
     assert "numOfCores" in TdengineSession(trial(), ours, "").expected()
     assert set(TdengineSession(trial(), theirs, "").expected()) == {"vgroups"}
+
+
+def test_a_setting_that_follows_the_cores_is_a_confound_unless_a_knob_holds_it():
+    def moving(cores, **more):
+        sweep = replace(make_sweep(cores=cores), target="tdengine", runtime="process")
+        sweep = replace(sweep, knobs={**sweep.knobs, **more.pop("knobs", {})}, **more)
+        return [c.knob for c in make_plan(complete(sweep, TDENGINE.facts), make_host(), TDENGINE.facts).confounds]
+
+    assert moving("1..4") == [], "two threads at all of these"
+    assert moving("1,6") == ["numOfRpcThreads"]
+    assert moving("1,6", knobs={"numOfRpcThreads": Rule(pieces=(Piece(first=None, last=None, value="4"),))}) == []
+    assert moving("1,6", endpoint="localhost:6030") == [], "a server that scale does not set"
 
 
 def test_a_second_factor_makes_a_trial_of_every_combination_and_each_is_compared():

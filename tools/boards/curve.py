@@ -9,12 +9,14 @@ from tools.boards.panels import (
     LIGHT_BLUE,
     LIGHT_ORANGE,
     ORANGE,
+    RED,
     RUN_VARIABLE,
     SWEEP_VARIABLE,
     UNIT,
     About,
     Json,
     by_level,
+    counted,
     dashboard,
     fixed,
     limit,
@@ -77,15 +79,15 @@ def level_ratio(run: str) -> str:
     return f"{curve('speedup_ratio', run)} / {curve('efficiency_ratio', run)}"
 
 
-def trials(which: str) -> str:
-    """The lowest or the highest rate of a level's trials, whatever their verdict."""
+def trials(which: str, verdict: str = "and") -> str:
+    """The lowest or the highest rate of a level's trials that count. verdict: "unless" chooses the others."""
     of = f'{{run="$run",{CHOSEN}}}{RANGE}'
     disks = f'last_over_time(scale_run_info{{run="$run",axis="disks"}}{RANGE})'
     # The curve of a load that reads is that of its requests, that of a disk sweep otherwise of the durable rate.
     return (
-        f"{which} by (level) (last_over_time(scale_trial_requests_per_second{of}) or on (trial) ("
+        f"{which} by (level) ((last_over_time(scale_trial_requests_per_second{of}) or on (trial) ("
         f"last_over_time(scale_trial_durable_rows_per_second{of}) and on (run) {disks} or "
-        f"last_over_time(scale_trial_rows_per_second{of}) unless on (run) {disks}))"
+        f"last_over_time(scale_trial_rows_per_second{of}) unless on (run) {disks})) {verdict} on (trial) {counted(f',{CHOSEN}')})"
     )
 
 
@@ -98,6 +100,7 @@ def throughput() -> Json:
         "D": "lowest trial",
         "E": "other: mean",
         "F": "other: fitted",
+        "G": "highest rejected trial",
     }
     targets = [
         target("A", rate("run"), table=True),
@@ -106,13 +109,14 @@ def throughput() -> Json:
         target("D", trials("min"), table=True),
         target("E", rate("other"), table=True),
         target("F", fitted("other"), table=True),
+        target("G", trials("max", "unless"), table=True),
     ]
     small = {**POINTS, "custom__pointSize": 4, "color": fixed(GREY)}
     return by_level(
         About(
             title="Throughput",
             sentence="Rows per second, or requests of a load that reads, at each level: the mean of the VALID trials, the lowest and "
-            "highest trial, and the fitted line; the other run over it.",
+            "highest of them, the fitted line, and the highest trial that was rejected; the other run over it.",
             place=(0, 0, 14, 9),
             unit="sishort",
         ),
@@ -126,6 +130,7 @@ def throughput() -> Json:
             override(names["D"], **small),
             override(names["E"], color=fixed(ORANGE), **POINTS),
             override(names["F"], color=fixed(LIGHT_ORANGE)),
+            override(names["G"], **{**small, "color": fixed(RED)}),
         ],
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scale_sweep.experiment.work import OPERATIONS
 from tools.boards.curve import AXIS, CHOSEN, RANGE, TARGETS, VARIANTS
-from tools.boards.over_levels import over_n
+from tools.boards.over_levels import marked, over_n
 from tools.boards.panels import (
     BEGINS,
     RUN,
@@ -12,6 +12,7 @@ from tools.boards.panels import (
     SWEEP_VARIABLE,
     About,
     Json,
+    counted,
     dashboard,
     fixed,
     lines,
@@ -70,9 +71,10 @@ def response(place: tuple[int, int, int, int]) -> Json:
 
 
 def of_trials(metric: str, more: str = "") -> str:
-    """By operation and level: the mean over the trials that ended."""
-    chosen = f'{{run="$run",{CHOSEN}{more}}}{RANGE}'
-    return f"avg by (operation, level) (last_over_time(scale_trial_operation_{metric}{chosen}))"
+    """By operation and level: the mean over the trials that count; without any, over all that ended, marked."""
+    values = f'last_over_time(scale_trial_operation_{metric}{{run="$run",{CHOSEN}{more}}}{RANGE})'
+    here, every = (f"avg by (operation, level) ({of})" for of in (f"{values} and on (trial) {counted()}", values))
+    return marked(here, every, "operation")
 
 
 def median(place: tuple[int, int, int, int]) -> Json:
@@ -80,7 +82,7 @@ def median(place: tuple[int, int, int, int]) -> Json:
     return over_n(
         About(
             title="Median by level",
-            sentence="Median response time of each operation at each level: means over the level's trials that ended.",
+            sentence="Median response time of each operation at each level: means over the level's trials that count; † none does: over all.",
             place=place,
             unit="s",
         ),
@@ -104,7 +106,7 @@ def by_level() -> Json:
         "table",
         About(
             title="Operations",
-            sentence="Requests per second and response time of each operation at each level: means over the level's trials.",
+            sentence="Requests per second and response time of each operation at each level: means over the level's trials that count; † none does: over all.",
             place=(0, 8, 24, 9),
             unit="none",
         ),

@@ -1,6 +1,6 @@
 """A line for each name over the levels of a sweep: one query whose series have the labels `level` and the name's own.
 
-Refuses nothing: a level that a line does not have is a gap that the line spans.
+A level without a trial that counts is a point of its own, under a marked name: no line leads to it or across it.
 """
 
 from __future__ import annotations
@@ -8,10 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from scale_sweep.report.table import MARK
 from tools.boards.panels import About, Json, level_ticks, only_when_empty, override, panel, target
 
 # A name has the same colour in all panels.
 BY_NAME = {"mode": "palette-classic-by-name"}
+
+
+def marked(counted: str, every: str, name: str) -> str:
+    """Means of the trials that count; of a level without any, of every trial, under a marked name. name: the label."""
+    return f'{counted} or label_replace({every} unless {counted}, "{name}", "$1{MARK}", "{name}", "(.*)")'
 
 
 def over_n(
@@ -42,7 +48,7 @@ def over_n(
             "lineWidth": 2,
             "pointSize": 7,
             "showPoints": "always",
-            "spanNulls": True,
+            "spanNulls": False,
             "fillOpacity": 0,
             "scaleDistribution": {"type": "log", "log": 10} if log else {"type": "linear"},
         },
@@ -56,6 +62,10 @@ def over_n(
                 mappings=level_ticks(),
             ),
             only_when_empty(),
+            {
+                "matcher": {"id": "byRegexp", "options": f"{MARK}$"},
+                "properties": [{"id": "custom.drawStyle", "value": "points"}],
+            },
             *overrides,
         ],
         transformations=[

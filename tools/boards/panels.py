@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from scale_sweep.model import VerdictKind
+
 Json = dict[str, Any]
 SOURCE: Json = {"type": "prometheus", "uid": "scale-prometheus"}
 SCHEMA = 39
@@ -23,6 +25,12 @@ AXIS_WIDTH = 58
 # Above this level an axis has no ticks between whole numbers.
 TICKS_MAX = 16
 TICK_ERROR = 0.001
+
+
+def counted(more: str = "") -> str:
+    """The verdicts of the trials that count, over the time range. more: further labels."""
+    kinds = "|".join(kind.value for kind in VerdictKind if kind.is_fitted)
+    return f'last_over_time(scale_trial_verdict{{run="$run",verdict=~"{kinds}"{more}}}[$__range])'
 
 
 def target(ref: str, expr: str, legend: str = "", *, table: bool = False, instant: bool = False) -> Json:

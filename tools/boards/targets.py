@@ -7,8 +7,20 @@ in the report.
 from __future__ import annotations
 
 from tools.boards.curve import AXIS, RANGE
-from tools.boards.over_levels import over_n
-from tools.boards.panels import RUN, RUN_VARIABLE, SWEEP_VARIABLE, UNIT, About, Json, dashboard, override, panel, target
+from tools.boards.over_levels import marked, over_n
+from tools.boards.panels import (
+    RUN,
+    RUN_VARIABLE,
+    SWEEP_VARIABLE,
+    UNIT,
+    About,
+    Json,
+    counted,
+    dashboard,
+    override,
+    panel,
+    target,
+)
 
 # What a line is named after: the variant, without the word that says that targets are varied; without one the target.
 NAME = "of"
@@ -43,21 +55,24 @@ def cores(side: str) -> str:
     return last("trial_cpu_used_cores", f'{{run="$run",side="{side}"}}')
 
 
-RATE = named(of_trials(rate()), "avg")
-PER_CORE = named(of_trials(f"{rate()} / on (trial) (max by (trial) ({cores('server')}) > 0)"), "avg")
-MEDIAN, SLOW = (
-    named(of_trials(last("trial_response_time_seconds", f'{{run="$run",quantile="{q}"}}')), "avg")
-    for q in ("0.5", "0.99")
-)
-CLIENT = named(of_trials(f"1e6 * max by (trial) ({cores('generator')}) / on (trial) {rate()}"), "avg")
+def mean(expr: str) -> str:
+    """The mean of a level's trials that count; without any, of all its trials, marked."""
+    values = of_trials(expr)
+    return marked(named(f"({values} and on (trial) {counted()})", "avg"), named(values, "avg"), NAME)
+
+
+RATE = mean(rate())
+PER_CORE = mean(f"{rate()} / on (trial) (max by (trial) ({cores('server')}) > 0)")
+MEDIAN, SLOW = (mean(last("trial_response_time_seconds", f'{{run="$run",quantile="{q}"}}')) for q in ("0.5", "0.99"))
+CLIENT = mean(f"1e6 * max by (trial) ({cores('generator')}) / on (trial) {rate()}")
 
 
 def figures() -> Json:
     """The same as numbers."""
-    durable = named(of_trials(last("trial_durable_rows_per_second")), "avg")
+    durable = mean(last("trial_durable_rows_per_second"))
     valid = named(last("curve_valid_trials"), "max")
     columns = (
-        ("A", f"{valid} or 0 * {RATE}", "VALID", "none"),
+        ("A", f"{valid} or 0 * ({RATE})", "VALID", "none"),
         ("B", RATE, "Rate", "sishort"),
         ("C", durable, "Durable rows/s", "sishort"),
         ("D", PER_CORE, "Per server core", "sishort"),
@@ -69,7 +84,7 @@ def figures() -> Json:
         "table",
         About(
             title="Figures",
-            sentence="Means over a level's trials, whatever their verdict. VALID: the number of trials on the curve. Client CPU: of the "
+            sentence="Means over a level's trials that count; † none does: means over all. VALID: the number of trials on the curve. Client CPU: of the "
             "load generator, for a million rows or requests.",
             place=(0, 17, 24, 8),
             unit="none",
@@ -108,7 +123,7 @@ def targets() -> Json:
             over_n(
                 About(
                     title="Throughput",
-                    sentence="Rows per second, or requests of a load that reads: the mean of a level's trials.",
+                    sentence="Rows per second, or requests of a load that reads: the mean of a level's trials that count; † none does: of all.",
                     place=(0, 0, 14, 9),
                     unit="sishort",
                 ),

@@ -28,6 +28,8 @@ VARIES = (
     (r"of # core\b", "of # cores"),
     (rf" (?:{QUICK}|{BUFFERED})(?:, {BUFFERED})?(?= )| \({SHORT}\)", ""),
     (r" \(# a CPU-second\)|, replicates disagree", ""),
+    (r", about DURATION left|; more trials if the time allows", ""),
+    (r"\(# % noise[^()]*\)", "(noise)"),
     (r"\s+", " "),
     (
         r"a line through the origin gives # rows/s per core|linear scaling, a speedup of # is outside the interval",
@@ -36,12 +38,10 @@ VARIES = (
 )
 MACHINE = (
     r"(?:machine|memory|cpus|knobs|target|verdicts|note|--data-dir): ",
-    r"plan: (?:scale holds|all levels|at |the data)",
+    r"plan: (?:scale pre-warms|fresh memory|at |the data)",
     r"TRIAL ",  # of a plan, whose order is drawn
     r"at most # trials, about",
-    r"standard deviation of one trial|assumed rate in rows",
-    r"metrics at|holding # of memory|DURATION so far: ",
-    r"at # cores the server left resources idle",
+    r"Expected precision|In earlier runs|assumed rate in rows",
 )
 MARKS = (r"All rates: ", r"All VALID trials: ")
 ROW = r"# †? ?#"

@@ -95,10 +95,9 @@ def ab(flags: Flags, request: AbRequest, gates: GateFlags) -> None:
     if request.dry_run:
         show_whole_plan(prepared, power, as_json=request.as_json)
         return
-    announce(prepared, request.yes, power)
+    begin = announce(prepared, request.yes, power)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
-    console.say(f"results in {writer.path}")
-    stored = run_watched(prepared, writer, 0 if request.no_metrics else request.metrics_port)
+    stored = run_watched(prepared, writer, begin, 0 if request.no_metrics else request.metrics_port)
     comparison = compare_variants(stored, gate)
     if request.as_json:
         console.show_json({"path": stored.path, **asdict(comparison)})

@@ -48,7 +48,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     _RESULTS: {
         "list": ("runs", "List the stored runs, oldest first."),
-        "show": ("runs", "Show one run: table, fit, verdicts."),
+        "show": ("runs", "Show one run: table, answer, the first warnings; with --all everything."),
         "report": ("runs", "Fit a stored run again, and replace its fit.json, report.md and report.html."),
         "compare": (
             "compared",

@@ -55,11 +55,12 @@ class DisksRequest:
 def create(request: DisksRequest) -> None:
     """Make disks that stay until they are removed, and verify their limits by a measurement. Needs root."""
     from scale_sweep.cli import compose, console
+    from scale_sweep.experiment.setting.readers import at_least
     from scale_sweep.machine import disks
 
     source = _source(request)
-    number = _read("--count", parse_count, request.count) if request.count else len(source.devices) or 1
-    if number < 1 or (source.devices and number > len(source.devices)):
+    number = _read("--count", at_least(1, parse_count), request.count) if request.count else len(source.devices) or 1
+    if source.devices and number > len(source.devices):
         raise UsageError(f"--count: {number} of {len(source.devices)} devices named", remedy="as many as are named")
     place = request.base or compose.default_data_dir()
     _warn(disks.check_source(source, number, place))

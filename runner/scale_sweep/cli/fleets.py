@@ -94,7 +94,7 @@ class _Campaign:
     def __call__(self, run: HereRun) -> Path:
         writer = compose.new_run(run.prepared, ["scale", *sys.argv[1:]])
         writer.update_manifest(fleet={**run.fleet, "host": run.host})
-        run.say(f"results in {writer.path}")
+        run.say(f"Results in {writer.path}")
         state = LiveState(run=writer.path.name, plan=run.prepared.plan, results=writer.results)
 
         def before(event: Event) -> None:
@@ -108,7 +108,7 @@ class _Campaign:
                 writer.update_manifest(metrics_url=exporter.url)
                 stack.enter_context(announced(boards.state_directory(), writer.path.name, exporter.port, run.host))
                 sinks.append(stack.enter_context(exporter))
-            sinks.append(LinesView(state, lambda line, style: run.say(line.strip()), begins=True))
+            sinks.append(LinesView(state, lambda line, style: run.say(line.strip()), has_view=False))
             return Path(compose.execute_on(run.place, run.prepared, writer, sinks, run.say).path)
 
 
@@ -121,7 +121,7 @@ def _announce(tasks: Sequence[Task], yes: bool) -> None:
             refuse_blocking(task.announced.findings)
         except ScaleError as error:
             raise type(error)(f"{task.host}: {error.message}", remedy=error.remedy) from None
-        console.show_findings(task.announced.findings)
+        console.show_findings([finding for finding in task.announced.findings if finding.remedy])
     ask(max(task.announced.seconds for task in tasks), yes)
 
 

@@ -37,12 +37,12 @@ def sweep(flags: Flags, request: SweepRequest, hosts: Path) -> None:
     with reached(of_one_server(read_inventory(hosts))) as place:
         resolved = resolve_sweep(request.what, flags, place.host)
         prepared = prepare_on(resolved, request.results, place, insecure=request.insecure_network)
-        announce(prepared, request.yes)
+        begin = announce(prepared, request.yes)
         start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
         writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
-        console.say(f"results in {writer.path}")
         metrics_port = 0 if request.no_metrics else request.metrics_port
-        run_and_show(prepared, writer, request.as_json, metrics_port, functools.partial(compose.execute_on, place))
+        execute = functools.partial(compose.execute_on, place)
+        run_and_show(prepared, writer, begin, request.as_json, metrics_port, execute)
 
 
 def resume(stored: StoredRun, held: Held, as_json: bool, metrics_port: int) -> None:
@@ -55,8 +55,8 @@ def resume(stored: StoredRun, held: Held, as_json: bool, metrics_port: int) -> N
     with reached(named_again(read_inventory(Path(path)), server, [str(name) for name in load])) as place:
         prepared = prepare_again_on(stored, held.run.path.parent, place)
         refuse_blocking(prepared.findings)
-        console.show_findings(prepared.findings)
+        console.show_findings([finding for finding in prepared.findings if finding.remedy])
         writer = compose.reopen_run(stored, held)
         missing = len(stored.plan.trials) - len(stored.results)
-        console.say(f"{missing} of {counted(len(stored.plan.trials), 'trial')} to go, in {writer.path}")
-        run_and_show(prepared, writer, as_json, metrics_port, functools.partial(compose.execute_on, place))
+        begin = f"{missing} of {counted(len(stored.plan.trials), 'trial')} to go"
+        run_and_show(prepared, writer, begin, as_json, metrics_port, functools.partial(compose.execute_on, place))

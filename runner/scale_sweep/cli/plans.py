@@ -75,6 +75,7 @@ def _show_plan(prepared: Prepared, gate: GatePower | None) -> None:
         gate_sentence,
         plan_sentence,
         planner_of,
+        power_details,
         power_of,
         power_sentence,
         rate_sentence,
@@ -86,7 +87,9 @@ def _show_plan(prepared: Prepared, gate: GatePower | None) -> None:
         console.show_line(choice.sentence)
     console.show_line(plan_sentence(prepared.plan))
     console.show_line(rate_sentence(prepared.plan))
-    console.show_line(power_sentence(prepared.plan, power_of(prepared.plan, prepared.noise)))
+    power = power_of(prepared.plan, prepared.noise)
+    for words in (power_sentence(prepared.plan, power), *power_details(prepared.plan, power)):
+        console.show_line(words)
     if gate is not None:
         console.show_line(gate_sentence(gate))
     if grown := bound_sentence(prepared.plan, planner_of(prepared.plan).bound()):

@@ -87,7 +87,7 @@ def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
     missing = len(stored.plan.trials) - len(stored.results)
     if not missing and is_finished(held.run):  # nothing changes, nor a fingerprint that was published
         console.say(f"all trials are done; scale report {request.run} makes the fit and the reports again")
-        views.show(held.run, stored, request.as_json)
+        views.show(held.run, stored, as_json=request.as_json)
         end_if_failed(stored)
         return
     refuse_strange(stored, confirmed.by_flag())
@@ -100,13 +100,13 @@ def resume(request: ResumeRequest, confirmed: RepeatedFlags) -> None:
         return
     prepared = compose.prepare_again(stored, held.run.path.parent)
     refuse_blocking(prepared.findings)
-    console.show_findings(prepared.findings)
+    console.show_findings([finding for finding in prepared.findings if finding.remedy])
     ask_format(stored.plan.sweep, request.yes)
     start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
     writer = compose.reopen_run(stored, held)
     more = "; --quick may add replicates" if stored.plan.sweep.origin.get("method.replicates") == "time" else ""
-    console.say(f"{missing} of {counted(len(stored.plan.trials), 'trial')} to go, in {writer.path}{more}")
-    run_and_show(prepared, writer, request.as_json, port)
+    begin = f"{missing} of {counted(len(stored.plan.trials), 'trial')} to go{more}"
+    run_and_show(prepared, writer, begin, request.as_json, port)
 
 
 def _without_password(stored: StoredRun) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SHOWN_PER_FILE = 4  # figures that differ
 POLL_S = 0.5
+WHOLE = Annotated[bool, typer.Option("--all", help="Also every warning, the noise, and all reasons and remedies.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -66,13 +67,13 @@ def list_runs(results: RESULTS = Path("results"), as_json: JSON = False) -> None
         console.say(f"no runs in {results}; make one with: scale sweep cpu --cores 1..2")
 
 
-def show(run: RUN, results: RESULTS = Path("results"), as_json: JSON = False) -> None:
-    """Show one run: table, fit, verdicts."""
+def show(run: RUN = "last", results: RESULTS = Path("results"), whole: WHOLE = False, as_json: JSON = False) -> None:
+    """Show one run: table, answer, the first warnings; with --all everything."""
     from scale_sweep.cli import views
     from scale_sweep.results.store.reader import find_run, read_run
 
     folder = find_run(results, run)
-    views.show(folder, read_run(folder), as_json)
+    views.show(folder, read_run(folder), as_json=as_json, is_whole=whole)
 
 
 def report(

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from scale_sweep.model import StoredRun, Sweep
     from scale_sweep.plan.power import GatePower
     from scale_sweep.results.store.writer import RunWriter
-    from scale_sweep.watch.exporter import Exporter
-    from scale_sweep.watch.live import LiveState
 
     Execute = Callable[[Prepared, RunWriter, Sequence[Sink], Callable[[str], None]], StoredRun]
 
@@ -95,7 +93,7 @@ class SweepRequest:
 
 def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
     """Give a database 1, 2, ... N cores, disks or clients, load it at each step, and fit the curve."""
-    from scale_sweep.cli import compose, console
+    from scale_sweep.cli import compose
     from scale_sweep.machine.host import read_host
     from scale_sweep.sweep.resolve import resolve_sweep
 
@@ -113,36 +111,35 @@ def sweep(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> None:
         on_hosts.sweep(flags, request, request.hosts)
         return
     prepared = compose.prepare(resolve_sweep(request.what, flags, read_host()), request.results)
-    announce(prepared, request.yes)
+    begin = announce(prepared, request.yes)
     start_dashboards(request.with_dashboards, request.metrics_port, request.no_metrics)
     writer = compose.new_run(prepared, ["scale", *sys.argv[1:]])
-    console.say(f"results in {writer.path}")
-    run_and_show(prepared, writer, request.as_json, 0 if request.no_metrics else request.metrics_port)
+    run_and_show(prepared, writer, begin, request.as_json, 0 if request.no_metrics else request.metrics_port)
 
 
-def announce(prepared: Prepared, yes: bool, gate: GatePower | None = None) -> None:
-    """Shows the plan and the findings, and confirms a long sweep. gate: of `scale ab`. Raises if it must not start."""
+def announce(prepared: Prepared, yes: bool, gate: GatePower | None = None) -> str:
+    """Shows the findings with a remedy, and confirms a long sweep; returns the plan in one line. gate: of `scale ab`.
+    Raises if it must not start."""
     from scale_sweep.cli import console
     from scale_sweep.plan import gate_sentence, plan_sentence, power_of, power_sentence
     from scale_sweep.plan.preparing import refuse_blocking
 
-    for choice in prepared.choices.values():
-        console.say(choice.sentence)
-    console.say(plan_sentence(prepared.plan))
-    console.say(power_sentence(prepared.plan, power_of(prepared.plan, prepared.noise)))
-    if gate is not None:
-        console.say(gate_sentence(gate))
+    servers = dict.fromkeys(f"{c.facts.name} {c.version}" for c in prepared.choices.values() if c.version)
+    plan = ", ".join([*servers, plan_sentence(prepared.plan)])
+    parts = [plan, power_sentence(prepared.plan, power_of(prepared.plan, prepared.noise))]
+    words = ". ".join(parts if gate is None else [*parts, gate_sentence(gate)])
     refuse_blocking(prepared.findings)
-    console.show_findings(prepared.findings)
-    ask(prepared.plan.seconds_estimated, yes)
+    console.show_findings([finding for finding in prepared.findings if finding.remedy])
+    ask(prepared.plan.seconds_estimated, yes, words)
     ask_format(prepared.plan.sweep, yes)
+    return words
 
 
-def ask(seconds: float, yes: bool) -> None:
-    """Confirms a long sweep. Raises UsageError if the answer is no."""
+def ask(seconds: float, yes: bool, plan: str = "") -> None:
+    """Confirms a long sweep. plan: in words. Raises UsageError if the answer is no."""
     if yes or seconds < ASK_ABOVE_S or not sys.stdin.isatty():
         return
-    if not typer.confirm(f"This takes about {format_seconds(seconds)}. Start?", err=True):
+    if not typer.confirm(f"{plan or f'This takes about {format_seconds(seconds)}'}. Start?", err=True):
         raise UsageError("not started", remedy="say yes, or give -y")
 
 
@@ -165,13 +162,13 @@ def start_dashboards(wanted: bool, metrics_port: int, no_metrics: bool) -> None:
 
 
 def run_and_show(
-    prepared: Prepared, writer: RunWriter, as_json: bool, metrics_port: int, execute: Execute | None = None
+    prepared: Prepared, writer: RunWriter, begin: str, as_json: bool, metrics_port: int, execute: Execute | None = None
 ) -> None:
-    """Runs the trials, shows the run, and ends the process with its code if trials failed."""
+    """Runs the trials, shows the run, and ends the process with its code if trials failed. begin: its first words."""
     from scale_sweep.cli import views
 
-    stored = run_watched(prepared, writer, metrics_port, execute)
-    views.show(writer.run, stored, as_json)
+    stored = run_watched(prepared, writer, begin, metrics_port, execute)
+    views.show(writer.run, stored, as_json=as_json, is_titled=False)
     say_if_lost(stored)
     end_if_failed(stored)
 
@@ -207,13 +204,16 @@ def has_failed(stored: StoredRun) -> bool:
     return has_wrong or not all(counts[server] for server in databases)
 
 
-def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int, execute: Execute | None = None) -> StoredRun:
-    """Runs the trials that the run still lacks, with progress and metrics (metrics_port 0: none). execute: as
-    `compose.execute`, which is the default. Ends the process after Ctrl-C."""
+def run_watched(
+    prepared: Prepared, writer: RunWriter, begin: str, metrics_port: int, execute: Execute | None = None
+) -> StoredRun:
+    """Runs the trials that the run still lacks, with progress and metrics (metrics_port 0: none). begin: its first
+    words. execute: as `compose.execute`, which is the default. Ends the process after Ctrl-C."""
     from scale_sweep.base import output
     from scale_sweep.cli import boards, compose, console
     from scale_sweep.cli.console.live import LiveView
     from scale_sweep.watch.dashboards import announced
+    from scale_sweep.watch.exporter import Exporter
     from scale_sweep.watch.live import LiveState
 
     output.go_on_without()
@@ -221,11 +221,16 @@ def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int, execut
         with ExitStack() as stack:
             state = LiveState(run=writer.path.name, plan=prepared.plan, results=writer.results)
             sinks: list[Sink] = []
+            words = f"{begin}. Results in {writer.path}"
             if metrics_port:
-                exporter = _metrics(state, writer, metrics_port)
+                exporter = Exporter(state, metrics_port)
+                writer.update_manifest(metrics_url=exporter.url)
+                if exporter.port != metrics_port:
+                    words += f"; metrics at {exporter.url} (port {metrics_port} is taken)"
                 stack.enter_context(announced(boards.state_directory(), writer.path.name, exporter.port))
                 sinks.append(stack.enter_context(exporter))
                 boards.say_page()
+            console.say(words)
             sinks.append(stack.enter_context(LiveView(state)))
             return (execute or compose.execute)(prepared, writer, sinks, console.say)
     except KeyboardInterrupt:
@@ -236,14 +241,3 @@ def run_watched(prepared: Prepared, writer: RunWriter, metrics_port: int, execut
             "yellow",
         )
         sys.exit(EXIT_INTERRUPTED)
-
-
-def _metrics(state: LiveState, writer: RunWriter, port: int) -> Exporter:
-    """Opens the exporter, shows its address, and stores it in the manifest."""
-    from scale_sweep.cli import console
-    from scale_sweep.watch.exporter import Exporter
-
-    exporter = Exporter(state, port)
-    console.say(f"metrics at {exporter.url}" + ("" if exporter.port == port else f" (port {port} is taken)"))
-    writer.update_manifest(metrics_url=exporter.url)
-    return exporter

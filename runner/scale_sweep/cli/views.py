@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,10 +12,10 @@ from typing import Any
 from scale_sweep.analysis.compare import compare_variants
 from scale_sweep.analysis.connections_check import sentences
 from scale_sweep.base.alike import alike
-from scale_sweep.base.units import counted
+from scale_sweep.base.units import counted, format_rate
 from scale_sweep.cli import console
 from scale_sweep.cli.compared import show_comparison
-from scale_sweep.model import StoredRun, counted_verdicts, rate_per_cpu_s
+from scale_sweep.model import FitReport, StoredRun, TrialResult, VerdictKind, counted_verdicts, rate_per_cpu_s
 from scale_sweep.report import console_table
 from scale_sweep.report.bottlenecks import remedies
 from scale_sweep.report.capacity import capacity_table, has_objective
@@ -21,23 +23,30 @@ from scale_sweep.report.curve import with_fit
 from scale_sweep.report.documents import comparison_table, labels_of, only
 from scale_sweep.report.figures import fit_again
 from scale_sweep.report.fitted import asked_table, interval_words
-from scale_sweep.report.noise import noise_of, noise_sentences, slow_changes
+from scale_sweep.report.noise import noise_of, noise_sentences
 from scale_sweep.report.open_loop import is_open_loop, response_table
+from scale_sweep.report.run_headline import headline_of
 from scale_sweep.report.table import Table
+from scale_sweep.report.variants_headline import headline_of_variants
 from scale_sweep.results.store.held import status_of
 from scale_sweep.results.store.stored import Folder, is_there
 
 _REPORT = "report.html"
 _MARKED = "†"
+_LARGE = re.compile(r"\d{1,3}(?:,\d{3})+")
+SHOWN = 3  # warnings
+_MINOR = 0.25  # of the trials: fewer that are UNSTEADY are no reason for the first warning
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
-def show(run: Folder, stored: StoredRun, as_json: bool) -> None:
+def show(
+    run: Folder, stored: StoredRun, *, as_json: bool = False, is_whole: bool = False, is_titled: bool = True
+) -> None:
     """Shows a run, for scripts or for people."""
     if as_json:
         console.show_json(run_document(run, stored))
     else:
-        show_run(run, stored)
+        show_run(run, stored, is_whole=is_whole, is_titled=is_titled)
 
 
 def run_document(run: Folder, stored: StoredRun) -> dict[str, Any]:
@@ -56,18 +65,27 @@ def run_document(run: Folder, stored: StoredRun) -> dict[str, Any]:
     }
 
 
-def show_run(run: Folder, stored: StoredRun) -> None:
-    """Shows the table, the fit in one sentence, the verdicts and the report; for `scale ab` also the comparison. A
-    run without a finished trial gets one sentence, and an interrupted run the command that continues it."""
-    if stored.results:
-        _show_results(stored)
-    else:
+def show_run(run: Folder, stored: StoredRun, *, is_whole: bool = False, is_titled: bool = True) -> None:
+    """Shows the table, the answer, the first warnings and the report; for `scale ab` the comparison. is_whole: and all
+    else that is known. A run without a finished trial gets one sentence, an interrupted one the command that continues
+    it."""
+    hidden = 0
+    if not stored.results:
         console.show_line("no trial is finished")
+    elif stored.plan.sweep.variants_ab:
+        show_comparison(compare_variants(stored))
+        if is_whole:
+            _show_table("", comparison_table(stored), is_whole=True)
+    else:
+        hidden = _show_results(stored, is_whole=is_whole, is_titled=is_titled)
+    if is_whole and stored.results:
+        _show_rest(stored)
     if status_of(run, stored.manifest) == "interrupted":
         done = f"{len(stored.results)} of {counted(len(stored.plan.trials), 'trial')}"
         again = f"scale resume {shlex.quote(stored.path)}"
         console.show_line(f"interrupted after {done}; continue it with: {again}", "yellow")
-    console.show_line(report_line(run))
+    more = f"{counted(hidden, 'more warning')}: scale show {shlex.quote(stored.path)} --all; " if hidden else ""
+    console.show_line(more + report_line(run))
 
 
 def report_line(run: Folder) -> str:
@@ -92,46 +110,74 @@ def _answers(stored: StoredRun) -> dict[str, Table]:
     if stored.fit:
         return {"": asked_table(stored.fit)}
     questions = stored.plan.sweep.predict or stored.plan.sweep.need
-    return {name: asked_table(fit_again(only(stored, name))) for name in labels_of(stored)} if questions else {}
+    return {name: asked_table(fit) for name, fit in _fits(stored).items()} if questions else {}
 
 
-def _show_table(title: str, table: Table) -> None:
+def _show_table(title: str, table: Table, *, is_whole: bool) -> None:
     """Shows a table with its notes. A note on a mark is shown if a cell has that mark."""
-    console.show_table(title, table.headers, table.rows, table.essential)
-    cells = " ".join(cell for row in table.rows for cell in row)
+    rows = [[_LARGE.sub(_in_units, cell) for cell in row] for row in table.rows]
+    console.show_table(title, table.headers, rows, table.essential)
+    cells = " ".join(cell for row in rows for cell in row)
     for note in table.notes:
-        if _MARKED not in note or _MARKED in cells:
+        if _MARKED in cells if _MARKED in note else is_whole:
             console.show_line(note, "dim")
 
 
-def _show_results(stored: StoredRun) -> None:
-    if stored.plan.sweep.variants_ab:
-        show_comparison(compare_variants(stored))
-        console.show_line("")
-    if is_open_loop(stored) or len(labels_of(stored)) > 1:
+def _in_units(number: re.Match[str]) -> str:
+    return format_rate(float(number[0].replace(",", "")))
+
+
+def _show_results(stored: StoredRun, *, is_whole: bool, is_titled: bool) -> int:
+    """Shows the table, the answer and the warnings; returns how many warnings are left out."""
+    is_single = len(labels_of(stored)) < 2
+    fitted = with_fit(stored)
+    if is_open_loop(stored) or not is_single:
         table = response_table(stored) if is_open_loop(stored) else comparison_table(stored)
-        _show_table(stored.plan.sweep.question, table)
+        title = stored.plan.sweep.question
     else:
-        fitted = with_fit(stored)
         table = console_table(fitted)
-        _show_table(table.title, table)
-        if fitted.fit and (words := interval_words(fitted.fit)):
-            console.show_line(words, "dim")
+        title = table.title
+    _show_table(title if is_titled else "", table, is_whole=is_whole)
+    headline = headline_of(fitted) if is_single else headline_of_variants(stored, _fits(stored))
+    console.show_line(headline.answer[0] if is_single else headline.title, "bold")
+    out = [r for r in stored.on_curve if not r.verdict.kind.is_fitted]
+    is_minor = {r.verdict.kind for r in out} <= {VerdictKind.UNSTEADY} and len(out) < _MINOR * len(stored.on_curve)
+    rejected, cautions = _rejected(stored, out), headline.cautions
+    warnings = (*cautions, *rejected) if is_minor else (*rejected, *cautions)
+    shown = warnings if is_whole else [words.partition(". ")[0] for words in warnings[:SHOWN]]
+    for words in shown:
+        console.show_line(f"  but: {words}", "yellow")
+    show_answers(stored)
+    return len(warnings) - len(shown)
+
+
+def _fits(stored: StoredRun) -> dict[str, FitReport]:
+    return {name: fit_again(only(stored, name)) for name in labels_of(stored)}
+
+
+def _rejected(stored: StoredRun, out: Sequence[TrialResult]) -> list[str]:
+    """A warning if trials are not fitted: the first remedy, and the most frequent reason of these verdicts."""
+    if not out:
+        return []
+    kind = Counter(r.verdict.kind for r in out).most_common(1)[0][0]
+    remedy = next(words for words in remedies(stored) if kind.value in words)
+    reasons = alike(reason for r in out if r.verdict.kind is kind for reason in r.verdict.reasons[:1])
+    return [f"{remedy} ({reasons[0][1]})" if reasons else remedy]
+
+
+def _show_rest(stored: StoredRun) -> None:
+    """Shows how sure the result is, every reason and every remedy."""
+    if stored.fit and (words := interval_words(stored.fit)):
+        console.show_line(words, "dim")
     if has_objective(stored):
         searched = capacity_table(stored)
-        console.show_line("")
         console.show_table(searched.title, searched.headers, searched.rows)
         console.show_line(f"  {searched.notes[0]}", "dim")
-    if stored.fit:
-        console.show_line("")
-        console.show_line(stored.fit.sentence, "bold")
-        for caution in (*slow_changes(stored), *stored.fit.cautions):
-            console.show_line(f"  but: {caution}", "yellow")
-        for sentence in (*noise_sentences(stored), *sentences(stored.plan, stored.results)):
-            console.show_line(f"  {sentence}")
-        show_answers(stored)
+    known = noise_sentences(stored) if stored.fit else ()
+    for sentence in (*known, *sentences(stored.plan, stored.results)):
+        console.show_line(f"  {sentence}")
     console.show_line(f"verdicts: {counted_verdicts(stored.results)}")
-    for count, reason in alike(reason for r in stored.results for reason in r.verdict.reasons[:1])[:6]:
+    for count, reason in alike(reason for r in stored.results for reason in r.verdict.reasons):
         console.show_line(f"  {count} × {reason}")
     for sentence in remedies(stored):
         console.show_line(f"  to change: {sentence}")

@@ -28,12 +28,18 @@ LIMIT_S = 60.0
 
 class Means(StrEnum):
     """How a ceiling can be measured. STUBBED: the driver omits the sending. DISCARDED: rows are made and discarded, the
-    only way of older load generators. NONE and READS: there is no such ceiling."""
+    only way of older load generators. The others: there is no such ceiling."""
 
     STUBBED = "its sending left out"
     DISCARDED = "rows discarded"
     NONE = "none: its client library encodes inside of its send; the threads' own CPU is reported instead"
     READS = "none for reads: only a database gives answers, whose reading costs most; the threads' own CPU decides"
+    OTHERS = "none: another program makes the load"
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether there is a ceiling."""
+        return self in (Means.STUBBED, Means.DISCARDED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +53,9 @@ class CeilingKey:
     means: Means
 
 
-NONE_FOR_READS = CeilingKey(spec=(), cpus=(), threads_per_process=0, means=Means.READS)
+NONE_FOR_READS, NONE_FOR_OTHERS = (
+    CeilingKey(spec=(), cpus=(), threads_per_process=0, means=means) for means in (Means.READS, Means.OTHERS)
+)
 
 
 def means_of(program: str, spec: Mapping[str, str]) -> Means:
@@ -72,7 +80,7 @@ def measure_ceiling(program: str, key: CeilingKey, elsewhere: Elsewhere | None =
 
     elsewhere: so many hosts that make the load together. Raises LoadError.
     """
-    if key.means in (Means.NONE, Means.READS):
+    if not key.means.is_measured:
         return None
     try:
         return _measured(program, key, elsewhere, hosts)

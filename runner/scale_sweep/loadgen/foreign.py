@@ -21,7 +21,7 @@ from scale_sweep.base.interrupts import deferred
 from scale_sweep.base.spawning import spawn
 from scale_sweep.loadgen.protocol import Phase, ReportedAnswer, Trouble
 from scale_sweep.loadgen.stopped import StoppedWatch
-from scale_sweep.model import Interval, Latency, LoadSummary
+from scale_sweep.model import Interval, Latency, LoadProgram, LoadSummary
 
 STOP_S = 15.0
 LOOK_S = 0.02
@@ -44,6 +44,7 @@ class ForeignCommand:
     """How to start the program and read its output. files: path → text, readable by the owner only. parse raises
     ValueError."""
 
+    program: LoadProgram
     argv: tuple[str, ...]
     env: Mapping[str, str]
     files: Mapping[str, str]
@@ -192,6 +193,7 @@ class ForeignLoad:
             make_s=0.0,
             response=latency,
             service=latency,
+            program=self._command.program,
         )
 
     def begin_window(self) -> None:

@@ -135,7 +135,6 @@ def memory_of_run(wanted_bytes: int, cpus: Sequence[int], say: Say) -> Iterator[
     if not wanted_bytes:
         yield lambda: None
         return
-    say(f"holding {wanted_bytes / 1e9:.1f} GB of memory for the server")
     with HeldMemory(wanted_bytes, cpus or sorted(os.sched_getaffinity(0))) as held:
 
         def before_trial() -> None:

@@ -57,7 +57,7 @@ from scale_sweep.model.fitted import (
 from scale_sweep.model.host_samples import HostFigures, HostNetwork, HostSample
 from scale_sweep.model.knobs import DEFAULTS, LOADING, ROLES_BY_OTHER_NAME, KnobColumn, KnobRole, Piece, Rule
 from scale_sweep.model.load import CLAIM_S, CONFIRM_STEPS, STEP_S, Load
-from scale_sweep.model.loads import FINISHED, Interval, Latency, LoadSummary, OperationSummary
+from scale_sweep.model.loads import FINISHED, Interval, Latency, LoadProgram, LoadSummary, OperationSummary
 from scale_sweep.model.marks import common_marks, counted_verdicts, is_buffered, is_quick, marks, verdict_words
 from scale_sweep.model.measured import Measurement, TrialResult, Verdict, VerdictKind
 from scale_sweep.model.new_pages import NewPages
@@ -192,6 +192,7 @@ __all__ = [
     "Bottleneck",
     "BottleneckKind",
     "Load",
+    "LoadProgram",
     "LoadSummary",
     "Measurement",
     "ModelFit",

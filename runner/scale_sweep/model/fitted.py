@@ -12,7 +12,7 @@ from scale_sweep.model.noise import NoiseParts
 from scale_sweep.model.planned import Plan
 
 _WIDE = 0.5  # of the rate
-Shape = Literal["linear", "contended", "retrograde", "knee", "break", "superlinear", "undecided"]
+Shape = Literal["linear", "contended", "retrograde", "falls", "knee", "break", "superlinear", "undecided"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,6 +87,17 @@ class OperationSummary:
     check_cpu_s: float | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class LoadProgram:
+    """The program that made a load and is not our load generator, as the producer of the load states it. rows: what
+    they are, in words. "": not known."""
+
+    name: str
+    version: str = ""
+    command: str = ""
+    rows: str = ""
+
+
 FINISHED = ("ok", "errors")  # outcomes of a load that ran to its end; "errors": requests failed and were counted
 
 
@@ -103,7 +114,7 @@ class LoadSummary:
     the first request to the last. is_answered: False if the protocol has no answers: rows count when they are handed to
     the network, and there are no response times. late: of an open loop, the part of each response time that is the load
     generator's own, over the whole window. newest_row: the highest number of a row that was made. Both are None if the
-    load generator does not report them.
+    load generator does not report them. program: None for our load generator.
 
     last_ack_ns: None if nothing was acknowledged. cpu_window_s: None if the load ended before the window; the window is
     then empty.
@@ -138,3 +149,4 @@ class LoadSummary:
     newest_row: int | None = None
     rows_distinct: int | None = None
     table_rows: tuple[tuple[int, ...], ...] | None = None
+    program: LoadProgram | None = None

@@ -10,6 +10,7 @@ from scale_sweep.model.measured import TrialResult
 BUFFERED_CYCLES = 2  # commit cycles in the window; with fewer, the rate partly counts the filling of buffers
 QUICK = "quick"
 BUFFERED = "buffered rate"
+DURABLE = "durable_rows_per_s"
 UNACKNOWLEDGED = "unacknowledged"  # no request was answered: the rows are those that the database counted
 SHORT = "short window"  # of a verdict that counts: it is that of these seconds, and claims no long-run rate
 
@@ -24,21 +25,22 @@ def is_buffered(commits: int | None) -> bool:
     return commits is not None and commits < BUFFERED_CYCLES
 
 
-def marks(result: TrialResult) -> tuple[str, ...]:
-    """The words, in order. None for a number without such a doubt, or for a trial without a window."""
+def marks(result: TrialResult, rate: str = "") -> tuple[str, ...]:
+    """The words, in order. None for a number without such a doubt, or for a trial without a window. rate: its field;
+    one to the end of the flush counts nothing that is only in buffers."""
     if not result.measurement.window_s:
         return ()
     words = {
         QUICK: is_quick(result),
-        BUFFERED: is_buffered(result.measurement.commits),
+        BUFFERED: is_buffered(result.measurement.commits) and rate != DURABLE,
         UNACKNOWLEDGED: result.measurement.rows_sent is not None,
     }
     return tuple(word for word, applies in words.items() if applies)
 
 
-def common_marks(results: Sequence[TrialResult]) -> tuple[str, ...]:
-    """The words of every number of these trials, if there are several: a table says them once."""
-    measured = [marks(result) for result in results if result.measurement.window_s]
+def common_marks(results: Sequence[TrialResult], rate: str = "") -> tuple[str, ...]:
+    """The words of every number of these trials, if there are several: a table says them once. rate: as for marks."""
+    measured = [marks(result, rate) for result in results if result.measurement.window_s]
     return tuple(word for word in measured[0] if all(word in each for each in measured)) if len(measured) > 1 else ()
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from scale_sweep.model.bottleneck import Bottleneck
 from scale_sweep.model.disk_facts import DiskFigures
 from scale_sweep.model.host_samples import HostFigures
+from scale_sweep.model.loads import LoadProgram
 from scale_sweep.model.planned import Trial
 from scale_sweep.model.questions import OperationFigures
 from scale_sweep.model.steps import Step
@@ -171,7 +172,8 @@ class TrialResult:
     """One row of points.csv, and the facts behind it.
 
     effective: the server's own report of its settings. server: its runtime's report (image, digest, user). method: the
-    number of the method that made the verdict (scale_sweep/judge/method.py).
+    number of the method that made the verdict (scale_sweep/judge/method.py). loaded_by: None for our load generator,
+    and if the load did not end.
     """
 
     trial: Trial
@@ -183,6 +185,7 @@ class TrialResult:
     started_utc: str = ""
     wall_s: float = 0.0
     method: int = 1
+    loaded_by: LoadProgram | None = None
 
     @property
     def achieved_per_s(self) -> float | None:
@@ -192,3 +195,8 @@ class TrialResult:
         if self.trial.load.searches:
             return m.capacity_per_s
         return m.requests_per_s if self.trial.work.counts_requests else m.rows_per_s
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether a curve is fitted to it. A rate that was offered makes no curve."""
+        return self.trial.role == "point" and self.verdict.kind.is_fitted and not self.trial.load.rate

@@ -13,7 +13,7 @@ from scale_sweep.plan.extra_trials import WithConnectionsCheck
 from scale_sweep.plan.looks import WithLooks
 from scale_sweep.plan.make import PlannedArm, make_plan, plan_arms
 from scale_sweep.plan.planner import Block, Bound, FixedPlan, Planner, with_block
-from scale_sweep.plan.power import GatePower, gate_power_of, gate_sentence, power_of, power_sentence
+from scale_sweep.plan.power import GatePower, gate_power_of, gate_sentence, power_details, power_of, power_sentence
 from scale_sweep.plan.replicates import UntilInterval, WithinTime, is_by_time, may_grow
 from scale_sweep.plan.resources import refuse_ungranted, with_constants
 from scale_sweep.plan.summary import bound_sentence, plan_sentence, rate_sentence
@@ -34,6 +34,7 @@ __all__ = [
     "plan_arms",
     "plan_sentence",
     "planner_of",
+    "power_details",
     "power_of",
     "power_sentence",
     "rate_sentence",

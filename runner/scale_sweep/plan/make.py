@@ -124,12 +124,27 @@ def _plan_arms(sweep: Sweep, host: Host, arms: Sequence[PlannedArm]) -> Plan:
     return Plan(
         sweep=sweep,
         trials=tuple(trials),
-        confounds=(*confounds(sweep, knobs, set_by_level), *cpu_confounds(sweep, trials)),
+        confounds=(*confounds(sweep, _moving(arms, knobs, resources), set_by_level), *cpu_confounds(sweep, trials)),
         notes=(*notes(sweep, trials, facts_of), *cpu_notes(sweep, trials, host)),
         seconds_estimated=sum(seconds(sweep, trial, facts_of[trial.subject.target]) for trial in trials)
         + sum(preload_seconds(trial, facts_of[trial.subject.target]) for trial in makers(trials).values()),
         knobs=declared,
     )
+
+
+def _moving(
+    arms: Sequence[PlannedArm], knobs: Sequence[KnobsByLevel], resources: Sequence[ResourcesByLevel]
+) -> list[KnobsByLevel]:
+    """The knobs of each subject by level, with the settings that follow the cores of a server that the sweep starts."""
+    return [
+        {
+            level: {**{name: value(granted[level].cores) for name, value in arm.facts.by_cores.items()}, **at_level}
+            if not arm.sweep.endpoint
+            else at_level
+            for level, at_level in by_level.items()
+        }
+        for arm, by_level, granted in zip(arms, knobs, resources, strict=True)
+    ]
 
 
 def _named_after_all(sweep: Sweep, arms: Sequence[PlannedArm]) -> Sweep:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from scale_sweep.base.units import format_rate
 from scale_sweep.experiment.work import stores
 from scale_sweep.model import NewPages, Plan, Sweep, Trial
 from scale_sweep.plan.data_sets import rows_written, stored_row_bytes
@@ -56,10 +57,10 @@ def _may_hold(plan: Plan, pages: NewPages) -> int:
 
 def held_sentence(plan: Plan, held: int) -> str:
     """A sentence about memory that is held because pages are dear."""
-    begin = f"scale holds {held / 1e9:.1f} GB of memory and frees it as the server writes: "
+    begin = f"scale pre-warms {held / 1e9:.1f} GB of memory for the server"
     if trial_bytes(plan) <= held:
-        return f"{begin}the rates do not contain the higher cost of new memory pages"
-    return f"{begin}only a trial that takes more than that pays the higher cost of new memory pages"
+        return f"{begin}; without it, rates would be lower"
+    return f"{begin}; a trial that takes more than that is slower"
 
 
 _CHEAP_SHARE = 0.8  # of the cheap pages that a trial may use: the probe is not exact
@@ -108,4 +109,4 @@ def with_equal_rows(sweep: Sweep, rows: int) -> Sweep:
 
 def equal_rows_sentence(rows: int) -> str:
     """The reason why all levels write the same rows."""
-    return f"all levels write {rows / 1e6:g} M rows, so that none needs memory pages that cost more CPU time"
+    return f"fresh memory is slow on this machine, so each trial stops after {format_rate(rows)} rows"

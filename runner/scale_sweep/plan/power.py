@@ -136,10 +136,10 @@ def _too_many(percent: float, noise: AssumedNoise, what: str) -> UsageError:
     )
 
 
-def _seen(percent: float, between: str) -> str:
+def _unseen(percent: float, between: str = "") -> str:
     if percent >= DIFFERENCE_MAX_PERCENT:
-        return f"No difference between {between} can be detected: the trials are too few for this noise"
-    return f"Differences of {percent_words(percent)} between {between} can be detected (80 % power)"
+        return f"no difference{between} will show: the trials are too few for this noise"
+    return f"differences{between} under {percent_words(percent)} will not show"
 
 
 WITHIN = ("seconds", "window")  # parts of the noise that longer windows reduce
@@ -176,27 +176,29 @@ def advice(plan: Plan, noise: AssumedNoise) -> str:
 
 def power_sentence(plan: Plan, power: Power) -> str:
     """The power of a plan in one line."""
-    premise = f"standard deviation of one trial: {power.noise.percent:.1f} % ({power.noise.source})."
+    noise = percent_words(power.noise.percent)
+    premise = f"({noise} noise assumed)" if power.noise.is_guess else f"({noise} noise: {power.noise.source})"
     if plan.sweep.variants_ab:
         if power.smallest_percent is None:
-            return "one block does not show the noise: no difference can be tested"
-        return f"{premise} {_seen(power.smallest_percent, 'A and B')}"
+            return "One block does not show the noise: no difference can be tested"
+        return f"Expected precision: {_unseen(power.smallest_percent, ' between A and B')} {premise}"
     if power.level_percent is None:
-        return "one replicate does not show the noise: no difference can be tested"
+        return "One replicate does not show the noise: no difference can be tested"
     if plan.sweep.load.objective is not None and power.noise.is_guess:
-        why = f"no earlier search of {plan.sweep.target} on this machine has replicates"
-        return f"standard deviation of a capacity: not known, {why}. The interval of each follows from its steps"
-    high = power.level_percent
-    low = 100 * (1 / (1 + high / 100) - 1)
-    parts = [f"The 95 % interval of a level's mean is {low:+.1f} to {high:+.1f} %"]
-    if power.smallest_percent is not None:
-        parts.insert(0, _seen(power.smallest_percent, "two levels"))
+        return "Expected precision: not known; the interval of each capacity follows from its steps"
+    level = percent_words(round(power.level_percent) if power.level_percent >= 1 else power.level_percent)
+    seen = "" if power.smallest_percent is None else f"; {_unseen(power.smallest_percent)}"
+    return f"Expected precision: about {level} a level{seen} {premise}"
+
+
+def power_details(plan: Plan, power: Power) -> tuple[str, ...]:
+    """Sentences of `scale plan` alone: the interval of a prediction, and the remedy for wide intervals."""
+    details = [advice(plan, power.noise)]
     if power.prediction_percent is not None and power.predicted_level is not None:
         at = load_axis(plan.sweep.axis).count(format_number(power.predicted_level))
         low, high = power.prediction_percent
-        parts.append(f"The interval of a rate predicted for {at} is about {low:+.0f} to {high:+.0f} %")
-    helps = advice(plan, power.noise)
-    return f"{premise} {'. '.join([*parts, helps] if helps else parts)}"
+        details.insert(0, f"The interval of a rate predicted for {at} is about {low:+.0f} to {high:+.0f} %")
+    return tuple(filter(None, details))
 
 
 @dataclass(frozen=True, kw_only=True)

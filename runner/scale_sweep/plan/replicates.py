@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from scale_sweep.analysis.noise import intervals, rates_of
 from scale_sweep.analysis.observations import observations
-from scale_sweep.base.units import counted, format_number, format_seconds
+from scale_sweep.base.units import counted, format_number
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.model import LevelInterval, Origin, Plan, Sweep, Trial, TrialResult
@@ -109,19 +109,18 @@ class WithinTime:
 
     def next(self, done: Sequence[TrialResult]) -> Block:
         """The blocks are made again from the first, each from the times of the blocks before it."""
-        body, why = list(self._planned), ""
+        body = list(self._planned)
         while not left_of(body, done):
             blocks = max(t.replicate for t in body)
             spent_s = sum(r.wall_s for r in done if r.trial.trial_id in {t.trial_id for t in body})
             if blocks >= MOST or spent_s * (blocks + 1) / blocks > QUICK_RUN_S:
                 last = [replace(t, order=len(body) + at) for at, t in enumerate(self._drift_checks)]
-                return Block(trials=left_of(last, done), why=why)
-            why = f"{format_seconds(spent_s)} so far: time for one more replicate of each level"
+                return Block(trials=left_of(last, done))
             added = following(body)
             random.Random(f"{self._plan.sweep.seed_of_order}/{len(body)}").shuffle(added)
             body += added
         first = replace(self._plan, trials=tuple(replace(t, order=at) for at, t in enumerate(body)))
-        return replace(FixedPlan(first).next(done), why=why)
+        return FixedPlan(first).next(done)
 
     def bound(self) -> Bound:
         """MOST replicates of every point, in the time that they may take."""

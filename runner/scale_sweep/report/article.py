@@ -11,7 +11,6 @@ from scale_sweep.model import KnobColumn, KnobRole, StoredRun, VerdictKind
 from scale_sweep.report.columns import Column, published
 from scale_sweep.report.disk_range import disk_words, range_notes
 from scale_sweep.report.figures import (
-    MARK,
     OWN_MARK,
     at_level,
     axis_facts,
@@ -20,7 +19,7 @@ from scale_sweep.report.figures import (
     levels_of,
     measured_rate,
 )
-from scale_sweep.report.table import Table, marked, rate, rate_interval
+from scale_sweep.report.table import MARK, Table, marked, rate, rate_interval
 
 ARTICLE_HEADING = 'In the columns of the article "Testing TDengine\'s Vertical Scalability"'
 
@@ -66,7 +65,7 @@ def _rate(run: StoredRun, level: float, otherwise: str) -> str:
     low, high = (end * shown / point.rate_mean for end in (point.mean_low, point.mean_high))
     if rate(low) == rate(high):
         return otherwise
-    return marked(rate_interval(shown, low, high), at_level(run, level)[0])
+    return marked(rate_interval(shown, low, high), at_level(run, level)[0], field=fitted_rate(run).field)
 
 
 def article_table(run: StoredRun) -> Table:

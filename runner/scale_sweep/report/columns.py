@@ -40,9 +40,9 @@ def _knob(name: str, heading: str) -> Column:
 
 def _figures(axis: AxisFacts) -> Mapping[str, Column]:
     return {
-        "rows": ("Write speed (rows/s)", _marked(_mean_of(lambda m: m.rows_per_s, rate))),
-        "requests": ("Requests/s", _marked(_mean_of(lambda m: m.requests_per_s, rate))),
-        "durable_rows": ("Durable (rows/s)", _marked(_mean_of(lambda m: m.durable_rows_per_s, rate))),
+        "rows": ("Write speed (rows/s)", _marked("rows_per_s")),
+        "requests": ("Requests/s", _marked("requests_per_s")),
+        "durable_rows": ("Durable (rows/s)", _marked("durable_rows_per_s")),
         "disk_io": ("Disk I/O (MB/s)", _mean_of(lambda m: disk_mb_per_s(axis, m), short)),
         "available_memory": ("Available memory (GB)", _mean_of(lambda m: m.memory_available_gb, short)),
         "cpu": ("CPU usage (%)", _mean_of(lambda m: m.server_cpu_percent, fixed)),
@@ -53,8 +53,10 @@ def _mean_of(read: Callable[[Measurement], float | None], say: Say) -> Callable[
     return lambda trials: say(mean(read(r.measurement) for r in trials))
 
 
-def _marked(say: Callable[[Sequence[TrialResult]], str]) -> Callable[[Sequence[TrialResult]], str]:
-    return lambda trials: marked(say(trials), trials)
+def _marked(field: str) -> Callable[[Sequence[TrialResult]], str]:
+    """The mean of a rate with its words."""
+    say = _mean_of(lambda m: getattr(m, field), rate)
+    return lambda trials: marked(say(trials), trials, field=field)
 
 
 def _disk_names(trials: Sequence[TrialResult]) -> list[str]:

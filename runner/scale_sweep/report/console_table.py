@@ -15,7 +15,6 @@ from scale_sweep.model.marks import SHORT
 from scale_sweep.report.columns import CONSOLE
 from scale_sweep.report.cpu_time import cpu_rate_cell
 from scale_sweep.report.figures import (
-    MARK,
     agreement_in,
     at_level,
     axis_facts,
@@ -28,7 +27,7 @@ from scale_sweep.report.figures import (
 )
 from scale_sweep.report.replicates import beside_verdicts
 from scale_sweep.report.run_facts import server_name, settings_words
-from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, without_empty
+from scale_sweep.report.table import ABSENT, MARK, Table, fixed, level_cell, marked, mean, without_empty
 
 _SHORT = f" ({SHORT})"
 _NOT_VALID = f"{MARK.strip()} no VALID trial at this level: mean of all its trials, and not the server's number"
@@ -36,11 +35,11 @@ _NOT_VALID = f"{MARK.strip()} no VALID trial at this level: mean of all its tria
 
 def console_table(run: StoredRun) -> Table:
     """Level, rate, speedup, efficiency and verdicts, which are essential, and further columns before the verdicts."""
-    levels = levels_of(run)
-    is_common = len({_words(at_level(run, level)[0]) for level in levels}) == 1
+    levels, field = levels_of(run), fitted_rate(run).field
+    is_common = len({_words(at_level(run, level)[0], field) for level in levels}) == 1
     rows = [_row(run, level, with_words=not is_common) for level in levels]
     notes = [_NOT_VALID] if any(MARK in row[0] for row in rows) else []
-    if is_common and (words := _words(at_level(run, levels[0])[0])):
+    if is_common and (words := _words(at_level(run, levels[0])[0], field)):
         notes.append(f"All rates: {words}.")
     if all(_SHORT in row[-1] and "VALID" not in row[-1].replace(f"VALID{_SHORT}", "") for row in rows):
         rows = [(*row[:-1], row[-1].replace(_SHORT, "")) for row in rows]
@@ -60,8 +59,8 @@ def console_table(run: StoredRun) -> Table:
     )
 
 
-def _words(trials: Sequence[TrialResult]) -> str:
-    return ", ".join(dict.fromkeys(word for result in trials for word in marks(result)))
+def _words(trials: Sequence[TrialResult], field: str) -> str:
+    return ", ".join(dict.fromkeys(word for result in trials for word in marks(result, field)))
 
 
 def _row(run: StoredRun, level: float, *, with_words: bool) -> tuple[str, ...]:
@@ -72,8 +71,8 @@ def _row(run: StoredRun, level: float, *, with_words: bool) -> tuple[str, ...]:
     used = mean(r.measurement.server_cpu_cores for r in trials)
     here = [r for r in run.on_curve if r.trial.level == level]
     return (
-        format_number(level) + ("" if valid else MARK),
-        marked(rate, trials) if with_words else rate,
+        level_cell(level, valid),
+        marked(rate, trials, field=fitted_rate(run).field) if with_words else rate,
         speedup_words(point) if point and point.speedup is not None else ABSENT,
         f"{100 * point.efficiency:.0f} %" if point and point.efficiency is not None else ABSENT,
         f"{fixed(used, 2)} / {format_number(cores_given(trials[0]))}",

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from scale_sweep.base.units import counted, format_number
 from scale_sweep.model import DiskFigures, StoredRun, TrialResult
-from scale_sweep.report.figures import MARK, at_level, levels_of
+from scale_sweep.report.figures import at_level, levels_of
 from scale_sweep.report.svg import Frame, axes, drawing, legend, swatch, text
-from scale_sweep.report.table import ABSENT, Table, fixed, known, mean, short
+from scale_sweep.report.table import ABSENT, Table, fixed, known, level_cell, mean, short
 
 WAL_WORDS = {
     "data": "with its data, on the same disk",
@@ -27,12 +27,12 @@ def has_prepared_disks(run: StoredRun) -> bool:
 
 def ceiling_points(run: StoredRun) -> list[tuple[float, float]]:
     """(level, rows/s) that the disks alone would allow, with the bytes for each row that the database writes at that
-    level."""
+    level; of levels with trials that count."""
     points = []
     for level in levels_of(run):
-        trials, _ = at_level(run, level)
+        trials, valid = at_level(run, level)
         rates = [r for r in (_ceiling_rows(t) for t in trials) if r is not None]
-        if rates:
+        if rates and valid:
             points.append((level, sum(rates) / len(rates)))
     return points if has_prepared_disks(run) else []
 
@@ -60,7 +60,7 @@ def disk_table(run: StoredRun) -> Table:
         names = list(dict.fromkeys(name for t in trials for name in t.measurement.disks))
         for at, name in enumerate(names):
             mine = [t.measurement.disks[name] for t in trials if name in t.measurement.disks]
-            level_text = (format_number(level) + ("" if valid else MARK)) if at == 0 else ""
+            level_text = level_cell(level, valid) if at == 0 else ""
             rows.append((level_text, name, *_cells(mine), *(_level_cells(trials) if at == 0 else ("", "", "", ""))))
     headers = (
         "Disks",
@@ -133,22 +133,23 @@ def _number(value: object) -> float | None:
 
 
 def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
-    """Bars side by side: each disk's MB/s at each level, with a mark at its own ceiling."""
+    """Bars side by side: each disk's MB/s at each level, hollow if no trial of it counts, with a mark at its own
+    ceiling."""
     bars = []
     for level in levels_of(run):
-        trials, _ = at_level(run, level)
+        trials, valid = at_level(run, level)
         for i, name in enumerate(dict.fromkeys(n for t in trials for n in t.measurement.disks)):
             mine = [t.measurement.disks[name] for t in trials if name in t.measurement.disks]
             rate = mean(d.write_mb_per_s for d in mine)
             used = mean(d.used_percent for d in mine)
             if rate is not None and known(rate):
-                bars.append((level, i, name, rate, 100 * rate / used if used else None))
+                bars.append((level, i, name, rate, 100 * rate / used if used else None, valid))
     if not bars:
         return ""
     keys, above = legend(
         [(_block(), "written by the disk"), (swatch("limit"), "ceiling of the disk (fio)")], width, 8, 14
     )
-    top = 1.12 * max(max(rate, own or 0.0) for *_, rate, own in bars)
+    top = 1.12 * max(max(bar[3], bar[4] or 0.0) for bar in bars)
     groups = len({level for level, *_ in bars})
     frame = Frame(
         width=width,
@@ -166,9 +167,10 @@ def shares_svg(run: StoredRun, width: int = 520, height: int = 260) -> str:
     for at, level in enumerate(sorted({level for level, *_ in bars})):
         group = [b for b in bars if b[0] == level]
         step = 0.8 / len(group)
-        for _, i, name, rate, own in group:
+        for _, i, name, rate, own, valid in group:
             left, right = frame.x(at + 0.1 + i * step), frame.x(at + 0.1 + (i + 0.86) * step)
-            parts.append(_bar(frame, left, right, rate, own, f"{name} of {format_number(level)}: {rate:.1f} MB/s"))
+            title = f"{name} of {format_number(level)}: {rate:.1f} MB/s"
+            parts.append(_bar(frame, (left, right), rate, own, title, "bar" if valid else "invalid"))
             parts.append(text((left + right) / 2, frame.y(0) + 15, name, "dim", "middle"))
         words = counted(level, "disk")
         parts.append(text(frame.x(at + 0.5), frame.y(0) + 33, words, "", "middle"))
@@ -180,13 +182,13 @@ def _block() -> str:
     return '<rect x="2" y="-6" width="13" height="11" class="bar"/>'
 
 
-def _bar(frame: Frame, left: float, right: float, rate: float, own: float | None, title: str) -> str:
-    top, bottom = frame.y(rate), frame.y(0)
+def _bar(frame: Frame, ends: tuple[float, float], rate: float, own: float | None, title: str, css: str) -> str:
+    (left, right), top, bottom = ends, frame.y(rate), frame.y(0)
     mark = ""
     if own is not None:
         y = frame.y(own)
         mark = f'<line x1="{left - 2:.1f}" x2="{right + 2:.1f}" y1="{y:.1f}" y2="{y:.1f}" class="limit"/>'
     return (
-        f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" class="bar">'
+        f'<rect x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" class="{css}">'
         f"<title>{title}</title></rect>{mark}"
     )

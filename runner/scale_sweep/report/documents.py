@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from scale_sweep.base.units import format_number
 from scale_sweep.model import Agreement, FitReport, StoredRun, TrialResult, counted_verdicts
 from scale_sweep.report import run_facts, subjects
 from scale_sweep.report.ab import ab_markdown, ab_sections
@@ -25,7 +24,7 @@ from scale_sweep.report.replicates import beside_verdicts
 from scale_sweep.report.run_facts import settings_table
 from scale_sweep.report.section import Section, sections_html
 from scale_sweep.report.shell import shell
-from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, rate, short
+from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, marked, mean, rate, short, shown_trials
 from scale_sweep.report.variants_headline import headline_of_ab, headline_of_variants
 from scale_sweep.sweep.vary import label, slug
 
@@ -55,17 +54,13 @@ def only(run: StoredRun, name: str) -> StoredRun:
 
 
 def comparison_table(run: StoredRun) -> Table:
-    """A row for each level and variant: means over the VALID trials, else over all, marked."""
+    """A row for each level and variant: means over the trials that count, else over all, marked and without a ratio."""
     levels, work, agreement = sorted({r.trial.level for r in run.on_curve}), run.plan.sweep.work, agreement_in(run)
     rows = []
     for level in levels:
-        base: float | None = None
-        for name in labels_of(run):
-            results = [r for r in run.on_curve if r.trial.level == level and slug(r.trial.variant) == name]
-            if results:
-                row, speed = _row(level, results, base, agreement)
-                base = base if base is not None else speed
-                rows.append(row)
+        by_name = {name: _of_variant(run, level, name) for name in labels_of(run)}
+        base = next(_base(results) for results in by_name.values())
+        rows += [_row(level, results, base, agreement) for results in by_name.values() if results]
     headers = (
         axis_facts(run).name,
         "variant",
@@ -86,24 +81,31 @@ def comparison_table(run: StoredRun) -> Table:
     )
 
 
-def _row(
-    level: float, results: list[TrialResult], base: float | None, agreement: Agreement | None
-) -> tuple[tuple[str, ...], float | None]:
-    valid = [r for r in results if r.verdict.kind.is_fitted]
-    used = [r.measurement for r in valid or results]
-    speed = mean(r.achieved_per_s for r in valid or results)
-    ratio = f"{speed / base:.2f}×" if speed and base else "1.00×" if speed else ABSENT
+def _of_variant(run: StoredRun, level: float, name: str) -> list[TrialResult]:
+    return [r for r in run.on_curve if r.trial.level == level and slug(r.trial.variant) == name]
+
+
+def _base(results: Sequence[TrialResult]) -> float | None:
+    """The rate that others are compared with; None if no trial counts."""
+    trials, is_counted = shown_trials(results)
+    return mean(r.achieved_per_s for r in trials) if is_counted else None
+
+
+def _row(level: float, results: list[TrialResult], base: float | None, agreement: Agreement | None) -> tuple[str, ...]:
+    trials, is_counted = shown_trials(results)
+    used = [r.measurement for r in trials]
+    speed = mean(r.achieved_per_s for r in trials)
     return (
-        format_number(level) + ("" if valid else " †"),
+        level_cell(level, is_counted),
         label(results[0].trial.variant),
-        marked(rate(speed), valid or results),
-        ratio,
+        marked(rate(speed), trials),
+        f"{speed / base:.2f}×" if speed and base and is_counted else ABSENT,
         fixed(mean(m.server_cpu_cores for m in used), 2),
         fixed(mean(m.generator_cpu_cores for m in used), 2),
-        short(mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in valid or results)),
+        short(mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in trials)),
         short(mean(m.response_ms_p99 for m in used)),
         counted_verdicts(results) + beside_verdicts(agreement, results),
-    ), speed
+    )
 
 
 def index_markdown(run: StoredRun, fits: Mapping[str, FitReport], reference: Reference | None = None) -> str:

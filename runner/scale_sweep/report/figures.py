@@ -24,9 +24,9 @@ from scale_sweep.report.columns import knob_at
 from scale_sweep.report.cpu_time import speed_cautions, with_cpu_points
 from scale_sweep.report.open_loop import with_answer
 from scale_sweep.report.replicates import agreement_words
-from scale_sweep.report.table import ABSENT, Table, known, mean, quick_words
+from scale_sweep.report.table import ABSENT, Table, known, mean, quick_words, shown_trials
 
-MARK, OWN_MARK = " †", " ‡"
+OWN_MARK = " ‡"
 
 
 def fit_of(run: StoredRun) -> FitReport:
@@ -77,9 +77,7 @@ def levels_of(run: StoredRun) -> tuple[float, ...]:
 
 def at_level(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
     """The fitted trials of a level, and True; if there is none, all its trials, and False."""
-    here = [r for r in run.on_curve if r.trial.level == level]
-    valid = [r for r in here if r.verdict.kind.is_fitted]
-    return (valid, True) if valid else (here, False)
+    return shown_trials([r for r in run.on_curve if r.trial.level == level])
 
 
 def measured_rate(run: StoredRun, level: float) -> float | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from scale_sweep.analysis.fit import NAMES, RATE_UNITS, SYMBOLS, Terms, holds_median, quantity
+import math
+
+from scale_sweep.analysis.fit import NAMES, RATE_UNITS, SYMBOLS, Terms, goes_on, holds_median, quantity
 from scale_sweep.base.units import EXPLAINED, counted, format_number, with_interval
 from scale_sweep.model import Estimate, FitReport, ModelFit, Need, Prediction
 from scale_sweep.report.table import ABSENT, Table, fixed, short
@@ -77,16 +79,13 @@ def rejected_table(fit: FitReport) -> Table:
         state = "not on the curve" if r.is_lost else "in doubt" if r.is_doubted else ""
         measured = quantity(r.rate) if r.rate is not None else ABSENT
         rows.append((format_number(r.level), str(r.kept), marks, measured, state))
-    beside = fit.beside
-    notes = ["mean rate of the rejected trials; nothing is predicted across a level that lost all of its trials"]
-    if beside is not None:
-        notes.append(f"with the rejected trials at {', '.join(map(format_number, beside.levels))}: {beside.sentence}")
+    note = "mean rate of the rejected trials; nothing is predicted across a level that lost all of its trials"
     return Table(
         title="Rejected",
         headers=(fit.axis, "kept", "rejected", "they measured", ""),
         rows=tuple(rows),
         words=(2, 4),
-        notes=tuple(notes) if rows else (),
+        notes=(note,) if rows else (),
     )
 
 
@@ -118,7 +117,7 @@ def derived_table(fit: FitReport) -> Table:
     figures = (
         ("Peak", fit.peak, False),
         ("Hard limit", fit.knee, False),
-        ("Highest rate that the model can reach", fit.maximum, True),
+        ("Highest rate", fit.maximum, True),
         ("Efficiency falls to 90 %", fit.level_at_90, False),
     )
     rows, unit = [], RATE_UNITS.get(fit.rate, fit.rate)
@@ -129,7 +128,8 @@ def derived_table(fit: FitReport) -> Table:
     notes = (
         (
             "absent: the chosen model does not have this figure, or its interval is as wide as the figure. Efficiency "
-            "is relative to the smallest level. Intervals hold if the model is right"
+            "is relative to the smallest level. Intervals hold if the model is right; that of the highest rate spans "
+            "the models that the points support"
         ),
     )
     return Table(
@@ -164,7 +164,8 @@ def _prediction_row(fit: FitReport, p: Prediction) -> tuple[str, str, str]:
     question = f"rate at {Terms(axis=fit.axis).count(p.level)}"
     if p.rate is None:
         return question, ABSENT, p.reason
-    notes = ["extrapolated"] if p.extrapolated else []
+    last = fit.points[-1].level if fit.points else math.inf
+    notes = [goes_on(p.level, last) or "extrapolated"] if p.extrapolated else []
     others = [name for name in p.by_model if name != fit.chosen]
     notes += [f"{NAMES[name]} {_estimate(p.by_model[name])}" for name in others]
     notes += [p.reason] if p.reason else []
@@ -188,4 +189,6 @@ def _need_row(fit: FitReport, n: Need) -> tuple[str, str, str]:
     if n.level is None:
         return question, ABSENT, n.reason
     level = with_interval(n.level, n.low, n.high)
-    return question, f"up to {level}" if n.falling else level, n.reason
+    last = fit.points[-1].level if fit.points else math.inf
+    notes = ", ".join(filter(None, (goes_on(n.level, last), n.reason)))
+    return question, f"up to {level}" if n.falling else level, notes

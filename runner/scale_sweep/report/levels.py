@@ -12,19 +12,19 @@ from scale_sweep.base.units import format_number
 from scale_sweep.model import Measurement, StoredRun, TrialResult, VerdictKind, common_marks
 from scale_sweep.report.disk_range import disk_words, range_notes
 from scale_sweep.report.figures import (
-    MARK,
     OWN_MARK,
     at_level,
     axis_facts,
     cores_given,
     efficiency_words,
     fit_of,
+    fitted_rate,
     levels_of,
     measured_rate,
     measured_words,
     shown_rates,
 )
-from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, rate, short, without_empty
+from scale_sweep.report.table import ABSENT, MARK, Table, fixed, marked, mean, rate, short, without_empty
 
 _DISK = "Disk MB/s"
 _NOTE = "means over the fitted trials; speedup and efficiency: relative to the first level"
@@ -35,11 +35,11 @@ _OWN = "‡ SOFTWARE_BOTTLENECK: the server does not use its resources here, for
 def levels_table(run: StoredRun) -> Table:
     """A row for each level. Columns without any figure are left out."""
     fitted, *others = shown_rates(run)
-    common = common_marks(run.on_curve)
+    common = common_marks(run.on_curve, fitted.field)
     columns = [
         ("Trials fitted", _fitted),
         ("Values/s", lambda trials: rate(_values_per_s(run, trials))),
-        *((shown.words.capitalize(), _mean_rate(shown.field)) for shown in others),
+        *((shown.words.capitalize(), _mean_rate(shown.field, common)) for shown in others),
         ("Server cores used / given", _cores),
         (_DISK, lambda trials: disk_words(run, trials)),
         ("Response p50 (ms)", _mean_of(lambda m: m.response_ms_p50)),
@@ -64,7 +64,7 @@ def _scaled(run: StoredRun, level: float, common: Sequence[str]) -> tuple[str, s
     mark = OWN_MARK if _is_own(trials) else "" if is_valid else MARK
     return (
         format_number(level) + mark,
-        marked(measured_words(shown, point), trials, common) if shown else ABSENT,
+        marked(measured_words(shown, point), trials, common, fitted_rate(run).field) if shown else ABSENT,
         speedup_words(point) if point and point.speedup is not None else ABSENT,
         efficiency_words(point) if point else ABSENT,
     )
@@ -106,5 +106,5 @@ def _values_per_s(run: StoredRun, trials: Sequence[TrialResult]) -> float | None
     return rows_per_s * columns if rows_per_s is not None else None
 
 
-def _mean_rate(field: str) -> Callable[[Sequence[TrialResult]], str]:
-    return lambda trials: rate(mean(getattr(r.measurement, field) for r in trials))
+def _mean_rate(field: str, common: Sequence[str]) -> Callable[[Sequence[TrialResult]], str]:
+    return lambda trials: marked(rate(mean(getattr(r.measurement, field) for r in trials)), trials, common, field)

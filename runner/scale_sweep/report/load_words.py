@@ -9,13 +9,30 @@ from collections.abc import Mapping
 
 from scale_sweep.base.units import counted, format_number, format_rate
 from scale_sweep.experiment.axes import axis_of
-from scale_sweep.model import Load, Operation, StoredRun
+from scale_sweep.model import Load, LoadProgram, Operation, StoredRun
 from scale_sweep.report.table import fixed, known
 
 
+def other_programs(run: StoredRun) -> tuple[LoadProgram, ...]:
+    """The programs that made the loads and are not our load generator. One of which nothing is known has its name."""
+    known = dict.fromkeys(r.loaded_by for r in run.results if r.loaded_by is not None)
+    return tuple(
+        known or dict.fromkeys(LoadProgram(name=t.load.generator) for t in run.plan.trials if not t.load.is_ours)
+    )
+
+
+def _program(program: LoadProgram) -> str:
+    return f"{program.name} {program.version}".strip()
+
+
 def load_words(run: StoredRun) -> str:
-    """The requests, the connections and the loop in a sentence, then the window with its warm-up."""
+    """The requests, the connections and the loop in a sentence, then the window with its warm-up. Of another program
+    that made the load: what is known of it."""
     sweep, load = run.plan.sweep, run.plan.sweep.load
+    if others := other_programs(run):
+        rows = counted(load.rows, "row") if load.rows is not None else ""
+        words = (f"{_program(one)}: {one.command}" if one.command else _program(one) for one in others)
+        return "; ".join(filter(None, (*words, rows)))
     offered = f"{format_rate(load.rate)} {sweep.work.rate_words}"
     pace = f"open loop at {offered}, {load.arrival}" if load.rate else "each sends after its answer (closed loop)"
     apart = "".join(f"; {_apart(operation)}" for operation in sweep.work.operations if operation.is_apart)
@@ -24,6 +41,8 @@ def load_words(run: StoredRun) -> str:
 
 def work_words(run: StoredRun) -> str:
     """The work: "copy, 10,000 rows a request, 4 connections, 100 tables". Rows: if all trials have the same."""
+    if others := other_programs(run):
+        return f"loaded by {', '.join(map(_program, others))}"
     work = run.plan.sweep.work
     is_known = not work.counts_requests and len({t.work.data.rows_per_request for t in run.plan.trials}) == 1
     many = work.data.rows_per_request if is_known else 0
@@ -77,8 +96,24 @@ def _apart(operation: Operation) -> str:
     return f"{operation.name} on {many}{rate}"
 
 
+def rows_words(run: StoredRun) -> str:
+    """The columns, the tables and the requests; of another program that made the load, what it states."""
+    if others := other_programs(run):
+        return "; ".join(dict.fromkeys(one.rows for one in others if one.rows))
+    data = run.plan.sweep.work.data
+    several = data.requests_per_table
+    in_a_row = f"{several:,} requests of a table in a row, " if several > 1 else ""  # else in turn, the default
+    return (
+        f"{', '.join(data.columns)}; {counted(data.tables, 'table')}, {counted(data.rows_per_request, 'row')} per "
+        f"request, {in_a_row}values: {data.values}"
+    )
+
+
 def ceiling_words(run: StoredRun) -> str:
-    """The measured ceilings of the load generator, or why there are none; of reads, the CPU that it used."""
+    """The measured ceilings of the load generator, or why there are none; of reads, the CPU that it used. Nothing of
+    another program that made the load."""
+    if other_programs(run):
+        return ""
     value, work = run.manifest.get("ceiling_rows_per_s"), run.plan.sweep.work
     if isinstance(value, Mapping):
         rates = [

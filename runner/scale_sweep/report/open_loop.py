@@ -5,15 +5,27 @@ Refuses a maximum rate: the server was never asked for more than was offered.
 
 from __future__ import annotations
 
+import math
+import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 
-from scale_sweep.base.units import format_number, format_rate
+from scale_sweep.analysis.confidence import half_of_mean
+from scale_sweep.base.units import format_number, format_rate, with_interval
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import FitReport, StoredRun, TrialResult, VerdictKind, counted_verdicts
-from scale_sweep.report.table import ABSENT, Table, mean, rate, short
+from scale_sweep.report.table import ABSENT, Table, level_cell, mean, rate, short, shown_trials
 
 PERCENTILES = ("p50", "p95", "p99", "p99.9", "max")
 LATE = "Late p99 (ms)"
+NEAR_PERCENT, NEAR_RATIO = 75.0, 4.0  # from bench/method_p99.py
+NO_INTERVAL = "no interval near saturation"
+
+_INTERVAL = (
+    "In parentheses: the 95 % interval of p99 by the trials of the level. One trial, short windows and trials near "
+    f"saturation have no interval. Near saturation: {NEAR_PERCENT:g} % of the server's cores used or more, or a median "
+    f"response time of {NEAR_RATIO:g} times the median service time or more"
+)
 
 
 def is_open_loop(run: StoredRun) -> bool:
@@ -40,7 +52,7 @@ def response_table(run: StoredRun) -> Table:
                 "Response time, from the intended start of each request, and after the slash service time, from the "
                 "sending. Between the two a request waits for its connection, or for a load generator that is late. "
                 "† No trial counts. The achieved rate follows the offered rate; it "
-                "is not the capacity of the level"
+                f"is not the capacity of the level. {_INTERVAL}"
             ),
         ),
     )
@@ -56,7 +68,8 @@ def with_answer(fit: FitReport, run: StoredRun) -> FitReport:
     answers = []
     for level in dict.fromkeys(levels[:1] + levels[-1:]):
         trials, is_met = _trials(run, level)
-        p50, p99, sent = (_mean_ms(trials, name) for name in ("response_ms_p50", "response_ms_p99", "service_ms_p99"))
+        p50, sent = (_mean_ms(trials, name) for name in ("response_ms_p50", "service_ms_p99"))
+        p99 = _p99_ms(run, trials, f" ({NO_INTERVAL})") if is_met else ABSENT
         at = axis.count(format_number(level))
         words = f"p50 {p50} ms, p99 {p99} ms (service time {sent} ms) at {at}"
         answers.append(words if is_met else f"{_without(trials)} at {at}")
@@ -64,9 +77,7 @@ def with_answer(fit: FitReport, run: StoredRun) -> FitReport:
 
 
 def _trials(run: StoredRun, level: float) -> tuple[list[TrialResult], bool]:
-    here = [r for r in run.on_curve if r.trial.level == level]
-    met = [r for r in here if r.verdict.kind.is_fitted]
-    return (met, True) if met else (here, False)
+    return shown_trials([r for r in run.on_curve if r.trial.level == level])
 
 
 def _without(trials: list[TrialResult]) -> str:
@@ -77,12 +88,12 @@ def _without(trials: list[TrialResult]) -> str:
 
 def _row(run: StoredRun, level: float) -> tuple[str, ...]:
     trials, is_met = _trials(run, level)
-    times = (
-        f"{_mean_ms(trials, f'response_ms_{field}')} / {_mean_ms(trials, f'service_ms_{field}')}"
-        for field in (name.replace(".", "") for name in PERCENTILES)
-    )
+    fields = [name.replace(".", "") for name in PERCENTILES]
+    response = {field: _mean_ms(trials, f"response_ms_{field}") for field in fields}
+    response |= {"p99": _p99_ms(run, trials)} if is_met else {}
+    times = (f"{response[field]} / {_mean_ms(trials, f'service_ms_{field}')}" for field in fields)
     return (
-        format_number(level) + ("" if is_met else " †"),
+        level_cell(level, is_met),
         rate(run.plan.sweep.load.rate),
         rate(mean(r.achieved_per_s for r in trials)),
         *times,
@@ -91,6 +102,30 @@ def _row(run: StoredRun, level: float) -> tuple[str, ...]:
     )
 
 
-def _mean_ms(trials: list[TrialResult], name: str) -> str:
+def _p99_ms(run: StoredRun, trials: Sequence[TrialResult], otherwise: str = "") -> str:
+    """The p99 of the response times with its interval by the replicates. otherwise: the words near saturation."""
+    values = [v for r in trials if (v := r.measurement.response_ms_p99) is not None and v > 0]
+    if len(values) < 2 or run.plan.sweep.is_quick:
+        return _mean_ms(trials, "response_ms_p99")
+    if any(map(is_near_saturation, trials)):
+        return _mean_ms(trials, "response_ms_p99") + otherwise
+    return with_interval(statistics.geometric_mean(values), *interval_of(values))
+
+
+def interval_of(values: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval by Student's t on the logarithms of two values or more."""
+    middle, spread = statistics.geometric_mean(values), statistics.stdev(map(math.log, values))
+    factor = math.exp(half_of_mean(len(values), spread, spread, len(values) - 1))
+    return middle / factor, middle * factor
+
+
+def is_near_saturation(result: TrialResult) -> bool:
+    """Whether queues last so long that the p99 of a window says little about that of the next."""
+    m = result.measurement
+    waits = m.response_ms_p50 is not None and m.service_ms_p50 and m.response_ms_p50 >= NEAR_RATIO * m.service_ms_p50
+    return bool(waits) or (m.server_cpu_percent or 0.0) >= NEAR_PERCENT
+
+
+def _mean_ms(trials: Sequence[TrialResult], name: str) -> str:
     value = mean(getattr(r.measurement, name) for r in trials)
     return short(value) if value is not None else ABSENT

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from scale_sweep.model import OperationFigures, StoredRun, TrialResult
+from scale_sweep.report.figures import at_level, levels_of
 from scale_sweep.report.table import known, mean
 
 QUANTILES = ("min", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p999", "max")
 MIDDLE = "p50"
 _UPPER = ("p99", "p95", "p90", "p75")
 Read = Callable[[OperationFigures], float | None]
-Level = tuple[float, list[TrialResult]]
+Level = tuple[float, list[TrialResult], bool]  # with whether its trials count
 
 
 def has_operations(run: StoredRun) -> bool:
@@ -29,11 +30,7 @@ def names_of(run: StoredRun) -> list[str]:
 
 def trials_by_level(run: StoredRun) -> list[Level]:
     """The trials of each level: those that are fitted, else all."""
-    levels = []
-    for level in sorted({r.trial.level for r in run.on_curve}):
-        here = [r for r in run.on_curve if r.trial.level == level]
-        levels.append((level, [r for r in here if r.verdict.kind.is_fitted] or here))
-    return levels
+    return [(level, *at_level(run, level)) for level in levels_of(run)]
 
 
 def mean_of(trials: Sequence[TrialResult], name: str, read: Read) -> float | None:
@@ -51,6 +48,8 @@ def upper_quantile(run: StoredRun) -> str:
 
     def known_cells(quantile: str) -> int:
         levels = trials_by_level(run)
-        return sum(known(mean_of(trials, name, response(quantile))) for name in names_of(run) for _, trials in levels)
+        return sum(
+            known(mean_of(trials, name, response(quantile))) for name in names_of(run) for _, trials, _ in levels
+        )
 
     return max(_UPPER, key=known_cells)  # of equals the first

@@ -47,10 +47,10 @@ def operation_times(run: StoredRun) -> list[OperationTime]:
             level=level,
             middle=mean_of(trials, name, response(MIDDLE)),
             upper=mean_of(trials, name, response(upper)),
-            is_fitted=any(r.verdict.kind.is_fitted for r in trials),
+            is_fitted=is_fitted,
         )
         for name in names_of(run)
-        for level, trials in trials_by_level(run)
+        for level, trials, is_fitted in trials_by_level(run)
     ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from scale_sweep.base.units import counted, format_number
+from scale_sweep.base.units import counted
 from scale_sweep.model import StoredRun, TrialResult
 from scale_sweep.report.asked import asked_operations_table
 from scale_sweep.report.figure import figure_html
@@ -30,7 +30,7 @@ from scale_sweep.report.operation_times import times_caption, times_rows, times_
 from scale_sweep.report.response_curve import response_curve
 from scale_sweep.report.rows_and_answers import checked_words, checks_table, preload_words, unchecked_words
 from scale_sweep.report.section import folded
-from scale_sweep.report.table import ABSENT, Table, fixed, rate, short
+from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, rate, short
 
 
 def operations_table(run: StoredRun) -> Table:
@@ -49,30 +49,34 @@ def operations_table(run: StoredRun) -> Table:
     rows = [
         (
             name,
-            format_number(level),
+            level_cell(level, is_counted),
             *(written[heading](mean_of(trials, name, read)) for heading, read in columns),
             fixed(mean_of(trials, name, lambda o: o.errors)),
             _empty(trials, name),
         )
         for name in names_of(run)
-        for level, trials in trials_by_level(run)
+        for level, trials, is_counted in trials_by_level(run)
     ]
     headers = ("Operation", axis_facts(run).title, *(heading for heading, _ in columns), "Errors", "Empty answers")
-    note = "means over the fitted trials of a level, else over all; of the whole window"
+    note = "means over the fitted trials of a level (†: none is, so over all); of the whole window"
     return once(Table(title="Operations", headers=headers, rows=tuple(rows), words=(0,), notes=(note,)), kept=(0, 1))
 
 
 def quantiles_table(run: StoredRun) -> Table:
     """Response times by operation and level, every quantile."""
     rows = [
-        (name, format_number(level), *(short(mean_of(trials, name, response(q))) for q in ("mean", *QUANTILES)))
+        (
+            name,
+            level_cell(level, is_counted),
+            *(short(mean_of(trials, name, response(q))) for q in ("mean", *QUANTILES)),
+        )
         for name in names_of(run)
-        for level, trials in trials_by_level(run)
+        for level, trials, is_counted in trials_by_level(run)
     ]
     names = ["mean", *(q.replace("p999", "p99.9") for q in QUANTILES)]
     note = (
         "milliseconds, from the intended start of a request to the end of its answer; –: too few requests for this "
-        "quantile"
+        "quantile; †: no trial is fitted"
     )
     headers = ("Operation", axis_facts(run).title, *names)
     return Table(title="Response times by operation (ms)", headers=headers, rows=tuple(rows), words=(0,), notes=(note,))

@@ -20,7 +20,19 @@ from scale_sweep.report.headline import Headline, headline_html, valid_words
 from scale_sweep.report.markup import escape, table_html
 from scale_sweep.report.section import Section, sections_html
 from scale_sweep.report.shell import shell
-from scale_sweep.report.svg import Frame, axes, clipped, drawing, legend, line, marker, rate_axes, swatch, x_levels
+from scale_sweep.report.svg import (
+    Frame,
+    axes,
+    clipped,
+    counted_lines,
+    drawing,
+    legend,
+    line,
+    marker,
+    rate_axes,
+    swatch,
+    x_levels,
+)
 from scale_sweep.report.table import ABSENT, Table, rate
 
 Sides = Sequence[tuple[str, Sequence[StoredRun]]]
@@ -195,8 +207,9 @@ def _fit_line(frame: Frame, run: StoredRun, css: str) -> str:
     fit = fit_of(run)
     model = next((m for m in fit.models if m.model == fit.chosen), None)
     if model is None:
-        means = [(p.level, p.rate_mean) for p in fit.points]
-        return line(frame, means, f"{css} curve-line")
+        lost = [((r.level, 0.0), False) for r in fit.rejected if r.is_lost]
+        points = sorted([*(((p.level, p.rate_mean), True) for p in fit.points), *lost])
+        return counted_lines(frame, points, f"{css} curve-line")
     return model_line(frame, model, (0.0, frame.x_max), f"{css} curve-line")
 
 

@@ -92,7 +92,7 @@ def _published(run: StoredRun, reference: Reference | None) -> Sequence[Section]
     both = compare(run, reference) if reference else None
     rates = reference_table(run, reference) if reference else None
     beside = (rates,) if rates else reads_tables(run, reference)
-    plot = speedup_svg(run, both) if both is not None and both.base_ours is not None else ""
+    plot = speedup_svg(run, both) if both is not None else ""
     figure = f'<figure style="max-width:520px">{plot}</figure>' if plot else ""
     return (
         Section(name="article", title=ARTICLE_HEADING, body=article),

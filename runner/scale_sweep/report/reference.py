@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from scale_sweep.base.units import format_number
 from scale_sweep.model import StoredRun
 from scale_sweep.report.disk_range import disk_words, range_notes
-from scale_sweep.report.figures import MARK, at_level, axis_facts, axis_name, fitted_rate, levels_of
+from scale_sweep.report.figures import at_level, axis_facts, axis_name, fitted_rate, levels_of
 from scale_sweep.report.subject_points import stored_bytes
-from scale_sweep.report.table import ABSENT, Table, fixed, mean, rate, short
+from scale_sweep.report.table import ABSENT, Table, fixed, level_cell, mean, rate, short
 
 Reference = Sequence[Mapping[str, str]]
 PUBLISHED_KNOBS = ("vgroups", "partitions", "write_threads", "commit_threads")  # columns of published tables
@@ -41,10 +41,10 @@ class ReferenceComparison:
     base_ours: float | None
 
     def speedups(self, *, ours: bool) -> dict[float, float]:
-        """The rate over that of the base level, in units of the base level: 1 at the base."""
+        """The rate over that of the base level, in units of the base level: 1 at the base. Of valid rates alone."""
         sides, base = (self.ours, self.base_ours) if ours else (self.published, self.base_published)
         first = sides[base].rate if base is not None else None
-        return {n: s.rate / first for n, s in sides.items() if s.rate and first}
+        return {n: s.rate / first for n, s in sides.items() if s.rate and first and s.valid}
 
 
 def _number(text: object) -> float | None:
@@ -81,14 +81,13 @@ def compare(run: StoredRun, reference: Reference) -> ReferenceComparison | None:
         )
     if not published:
         return None
-    rated = sorted(n for n, s in ours.items() if s.rate)
+    rated = sorted(n for n, s in ours.items() if s.rate and s.valid)
     common = [n for n in rated if n in published]
-    good = [n for n in common if ours[n].valid] or common
     return ReferenceComparison(
         published=published,
         ours=ours,
-        base_published=good[0] if good else min(published),
-        base_ours=good[0] if good else (rated[0] if rated else None),
+        base_published=common[0] if common else min(published),
+        base_ours=next(iter(common or rated), None),
     )
 
 
@@ -111,7 +110,7 @@ def reference_table(run: StoredRun, reference: Reference) -> Table | None:
         p, o = both.published.get(level), both.ours.get(level)
         rows.append(
             (
-                format_number(level) + (MARK if o and not o.valid else ""),
+                level_cell(level, o is None or o.valid),
                 rate(p.rate if p else None),
                 rate(o.rate if o else None),
                 fixed(theirs.get(level), 2),
@@ -175,5 +174,7 @@ def _notes(both: ReferenceComparison, reference: Reference, run: StoredRun) -> l
         notes.append(axis_facts(run).published_note)
     notes += range_notes(s.disk for s in both.ours.values())
     if any(not s.valid for s in both.ours.values()):
-        notes.append("† ours: no VALID trial at this level")
+        notes.append(
+            "† ours: no VALID trial at this level, so the numbers are not the server's, and there is no speedup"
+        )
     return notes

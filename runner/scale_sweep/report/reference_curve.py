@@ -5,14 +5,14 @@ from __future__ import annotations
 from scale_sweep.base.units import format_number
 from scale_sweep.model import StoredRun, VerdictKind
 from scale_sweep.report.reference import ReferenceComparison
-from scale_sweep.report.svg import Frame, axes, clipped, drawing, legend, line, marker, swatch, x_levels
+from scale_sweep.report.svg import Frame, axes, clipped, counted_lines, drawing, legend, line, marker, swatch, x_levels
 
 
 def speedup_svg(run: StoredRun, both: ReferenceComparison, width: int = 520, height: int = 330) -> str:
-    """Our speedup beside the published one. Machines differ, so rates are not drawn together."""
+    """Our speedup beside the published one; "" if we have none. Machines differ, so rates are not drawn together."""
     theirs, ours = both.speedups(ours=False), both.speedups(ours=True)
     everything = [*theirs.items(), *ours.items()]
-    if not everything:
+    if not ours:
         return ""
     base = both.base_published or both.base_ours or 1.0
     items = [(swatch(css) + _dot(8, 0, css), css) for css in ("published", "ours")] + [(swatch("ideal"), "ideal")]
@@ -30,8 +30,8 @@ def speedup_svg(run: StoredRun, both: ReferenceComparison, width: int = 520, hei
         ),
         clipped(frame, line(frame, [(0, 0), (frame.x_max, frame.x_max / base)], "ideal")),
     ]
-    for css, side in (("published", theirs), ("ours", ours)):
-        parts.append(line(frame, sorted(side.items()), css))
+    for css, side, levels in (("published", theirs, both.published), ("ours", ours, both.ours)):
+        parts.append(counted_lines(frame, [((n, side.get(n, 0.0)), n in side) for n in sorted(levels)], css))
         parts += [_dot(frame.x(n), frame.y(v), css, f"{css}: {v:.2f} at {format_number(n)}") for n, v in side.items()]
     return drawing(width, frame.height, "Speedup, published and ours", "".join(parts), "small")
 

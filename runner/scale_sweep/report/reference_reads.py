@@ -15,7 +15,7 @@ from scale_sweep.model import StoredRun
 from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
 from scale_sweep.report.subjects import CANNOT, operation_names
-from scale_sweep.report.table import ABSENT, Table, mean, rate, short
+from scale_sweep.report.table import ABSENT, MARK, Table, mean, rate, short
 
 Reference = Sequence[Mapping[str, str]]
 NEEDS = ("operation", "target", "response_s")  # columns of a table of reads
@@ -56,7 +56,7 @@ def _times(run: StoredRun, reference: Reference) -> Table | None:
         mine = [_ours(curve, name) for curve in ours]
         cells = [_seconds(curve, name, value) for curve, value in zip(ours, mine, strict=True)]
         number = (numbers.get(name, ABSENT),) if numbers else ()
-        rows.append((name, *number, *map(short, theirs), *_ratio(theirs), *cells, *_ratio(mine)))
+        rows.append((name, *number, *map(short, theirs), *_ratio(theirs), *cells, *_ratio(mine, _all_count(ours))))
     headers = (
         "Operation",
         *(("Published table",) if numbers else ()),
@@ -81,7 +81,8 @@ def _storing(run: StoredRun, reference: Reference) -> Table | None:
         published = {row["target"]: value for row in reference if (value := _number(row.get(column))) is not None}
         if published:
             theirs, mine = [published.get(target) for target in targets], measured[column]
-            rows.append((words, *map(spelled, theirs), *_ratio(theirs), *map(spelled, mine), *_ratio(mine)))
+            cells = [_marked(curve, spelled(value)) for curve, value in zip(ours, mine, strict=True)]
+            rows.append((words, *map(spelled, theirs), *_ratio(theirs), *cells, *_ratio(mine, _all_count(ours))))
     headers = (
         "Figure",
         *(f"Published {target}" for target in targets),
@@ -136,7 +137,15 @@ def _ours(curve: SubjectCurve, name: str) -> float | None:
 def _seconds(curve: SubjectCurve, name: str, value: float | None) -> str:
     if name not in operation_names(curve):
         return CANNOT
-    return short(value) + ("" if _last(curve).is_counted or value is None else " †")
+    return _marked(curve, short(value))
+
+
+def _marked(curve: SubjectCurve, words: str) -> str:
+    return words + ("" if _last(curve).is_counted or words == ABSENT else MARK)
+
+
+def _all_count(ours: Sequence[SubjectCurve]) -> bool:
+    return all(_last(curve).is_counted for curve in ours)
 
 
 def _preloaded(curve: SubjectCurve) -> float | None:
@@ -146,12 +155,12 @@ def _preloaded(curve: SubjectCurve) -> float | None:
     return mean(m.preload_rows / m.preload_s for m in measured if m.preload_rows and m.preload_s)
 
 
-def _ratio(values: Sequence[float | None]) -> tuple[str, ...]:
-    """The second figure over the first one; no cell unless there are two."""
+def _ratio(values: Sequence[float | None], all_count: bool = True) -> tuple[str, ...]:
+    """The second figure over the first one, if both count; no cell unless there are two."""
     if len(values) != 2:
         return ()
     first, second = values
-    return (short(second / first) if first and second else ABSENT,)
+    return (short(second / first) if first and second and all_count else ABSENT,)
 
 
 def _ratio_heading(side: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -168,6 +177,6 @@ def _notes(run: StoredRun, reference: Reference, ours: Sequence[SubjectCurve]) -
     ]
     if any(name not in operation_names(curve) for curve in ours for name in {row["operation"] for row in reference}):
         notes.append(f"{CANNOT}: the database cannot express this query; its report gives the reason")
-    if any(not _last(curve).is_counted for curve in ours):
+    if not _all_count(ours):
         notes.append("† ours: no trial of this level counts")
     return notes

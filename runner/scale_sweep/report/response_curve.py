@@ -12,19 +12,22 @@ from scale_sweep.model import StoredRun
 from scale_sweep.report.figures import axis_facts
 from scale_sweep.report.markup import escape
 from scale_sweep.report.operation_figures import Level
-from scale_sweep.report.svg import Frame, axes, drawing, legend, line, rate_scale, swatch, text, ticks
+from scale_sweep.report.svg import Frame, Point, axes, counted_lines, drawing, legend, rate_scale, swatch, text, ticks
 from scale_sweep.report.table import known, mean, short
 
 _WIDTH, _HEIGHT = 640, 320
-_CURVES = (("response_ms_p50", "p50", "fit", "valid"), ("response_ms_p99", "p99", "limit", "invalid"))
-Point = tuple[float, float]
+_CURVES = (  # field, name, classes of the line, of a filled mark and of a hollow one
+    ("response_ms_p50", "p50", "fit", ("valid", "ours")),
+    ("response_ms_p99", "p99", "limit", ("heat", "invalid")),
+)
+_Points = Sequence[tuple[float, Point, bool]]  # level, rate and time, whether the level's trials count
 
 
 def response_curve(run: StoredRun, levels: Sequence[Level]) -> str:
     """The drawing, with a point for each level; "" if no level has a rate and a response time. levels: the trials of
     each level that are shown."""
     curves = [(name, line_css, dot_css, _points(levels, field)) for field, name, line_css, dot_css in _CURVES]
-    points = [point for *_, at_levels in curves for _, point in at_levels]
+    points = [point for *_, at_levels in curves for _, point, _ in at_levels]
     if not points:
         return ""
     rates, times = [x for x, _ in points], [y for _, y in points]
@@ -42,35 +45,38 @@ def response_curve(run: StoredRun, levels: Sequence[Level]) -> str:
         y_max=max(times) * 1.12,
     )
     scaled = [
-        (name, line_css, dot_css, [(level, (x / divisor, y)) for level, (x, y) in at_levels])
+        (name, line_css, dot_css, [(level, (x / divisor, y), is_counted) for level, (x, y), is_counted in at_levels])
         for name, line_css, dot_css, at_levels in curves
     ]
     marks = ticks(frame.x_min, frame.x_max, 6)
     inner = axes(frame, marks, unit, "response time (ms)")
-    inner += "".join(line(frame, [point for _, point in at_levels], css) for _, css, _, at_levels in scaled)
+    inner += "".join(counted_lines(frame, [one[1:] for one in at_levels], css) for _, css, _, at_levels in scaled)
     inner += "".join(_dots(run, frame, name, css, at_levels) for name, _, css, at_levels in scaled)
     keys, _ = legend([(swatch(css), name) for name, css, _, at_levels in scaled if at_levels], _WIDTH, 10, 14)
     label = f"throughput against response time over {axis_facts(run).name}"
     drawn = drawing(_WIDTH, _HEIGHT, label, inner + keys)
-    words = f"A point for each level, with its number of {axis_facts(run).name}; means over the trials of the level."
+    hollow = "" if all(is_counted for *_, is_counted in levels) else " (hollow: none is fitted)"
+    words = f"A point for each level, with its number of {axis_facts(run).name}; means over its fitted trials{hollow}."
     return f'<figure style="max-width:{_WIDTH}px">{drawn}<figcaption>{escape(words)}</figcaption></figure>'
 
 
-def _points(levels: Sequence[Level], field: str) -> list[tuple[float, Point]]:
+def _points(levels: Sequence[Level], field: str) -> _Points:
     points = []
-    for level, trials in levels:
+    for level, trials, is_counted in levels:
         rate = mean(r.achieved_per_s for r in trials)
         time = mean(getattr(r.measurement, field) for r in trials)
         if known(rate) and known(time) and rate is not None and time is not None:
-            points.append((level, (rate, time)))
+            points.append((level, (rate, time), is_counted))
     return points
 
 
-def _dots(run: StoredRun, frame: Frame, name: str, css: str, points: Sequence[tuple[float, Point]]) -> str:
+def _dots(run: StoredRun, frame: Frame, name: str, css: tuple[str, str], points: _Points) -> str:
     parts = []
-    for level, (x, y) in points:
+    for level, (x, y), is_counted in points:
         where = axis_facts(run).count(format_number(level))
         title = f"<title>{escape(where)}: {name} {short(y)} ms</title>"
-        parts.append(f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="4" class="{css}">{title}</circle>')
+        parts.append(
+            f'<circle cx="{frame.x(x):.1f}" cy="{frame.y(y):.1f}" r="4" class="{css[not is_counted]}">{title}</circle>'
+        )
         parts.append(text(frame.x(x) + 7, frame.y(y) - 6, format_number(level), "dim"))
     return "".join(parts)

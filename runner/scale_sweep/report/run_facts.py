@@ -14,9 +14,9 @@ from statistics import median
 from scale_sweep.base.same_value import is_same_value
 from scale_sweep.base.units import counted, format_cpus, format_number, format_seconds
 from scale_sweep.experiment.axes import axis_of
-from scale_sweep.model import DEFAULTS, KnobRole, StoredRun, Sweep, TrialResult
+from scale_sweep.model import DEFAULTS, KnobRole, StoredRun, TrialResult
 from scale_sweep.report.disk_tables import limit_words
-from scale_sweep.report.load_words import ceiling_words, load_words
+from scale_sweep.report.load_words import ceiling_words, load_words, rows_words
 from scale_sweep.report.noise import slow_changes
 from scale_sweep.report.old_servers import old_servers
 from scale_sweep.report.quota import quota_words
@@ -113,14 +113,7 @@ def method_facts(run: StoredRun) -> tuple[Fact, ...]:
     facts = [
         ("Load", load_words(run)),
         ("Warm-up", _warmups(run)),
-        (
-            "Rows",
-            (
-                f"{', '.join(sweep.work.data.columns)}; {counted(sweep.work.data.tables, 'table')}, "
-                f"{counted(sweep.work.data.rows_per_request, 'row')} per request, {_in_a_row(sweep)}"
-                f"values: {sweep.work.data.values}"
-            ),
-        ),
+        ("Rows", rows_words(run)),
         ("Replicates", f"{replicates_words(run)}, interleaved, in an order of seed {sweep.seed_of_order}"),
         ("Not visible", unseen_words(run)),
         ("Ceiling of the load generator", ceiling_words(run)),
@@ -162,12 +155,6 @@ def _middle(seconds: Sequence[float]) -> str:
     """ "12 s (9 to 26 s)": the median, and the shortest and the longest where they differ."""
     middle, least, most = (f"{f(seconds):.0f}" for f in (median, min, max))
     return f"{middle} s" if least == most else f"{middle} s ({least} to {most} s)"
-
-
-def _in_a_row(sweep: Sweep) -> str:
-    """ "in a row" before a comma; "" if the tables come in turn, which is the default."""
-    several = sweep.work.data.requests_per_table
-    return f"{several:,} requests of a table in a row, " if several > 1 else ""
 
 
 def _compared(run: StoredRun) -> str:

@@ -11,6 +11,7 @@ from scale_sweep.report.figures import (
     axis_facts,
     efficiency_words,
     fit_of,
+    fitted_rate,
     measured_rate,
     measured_words,
     shown_rates,
@@ -55,7 +56,7 @@ def _rate_tiles(run: StoredRun, fit: FitReport) -> list[Tile]:
 
 def _rate_tile(run: StoredRun, point: PointSummary, words: str) -> Tile:
     shown = measured_words(measured_rate(run, point.level) or point.rate_mean, point)
-    return shown, marked(words, at_level(run, point.level)[0])
+    return shown, marked(words, at_level(run, point.level)[0], field=fitted_rate(run).field)
 
 
 def _written_tile(run: StoredRun, level: float) -> list[Tile]:

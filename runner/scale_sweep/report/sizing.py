@@ -5,10 +5,11 @@ Refuses a level without its chance to miss, and hides no machine: one that has t
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Sequence
 
-from scale_sweep.analysis.fit import quantity
+from scale_sweep.analysis.fit import goes_on, quantity
 from scale_sweep.base.units import counted, format_bytes, format_levels, format_number, format_rate, format_seconds
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import CORES, DISKS, MEMORY, StoredRun
@@ -49,6 +50,7 @@ def _need_words(sizing: Sizing, one: LevelNeed, machine: str = "") -> str:
     parts = [f"{level_words(one)} for {wanted_words(sizing)}", machine]
     if one.below is not None:
         parts.append(f"with {_count(one, one.below)} the chance to miss is {miss_words(one.below.miss, most=True)}")
+    parts.append(goes_on(one.level, max((c.level for c in one.chances if c.is_measured), default=math.inf)))
     return "; ".join(filter(None, parts))
 
 

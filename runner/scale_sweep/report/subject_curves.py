@@ -13,7 +13,7 @@ from scale_sweep.experiment.work import stores
 from scale_sweep.model import StoredRun
 from scale_sweep.report.figures import axis_facts, shown_rates
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves
-from scale_sweep.report.svg import Frame, LogFrame, drawing, legend, line, rate_axes, shaped, swatch
+from scale_sweep.report.svg import Frame, LogFrame, counted_lines, drawing, legend, rate_axes, shaped, swatch
 
 SHAPES = (
     "circle",
@@ -73,22 +73,11 @@ def _panel(run: StoredRun, drawn_curves: Sequence[SubjectCurve], size: tuple[int
     parts = [rate_axes(frame, levels, axis_facts(run).label, words, ", logarithmic" if is_log else "")]
     for index, curve in enumerate(drawn_curves):
         points = [(p, value) for p in curve.points if (value := p.rates[at]) is not None]
-        parts += [line(frame, piece, _line_css(index)) for piece in _counted_pieces(points)]
+        parts.append(counted_lines(frame, [((p.level, value), p.is_counted) for p, value in points], _line_css(index)))
         if not at:  # the interval is of the first rate
             parts += [_bar(frame, p, index) for p, _ in points]
         parts += [_mark(frame, curve, p, value, index) for p, value in points]
     return "".join(parts)
-
-
-def _counted_pieces(points: Sequence[tuple[SubjectPoint, float]]) -> list[list[tuple[float, float]]]:
-    """The points between levels where no trial counts."""
-    pieces: list[list[tuple[float, float]]] = [[]]
-    for p, value in points:
-        if p.is_counted:
-            pieces[-1].append((p.level, value))
-        else:
-            pieces.append([])
-    return pieces
 
 
 def _bar(frame: Frame, p: SubjectPoint, index: int) -> str:

@@ -15,7 +15,7 @@ from scale_sweep.experiment.work import Rate
 from scale_sweep.model import LevelInterval, Measurement, StoredRun, TrialResult, counted_verdicts
 from scale_sweep.report.figures import axis_facts, cpu_cost, shown_rates
 from scale_sweep.report.noise import noise_of
-from scale_sweep.report.table import known, mean
+from scale_sweep.report.table import known, mean, shown_trials
 from scale_sweep.sweep.vary import slug
 
 UNKNOWN = "not said"
@@ -26,7 +26,7 @@ class SubjectPoint:
     """A database at a level: means over the trials that count, else over all (is_counted says which).
 
     rates: those of shown_rates, in their order, as measured; low, high: the 95 % interval of the first's geometric
-    mean. speedup: against the database's own first level; None if no trial of either level counts.
+    mean. speedup: against the database's own first level; None if no trial of either level counts, as rate_per_core.
     server_cost, client_cost: CPU seconds for a million units of the work. stored_bytes: of the server's files for
     each row that the database counted; written_bytes: written to the disk by everybody for each acknowledged row.
     used: the trials that the means are of.
@@ -102,8 +102,8 @@ def _curve(
 def _point(
     here: Sequence[TrialResult], shown: Sequence[Rate], base: float | None, first: float, interval: LevelInterval | None
 ) -> SubjectPoint:
-    counted = [r for r in here if r.verdict.kind.is_fitted]
-    results = tuple(counted or here)
+    shown_here, is_counted = shown_trials(here)
+    results = tuple(shown_here)
     used = [r.measurement for r in results]
     rates = tuple(mean(getattr(m, rate.field) for m in used) for rate in shown)
     speed, cores = rates[0], here[0].trial.cores
@@ -112,12 +112,12 @@ def _point(
     low, high = _around(statistics.geometric_mean(measured) if measured else None, half)
     return SubjectPoint(
         level=here[0].trial.level,
-        is_counted=bool(counted),
+        is_counted=is_counted,
         rates=rates,
         low=low,
         high=high,
-        speedup=_speedup(speed, base, here[0].trial.level == first) if counted else None,
-        rate_per_core=speed / cores if speed is not None and cores else None,
+        speedup=_speedup(speed, base, here[0].trial.level == first) if is_counted else None,
+        rate_per_core=speed / cores if speed is not None and cores and is_counted else None,
         server_cost=mean(cpu_cost(r.measurement.server_cpu_cores, r) for r in results),
         client_cost=mean(cpu_cost(r.measurement.generator_cpu_cores, r) for r in results),
         stored_bytes=mean(stored_bytes(m) for m in used),

@@ -17,7 +17,7 @@ from scale_sweep.report.headline import valid_words
 from scale_sweep.report.run_facts import starting_point
 from scale_sweep.report.subject_curves import curves_svg
 from scale_sweep.report.subject_points import SubjectCurve, SubjectPoint, curves, curves_rows, overlaps
-from scale_sweep.report.table import ABSENT, Table, fixed, marked, mean, rate, rate_interval, short
+from scale_sweep.report.table import ABSENT, MARK, Table, fixed, level_cell, marked, mean, rate, rate_interval, short
 
 _DURABLE = "Durable: counted to the end of the flush. "
 _COUNTED = "† no trial counts: mean over all, and not the server's number"
@@ -72,7 +72,7 @@ def rates_table(run: StoredRun) -> Table:
     databases = curves(run)
     rows = [(curve.name, point) for curve in databases for point in curve.points]
     compared = (mixed,) if (mixed := mixes_words(run)) else overlaps(run, databases)
-    words = [shown.words for shown in shown_rates(run)]
+    words, field = [shown.words for shown in shown_rates(run)], shown_rates(run)[0].field
     headers = (
         axis_facts(run).name,
         "database",
@@ -85,7 +85,7 @@ def rates_table(run: StoredRun) -> Table:
     return Table(
         title="The rates side by side",
         headers=headers,
-        rows=tuple((_level(p), name, *_rates(p)) for name, p in sorted(rows, key=lambda row: row[1].level)),
+        rows=tuple((_level(p), name, *_rates(p, field)) for name, p in sorted(rows, key=lambda row: row[1].level)),
         words=(1, len(headers) - 1),
         notes=(_explained(words), *compared),
     )
@@ -98,12 +98,12 @@ def _explained(words: Sequence[str]) -> str:
 
 
 def _level(p: SubjectPoint) -> str:
-    return format_number(p.level) + ("" if p.is_counted else " †")
+    return level_cell(p.level, p.is_counted)
 
 
-def _rates(p: SubjectPoint) -> tuple[str, ...]:
+def _rates(p: SubjectPoint, field: str) -> tuple[str, ...]:
     return (
-        marked(rate_interval(p.rates[0], p.low, p.high), p.used),
+        marked(rate_interval(p.rates[0], p.low, p.high), p.used, field=field),
         *map(rate, p.rates[1:]),
         f"{p.speedup:.2f}×" if p.speedup else ABSENT,
         short(p.response_ms_p50),
@@ -215,7 +215,7 @@ def _cell(curve: SubjectCurve, name: str, level: float) -> str:
 
 def _median(point: SubjectPoint, name: str) -> str:
     median = mean(_response(result, name) for result in point.used)
-    return short(median) + ("" if point.is_counted or median is None else " †")
+    return short(median) + ("" if point.is_counted or median is None else MARK)
 
 
 def _response(result: TrialResult, name: str) -> float | None:

@@ -14,7 +14,8 @@ from scale_sweep.base.units import format_number
 from scale_sweep.model import VerdictKind
 from scale_sweep.report.markup import escape
 
-Points = Sequence[tuple[float, float]]
+Point = tuple[float, float]
+Points = Sequence[Point]
 PAST_LAST = 1.06  # where an axis of levels ends, in parts of the last level
 _LETTER, _CAPITAL = 6.9, 8.7  # widths at 12 px, rather too large
 
@@ -168,6 +169,17 @@ def upright(frame: Frame, level: float, words: str, y: float) -> str:
 def line(frame: Frame, points: Points, css: str) -> str:
     """A line through points."""
     return f'<polyline points="{frame.at(points)}" class="{css}"/>' if len(points) > 1 else ""
+
+
+def counted_lines(frame: Frame, points: Sequence[tuple[Point, bool]], css: str) -> str:
+    """Lines through neighbouring points that count: none leads to or across another."""
+    pieces: list[list[Point]] = [[]]
+    for point, is_counted in points:
+        if is_counted:
+            pieces[-1].append(point)
+        else:
+            pieces.append([])
+    return "".join(line(frame, piece, css) for piece in pieces)
 
 
 def area(frame: Frame, low: Points, high: Points, css: str) -> str:

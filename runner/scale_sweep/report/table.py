@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from scale_sweep.base.units import part_of
+from scale_sweep.base.units import format_number, part_of
 from scale_sweep.model import CLAIM_S, STEP_S, StoredRun, TrialResult, VerdictKind, is_quick, marks
 
 ABSENT = "–"
+MARK = " †"  # of a level without a trial that counts
 _EXPONENT_BELOW = 1e-6  # fewer than three digits would be left of six decimals
 
 
@@ -61,7 +62,7 @@ def rate(value: float | None) -> str:
     if not known(value):
         return ABSENT
     assert value is not None
-    return f"{rounded(value, 4):,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return f"{rounded(value, 4) if abs(value) >= 1000 else value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def rate_interval(value: float | None, low: float | None, high: float | None) -> str:
@@ -98,16 +99,29 @@ def mean(values: Iterable[float | None]) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None
 
 
+def shown_trials(here: Sequence[TrialResult]) -> tuple[list[TrialResult], bool]:
+    """The trials whose means are shown of a level: those that count, and True; if none does, all, and False. Means of
+    the latter are marked: no ratio, no filled mark and no line comes from them."""
+    counted = [r for r in here if r.verdict.kind.is_fitted]
+    return (counted, True) if counted else (list(here), False)
+
+
+def level_cell(level: float, is_counted: bool) -> str:
+    """A level, marked if no trial of it counts."""
+    return format_number(level) + ("" if is_counted else MARK)
+
+
 def ordinal(number: int) -> str:
     """1 → 1st, 12 → 12th."""
     suffix = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{suffix}"
 
 
-def marked(number: str, results: Sequence[TrialResult], elsewhere: Sequence[str] = ()) -> str:
+def marked(number: str, results: Sequence[TrialResult], elsewhere: Sequence[str] = (), field: str = "") -> str:
     """A number with the words of all trials that it comes from: "442 k quick, buffered rate". elsewhere: words that
-    the table has once, for all numbers."""
-    words = ", ".join(dict.fromkeys(word for result in results for word in marks(result) if word not in elsewhere))
+    the table has once, for all numbers. field: of the rate."""
+    of_trials = (marks(result, field) for result in results)
+    words = ", ".join(dict.fromkeys(word for of_one in of_trials for word in of_one if word not in elsewhere))
     return f"{number} {words}" if words and number != ABSENT else number
 
 
@@ -127,7 +141,7 @@ def quick_words(run: StoredRun) -> tuple[str, ...]:
         return ()
     words = (
         f"quick: {_windows(quick)} in {part_of(len(quick), len(measured), 'trial')}; a drifting rate looks steady "
-        f"in them. To publish a number, measure again without --quick and with --duration {CLAIM_S:g}s or more"
+        f"in them. To publish a number, measure again {_longer(run, CLAIM_S, 'and')}"
     )
     return (words,)
 
@@ -143,9 +157,16 @@ def _quick_searches(run: StoredRun) -> tuple[str, ...]:
     words = (
         f"quick: steps of {' and '.join(f'{s:g}' for s in lengths)} s (under {STEP_S:g} s) in "
         f"{part_of(len(quick), len(searched), 'trial')}; few requests are in a step, and a slow period of the server "
-        f"is in few steps. To publish a capacity, measure again without --quick or with --duration {STEP_S:g}s or more"
+        f"is in few steps. To publish a capacity, measure again {_longer(run, STEP_S, 'or')}"
     )
     return (words,)
+
+
+def _longer(run: StoredRun, least_s: float, joined: str) -> str:
+    """The way to windows or steps of this length, by what was given: --quick, rows, or a duration."""
+    is_fixed_work = run.plan.sweep.load.rows is not None
+    longer = f"with more rows, for windows of {least_s:g} s" if is_fixed_work else f"with --duration {least_s:g}s"
+    return f"{f'without --quick {joined} ' if run.plan.sweep.is_quick else ''}{longer} or more"
 
 
 def _searched(run: StoredRun) -> list[TrialResult]:

@@ -62,8 +62,9 @@ def _tile(run: StoredRun, curve: SubjectCurve) -> Tile | None:
         return None
     last = fitted[-1]
     value = quantity(last.rates[0] or 0.0, last.low, last.high)
-    where = f"{curve.name}: {shown_rates(run)[0].words} at {axis_facts(run).count(format_number(last.level))}"
-    return value, marked(where, last.used)
+    shown = shown_rates(run)[0]
+    where = f"{curve.name}: {shown.words} at {axis_facts(run).count(format_number(last.level))}"
+    return value, marked(where, last.used, field=shown.field)
 
 
 def _cautions(run: StoredRun, fits: Mapping[str, FitReport]) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ def mistakes(swept: Axis, what: str, texts: Mapping[str, object], values: Values
 
 def _beside(swept: Axis, other: Axis, values: Values) -> str:
     if not other.facts.is_constant_elsewhere:
-        return f"{other.facts.flag}: a sweep of {swept.facts.name}; write {other.facts.example}"
+        return f"{other.facts.flag} belongs to a {other.facts.unit} sweep: {other.facts.example}"
     levels = values[other.key]
     if isinstance(levels, Sequence) and len(levels) > 1:
         return f"{other.facts.flag}: in a {swept.facts.unit} sweep the {other.facts.name} are constant; give one number"

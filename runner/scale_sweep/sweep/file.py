@@ -42,8 +42,11 @@ def _take(texts: dict[str, str | list[str]], section: str, value: object) -> lis
     if section == "operation" and isinstance(value, Mapping):
         return _take_operations(texts, value)
     sections = {k.partition(".")[0] for k in BY_KEY if "." in k}
+    known = sections | {*_PAIRS, "operation"}
+    if section in known and not isinstance(value, Mapping):
+        return [f"{section} is a section: write [{section}]"]
     if section not in sections or not isinstance(value, Mapping):
-        return [_unknown(section, sorted(sections | {"tags", "vary", "mix", "operation", *DESCRIPTIVE_KEYS}))]
+        return [_unknown(section, sorted(known | {*DESCRIPTIVE_KEYS}))]
     mistakes: list[str] = []
     for name, entry in value.items():
         key = f"{section}.{name}"

@@ -33,12 +33,12 @@ CONFIRM = setting(
 )
 
 _EXCLUDED = {
-    "load.rate": "--rate: the search chooses the rates",
-    "load.rows": "--rows: a search has steps of a fixed length",
-    "load.rows_per_level": "--rows-per-level: a search has steps of a fixed length",
-    "load.soak": "--soak: is one long trial at one rate",
-    "load.window_max": "--window-max: a step has a fixed length (--duration)",
-    "load.trace": "--trace: keeps the requests of one load, and a search has many",
+    "load.rate": "finds the rate itself: leave out --rate",
+    "load.rows": "measures in steps of --duration: leave out --rows",
+    "load.rows_per_level": "measures in steps of --duration: leave out --rows-per-level",
+    "load.soak": "measures in steps of --duration: leave out --soak",
+    "load.window_max": "measures in steps of --duration: leave out --window-max",
+    "load.trace": "has many loads, and a trace has one: leave out --trace",
 }
 
 
@@ -64,11 +64,11 @@ def slo_mistakes(values: Mapping[str, Any], origin: Mapping[str, Origin], work: 
     objective = values["load.slo"]
     if objective is None:
         return _without_objective(origin)
-    mistakes = [f"--slo and {words}" for key, words in _EXCLUDED.items() if origin[key] != "default"]
+    mistakes = [f"--slo {words}" for key, words in _EXCLUDED.items() if origin[key] != "default"]
     if any(operation.rate for operation in work.operations):
-        mistakes.append("--slo and --operation NAME.rate: the search chooses the rates of all operations together")
+        mistakes.append("--slo finds the rate of all operations together: leave out --operation NAME.rate")
     elif any(operation.is_apart for operation in work.operations):
-        mistakes.append("--slo and --operation NAME.connections: the search offers one rate to one mix")
+        mistakes.append("--slo offers one rate to one mix: leave out --operation NAME.connections")
     if not is_steady:
         mistakes.append("--slo: a sweep of disks measures what was flushed, and not response times; sweep cores")
     if values["load.generator"] != "scale":

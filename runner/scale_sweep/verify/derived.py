@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scale_sweep.base.errors import StoreError
@@ -25,25 +25,32 @@ from scale_sweep.results.store.texts import TIMESERIES_HEADER, points_text, time
 from scale_sweep.verify.result import Disagreement, OtherMethod, differences, leaves, show
 from scale_sweep.verify.trial import TrialAgain
 
+POINTS = "points.csv"
+
 
 @dataclass(frozen=True, kw_only=True)
 class DerivedCheck:
-    """figures: the number compared. other_method: fits and texts of a report that another method made."""
+    """figures: the number compared. other_method: fits and texts of a report that another method made. notes: columns
+    that the version of the run does not have."""
 
     figures: int
     disagreements: tuple[Disagreement, ...]
     other_method: OtherMethod
+    notes: tuple[str, ...] = ()
 
 
 def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain]) -> DerivedCheck:
     """run: the run with recomputed trials. again: the same by trial, with their series."""
     points = points_text(run.plan, run.results)
-    disagreements = [*_points(folder, points), *_series(folder, again)]
+    apart = _columns_of_one(folder, run, points)
+    notes = _columns_words(run, apart)
+    disagreements = [*_points(folder, points, apart), *_series(folder, again)]
     if run.plan.sweep.work.counts_requests:
         disagreements += _text(folder, OPERATIONS, operations_text(run.results))
     figures = sum(map(len, csv.reader(io.StringIO(points))))
     if not run.results:
-        return DerivedCheck(figures=figures, disagreements=tuple(disagreements), other_method=OtherMethod())
+        wrong = tuple(disagreements)
+        return DerivedCheck(figures=figures, disagreements=wrong, other_method=OtherMethod(), notes=notes)
     made = _documents(folder, run)
     if _reported_by(run) == method.METHOD:
         figures += made.figures
@@ -51,7 +58,8 @@ def check_derived(folder: Folder, run: StoredRun, again: Mapping[str, TrialAgain
     else:
         differing = made.missing
         other = OtherMethod(compared=made.compared, differ=len({d.file for d in made.differing}))
-    return DerivedCheck(figures=figures, disagreements=(*disagreements, *differing), other_method=other)
+    wrong = (*disagreements, *differing)
+    return DerivedCheck(figures=figures, disagreements=wrong, other_method=other, notes=notes)
 
 
 def _reported_by(run: StoredRun) -> object:
@@ -60,14 +68,33 @@ def _reported_by(run: StoredRun) -> object:
     return by.get("method") if isinstance(by, Mapping) else run.manifest.get("method")
 
 
-def _points(folder: Folder, made: str) -> Iterator[Disagreement]:
-    name = "points.csv"
+def _columns_of_one(folder: Folder, run: StoredRun, made: str) -> tuple[str, ...]:
+    """The columns of points.csv that only this version has, or only that of another method, which wrote the run."""
+    if run.manifest.get("method") == method.METHOD:
+        return ()
     try:
-        stored = _rows(read_text(folder, name))
+        stored = next(csv.reader(io.StringIO(read_text(folder, POINTS))), [])
+    except StoreError:  # found again where the rows are compared
+        return ()
+    both = (stored, next(csv.reader(io.StringIO(made))))
+    return tuple(name for names, others in (both, both[::-1]) for name in names if name not in others)
+
+
+def _columns_words(run: StoredRun, apart: Sequence[str]) -> tuple[str, ...]:
+    if not apart:
+        return ()
+    by = f"scale {run.manifest.get('tool_version')} (method {run.manifest.get('method')})"
+    return (f"{POINTS} was written by {by}: compared without {', '.join(apart)}, which one version lacks",)
+
+
+def _points(folder: Folder, made: str, apart: Sequence[str]) -> Iterator[Disagreement]:
+    name = POINTS
+    try:
+        stored = _rows(read_text(folder, name), apart)
     except StoreError as error:
         yield Disagreement(file=name, sentence=error.message.replace(f"{folder}/", ""))
         return
-    wanted = _rows(made)
+    wanted = _rows(made, apart)
     for trial_id in dict.fromkeys([*wanted, *stored]):
         if trial_id not in stored or trial_id not in wanted:
             yield Disagreement(
@@ -88,9 +115,9 @@ def _points(folder: Folder, made: str) -> Iterator[Disagreement]:
                 )
 
 
-def _rows(text: str) -> dict[str, dict[str, object]]:
+def _rows(text: str, apart: Sequence[str]) -> dict[str, dict[str, object]]:
     return {
-        row.get("trial_id") or "": {k: _value(v) for k, v in row.items() if k}
+        row.get("trial_id") or "": {k: _value(v) for k, v in row.items() if k and k not in apart}
         for row in csv.DictReader(io.StringIO(text))
     }
 

@@ -50,7 +50,7 @@ def verify_run(run: Folder | Path) -> Verification:
         trials=len(again),
         figures=sum(a.figures for a in again) + derived.figures,
         disagreements=(*altered, *disagreements, *remade),
-        notes=(*digests.notes, *notes, NOT_COMPARED),
+        notes=(*digests.notes, *notes, *derived.notes, NOT_COMPARED),
     )
 
 

@@ -54,6 +54,7 @@ def trial_again(run: Folder, plan: Plan, stored: TrialResult) -> TrialAgain:
         verdict=again.verdict if is_ours else stored.verdict,
         effective=facts.effective,
         log_tail=facts.log_tail,
+        loaded_by=facts.summary.program if facts.summary else None,
     )
     is_answered = again.measurement.rows_sent is None
     rated = rated_intervals(facts.all_intervals, trial.work, is_answered=is_answered)

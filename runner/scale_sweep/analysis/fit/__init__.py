@@ -5,6 +5,7 @@ seeded. Refuses to fit marked observations, to choose a model from too few point
 knee whose error is as large as the value.
 """
 
+from scale_sweep.analysis.fit.beyond import goes_on
 from scale_sweep.analysis.fit.breaks import known_breaks
 from scale_sweep.analysis.fit.cautions import smallest_percent, trials_percent
 from scale_sweep.analysis.fit.curve import FitQuestions, fit_curve, fit_rows, model_rate, value_at
@@ -21,6 +22,7 @@ __all__ = [
     "another_day",
     "fit_curve",
     "fit_rows",
+    "goes_on",
     "holds_median",
     "known_breaks",
     "model_rate",

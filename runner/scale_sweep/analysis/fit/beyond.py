@@ -30,6 +30,8 @@ NO_INTERVAL = "the points are too few for an interval"
 # If the rate falls, usually only the USL remains. Its own 95 % percentiles contain the truth in 83 % of
 # bench/method_fit.py's sets with a late peak, because the data that choose it also bend it.
 LIMITS_OF_A_FALL = (0.5, 99.5)
+GOES_ON = "if the curve goes on as it does"
+_GOES_ON_FROM = 1.25  # times the last measured level
 _LEVELS_OF_A_FALL = 3  # of so few, no falling model can be fitted
 
 
@@ -83,8 +85,8 @@ class Known:
 
     def spanned(self, level: float) -> list[Candidate]:
         """The models that an interval at a level covers."""
-        inside = self.rows.distinct[0] <= level <= self.rows.distinct[-1]
-        return [c for c in (*self.plausible, *(() if inside else self.wider)) if len(c.samples)]
+        is_beyond = level > self.rows.distinct[-1]
+        return [c for c in (*self.plausible, *(self.wider if is_beyond else ())) if len(c.samples)]
 
     @property
     def limit(self) -> float:
@@ -130,6 +132,11 @@ def hull(known: Known, level: float) -> tuple[float | None, float | None]:
         return None, None
     ends += filter(None, [between(known.rows, level, known.noise, is_missed=known.is_missed)])
     return max(min(low for low, _ in ends if low is not None), 0.0), max(high for _, high in ends if high is not None)
+
+
+def goes_on(level: float, last: float) -> str:
+    """The condition of an answer far beyond the last measured level; "" nearer to it."""
+    return GOES_ON if level >= _GOES_ON_FROM * last * (1 - 1e-9) else ""
 
 
 def band(known: Known, grid: Floats) -> tuple[tuple[float, float, float], ...]:

@@ -33,17 +33,17 @@ def chances_below(known: Known, levels: Floats, rate: float) -> tuple[Floats, Fl
 
 def _chances(known: Known, levels: Floats, rate: float) -> tuple[Floats, Floats]:
     rows = known.rows
-    outside = (levels < rows.distinct[0]) | (levels > rows.distinct[-1])
+    is_beyond = levels > rows.distinct[-1]
     shares = [_share_below(c, levels, rate, is_wider=known.falls) for c in known.plausible if len(c.samples)]
     shares += [
-        np.where(outside, _share_below(c, levels, rate, is_wider=known.falls), np.nan)
+        np.where(is_beyond, _share_below(c, levels, rate, is_wider=known.falls), np.nan)
         for c in known.wider
         if len(c.samples)
     ]
     if not shares:
         return np.full(len(levels), np.nan), np.full(len(levels), np.nan)
     least, most = np.nanmin(shares, axis=0), np.nanmax(shares, axis=0)
-    for at in np.flatnonzero(~outside):
+    for at in np.flatnonzero(~is_beyond & (levels >= rows.distinct[0])):
         for value, error in chords_at(rows, float(levels[at]), known.noise, is_missed=known.is_missed):
             below = below_mean(value, error, rate, known.noise.degrees if known.noise is not None else 1)
             least[at], most[at] = min(least[at], below), max(most[at], below)

@@ -28,6 +28,7 @@ PLAUSIBLE_AICC = 6.0  # less support than that is "considerably less" (Burnham a
 KNEE_MARGIN = 4.0  # of AICc: "considerably less support" for the other (Burnham and Anderson 2002, 2.6)
 EFFICIENCY_SURE = 0.8  # to call a curve linear, the points must exclude an efficiency below this at the last level
 LEVELS_FOR_A_MODEL = 3
+FALLS: tuple[Shape, ...] = ("retrograde", "falls")
 _NOISE_LEAST = 1e-9
 # Of equally supported models with as many parameters: laws before descriptions.
 _ORDER: tuple[ModelName, ...] = ("linear", "amdahl", "usl", "knee", "linear_break", "amdahl_break", "affine", "power")
@@ -49,16 +50,22 @@ class ModelChoice:
     skipped: tuple[str, ...] = ()
     untested: str = ""
 
+    @property
+    def falls(self) -> bool:
+        """Whether a fall is named."""
+        return self.verdict in FALLS
+
 
 def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: bool) -> ModelChoice:
     """Chooses. superlinear: whether the points rise faster than a line beyond the noise."""
-    retrograde = shapes.falls(rows)
+    fall: Shape | None = "retrograde" if shapes.falls(rows) else "falls" if shapes.falls_row_by_row(rows) else None
+    retrograde = fall is not None
     if sum(c.aicc is not None for c in candidates.values()) < 2 or len(rows.distinct) < LEVELS_FOR_A_MODEL:
-        verdict: Shape = "retrograde" if retrograde else "superlinear" if superlinear else "undecided"
+        verdict: Shape = fall or ("superlinear" if superlinear else "undecided")
         return ModelChoice(model=None, supported=(), verdict=verdict)
     able = _able(candidates, rows, retrograde)
     if not able:
-        return _untested_fall(candidates, rows)
+        return _untested_fall(candidates, rows, fall or "retrograde")
     rejected = set() if retrograde else rejected_laws(candidates, rows)
     if "amdahl" in rejected:
         return _untested_law(candidates, rows, rejected)
@@ -71,12 +78,9 @@ def choose(candidates: Mapping[ModelName, Candidate], rows: Rows, superlinear: b
     line = next((c for c in near if c.model == "linear"), chosen)
     if shape_of(chosen, rows, superlinear=False) == "linear":
         chosen = line
-    shape: Shape = "retrograde" if retrograde else shape_of(chosen, rows, superlinear)
-    doubts = (
-        []
-        if retrograde
-        else [*_hidden(candidates, shape, rows), *_contradicted(chosen, able, shape, noise, rows, superlinear)]
-    )
+    shape = fall or shape_of(chosen, rows, superlinear)
+    doubts = [*_hidden(candidates, shape, rows), *_contradicted(chosen, able, shape, noise, rows, superlinear)]
+    doubts = [] if retrograde else doubts
     return ModelChoice(
         model=chosen.model,
         supported=tuple(c.model for c in sorted(near, key=_aicc) if c is not chosen),
@@ -98,7 +102,7 @@ def _able(candidates: Mapping[ModelName, Candidate], rows: Rows, retrograde: boo
     return [c for c in able if c.model != "knee" or _clear_knee(c, rows, smooth)]
 
 
-def _untested_fall(candidates: Mapping[ModelName, Candidate], rows: Rows) -> ModelChoice:
+def _untested_fall(candidates: Mapping[ModelName, Candidate], rows: Rows, verdict: Shape) -> ModelChoice:
     """The rate falls, and no model with an AICc does. Of few levels, the falling model that fits best without one; it
     needs a degree of freedom for its interval. None if no model falls."""
     falling = _falling(_smooth_of(candidates), rows)
@@ -106,7 +110,7 @@ def _untested_fall(candidates: Mapping[ModelName, Candidate], rows: Rows) -> Mod
     return ModelChoice(
         model=chosen.model if chosen else None,
         supported=(),
-        verdict="retrograde",
+        verdict=verdict,
         plausible=(chosen.model,) if chosen else (),
         untested="no other model falls as the rate does" if chosen else "",
     )
@@ -291,8 +295,5 @@ def _contradicted(
         return []
     if best is chosen or gained <= 3 * noise or shape_of(best, rows, superlinear) == shape:
         return []
-    sentence = (
-        f"AICc prefers {NAMES[chosen.model]}, but {NAMES[best.model]} predicts the last level better "
-        f"({100 * _error(best):.1f} % off against {100 * _error(chosen):.1f} %)"
-    )
-    return [sentence]
+    prefers = f"AICc prefers {NAMES[chosen.model]}, but {NAMES[best.model]} predicts the last level better"
+    return [f"{prefers} ({100 * _error(best):.1f} % off against {100 * _error(chosen):.1f} %)"]

@@ -14,7 +14,6 @@ from scale_sweep.analysis.fit.breaks import best_knot
 from scale_sweep.analysis.fit.candidates import Candidate, document, fit_model
 from scale_sweep.analysis.fit.cautions import all_cautions, superlinear_levels
 from scale_sweep.analysis.fit.choice import ModelChoice, choose
-from scale_sweep.analysis.fit.doubts import with_rejected
 from scale_sweep.analysis.fit.local import may_miss, wider_curves
 from scale_sweep.analysis.fit.models import COUNTS, MODELS, WITH_BREAK, Floats, ModelName, rate_at
 from scale_sweep.analysis.fit.next_level import with_next_level
@@ -127,7 +126,6 @@ def _report(
     points = with_pairs(fitted.points, data) if data.is_quick else fitted.points
     known = _known(data, fitted, terms)
     peak, knee, maximum, at_90 = _figures(known)
-    beside = _beside(data, terms, rate, breaks)
     findings = FitFindings(
         terms=terms,
         data=data,
@@ -140,14 +138,13 @@ def _report(
         peak=peak,
         knee=knee,
         maximum=maximum,
-        beside=with_rejected(beside, points, fitted.choice.model, terms),
         outliers=outliers(fitted.rows, terms),
         breaks=breaks,
     )
     return replace(
         _written(findings, known, rate),
         level_at_90=at_90,
-        beside=beside,
+        beside=_beside(data, terms, rate, breaks),
         predictions=_predictions(known, questions),
         needs=beyond.need(known, questions.need),
     )
@@ -231,7 +228,7 @@ def _known(data: Usable, fitted: _Fitted, terms: Terms) -> beyond.Known:
         rows=fitted.rows,
         terms=terms,
         lost=data.lost,
-        falls=choice.verdict == "retrograde",
+        falls=choice.falls,
         noise=fitted.noise,
         is_missed=may_miss(chosen, fitted.rows),
     )
@@ -245,9 +242,15 @@ def _figures(known: beyond.Known) -> tuple[Estimate | None, Estimate | None, Est
     end = above.level if above is not None else math.inf
     peak, knee, at_90 = (
         figure if figure is not None and figure.value < end else None
-        for figure in (derived.peak(chosen), derived.knee(chosen), derived.level_at_90(chosen, known.rows))
+        for figure in (
+            derived.peak(chosen) if known.falls else None,
+            derived.knee(chosen),
+            derived.level_at_90(chosen, known.rows),
+        )
     )
-    return peak, knee, derived.maximum(chosen) if above is None or peak or knee else None, at_90
+    ends = (above is None or peak or knee) and (known.falls or chosen.model != "usl")
+    others = [*known.plausible, *(c for c in known.wider if c.model == "usl")]
+    return peak, knee, derived.maximum(chosen, others) if ends else None, at_90
 
 
 def _beside(data: Usable, terms: Terms, rate: str, breaks: tuple[KnownBreak, ...]) -> FitBeside | None:

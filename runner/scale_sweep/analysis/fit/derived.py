@@ -7,7 +7,8 @@ whose interval is open or wider than twice the figure.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,8 +69,19 @@ def knee(candidate: Candidate) -> Estimate | None:
     return _known(candidate, lambda p: _ratio(p[:, 1], p[:, 0])) if candidate.model == "knee" else None
 
 
-def maximum(candidate: Candidate) -> Estimate | None:
-    """The highest rate that the model can reach: γ/α of Amdahl, C of the knee, X at the peak of the USL."""
+def maximum(chosen: Candidate, others: Sequence[Candidate]) -> Estimate | None:
+    """The highest rate that the chosen model can reach: γ/α of Amdahl, C of the knee, X at the peak of the USL. Its
+    interval spans the others too; None if one of them has no maximum."""
+    spanned = [_of_model(c) for c in (chosen, *(c for c in others if c.model != chosen.model))]
+    lows, highs = [e.low if e else None for e in spanned], [e.high if e else None for e in spanned]
+    own = spanned[0]
+    if own is None or None in lows or None in highs:
+        return None
+    low, high = min(v for v in lows if v is not None), max(v for v in highs if v is not None)
+    return replace(own, low=low, high=high) if high - low <= 2 * own.value else None
+
+
+def _of_model(candidate: Candidate) -> Estimate | None:
     if candidate.model not in _BOUNDED:
         return None
     return _known(candidate, lambda p: _maxima(candidate.model, p, candidate.unit_level))

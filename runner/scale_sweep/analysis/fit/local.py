@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
-from scipy.special import fdtrc
+from scipy.special import fdtrc, ndtri
 
 from scale_sweep.analysis.confidence import student
 from scale_sweep.analysis.fit.candidates import Candidate, fit_model
 from scale_sweep.analysis.fit.choice import ModelChoice
+from scale_sweep.analysis.fit.derived import REACH
 from scale_sweep.analysis.fit.models import WITH_BREAK, Floats, ModelName
 from scale_sweep.analysis.fit.rows import Rows, make_rows
 from scale_sweep.analysis.fit.summaries import Noise
@@ -25,6 +27,8 @@ from scale_sweep.analysis.fit.summaries import Noise
 DOUBT_P = 0.4  # a misfit this likely by chance is still taken for one: missing it costs more than a wider interval
 _REJECTED_P = 0.05
 _TAIL_LEVELS_MIN = 3
+_TURN = 0.25  # of the difference between the slopes of the lower and the upper half
+_NORMAL = 1.9600  # the quantile of 97.5 %
 _TAIL_MODELS: tuple[ModelName, ...] = ("affine", "power", "amdahl")
 
 
@@ -55,17 +59,19 @@ def wider_curves(
     The USL, because few rows cannot exclude a peak still to come. Where the level means may miss the chosen curve:
     lines, powers and Amdahl of the upper half and of the last three levels. Else curves of the upper half: a line if
     the replicates do not reject it, for curves that bend once; and Amdahl if AICc rejects it for all levels, for curves
-    that bend more sharply than Amdahl and less than a knee. Neither is needed where a known break explains the bend. If
-    the rate falls, only a power from the peak on, for a fall that ends; it needs replicates, because three rows know
-    nothing of its error.
+    that bend more sharply than Amdahl and less than a knee. Neither is needed where a known break explains the bend.
+    Always lines that bend away from the chosen curve, by what the measured slopes differ. If the rate falls, only a
+    line that is steeper than that of the last three levels, and a power from the peak on, for a fall that ends. The
+    power needs replicates, because three rows know nothing of its error.
     """
     if not choice.model:
         return []
-    if choice.verdict == "retrograde":
-        return _falling_tail(rows, samples)
+    if choice.falls:
+        return [*_falling_tail(rows, samples), _line_of_last(candidates[choice.model], rows)]
     amdahl, usl = candidates.get("amdahl"), candidates.get("usl")
     half = max(_TAIL_LEVELS_MIN, (len(rows.distinct) + 1) // 2)
     wider = [usl] if usl is not None and "usl" not in choice.plausible else []
+    wider += _bends_on(candidates[choice.model], rows)
     if may_miss(candidates[choice.model], rows):
         tails = [_last(rows, count) for count in sorted({half, _TAIL_LEVELS_MIN})]
         return wider + [fit_model(model, tail, samples) for tail in tails for model in _TAIL_MODELS]
@@ -89,6 +95,40 @@ def _falling_tail(rows: Rows, samples: int) -> list[Candidate]:
         return []
     first = min(int(rows.means.argmax()), len(rows.distinct) - _TAIL_LEVELS_MIN)
     return [fit_model("power", _last(rows, len(rows.distinct) - first), samples)]
+
+
+def _line_of_last(chosen: Candidate, rows: Rows) -> Candidate:
+    """From the last level on, a steeper line than that of the last three levels: a fall may go on, and grow."""
+    last = slice(-_TAIL_LEVELS_MIN, None)
+    slope, start = np.polyfit(rows.distinct[last], rows.means[last], 1, w=np.sqrt(rows.weights[last]))
+    at = float(rows.distinct[-1])
+    return _lines(chosen, at, np.array([start + slope * at]), np.array([slope - _turn(rows)]))
+
+
+def _bends_on(chosen: Candidate, rows: Rows) -> list[Candidate]:
+    """Lines from the last level on that bend away from the chosen curve: what no model and no replicate shows."""
+    if not len(chosen.samples):
+        return []
+    last = float(rows.distinct[-1])
+    here, twice = chosen.curves(np.array([last, REACH * last])).T
+    turns = _turn(rows) / _NORMAL * ndtri((np.arange(len(here)) + 0.5) / len(here))
+    return [_lines(chosen, last, here, (twice - here) / last / (REACH - 1) + turns)]
+
+
+def _turn(rows: Rows) -> float:
+    """How far the slope beyond the levels may differ from the chosen curve's."""
+    half = (len(rows.distinct) + 1) // 2
+    lower, upper = (
+        np.polyfit(rows.distinct[part], rows.means[part], 1, w=np.sqrt(rows.weights[part]))[0]
+        for part in (slice(None, max(half, 2)), slice(-max(half, 2), None))
+    )
+    return _TURN * abs(float(upper - lower))
+
+
+def _lines(of: Candidate, at: float, rates: Floats, slopes: Floats) -> Candidate:
+    """Lines through these rates at a level."""
+    samples = np.column_stack([rates - at * slopes, slopes])
+    return replace(of, model="affine", values=samples.mean(axis=0), samples=samples)
 
 
 def _last(rows: Rows, count: int) -> Rows:

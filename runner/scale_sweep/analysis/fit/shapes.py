@@ -25,6 +25,7 @@ SIMULATIONS = 400
 FALL_LEAST = 0.02  # of the highest level's mean; a smaller fall is not reported
 FALL_P = 0.025  # of both tests of a fall together
 KNEE_P = 0.02
+FALL_OF_ROWS, ROWS_OF_A_FALL = 0.05, 3  # of one row a level: the least fall in all, and falls in a row
 _PARAMETERS = 3  # parameters of the largest curve fitted here
 _LEVELS_MIN = 3
 _NEAR_TOP = 0.7  # of the highest mean: the noise of a level below may have another size
@@ -70,6 +71,16 @@ def falls(rows: Rows) -> bool:
         by_gain = max(by_gain, _share(gains >= gain))
         by_slope = max(by_slope, _share(_tail_of_slope(rows, drawn, near) <= tail))
     return min(by_gain, by_slope) <= FALL_P / 2
+
+
+def falls_row_by_row(rows: Rows) -> bool:
+    """Whether, with one row a level, every rate after the maximum is below the one before: three rates or more, by 5 %
+    in all."""
+    if len(rows.rates) != len(rows.distinct) or len(rows.rates) <= ROWS_OF_A_FALL:
+        return False
+    after = rows.means[rows.means.argmax() :]
+    is_deep = len(after) > ROWS_OF_A_FALL and after[-1] <= (1 - FALL_OF_ROWS) * after[0]
+    return bool(is_deep and np.all(np.diff(after) < 0))
 
 
 def bends(rows: Rows) -> bool:

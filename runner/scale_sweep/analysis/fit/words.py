@@ -16,6 +16,7 @@ from scale_sweep.analysis.fit.summaries import Noise, Usable
 from scale_sweep.base.units import counted, format_number, with_interval
 from scale_sweep.model import Confound, Estimate, KnownBreak, PointSummary, RejectedLevel, is_off_linear
 
+_HEADS: Mapping[str, str] = {"falls": "Falls; one row a level"}
 _ERROR_MIN, _ERROR_LEAST = 1e-5, 1e-9  # a smaller interval does not justify more digits
 _WORDLESS = 1e15  # beyond this, digits mean nothing
 
@@ -59,7 +60,7 @@ class Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class FitFindings:
-    """Everything that the sentence depends on. beside: sentences on the fit with the rejected trials."""
+    """Everything that the sentence depends on."""
 
     terms: Terms
     data: Usable
@@ -72,7 +73,6 @@ class FitFindings:
     peak: Estimate | None
     knee: Estimate | None
     maximum: Estimate | None
-    beside: str = ""
     outliers: tuple[str, ...] = ()
     breaks: tuple[KnownBreak, ...] = ()
 
@@ -129,13 +129,13 @@ def _ends(f: FitFindings) -> str:
 
 
 def _doubts(f: FitFindings) -> str:
-    """That levels lost many trials, and the result with them."""
+    """That levels lost many trials."""
     doubted = [r for r in f.data.rejected if r.is_doubted]
     if not doubted:
         return ""
     where, kept = f.terms.named(level_words([r.level for r in doubted])), sum(r.kept for r in doubted)
     trials = counted(kept + sum(r.rejected for r in doubted), "trial")
-    return f" In doubt: at {where} only {kept} of {trials} {'is' if kept == 1 else 'are'} valid.{f.beside}"
+    return f" In doubt: at {where} only {kept} of {trials} {'is' if kept == 1 else 'are'} valid."
 
 
 def level_words(levels: Sequence[float]) -> str:
@@ -158,15 +158,15 @@ def _one_level(f: FitFindings) -> str:
 
 
 def _few_levels(f: FitFindings) -> str:
-    if f.choice.verdict == "retrograde" and len(f.points) > 3:
-        head = f"Retrograde: {format_number(f.points[0].level)} → {speedup(f)}, {f.trials}"
+    if f.choice.falls and len(f.points) > 3:
+        head = f"{_verdict(f)}: {format_number(f.points[0].level)} → {speedup(f)}, {f.trials}"
         return f"{head}; no model that falls describes the points"
     few = "two levels are" if len(f.points) == 2 else f"{f.trials} at {counted(len(f.points), 'level')} are"
     first = f.points[0].level
     line = f"a line through the origin gives {slope(f, f.candidates['linear'], 'gamma')}"
     if is_off_linear(f.points):
         line = f"linear scaling, a speedup of {format_number(f.points[1].level / first)}, is outside the interval"
-    fall = ", and the rate falls after its peak, beyond the noise" if f.choice.verdict == "retrograde" else ""
+    fall = ", and the rate falls after its peak, beyond the noise" if f.choice.falls else ""
     return f"{format_number(first)} → {speedup(f)}, {f.trials}{fall}; {line} ({few} too few to choose a model)"
 
 
@@ -194,18 +194,23 @@ def slope(f: FitFindings, c: Candidate, name: str) -> str:
 
 
 def _curve(f: FitFindings, c: Candidate) -> str:
-    verdict = f.choice.verdict
-    head = {"undecided": f"Undecided, {NAMES[c.model]} fits best"}.get(
-        verdict, f"{verdict.capitalize()} ({NAMES[c.model]} fits best)" if verdict != c.model else verdict.capitalize()
-    )
+    verdict, name, best = f.choice.verdict, _verdict(f), f"{NAMES[c.model]} fits best"
+    head = f"Undecided, {best}" if verdict == "undecided" else name if verdict == c.model else f"{name} ({best})"
     tail = f"; {f.choice.doubts[0]}" if verdict == "undecided" and f.choice.doubts else ""
     if verdict == "superlinear":
-        best = max(f.points, key=lambda p: p.efficiency or 0.0)
-        tail = (
-            f"; faster than linear, with an efficiency up to {best.efficiency or 0.0:.2f} at "
-            f"{f.terms.count(best.level)} against the first level, which no law of scaling explains"
-        )
+        tail = f"; faster than linear{_efficiencies(f)}, which no law of scaling explains"
     return f"{head}: {_BODIES.get(c.model, _break)(f, c)}{tail}"
+
+
+def _efficiencies(f: FitFindings) -> str:
+    shares = [100 * (p.efficiency or 0.0) for p in f.points[1:]]
+    if round(max(shares)) <= 100:
+        return ""
+    return f", with an efficiency of {min(shares):.0f} to {max(shares):.0f} % against the first level"
+
+
+def _verdict(f: FitFindings) -> str:
+    return _HEADS.get(f.choice.verdict, f.choice.verdict.capitalize())
 
 
 def _linear(f: FitFindings, c: Candidate) -> str:
@@ -218,18 +223,18 @@ def _law(f: FitFindings, c: Candidate) -> str:
     parts = [f"contention {parameter_words(c, 'alpha')}"]
     if c.model == "usl":
         parts.append(f"coherency {parameter_words(c, 'beta')}")
-        parts.append(_peak(f))
-    if f.maximum and c.model == "amdahl":
-        parts.append(f"maximum {ranged(f.maximum, rate=True)} {f.terms.rate}")
+    parts.append(_peak(f))
     return f"{slope(f, c, 'gamma')} at first, {f.span}, {', '.join(parts)}; at {speedup(f)}"
 
 
 def _peak(f: FitFindings) -> str:
-    if f.peak is None:
+    if f.peak is not None:
+        return f"peak at {f.terms.named(ranged(f.peak))}"
+    if f.choice.falls:
         return "no peak can be located"
-    where = f"peak at {f.terms.named(ranged(f.peak))}"
-    last = f.points[-1].level
-    return f"{where}, extrapolated beyond the {f.terms.count(last)} measured" if f.peak.value > last else where
+    if f.maximum is None:
+        return f"no maximum up to {f.terms.count(f.points[-1].level)}"
+    return f"maximum {ranged(f.maximum, rate=True)} {f.terms.rate}"
 
 
 def _knee(f: FitFindings, c: Candidate) -> str:

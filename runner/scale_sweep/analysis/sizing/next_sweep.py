@@ -42,7 +42,8 @@ def next_sweep(plan: Plan, known: Known, answer: LevelNeed) -> NextSweep | None:
         return _upward(plan, known, _along_a_line(known, answer.wanted))
     reached = need(known, [answer.wanted])[0].level
     if reached is not None:
-        return _narrower(plan, known, reached)
+        is_beyond = reached > known.rows.distinct[-1]  # the farther the level, the more the rate exceeds the need
+        return _sweep(plan, known, [known.limit]) if is_beyond else _narrower(plan, known, reached)
     crossing = _crossing(known, answer.wanted)
     if math.isfinite(crossing):
         return _upward(plan, known, crossing) if crossing > known.limit else None

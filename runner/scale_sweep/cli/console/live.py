@@ -6,6 +6,7 @@ the time left. Computes nothing itself: rates and progress come from `live`.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 
@@ -23,7 +24,6 @@ from scale_sweep.model import (
     Trial,
     TrialFinished,
     TrialResult,
-    TrialStarted,
     VerdictKind,
     common_marks,
     marks,
@@ -39,6 +39,7 @@ LINE_MAX = 700  # characters of a line that stays: a stored run may have a reaso
 # Lines of the view besides the plan, the operations of a mix and the disks: the heading, "points more", the words of
 # every rate, the running trial, the cursor.
 OTHER_LINES = 9
+_SAID_BEFORE = re.compile(r"^the server used [^:]*: ")  # in the line of a trial
 BAR_MIN, BAR_MAX, GAP = 5, 30, 2
 _STYLES = {
     VerdictKind.VALID: "green",
@@ -56,7 +57,7 @@ class LiveView:
 
     def __init__(self, state: LiveState, console: Console = err) -> None:
         self._console = console
-        self._lines = LinesView(state, self._keep, begins=not console.is_terminal)
+        self._lines = LinesView(state, self._keep, has_view=console.is_terminal)
         self._live = Live(
             console=console,
             refresh_per_second=REFRESH_PER_S,
@@ -83,10 +84,10 @@ class LiveView:
 
 class LinesView:
     """A sink that says each note and each finished trial in one line. state: the run's, after the last event. keep:
-    called with a line and its style. begins: a line for the begin of a trial too."""
+    called with a line and its style. has_view: a view shows the time left, which else is part of the line."""
 
-    def __init__(self, state: LiveState, keep: Callable[[str, str], None], *, begins: bool) -> None:
-        self.state, self._keep, self._begins = state, keep, begins
+    def __init__(self, state: LiveState, keep: Callable[[str, str], None], *, has_view: bool) -> None:
+        self.state, self._keep, self._has_view = state, keep, has_view
 
     def __call__(self, event: Event) -> None:
         running = self.state.running
@@ -95,13 +96,15 @@ class LinesView:
             self._keep(f"  {event.sentence}", "yellow")
         elif isinstance(event, TrialFinished):
             head = f"trial {running.position} of {self.state.total}: " if running else ""
-            self._keep(*finished_line(head, event.result, self._name_width()))
-        elif isinstance(event, TrialStarted) and self._begins:
-            left = format_seconds(progress(self.state, time.monotonic_ns()).remaining_s)
-            is_last = event.position == event.total
-            more = "; more trials if the time allows" if is_last and may_grow(self.state.plan) else ""
-            head = f"trial {event.position} of {event.total}: {event.trial.trial_id}"
-            self._keep(f"{head} begins, about {left} left{more}", "")
+            line, style = finished_line(head, event.result, self._name_width())
+            self._keep(line + ("" if self._has_view else self._left()), style)
+
+    def _left(self) -> str:
+        """The time left, after a trial; "" after the last one."""
+        at = progress(self.state, time.monotonic_ns())
+        if at.done >= at.total:
+            return "; more trials if the time allows" if may_grow(self.state.plan) else ""
+        return f", about {format_seconds(at.remaining_s)} left"
 
     def _name_width(self) -> int:
         total = f"{self.state.total}"
@@ -115,7 +118,8 @@ def finished_line(head: str, result: TrialResult, width: int) -> tuple[str, str]
     each = f" ({format_rate(per_cpu_s)} a CPU-second)" if per_cpu_s is not None else ""
     cores = "–" if m.server_cpu_cores is None else f"{m.server_cpu_cores:.2f}"
     has_reason = kind is not VerdictKind.VALID and result.verdict.reasons
-    reason = f": {result.verdict.reasons[0]}" if has_reason else ""
+    reason = f": {_SAID_BEFORE.sub('', result.verdict.reasons[0])}" if has_reason else ""
+    reason += " (with twice the connections)" if result.trial.role == "check" else ""
     name = f"{head}{result.trial.trial_id}"
     line = (
         f"{name:<{width}} {format_rate(result.achieved_per_s):>8} {result.trial.work.rate_words}{_beside(result)}  "

@@ -38,7 +38,7 @@ def data_directory(text: str) -> str:
     if word != (meant := word.lower()) in ("ram", "auto"):
         raise ValueError(f"{text!r}: did you mean {meant}{colon}{size}? The directory {word} is written ./{word}")
     if word == "ram" and colon and parse_bytes(size) < RAM_BYTES_MIN:
-        raise ValueError(f"{text!r} is below {format_bytes(RAM_BYTES_MIN)}, which an empty server of a trial needs")
+        raise ValueError(f"{text!r} is below {format_bytes(RAM_BYTES_MIN)} for an empty server; write a unit: ram:8GiB")
     return text
 
 
@@ -46,7 +46,7 @@ def memory(text: str) -> int:
     """Bytes that a server may use; no server starts in less than the smallest limit."""
     value = parse_bytes(text)
     if value < MEMORY_BYTES_MIN:
-        raise ValueError(f"{text!r} is below {format_bytes(MEMORY_BYTES_MIN)}, in which no server starts")
+        raise ValueError(f"{text} means {value:,} bytes; write {format_bytes(MEMORY_BYTES_MIN)} or more, like 4GiB")
     return value
 
 

@@ -11,7 +11,15 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from scale_sweep.base.units import format_cpus
-from scale_sweep.loadgen.ceiling import NONE_FOR_READS, CeilingKey, Means, ceiling_key, means_of, measure_ceiling
+from scale_sweep.loadgen.ceiling import (
+    NONE_FOR_OTHERS,
+    NONE_FOR_READS,
+    CeilingKey,
+    Means,
+    ceiling_key,
+    means_of,
+    measure_ceiling,
+)
 from scale_sweep.measure.trial.order import DataSet
 from scale_sweep.measure.trial.preload import remove
 from scale_sweep.model import Plan, Trial
@@ -56,6 +64,10 @@ class Ceilings:
         self._rates: dict[CeilingKey, float | None] = {}
         self._means: dict[tuple[str, str], Means] = {}
 
+    def are_measured(self, trials: Iterable[Trial]) -> bool:
+        """Whether any of these trials has a ceiling."""
+        return any(self._key(trial).means.is_measured for trial in trials)
+
     def measure(self, trials: Iterable[Trial]) -> None:
         """Measures each ceiling that is not known yet. Raises LoadError."""
         for trial in trials:
@@ -72,6 +84,8 @@ class Ceilings:
         return {_words(key): rate if rate is not None else key.means.value for key, rate in self._rates.items()}
 
     def _key(self, trial: Trial) -> CeilingKey:
+        if not trial.load.is_ours:
+            return NONE_FOR_OTHERS
         if trial.work.counts_requests:
             return NONE_FOR_READS
         target = load_target(trial.subject.target)
@@ -84,8 +98,8 @@ class Ceilings:
 
 
 def _words(key: CeilingKey) -> str:
-    if key is NONE_FOR_READS:
-        return "a load that reads"
+    if key in (NONE_FOR_READS, NONE_FOR_OTHERS):
+        return "a load that reads" if key is NONE_FOR_READS else "a load of another program"
     spec = dict(key.spec)
     interlaced = f", {spec['interlace_rows']} of a table in turn" if spec.get("interlace_rows", "0") != "0" else ""
     if spec.get("requests_per_table", "1") != "1":

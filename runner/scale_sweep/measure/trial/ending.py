@@ -47,6 +47,7 @@ def ended(
             started_utc=started.isoformat(timespec="seconds"),
             wall_s=wall_s,
             method=METHOD,
+            loaded_by=facts.summary.program if facts.summary else None,
         )
     )
 

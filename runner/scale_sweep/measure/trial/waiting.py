@@ -10,6 +10,7 @@ its session started for it is ended at once. Refuses to wait for ever.
 from __future__ import annotations
 
 import queue
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -74,7 +75,7 @@ def wait_for(server: Server, pending: Callable[[], str], what: str, stop: Stop, 
     deadline = time.monotonic() + within_s
     while why := pending():
         if not server.alive():
-            raise ProvisionError(f"the server ended while starting: {last_words(server)}")
+            raise ProvisionError(f"the server ended while starting{ended_words(server)}: {last_words(server)}")
         if time.monotonic() > deadline:
             raise ProvisionError(f"{what} after {within_s:.0f} s: {why}")
         stop.sleep(LOOK_S)
@@ -231,13 +232,25 @@ def with_cause(error: ScaleError, server: Server, order: TrialOrder) -> ScaleErr
     if server.alive():
         return error
     killed = killed_for_memory(server, order)  # asked again: the first answer may be from before its end
-    why = killed or f"the server ended during the trial: {last_words(server)}"
+    why = killed or f"the server ended during the trial{ended_words(server)}: {last_words(server)}"
     return ProvisionError(f"{why} ({error.message})")
 
 
 def killed_for_memory(server: Server, order: TrialOrder) -> str:
     """A sentence if the kernel killed processes of the server for lack of memory, with the level; "" if it did not."""
     return out_of_memory_words(server.out_of_memory(), order.trial.resources.memory_bytes, order.level_words)
+
+
+def ended_words(server: Server) -> str:
+    """How it ended, behind a verb: " by SIGKILL ...", " with code 1"; "" if that is not known."""
+    code = server.exit_code()
+    if code is None:
+        return ""
+    if code >= 0:
+        return f" with code {code}"
+    name = {one.value: one.name for one in signal.Signals}.get(-code, f"signal {-code}")
+    who = " (sent by a person, or by the kernel without memory: dmesg)" if name == "SIGKILL" else ""
+    return f" by {name}{who}"
 
 
 def last_words(server: Server) -> str:

@@ -1,5 +1,5 @@
-"""Earlier runs on this machine: the noise of a trial of the same target, and the speedups of the same sweep.
-Refuses a run that cannot be read, and a run of another kind of rate.
+"""Earlier runs on this machine: the noise of a trial of the same target, axis and rate, and the speedups of the same
+sweep. Refuses a run that cannot be read, and a run of another kind.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from scale_sweep.base.errors import StoreError
+from scale_sweep.experiment.axes import load_axis
+from scale_sweep.experiment.work import rate_of
 from scale_sweep.machine.host import Host
 from scale_sweep.model import NoiseParts
 from scale_sweep.plan.power import GUESS, AssumedNoise, with_parts
@@ -26,17 +28,19 @@ PARTS_OF = 5  # runs, the newest of them, whose parts of the noise are pooled
 
 def noise_of(results: Path, host: Host, arm: ChosenArm) -> AssumedNoise:
     """The noise of a trial of this arm."""
-    return assumed_noise(results, host, arm.choice.facts.name, searches=arm.sweep.load.objective is not None)
+    axis = load_axis(arm.sweep.axis)
+    rate = rate_of(arm.sweep.work, durable=axis.is_durable, objective=arm.sweep.load.objective)
+    return assumed_noise(results, host, arm.choice.facts.name, axis.name, rate.field)
 
 
-def assumed_noise(results: Path, host: Host, target: str, *, searches: bool = False) -> AssumedNoise:
-    """The spread of the newest run of this machine and target that has one, with the parts of the noise of the
-    newest runs that have them. searches: of capacities, which have a noise of their own; else of other rates."""
+def assumed_noise(results: Path, host: Host, target: str, axis: str, rate: str) -> AssumedNoise:
+    """The spread of the newest run of this machine, target, axis and rate that has one, with the parts of the noise of
+    the newest runs that have them. rate: the field of a measurement."""
     newest = GUESS
     parts: list[NoiseParts] = []
     for path in list(reversed(run_paths(results)))[:LOOKED_AT]:
         try:
-            fit = _fit(Folder(path), host, target, searches=searches)
+            fit = _fit(Folder(path), host, {"target": target, "axis": axis}, rate)
             percent = float(fit.get("noise_percent") or 0)
             known = fit.get("noise_parts")
             of_run = from_plain(known, NoiseParts, path / FIT) if known else None
@@ -74,12 +78,13 @@ def _identity(manifest: Mapping[str, Any]) -> Any:
     return json.loads(json.dumps(parts, default=str))
 
 
-def _fit(run: Folder, host: Host, target: str, *, searches: bool) -> dict[str, Any]:
-    """The fit of a run; empty for one of another machine or target, or of another kind of rate."""
+def _fit(run: Folder, host: Host, wanted: Mapping[str, str], rate: str) -> dict[str, Any]:
+    """The fit of a run; empty for one of another machine or rate, or whose sweep has not what is wanted."""
     manifest = read_manifest(run)
     of, sweep = manifest.get("host") or {}, manifest.get("sweep") or {}
-    if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model or sweep.get("target") != target:
+    if of.get("hostname") != host.hostname or of.get("cpu_model") != host.cpu_model:
         return {}
-    if ((sweep.get("load") or {}).get("objective") is not None) != searches:
+    if any(sweep.get(key) != value for key, value in wanted.items()):
         return {}
-    return read_fit(run, FIT)
+    fit = read_fit(run, FIT)
+    return fit if fit.get("rate") == rate else {}

@@ -57,6 +57,7 @@ COLUMNS_AFTER_KNOBS = (
     "quick",
     "rate_unit",
     "rate_per_cpu_s",
+    "fitted",
 )
 TIMESERIES_HEADER = "trial_id,t_s," + ",".join(SERIES_COLUMNS) + "\n"
 
@@ -155,4 +156,5 @@ def point_row(plan: Plan, result: TrialResult) -> dict[str, Any]:
         "rate_unit": trial.work.rate_words,
         "quick": "yes" if is_quick(result) else "no",
         "rate_per_cpu_s": rate_per_cpu_s(result),
+        "fitted": "yes" if result.is_fitted else "no",
     }

@@ -44,6 +44,9 @@ class Server(Protocol):
     def out_of_memory(self) -> OutOfMemory:
         """Processes of it that the kernel killed for want of memory, also after its end. None where that is unseen."""
 
+    def exit_code(self) -> int | None:
+        """How its first process ended: a code, or below 0 the number of a signal. None if it lives or is not seen."""
+
     def facts(self) -> Mapping[str, str]:
         """Facts for the manifest: image digest, container id, user, cgroup."""
 

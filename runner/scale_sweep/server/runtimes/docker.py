@@ -26,7 +26,8 @@ from scale_sweep.server.runtimes.capabilities import Capabilities, Obstacle
 from scale_sweep.server.runtimes.clean import LABEL, RUNNER_LABEL, owner_label
 from scale_sweep.server.runtimes.docker_facts import can_pull, client, docker_facts, image_state
 from scale_sweep.server.runtimes.docker_files import copy_out as copy_out
-from scale_sweep.server.runtimes.docker_groups import accounting_of, killed_at_its_end, outside_root_blkio
+from scale_sweep.server.runtimes.docker_groups import accounting_of, join_root_blkio
+from scale_sweep.server.runtimes.docker_state import ended_state, refuse_unpublished
 from scale_sweep.server.runtimes.local import (
     allowed_cpus,
     free_port,
@@ -39,8 +40,6 @@ from scale_sweep.server.runtimes.out_of_memory import OutOfMemory, out_of_memory
 
 NANO = 1_000_000_000
 PID_S = 20.0
-JOIN_S = 5.0
-_BLKIO = Path("/sys/fs/cgroup/blkio/cgroup.procs")
 SHM_BYTES = 256 * 2**20
 
 
@@ -152,21 +151,7 @@ class DockerServer:
             ) from None
         self._find_pid()
         if self._site.disks:
-            self._join_root_blkio()
-
-    def _join_root_blkio(self) -> None:
-        """Moves the container's processes to the root group of cgroup v1, where disk limits are set and writeback runs.
-        Otherwise writes by fsync are counted in the container's group and escape the limits. A rule in each group would
-        give twice the limit."""
-        if not _BLKIO.exists() or os.geteuid() != 0:
-            return
-        deadline = time.monotonic() + JOIN_S
-        while (outside := outside_root_blkio(self.pids())) and time.monotonic() < deadline:
-            for pid in outside:
-                with contextlib.suppress(OSError):  # it ended, or a child has just started; the next round finds it
-                    _BLKIO.write_text(str(pid), encoding="utf-8")
-        if outside:
-            raise ProvisionError(f"processes {outside} of the container are not under the disks' limits")
+            join_root_blkio(self.pids)
 
     def _command(self) -> dict[str, Any]:
         # The kernel withholds from a container's first process every signal without a handler.
@@ -202,6 +187,7 @@ class DockerServer:
             state = self._container.attrs["State"]
             if state["Pid"]:
                 self._pid, self._started = state["Pid"], started_ticks(state["Pid"])
+                refuse_unpublished(self._container, self._spec.ports)
                 return
             if state["Status"] == "exited":
                 break
@@ -244,8 +230,16 @@ class DockerServer:
         if self._container is not None and (counted := self.accounting()) is not None:
             self._out_of_memory = read_out_of_memory(counted.paths)
         elif self._container is not None and not self._out_of_memory.killed:
-            self._out_of_memory = killed_at_its_end(self._container)
+            # The engine removes the groups when the container ends, and keeps one fact of them.
+            self._out_of_memory = OutOfMemory(killed=int(ended_state(self._container).get("OOMKilled", 0)))
         return self._out_of_memory
+
+    def exit_code(self) -> int | None:
+        """The engine has 128 and the number of a signal."""
+        code = (
+            ended_state(self._container).get("ExitCode") if self._container is not None and not self.alive() else None
+        )
+        return 128 - code if code is not None and code > 128 else code
 
     def facts(self) -> Mapping[str, str]:
         """Image, its digest, container, user and capabilities of its processes; empty if the engine does not answer."""

@@ -84,6 +84,10 @@ class EndpointServer:
         """Nothing: its control group is not ours to read."""
         return OutOfMemory()
 
+    def exit_code(self) -> int | None:
+        """Not known: its process is not ours."""
+        return None
+
     def facts(self) -> Mapping[str, str]:
         return {"endpoint": f"{self.host}:{self.port}", "pids": " ".join(map(str, self._roots))}
 

@@ -189,6 +189,9 @@ class ProcessServer:
             self._out_of_memory = seen
         return self._out_of_memory
 
+    def exit_code(self) -> int | None:
+        return self._process.poll() if self._process is not None else None
+
     def facts(self) -> Mapping[str, str]:
         """Users and capabilities of its processes, as the kernel has them, and its control group."""
         held = privileges(self.pids(), self._spec.needs_root)

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 from scale_sweep.base.errors import TargetError
 from scale_sweep.model import Cells, Drawn, Finding, Query, ServerSpec, Site, Trial
 from scale_sweep.server.targets.answer_rows import in_ms
-from scale_sweep.server.targets.nouns import Address, Counted, Installation, Part, Surroundings
+from scale_sweep.server.targets.nouns import (
+    ENDPOINT_PASSWORD,
+    ENDPOINT_USER,
+    Address,
+    Counted,
+    Installation,
+    Part,
+    Surroundings,
+)
 from scale_sweep.server.targets.server_log import lines_with
 from scale_sweep.server.targets.target_facts import Facts
 
@@ -197,13 +205,15 @@ class Target(ABC):
             remedy = f"--method {self.facts.methods[0]}"
             return (Finding(blocking=True, subject="--method", sentence=sentence, remedy=remedy),)
         session = self.session(trials[0], address)
+        password = "or the password" if address.secret else f"or set {ENDPOINT_PASSWORD} (and {ENDPOINT_USER})"
+        remedy = f"correct the address, {password}"
         try:
-            reason = session.not_ready() or session.in_the_way()
+            if not (reason := session.not_ready()):
+                reason, remedy = session.in_the_way(), "remove the data of that name"
         except TargetError as error:
             reason = error.message
         finally:
             session.close()
-        remedy = "correct the address, the user or the password, or remove the data of that name"
         return (Finding(blocking=True, subject="--endpoint", sentence=reason, remedy=remedy),) if reason else ()
 
     def programs(self, trial: Trial, home: str) -> tuple[str, ...]:

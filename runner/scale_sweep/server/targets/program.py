@@ -37,9 +37,11 @@ def run_program(
         return None
 
 
-def version_of(argv: Sequence[str], pattern: str, within_s: float = _WITHIN_S) -> str:
+def version_of(
+    argv: Sequence[str], pattern: str, within_s: float = _WITHIN_S, environment: Mapping[str, str] | None = None
+) -> str:
     """The first group of the pattern in the program's output, its standard output first; "" without a match."""
-    done = run_program(argv, within_s)
+    done = run_program(argv, within_s, environment)
     match = re.search(pattern, done.stdout + done.stderr) if done else None
     return match.group(1) if match else ""
 

@@ -111,6 +111,7 @@ class Facts:
     below the data directory; empty: its log is not known. row_overhead_bytes: an upper estimate of a row's bytes on
     disk besides its values, used only to check the space.
 
+    by_cores: settings that follow the cores of a trial, with their values: a confound where they move along the axis.
     loading: the settings of `--settings loading`; none of them is set otherwise. vendor_defaults: values that the
     vendor's server has where a trial sets something else, by the names of `Session.effective`; in words if they depend
     on the machine.
@@ -178,6 +179,7 @@ class Facts:
     at_rest: str = ""
     log_folders: tuple[str, ...] = ()
     row_overhead_bytes: int = 0
+    by_cores: Mapping[str, Callable[[float], str]] = field(default_factory=dict)
     loading: Mapping[str, str] = field(default_factory=dict)
     vendor_defaults: Mapping[str, str] = field(default_factory=dict)
     fsynced: Mapping[str, str] | None = None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from scale_sweep.model import LOOPBACK, ServerSpec, Site, Trial
 from scale_sweep.server.targets.tdengine import placement
 from scale_sweep.server.targets.tdengine.items import spelled
-from scale_sweep.server.targets.tdengine.tdengine_facts import ROLE_KNOBS
+from scale_sweep.server.targets.tdengine.tdengine_facts import FACTS, ROLE_KNOBS
 
 # Options of CREATE DATABASE; every other free knob is an item of taos.cfg.
 DATABASE_OPTIONS = frozenset(
@@ -59,7 +59,7 @@ def config_items(trial: Trial) -> dict[str, str]:
     items = {
         "numOfCores": str(cores),
         "numOfCommitThreads": trial.knobs.get("commit_threads", "4"),
-        "numOfRpcThreads": str(min(10, max(2, cores // 2))),
+        **{name: value(cores) for name, value in FACTS.by_cores.items()},
         "supportVnodes": str(max(2 * cores, int(trial.knobs["vgroups"]) + 1)),
     }
     free = {spelled(k): v for k, v in trial.knobs.items() if k not in ROLE_KNOBS and k.lower() not in DATABASE_OPTIONS}

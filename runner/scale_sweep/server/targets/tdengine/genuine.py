@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scale_sweep.base.errors import TargetError
+from scale_sweep.base.units import counted
 from scale_sweep.loadgen.foreign import ForeignCommand, ForeignResult
-from scale_sweep.model import Trial
+from scale_sweep.model import LoadProgram, Trial
 from scale_sweep.server.targets import Address
+from scale_sweep.server.targets.program import version_of
 from scale_sweep.server.targets.tdengine.config import client_folder, precision
 from scale_sweep.server.targets.tdengine.dialect import UNITS_PER_MS
 
@@ -33,10 +35,18 @@ def command(trial: Trial, address: Address, database: str, table: str) -> Foreig
         remedy = "--load-generator scale, or --home DIR that has it"
         raise TargetError(f"no taosBenchmark in {program.parent}", remedy=remedy)
     folder = client_folder(address.data_dir)
-    job = _job(trial, address, database, table)
+    job, data = _job(trial, address, database, table), trial.work.data
+    libraries = {"LD_LIBRARY_PATH": f"{address.home}/lib"}
     return ForeignCommand(
+        program=LoadProgram(
+            name=program.name,
+            version=version_of((str(program), "-V"), r"(\d+\.\d+\.\d+[.\d]*)", environment=libraries),
+            command=f"{program.name} -f taosBenchmark.json",
+            rows=f"{', '.join(data.columns)}; {counted(data.tables, 'table')}, "
+            f"{counted(data.rows_per_request, 'row')} per request, insert mode {METHODS[trial.subject.method]}",
+        ),
         argv=(str(program), "-f", f"{folder}/taosBenchmark.json"),
-        env={"LD_LIBRARY_PATH": f"{address.home}/lib"},
+        env=libraries,
         files={f"{folder}/taosBenchmark.json": json.dumps(job, indent=1)},
         parse=parse,
     )

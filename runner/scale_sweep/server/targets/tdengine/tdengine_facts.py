@@ -37,6 +37,11 @@ def _small_buffer(resources: ResourceRange) -> str | None:
     return "32" if resources.disks else None
 
 
+def _rpc_threads(cores: float) -> str:
+    """As taosd itself chooses them on a machine with so many cores."""
+    return str(min(10, max(2, math.ceil(cores) // 2)))
+
+
 FACTS = Facts(
     name="tdengine",
     title="TDengine",
@@ -75,6 +80,7 @@ FACTS = Facts(
         "wal_fsync_period": "3000",
         "wal_retention_period": "3600",
     },
+    by_cores={"numOfRpcThreads": _rpc_threads},
     fsynced={"wal_level": "2", "wal_fsync_period": "0"},
     rows_per_core_s=3e6,
     overhead_s=11.0,

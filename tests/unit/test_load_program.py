@@ -1,0 +1,67 @@
+"""A load of another program: the report has what that program states, and nothing of our load generator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from scale_sweep.loadgen.ceiling import Means
+from scale_sweep.measure.executing.run_setup import Ceilings
+from scale_sweep.model import LoadProgram, StoredRun
+from scale_sweep.report.heading import eyebrow_of
+from scale_sweep.report.run_facts import method_facts
+from tests.unit.factories import make_sweep, make_trial
+from tests.unit.synthetic_run import synthetic_run
+
+TOLD = LoadProgram(
+    name="taosBenchmark", version="3.3.0.0", command="taosBenchmark -f job.json", rows="ts, v:int; 9 tables"
+)
+
+
+def loaded(program: LoadProgram | None) -> StoredRun:
+    """A run whose load another program made, by its own words."""
+    run = synthetic_run((1, 2), 2)
+
+    def foreign(trial):
+        return replace(trial, load=replace(trial.load, generator="taosbenchmark", rows=5_000_000, duration_s=None))
+
+    results = tuple(replace(r, trial=foreign(r.trial), loaded_by=program) for r in run.results)
+    sweep = replace(run.plan.sweep, load=foreign(run.plan.trials[0]).load)
+    plan = replace(run.plan, sweep=sweep, trials=tuple(map(foreign, run.plan.trials)))
+    measured = {"ceiling_rows_per_s": {"4 threads": 1e8}}
+    return replace(run, plan=plan, results=results, manifest=run.manifest | measured)
+
+
+def test_the_facts_of_the_load_are_those_of_the_program():
+    run = loaded(TOLD)
+    facts = dict(method_facts(run))
+    assert facts["Load"] == "taosBenchmark 3.3.0.0: taosBenchmark -f job.json; 5,000,000 rows"
+    assert facts["Rows"] == "ts, v:int; 9 tables"
+    assert "Ceiling of the load generator" not in facts
+    assert "loaded by taosBenchmark 3.3.0.0" in eyebrow_of(run) and "copy" not in eyebrow_of(run)
+
+
+@pytest.mark.parametrize("program", [None, LoadProgram(name="taosbenchmark")])
+def test_what_is_not_known_is_left_out(program):
+    facts = dict(method_facts(loaded(program)))
+    assert facts["Load"] == "taosbenchmark; 5,000,000 rows"
+    assert "Rows" not in facts and "Ceiling of the load generator" not in facts
+
+
+def test_a_load_of_ours_has_its_own_facts():
+    facts = dict(method_facts(synthetic_run((1, 2), 2)))
+    assert facts["Load"].startswith("copy, ") and "values: " in facts["Rows"]
+
+
+def test_no_ceiling_is_measured_for_another_program():
+    def refused(*_):
+        raise AssertionError("nothing is measured")
+
+    sweep = make_sweep(load__rows="1M")
+    trial = make_trial(replace(sweep, load=replace(sweep.load, generator="taosbenchmark")))
+    ceilings = Ceilings("no program", {}, lambda program, key: refused() if key.means.is_measured else None)
+    assert not ceilings.are_measured([trial])
+    ceilings.measure([trial])
+    assert ceilings.of(trial) is None
+    assert ceilings.described() == {"a load of another program": Means.OTHERS.value}
