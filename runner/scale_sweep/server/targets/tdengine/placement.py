@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from scale_sweep.base.errors import ProvisionError
 from scale_sweep.model import Site
 from scale_sweep.server.targets import Part
 
 FIRST_VNODE = 2
+_PATH_MAX = 127
+_LONGEST_FILE = "/vnode/vnode{vnode}/tq/subscribe/main.tdb-journal.{number:06d}"
 
 
 def disk_index(vnode: int, disks: int) -> int:
@@ -29,6 +32,19 @@ def data_dirs(site: Site) -> tuple[str, ...]:
     if site.disks and site.disk_placement == "stripe":
         return site.disks[:1]
     return (f"{site.data_dir}/data",)
+
+
+def refuse_long(site: Site, vgroups: int) -> None:
+    """taosd 3.3.0.0 writes names of files into 128 bytes without a look at their length, resolves links before, and
+    dies of a longer one in CREATE DATABASE. Raises ProvisionError."""
+    room = _PATH_MAX - len(_LONGEST_FILE.format(vnode=FIRST_VNODE + vgroups - 1, number=0))
+    for line in data_dirs(site):
+        path = line.split()[0]
+        if len(path) > room:
+            raise ProvisionError(
+                f"{path} has {len(path)} characters, and TDengine dies of data directories with more than {room}",
+                remedy="--data-dir or --dir with a shorter path",
+            )
 
 
 def links(site: Site, vgroups: int) -> dict[str, str]:
