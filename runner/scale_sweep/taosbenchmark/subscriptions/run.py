@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, TargetError
+from scale_sweep.base.units import counted
 from scale_sweep.loadgen.protocol import answers_of_workers
 from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.loadgen.watched import Every
@@ -20,8 +21,10 @@ from scale_sweep.taosbenchmark.subscriptions import output
 from scale_sweep.taosbenchmark.subscriptions.delay import measured_delay
 from scale_sweep.taosbenchmark.subscriptions.job import Following, SubscribeJob
 from scale_sweep.taosbenchmark.subscriptions.spec import (
+    OPERATION,
     create_statements,
     follow_spec,
+    members_statement,
     row_statements,
     statements_spec,
 )
@@ -61,12 +64,17 @@ def run_subscriptions(job: SubscribeJob, own: ScaleOptions, program: str, say: S
 
 
 def _make_topics(job: SubscribeJob, own: ScaleOptions, program: str, following: Following, say: Say) -> None:
+    """Warns of other consumers of the group: rows go to all, and for some seconds also to those that died."""
     statements = create_statements(following)
-    answers = run_statements(program, statements_spec(job, own), statements, job.password)
+    asked = [*statements, members_statement(following)]
+    *answers, members = run_statements(program, statements_spec(job, own), asked, job.password)
     for statement, answer, topic in zip(statements, answers, following.topics, strict=True):
         if not answer.ok:
             raise TargetError(f"TDengine refused {statement[:200]!r}: {answer.code} {answer.message}")
         say("INFO", f"successfully create topic: {topic.name}")
+    if members.ok and (others := int(members.rows[0][0])) > 0:
+        who = counted(others, "consumer")
+        say("WARN", f"the group of {following.key} has {who} already: they get a part of the rows, for 12 s even dead")
 
 
 def _follow(
@@ -126,7 +134,7 @@ class _Progress:
 
     def take(self, second: Interval) -> None:
         """Counts the messages of an interval."""
-        self._messages += second.requests
+        self._messages += second.operations.get(OPERATION, 0)
         if (elapsed_s := self._due.elapsed_s()) is not None:
             self._tell(self._messages, elapsed_s)
 

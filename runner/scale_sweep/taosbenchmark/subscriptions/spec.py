@@ -27,6 +27,14 @@ def row_statements(following: Following) -> dict[str, str]:
     return {name: f"{statement.rstrip('; ')} LIMIT 1" for name, statement in selects.items()}
 
 
+def members_statement(following: Following) -> str:
+    """SQL for the number of consumers that the groups have."""
+    group = dict(following.settings)["group.id"]
+    groups = sorted({group.replace("{worker}", str(worker)) for worker in range(following.consumers)})
+    names = ", ".join(f"'{name}'" for name in groups)
+    return f"SELECT COUNT(*) FROM information_schema.ins_consumers WHERE consumer_group IN ({names})"
+
+
 def follow_spec(job: SubscribeJob, own: ScaleOptions, following: Following) -> dict[str, str]:
     """For the verb `load`: each worker is a consumer and polls until no message comes."""
     consumers = str(following.consumers)
