@@ -66,8 +66,8 @@ def run_subscriptions(job: SubscribeJob, own: ScaleOptions, program: str, say: S
 def _make_topics(job: SubscribeJob, own: ScaleOptions, program: str, following: Following, say: Say) -> None:
     """Warns of other consumers of the group: rows go to all, and for some seconds also to those that died."""
     statements = create_statements(following)
-    asked = [*statements, members_statement(following)]
-    *answers, members = run_statements(program, statements_spec(job, own), asked, job.password)
+    texts = [*statements, members_statement(following)]
+    *answers, members = run_statements(program, statements_spec(job, own), texts, job.password)
     for statement, answer, topic in zip(statements, answers, following.topics, strict=True):
         if not answer.ok:
             raise TargetError(f"TDengine refused {statement[:200]!r}: {answer.code} {answer.message}")
