@@ -154,7 +154,7 @@ def test_tiers_are_several_data_dir_lines():
     assert placement.links(tiers, 4) == {}
 
 
-@pytest.mark.parametrize(("length", "vgroups"), [(77, 8), (76, 12)])
+@pytest.mark.parametrize(("length", "vgroups"), [(81, 8), (80, 12)])
 def test_a_data_directory_of_which_tdengine_would_die_is_refused(length, vgroups):
     trial = make_trial(knobs={**TRIAL.knobs, "vgroups": str(vgroups)})
     disks = tuple(f"/{name}".ljust(length, "x") for name in "ab")

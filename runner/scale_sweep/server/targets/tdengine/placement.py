@@ -17,7 +17,7 @@ from scale_sweep.server.targets import Part
 
 FIRST_VNODE = 2
 _PATH_MAX = 127
-_LONGEST_FILE = "/vnode/vnode{vnode}/tq/subscribe/main.tdb-journal.{number:06d}"
+_LONGEST_FILES = ("tq/subscribe/main.tdb-journal.99", "meta/main.tdb-journal.999999999")  # numbers of transactions
 
 
 def disk_index(vnode: int, disks: int) -> int:
@@ -37,7 +37,8 @@ def data_dirs(site: Site) -> tuple[str, ...]:
 def refuse_long(site: Site, vgroups: int) -> None:
     """taosd 3.3.0.0 writes names of files into 128 bytes without a look at their length, resolves links before, and
     dies of a longer one in CREATE DATABASE. Raises ProvisionError."""
-    room = _PATH_MAX - len(_LONGEST_FILE.format(vnode=FIRST_VNODE + vgroups - 1, number=0))
+    last = FIRST_VNODE + vgroups - 1
+    room = _PATH_MAX - max(len(f"/vnode/vnode{last}/{name}") for name in _LONGEST_FILES)
     for line in data_dirs(site):
         path = line.split()[0]
         if len(path) > room:
