@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scale_sweep.capacity import PROBES, PROBES_MAX, Probe, answer_of, next_rate
+from scale_sweep.capacity import PROBES, PROBES_MAX, Capacity, Probe, answer_of, next_rate
 from scale_sweep.capacity.lengths import BETWEEN_S, OPENING_S, WARMUP_S
 from scale_sweep.capacity.search import BEGIN
 from scale_sweep.judge.verdict.thresholds import CHANCE_SIGMAS, OFFERED_MET, TAKEN_SHARE
@@ -36,6 +36,7 @@ BURST_S = (3.0, 60.0)
 BURST_SHARE = (0.1, 0.4)  # of one CPU
 SLICE_S = 0.004
 PAUSES_S = (180.0, 60.0, 20.0)  # means
+BEHIND_WARMUP_S = 5.0  # the least warm-up of a trial
 DRAIN_S = 60.0  # after a step, in which waiting requests are answered
 STOPPED = 1e-9  # of the speed: a queue that stands still for a slice has no inverse
 Responses = Callable[[np.ndarray, np.random.Generator, float], np.ndarray]
@@ -45,7 +46,7 @@ Speed = tuple[np.ndarray, np.ndarray]
 @dataclass(frozen=True)
 class Queue:
     """limit_s: of p99. capacity: the true rate at which p99 is limit_s. most: what a closed loop reaches. cpus: of the
-    server. responses: of arrivals, with servers that take `slower` times as long."""
+    server. responses: of arrivals, with servers that take `slower` times as long. seed: of its searches."""
 
     name: str
     limit_s: float
@@ -53,16 +54,19 @@ class Queue:
     most: float
     cpus: int
     responses: Responses
+    seed: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
     """What a search sees. noise: of the speed of each step, as a standard deviation. drift: by how much the servers
-    become slower over the search. pause_s: mean time between two bursts of neighbours; 0: there are none."""
+    become slower over the search. pause_s: mean time between two bursts of neighbours; 0: there are none. waiting:
+    requests that are due when a step begins, after which its warm-up is longer."""
 
     noise: float = 0.0
     drift: float = 0.0
     pause_s: float = 0.0
+    waiting: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +77,7 @@ class Searched:
     steps: int
     left_out: int
     kept: int
+    answer: Capacity
     off: float | None = None
     half: float = 0.0
     covers: bool = False
@@ -130,8 +135,8 @@ def _served(arrivals: np.ndarray, services: np.ndarray) -> np.ndarray:
 
 
 QUEUES = (
-    Queue("M/M/1, μ 1000/s, p99 < 20 ms", 0.020, 1000 - math.log(100) / 0.020, 1000.0, 1, one_exponential),
-    Queue("M/D/4, 4 ms, p99 < 20.1 ms", 0.0201, 869.0, 1000.0, 4, four_constant),
+    Queue("M/M/1, μ 1000/s, p99 < 20 ms", 0.020, 1000 - math.log(100) / 0.020, 1000.0, 1, one_exponential, 0),
+    Queue("M/D/4, 4 ms, p99 < 20.1 ms", 0.0201, 869.0, 1000.0, 4, four_constant, 1),
 )
 TRUTHS = (Truth(), Truth(noise=0.03), Truth(noise=0.03, drift=0.05), Truth(noise=0.03, drift=0.1))
 
@@ -141,8 +146,11 @@ def step(
 ) -> float | None:
     """ln(p99 / limit) of one step; None if the rate was over capacity. at: from 0 for the first step of a search to 1
     for the last. speed: None without neighbours."""
-    length = seconds + WARMUP_S
-    arrivals = np.cumsum(chance.exponential(1 / rate, int(rate * length * 1.2) + 100))
+    warmup_s = BEHIND_WARMUP_S if truth.waiting else WARMUP_S
+    length = seconds + warmup_s
+    gaps = chance.exponential(1 / rate, int(rate * length * 1.2) + 100 + truth.waiting)
+    gaps[: truth.waiting] = 0
+    arrivals = np.cumsum(gaps)
     arrivals = arrivals[arrivals < length]
     slower = math.exp(truth.noise * chance.standard_normal() + truth.drift * (at - 0.5))
     if speed is None:
@@ -152,15 +160,15 @@ def step(
         due = np.interp(arrivals, times, work)
         responses = np.interp(due + queue.responses(due, chance, slower), work, times) - arrivals
     ends = arrivals + responses
-    inside = (ends > WARMUP_S) & (ends <= length)
+    inside = (ends > warmup_s) & (ends <= length)
     if inside.sum() < OFFERED_MET * rate * seconds - CHANCE_SIGMAS * math.sqrt(rate * seconds):
         return None
-    return math.log(np.quantile(responses[arrivals > WARMUP_S], 0.99) / queue.limit_s)
+    return math.log(np.quantile(responses[arrivals > warmup_s], 0.99) / queue.limit_s)
 
 
 def searched(queue: Queue, truth: Truth, seconds: float, number: int) -> Searched:
     """One search."""
-    chance = np.random.default_rng([SEED, QUEUES.index(queue), int(1000 * truth.noise), number])
+    chance = np.random.default_rng([SEED, queue.seed, int(1000 * truth.noise), number])
     others = Neighbours(truth.pause_s, np.random.default_rng([SEED, int(truth.pause_s), number]))
     begin = queue.most * math.exp(truth.noise * chance.standard_normal())
     begin *= 1 - others.taken_s(0.0, OPENING_S) / OPENING_S / queue.cpus
@@ -177,11 +185,12 @@ def searched(queue: Queue, truth: Truth, seconds: float, number: int) -> Searche
         now_s = end_s + BETWEEN_S
     answer, left_out = answer_of(probes), sum(not probe.usable for probe in probes)
     if answer.rate is None or answer.low is None or answer.high is None:
-        return Searched(steps=len(probes), left_out=left_out, kept=kept)
+        return Searched(steps=len(probes), left_out=left_out, kept=kept, answer=answer)
     return Searched(
         steps=len(probes),
         left_out=left_out,
         kept=kept,
+        answer=answer,
         off=answer.rate / queue.capacity - 1,
         half=(answer.high - answer.low) / 2 / answer.rate,
         covers=answer.low <= queue.capacity <= answer.high,

@@ -1,8 +1,8 @@
 """What the capacity search finds with the real load generator, on a simulated server whose capacity is known.
 
     python bench/method_capacity_real.py                       the capacities of two queues, about 3 minutes a search
-    python bench/method_capacity_real.py --searches 2 --seconds 5
     python bench/method_capacity_real.py --direct --searches 20    on a busy machine, as root
+    python bench/method_capacity_real.py --direct --searches 2 --seconds 5
     python bench/method_capacity_real.py --omission            what a stop of 2 s does to an open and to a closed loop
 
 The server is that of the null driver (docs/loadgen.md): threads of the load generator wait for it by the machine's
@@ -39,6 +39,7 @@ from measure import say, table
 
 from scale_sweep.capacity import Probe, answer_of, next_rate
 from scale_sweep.judge.verdict.thresholds import CHANCE_SIGMAS, OFFERED_MET
+from scale_sweep.model import STEP_S
 
 CONNECTIONS = 64  # the least of a search
 WITHIN = 0.05
@@ -263,6 +264,8 @@ def main() -> None:
     parser.add_argument("--direct", action="store_true", help="the loads alone, at real-time priority")
     parser.add_argument("--omission", action="store_true", help="an open and a closed loop beside a server that stops")
     asked = parser.parse_args()
+    if asked.seconds < STEP_S and not asked.direct:
+        parser.error(f"--seconds: the command has no capacity from steps under {STEP_S:g} s; give --direct")
     if asked.omission:
         omission(loadgen())
         return

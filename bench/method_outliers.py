@@ -3,7 +3,7 @@
     python bench/method_outliers.py [--draws 20] [--seed 1]
 
 Draws the sets of bench/method_fit.py, counts how often a good set has a row named, then multiplies or divides one row
-by ten and counts how often it is named, and how often another row is named. Prints the table in docs/fit.md.
+by ten and counts how often it is named, and how often another row is named. Prints a table.
 """
 
 from __future__ import annotations

@@ -81,6 +81,7 @@ static const struct key keys[] = {
     {"duration_s", KIND_REAL, AT(duration_s), "0", 0, 1e7, NULL},
     {"warmup_s", KIND_REAL, AT(warmup_s), "0", 0, 1e7, NULL},
     {"rate", KIND_REAL, AT(rate), "0", 0, 1e12, NULL},
+    {"behind_s", KIND_REAL, AT(behind_s), "0", 0, 3600, NULL},
     {"arrival", KIND_CHOICE, AT(arrival), "constant", 0, 0, arrivals},
     {"seed", KIND_WHOLE, AT(seed), "1", 0, 9e15, NULL},
     {"arrival_seed", KIND_WHOLE, AT(arrival_seed), "0", 0, 9e15, NULL},

@@ -50,7 +50,7 @@ struct spec {
     uint64_t arrival_seed; /* 0: as seed */
     double check_per_s;
     double duration_s, warmup_s, rate, interval_s, step_ms, null_ratio, disorder_ratio;
-    double disorder_lambda;
+    double disorder_lambda, behind_s;
     double request_timeout_s, drain_s, connect_timeout_s, statement_timeout_s, round_interval_s;
     struct spec_option options[SPEC_OPTIONS_MAX];
     uint32_t option_count;

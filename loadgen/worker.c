@@ -212,7 +212,8 @@ static bool run_before(struct worker *w, uint64_t *now_ns, uint64_t *intended_ns
 static void load_loop(struct worker *w, bool made)
 {
     uint64_t now_ns = waiting_until(w, w->load->start_ns), intended_ns = 0;
-    counter_set(&w->pacing.origin_ns, w->load->start_ns);
+    const uint64_t behind_ns = (uint64_t)(w->load->spec->behind_s * 1e9);
+    counter_set(&w->pacing.origin_ns, w->load->start_ns - behind_ns);
     w->free_ns = w->load->start_ns;
     while (made && waiting_turn(w, &now_ns, &intended_ns) && run_before(w, &now_ns, &intended_ns)) {
         deliver(w, &now_ns, intended_ns);

@@ -22,7 +22,6 @@ another port. If the port is taken, `scale` uses a free one and prints it. `--no
   label is omitted. `side` is `server` or `generator`.
 - Of two metrics in a row, that of requests is for loads that do not only write.
 - A counter starts again in every trial. An unknown value has no sample, and is never 0.
-- Series of the running trial end with it, the others with the run.
 - An instant query of a stored run sees the last values of a trial for 5 minutes: select the trial by its label.
 """
 

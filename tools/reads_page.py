@@ -24,10 +24,9 @@ HEAD = """# Reads
 scale sweep cpu --cores 1..4 --workload iot-queries      # reads per second with 1, 2, 3, 4 cores
 scale sweep cpu --cores 1..4 --workload iot-mixed        # nine writes to one read
 scale sweep cpu --cores 1..4 --mix write=9,range=1 --preload 1M --step-ms 10000 --operation range.span=1h
-scale sweep sweeps/iot-queries.toml
 ```
 
-The same in a sweep file, with a second operation of the kind `group_by_time`:
+The last one as a sweep file, with a second operation of the kind `group_by_time`:
 
 ```toml
 mix = { write = 9, range = 1, hourly = 1 }
@@ -51,94 +50,63 @@ function = "max"
 
 ## The mix
 `mix` gives each operation its share of the requests. If it contains anything but `write`, the rate of the sweep is
-requests per second of the whole mix; the curve, `--rate`, `--need` and `--until-ci` use it.
-[`operations.csv`](results.md#columns-of-operationscsv) has the figures of each operation. `--trace 1` keeps the
-[times of every request](results.md#each-request-of-a-trial).
+requests per second of the whole mix. [`operations.csv`](results.md#columns-of-operationscsv) has the figures of each
+operation, `--trace 1` the [times of every request](results.md#each-request-of-a-trial).
 
 ### Separate connections and rates
-A connection waits for an answer before its next request, so a slow query also delays the writes of its connection. To
-measure what reads cost writes, give the writes separate connections, or a constant rate:
+A slow query also delays the writes of its connection. To measure how reads slow down writes, give the writes separate
+connections, or a constant rate: `--operation write.connections=4 --operation write.rate=10k`.
 
-```toml
-mix = { write = 1, range = 3, latest = 1 }
-
-[operation.write]
-connections = 4
-rate = "10k"
-```
-
-As flags: `--operation write.connections=4 --operation write.rate=10k`.
-
-- `rate` is an open loop: rows/s of `write`, else requests/s. Without `connections` the operation has as many as the
-  trial.
-- The others share the connections of the trial; at least one operation must. The weight and the rate of a separate
-  operation do not count in the mix.
-- An operation that does not achieve its rate gives the verdict `OFFERED_NOT_MET`.
+- `rate` is an open loop: rows/s of `write`, else requests/s. An operation that does not achieve it gives the verdict
+  `OFFERED_NOT_MET`.
+- At least one operation must share the connections of the trial. Separate operations do not count in the mix.
 
 ## The data
-`--preload` writes rows before the load, the same number to each table, in no rate. Reads select times of these rows,
-with `--read-recent 1h` of the newest hour. The load begins when the server is at rest and the rows are counted.
+`--preload` writes rows before the load, the same number to each table. Reads select times of these rows, with
+`--read-recent 1h` of the newest hour.
 
 KEEPING
 
-A trial with another method, number of partitions or knob gets another data set. Other databases, and servers at an
-endpoint or on prepared disks, load the rows in each trial. A copy is a reflink on XFS and Btrfs; on ext4 it takes time
-and space, which the plan checks. After a kill, `scale clean` removes them, or `scale resume` uses them.
+Another method, number of partitions or knob needs another data set. Other databases, and servers at an endpoint or on
+prepared disks, load the rows in each trial. A copy is a reflink on XFS and Btrfs; on ext4 it takes time and space.
 
 | `--cache` | data in memory when the load begins |
 |---|---|
 | `as-is` | the default: the data that the copy, the count and the check left there |
 | `warm` | all files of the server were read |
-| `cold` | the server was just started, with files that are not in the page cache; else the trial is `ABORTED` |
+| `cold` | the server was just started, its files are not in the page cache; else the trial is `ABORTED` |
 
-`--vary cache=warm,cold` measures both in one sweep. `--warmup 0` shows the first seconds of a cold server.
+`--vary cache=warm,cold` measures both.
 
 ## Answers
-The rows follow from the seed, so the correct answers are known. Before the load, at least 20 answers of each operation
-are compared; during the load, answers drawn at random. A server that falsifies a fifth of its answers is found in 99 %
-of trials of 20 s or more. A difference gives the verdict `WRONG_ANSWER`.
+The correct answers follow from the seed. Before the load, at least 20 answers of each operation are compared; during
+the load, answers drawn at random. A server that falsifies a fifth of its answers is found in 99 % of trials of 20 s or
+more. A difference gives the verdict `WRONG_ANSWER`.
 
+- Times, counts, texts and whole numbers must be equal, and NULL is not 0. A fraction of `float` may differ by 1e-5 of
+  its size, one of `double` and a mean of whole numbers by 1e-9.
 - Of answers that the load may change, only the number of rows is compared. Answers to `sql` are not compared.
-
-### Definition of equal
-Times, counts, texts and whole numbers must be equal, and NULL is not 0. A fraction of `float` may differ by 1e-5 of its
-size, one of `double` and a mean of whole numbers by 1e-9.
 
 ## Which database can be asked
 A database is not asked a query that it would answer with another number ([operations](#operations),
-[functions](#functions)). A named workload leaves such a query out, and the plan gives the reason; a `--mix` is refused.
-Then compare the operations, not the mixes.
+[functions](#functions), and some parameters). A named workload leaves such a query out, as the plan shows; a `--mix` is
+refused. Then compare the operations, not the mixes.
 
 ## TSBS
-`--workload tsbs-devops` has the 15 queries of TSBS' use case "devops" on one day of 100 hosts. PostgreSQL, TDengine,
-QuestDB and InfluxDB are asked all, VictoriaMetrics 14:
-
-```sh
-scale sweep cpu --cores 1..2 --workload tsbs-devops --target postgres,questdb,victoriametrics
-```
-
-### Differences from TSBS
-Functions, lengths, limits and thresholds are those of TSBS' source at commit 37fced7. This differs:
-
-| | TSBS | here |
-|---|---|---|
-| rows | 4,000 hosts, 3 days | 100 hosts, 1 day |
-| values | a random walk, as `DOUBLE PRECISION` in TimescaleDB | drawn evenly from 0 to 100, whole numbers of 8 bits |
-| start of a range | any nanosecond | a multiple of the stretch of time |
-| `high-cpu` | no order | ordered by time |
-| requests | one kind after the other | all kinds in turn; `--mix NAME=1` for one |
+`--workload tsbs-devops` has the 15 queries of TSBS' use case "devops". PostgreSQL, TDengine, QuestDB and InfluxDB are
+asked all, VictoriaMetrics 14. Functions, lengths, limits and thresholds are those of TSBS' commit 37fced7. These
+differ: 100 hosts, one day, values drawn evenly from 0 to 100, ranges that start at multiples of the stretch of time.
+`high-cpu` is ordered by time, and all kinds come in turn (`--mix NAME=1` for one).
 
 ## Published reads
 `--workload cassandra-reads` has the reads of a published comparison of TDengine with Cassandra, on a hundredth of its
-data. The report has the published times beside yours. Cassandra groups by its primary key only.
+data. The report has the published times beside yours.
 
 ## Bounds, orders and stretches without rows
-- A value that equals a bound is not returned. `bound = "9..11"` is drawn for each request; with `side = "between"` both
-  are bounds.
-- `selectivity = "10%"` computes the bound; it needs `--values random`.
+- A value that equals a bound is not returned.
 - `step` and `span` must be multiples of `bucket` in VictoriaMetrics, Prometheus, IoTDB, KairosDB and OpenTSDB.
-- `fill` fills stretches of time without rows, which a `bucket` shorter than `step_ms` makes. It refuses `count` and
-  `count_distinct`, `rate` and `stddev_samp` except with `null`, and `linear` between whole numbers.
+- `fill` refuses `count` and `count_distinct`, `rate` and `stddev_samp` except with `null`, and `linear` between whole
+  numbers. These databases have it:
 
 FILLS
 
@@ -204,11 +172,10 @@ def _fills() -> str:
 
 def _operations() -> list[str]:
     """The operations, and the targets that are not asked."""
-    lines = ["## Operations", "| operation | answer | not asked of | with some parameters only |", "|---|---|---|---|"]
+    lines = ["## Operations", "| operation | answer | not asked of |", "|---|---|---|"]
     for name in OPERATIONS.names():
-        cells = {facts.name: _cell(facts, name) for facts in _asked()} if name != "write" else {}
-        no, part = (_names(f for f in _asked() if cells.get(f.name) == word) for word in ("no", "part"))
-        lines.append(f"| `{name}` | {operation_of(name).title or 'rows are written'} | {no} | {part} |")
+        no = _names(facts for facts in _asked() if name != "write" and all(_reasons(facts, name)))
+        lines.append(f"| `{name}` | {operation_of(name).title or 'rows are written'} | {no} |")
     return lines
 
 
@@ -232,16 +199,23 @@ def _parameters() -> list[str]:
     groups: dict[str, list[str]] = {}
     for (parameter, words), names in kinds.items():
         item = textwrap.fill(f"- `{parameter}`: {words}", width=120, subsequent_indent="  ")
-        groups.setdefault(", ".join(names), []).append(item)
-    lines = ["## Parameters"]
+        groups.setdefault(", ".join(_shortened(names)), []).append(item)
+    dots = "`range...`, `aggregate...`, `group_by_time...`: all with this begin, except `aggregate_tag`."
+    lines = ["## Parameters", dots, ""]
     for names, items in groups.items():
         lines += [textwrap.fill(f"{names}:", width=120), "", *items, ""]
     return lines[:-1]
 
 
-def _cell(facts: Facts, name: str) -> str:
-    reasons = _reasons(facts, name)
-    return "yes" if not any(reasons) else "no" if all(reasons) else "part"
+def _shortened(names: Iterable[str]) -> list[str]:
+    """The names; all operations of a family are one name with dots."""
+    left = list(names)
+    for family in ("range", "aggregate", "group_by_time"):
+        all_of_it = [f"`{n}`" for n in OPERATIONS.names() if n.startswith(family) and not n.endswith("_tag")]
+        if len(all_of_it) > 1 and set(all_of_it) <= set(left):
+            left[left.index(all_of_it[0])] = f"`{family}...`"
+            left = [name for name in left if name not in all_of_it]
+    return left
 
 
 def _reasons(facts: Facts, name: str) -> list[str]:

@@ -32,7 +32,7 @@ SHORTER = {
     "method.connections_check": "Measure a level with idle resources with twice the connections, to find a "
     "[SOFTWARE_BOTTLENECK](verdicts.md#software_bottleneck).",
     "method.confirm": "Confirm a [capacity](capacity.md) by longer windows.",
-    "disks.placement": "[Distribution](disk-sweep.md) of the data: tiers, spread, stripe, or auto.",
+    "disks.placement": "[Distribution](disks.md) of the data: tiers, spread, dirs, stripe, or auto.",
     "disks.wal": "Place of the write-ahead log: data (with it), off-axis (in --data-dir) or first (on disk d1).",
     "load.method": "How rows are written: a method of the [database](databases.md).",
     "load.slo": "Find the highest offered rate that holds these limits, like 'p99 < 20ms' ([capacity](capacity.md)).",

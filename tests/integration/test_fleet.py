@@ -10,7 +10,7 @@ from tests.integration.hosts_of_tools import LIGHT, argv, await_gone, down, envi
 from tests.needs import needs
 
 SWEEP = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
-EACH = ("--quick", "--each-server")
+EACH = ("--quick", "--each-server", "--drift-check", "off")
 
 pytestmark = [pytest.mark.timeout(450), needs("root", "sshd")]
 

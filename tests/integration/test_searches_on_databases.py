@@ -1,6 +1,6 @@
-"""Searches for a capacity on real servers: rows of all steps are counted, a killed search begins again, `verify` agrees.
+"""Searches on real servers: rows of all steps are counted, a killed search begins again, `verify` agrees.
 
-On a busy machine the steps are left out, and the level has no capacity: the verdict then says so, and the rest holds.
+The steps are too short for a capacity. On a busy machine they are left out, and the verdict says so.
 """
 
 import json
@@ -33,19 +33,17 @@ def lines_of(path):
 
 
 def assert_searched(folder):
-    """Every row of every step was counted; a level has a capacity, or says why it has none."""
+    """Every row of every step was counted; the verdict says which rate held, or why none is known."""
     result = json.loads((folder / "trial.json").read_text())
     m, verdict = result["measurement"], result["verdict"]
     loads = [lines_of(path)[-1] for path in (folder / "loadgen.jsonl", *sorted(folder.glob("step-*.jsonl")))]
     assert len(loads) == 1 + len(m["steps"]) >= 1 + STEPS_LEAST, verdict
     assert m["rows_acked"] == sum(load["rows_acked"] for load in loads)
     assert verdict["kind"] not in ("ABORTED", "LOST_ROWS", "WRONG_ROWS", "WRONG_ANSWER", "ERRORS"), verdict
-    if m["capacity_per_s"] is None:
-        assert verdict["reasons"][0].startswith("no capacity"), verdict
-        return result
-    assert verdict["kind"] == "VALID"
-    assert m["capacity_low_per_s"] <= m["capacity_per_s"] <= m["capacity_high_per_s"]
-    assert sum(step["usable"] for step in m["steps"]) >= 8
+    assert m["capacity_per_s"] is None and verdict["reasons"][0].startswith("no capacity"), verdict
+    if verdict["kind"] == "VALID":
+        assert "held for 1 s" in verdict["reasons"][0]
+        assert sum(step["usable"] for step in m["steps"]) >= 8
     return result
 
 
@@ -70,13 +68,7 @@ def test_a_killed_search_begins_again_and_finished_levels_stay(tmp_path, data_di
     started = [line for line in lines_of(other.parent / "journal.jsonl") if line["event"] == "step"]
     assert len(started) == len(searches[1]["measurement"]["steps"]), "the journal is of the second search alone"
 
-    found = {s["trial"]["trial_id"].removesuffix("-r1") for s in searches if s["measurement"]["capacity_per_s"]}
-    confirming = [json.loads(p.read_text()) for p in run_dir.glob("trials/*confirm*/trial.json")]
-    assert {c["trial"]["point_id"].removesuffix("-confirm") for c in confirming} == found
-    assert len(confirming) == 3 * len(found)
-    for trial in confirming:
-        assert trial["measurement"]["rows_counted"] == trial["measurement"]["rows_acked"]
-        assert trial["measurement"]["steps"][0]["rate"] == trial["trial"]["load"]["rate"]
+    assert not list(run_dir.glob("trials/*confirm*")), "there is no capacity to confirm"
     verified = run("verify", "last", "--results", "r", cwd=tmp_path)
     assert verified.returncode == 0, verified.stdout + verified.stderr
     report = (run_dir / "report.html").read_text()

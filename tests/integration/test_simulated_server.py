@@ -1,9 +1,11 @@
-"""A search by the whole command on a server whose capacity is known: the simulated one of the null driver."""
+"""A search by the whole command on a server whose capacity is known: the simulated one of the null driver. Steps of 2 s
+are too short for a capacity, so the test asks the search itself what these steps come to."""
 
 import json
 
 import pytest
 
+from scale_sweep.capacity import Probe, answer_of
 from tests.integration.cli import run
 
 pytestmark = pytest.mark.alone
@@ -24,12 +26,15 @@ def test_a_search_finds_the_known_capacity_or_says_who_disturbed_it(tmp_path):
     verdict, figures = trial["verdict"], trial["measurement"]
     assert figures["rows_per_s"] <= 1.02 * CLOSED_LOOP
     assert all(step["service_ms"]["p50"] >= 2 for step in figures["steps"])
+    assert figures["capacity_per_s"] is None
     if verdict["kind"] != "VALID":
-        assert figures["capacity_per_s"] is None
         assert verdict["bottleneck"]["kind"] in DISTURBED or any(not step["usable"] for step in figures["steps"])
         return
-    assert figures["capacity_per_s"] == pytest.approx(CAPACITY, rel=WITHIN)
-    assert figures["capacity_low_per_s"] < figures["capacity_per_s"] < figures["capacity_high_per_s"]
+    assert verdict["reasons"][0].startswith("no capacity: ") and "held for 2 s" in verdict["reasons"][0]
+    steps = [Probe(rate=s["rate"], excess=s["excess"], usable=s["usable"]) for s in figures["steps"]]
+    answer = answer_of(steps)
+    assert answer.rate == pytest.approx(CAPACITY, rel=WITHIN)
+    assert answer.low < answer.rate < answer.high
     assert len(figures["steps"]) >= 14
     verified = run("verify", out["path"], cwd=tmp_path)
     assert verified.returncode == 0, verified.stdout + verified.stderr

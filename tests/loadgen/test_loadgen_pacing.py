@@ -30,6 +30,12 @@ def test_a_process_of_several_offers_its_part_of_the_rate(load):
     assert due(summary) == pytest.approx(125, abs=2)
 
 
+def test_an_open_loop_that_begins_behind_has_those_requests_due_at_once(load):
+    summary = load(rate=1000, rows_per_request=10, threads=2, tables=2, behind_s=0.5, duration_s=0.3).summary
+    assert due(summary) == pytest.approx(80, abs=2)
+    assert summary["response"]["max_us"] > 450_000 and summary["response"]["p50_us"] > 50_000
+
+
 def test_poisson_arrivals_bunch(load):
     """With a fixed service time and half the load, only bunched arrivals wait long."""
     spec = {"rate": 5000, "rows_per_request": 10, "null_latency_us": 1000, "duration_s": 1.5}

@@ -53,7 +53,7 @@ OBJECTIVE = parse_objective("p99 < 20ms")
 MOST = 400_000.0  # rows/s of the closed loop at level 1
 SHARE = 0.77  # of MOST: the true capacity
 KNOBS = {"partitions": "4", "connections": "64"}
-STEP_S, WARMUP_S = 5, 1
+STEP_S, WARMUP_S = 5, 1  # of the lines, which a plan of steps of 10 s has too, so that tests are short
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,11 +194,11 @@ class SearchedTrials:
         )
 
 
-def searched_plan(levels: int, replicates: int, *, confirms: bool = True) -> Plan:
-    """Levels 1, 2, ..., each with these replicates of a search."""
+def searched_plan(levels: int, replicates: int, *, confirms: bool = True, step_s: float = 10.0) -> Plan:
+    """Levels 1, 2, ..., each with these replicates of a search. step_s: as it is planned."""
     sweep = synthetic_sweep(replicates=replicates, levels=tuple(float(n) for n in range(1, levels + 1)), seed=1)
     load = replace(
-        sweep.load, rows=None, objective=OBJECTIVE, duration_s=float(STEP_S), window_max_s=None, carries_claim=False
+        sweep.load, rows=None, objective=OBJECTIVE, duration_s=step_s, window_max_s=None, carries_claim=False
     )
     data = replace(sweep.work.data, tables=200)
     sweep = replace(sweep, load=load, confirms=confirms, connections_check=False, work=replace(sweep.work, data=data))

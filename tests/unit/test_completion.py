@@ -56,9 +56,9 @@ def test_databases_workloads_and_sweeps(folder):
     assert candidates("scale sweep cpu --target post", folder) == ["postgres"]
     assert "postgres,questdb" in candidates("scale sweep cpu --target postgres,q", folder)
     assert "iot-queries" in candidates("scale sweep cpu --workload iot", folder)
-    bundled = sorted(bundled_sweeps())
+    bundled = list(bundled_sweeps())
     assert candidates("scale sweep ", folder) == ["cpu", "disk", "clients", *bundled, "mine.toml", "other/", "results/"]
-    assert candidates("scale sweep article-c", folder) == ["article-cpu"]
+    assert candidates("scale sweep article-cpu-", folder) == ["article-cpu-stmt"]
     assert "tdengine-disk" in candidates("scale sweep cpu --reference td", folder)
     assert candidates("scale sweep mi", folder) == ["mine.toml"]
 

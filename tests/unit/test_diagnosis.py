@@ -445,11 +445,12 @@ def test_each_threshold_stands_once_with_its_unit_and_why_and_is_used():
 
 def test_the_table_of_bottlenecks_has_the_order_and_the_standings_of_the_code():
     text = (VERDICT.parents[3] / "docs/verdicts.md").read_text()
-    table = re.findall(r"^\| `([A-Z_]+)` \|.*\| (\w+) \| (\w+) \| (\w+) \|$", text, flags=re.MULTILINE)
+    table = re.findall(r"^\| `([A-Z_]+)` \|.*\| (\w+(?:, \w+, \w+)?) \|$", text, flags=re.MULTILINE)
     rules = list(dict.fromkeys(rule.names for rule in RULES))
-    assert list(dict.fromkeys(kind for kind, *_ in table)) == sorted(rules, key=rank_on_page)
-    for kind, *told in table:
-        assert told == [axis.standings[BottleneckKind(kind)].standing for axis in (CORES, DISKS, CLIENTS)], kind
+    assert list(dict.fromkeys(kind for kind, _ in table)) == sorted(rules, key=rank_on_page)
+    for kind, told in table:
+        standings = [axis.standings[BottleneckKind(kind)].standing for axis in (CORES, DISKS, CLIENTS)]
+        assert told == (standings[0] if len(set(standings)) == 1 else ", ".join(standings)), kind
 
 
 def rank_on_page(kind: BottleneckKind) -> int:

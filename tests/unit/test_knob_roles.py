@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.base.errors import UsageError
-from scale_sweep.model import KnobRole, StoredRun
+from scale_sweep.model import ROLES_BY_OTHER_NAME, KnobRole, StoredRun
 from scale_sweep.plan import complete, make_plan
 from scale_sweep.report.article import article_columns
 from scale_sweep.report.figures import knobs_table
@@ -66,6 +66,7 @@ def test_a_role_that_nothing_plays_is_refused_by_its_flag(target, flag, says):
 
 def test_the_flags_are_the_roles_and_the_names_of_what_plays_them():
     declared = {knob.name for facts in all_facts() for knob in facts.role_knobs}
+    declared |= set(ROLES_BY_OTHER_NAME)
     assert set(KNOB_NAMES) == declared | {role.value for role in KnobRole if role is not KnobRole.OTHER}
     helps = " ".join(s.help for s in KNOB_SETTINGS)
     assert "hash partitions (PostgreSQL)" in helps and "numOfCommitThreads (TDengine)" in helps

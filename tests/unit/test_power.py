@@ -151,6 +151,8 @@ def test_a_search_has_the_noise_of_earlier_searches_or_none():
     plan = replace(
         plan, sweep=replace(plan.sweep, load=replace(plan.sweep.load, objective=parse_objective("p99 < 9ms")))
     )
+    short = replace(plan, sweep=replace(plan.sweep, load=replace(plan.sweep.load, duration_s=5.0)))
+    assert power_sentence(*both(short, GUESS)).startswith("Steps under 10 s make no capacity")
     assert power_sentence(*both(plan, GUESS)).startswith("Expected precision: not known")
     known = AssumedNoise(percent=5.0, source="that of a search")
     assert power_sentence(*both(plan, known)).endswith("(5 % noise: that of a search)")

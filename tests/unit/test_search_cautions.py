@@ -1,46 +1,61 @@
 """What a report of a search warns of: short steps, slow variation, pauses of a quota. No flag that a search refuses."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from scale_sweep.analysis.compare.words import quick_words as compared_words
+from scale_sweep.analysis.observations import observations
 from scale_sweep.experiment.axes import load_axis
 from scale_sweep.model import NewPages, StoredRun, common_marks, marks, verdict_words
 from scale_sweep.plan.preparing.machine_findings import dear_pages
+from scale_sweep.report.capacity import capacity_table
 from scale_sweep.report.conditions import conditions
+from scale_sweep.report.figures import fit_again
 from scale_sweep.report.quota import quota_words
 from scale_sweep.report.table import quick_words, unseen_words
-from tests.unit.searched_run import STEP_S, Queue, searched_plan, searched_results
+from tests.unit.searched_run import Queue, searched_plan, searched_results
 from tests.unit.synthetic_run import synthetic_run
 
 
 @pytest.fixture(scope="module")
 def quick():
-    """Searches at two levels, with the trials that confirm them."""
-    plan, results = searched_results(searched_plan(2, 1), Queue())
+    """Searches of short steps at two levels."""
+    plan, results = searched_results(searched_plan(2, 1, step_s=5.0), Queue())
     return StoredRun(path="r", manifest={}, plan=plan, results=tuple(results), timeseries={}, fit=None)
 
 
 @pytest.fixture(scope="module")
 def longer(quick):
-    """The same with steps of 10 s."""
-    return replace(quick, results=tuple(lasting(r, 10.0 / STEP_S) for r in quick.results))
-
-
-def lasting(result, times):
-    load = replace(result.trial.load, duration_s=times * result.trial.load.duration_s)
-    return replace(result, trial=replace(result.trial, load=load))
+    """The same with steps of 10 s, and with the trials that confirm them."""
+    plan, results = searched_results(searched_plan(2, 1), Queue())
+    return replace(quick, plan=plan, results=tuple(results))
 
 
 def test_short_steps_are_quick_and_the_caution_does_not_ask_for_steps_of_40_s(quick):
     (said,) = quick_words(quick)
     assert said == (
         "quick: steps of 5 s (under 10 s) in all 2 trials; few requests are in a step, and a slow period of the server "
-        "is in few steps. To publish a capacity, measure again with --duration 10s or more"
+        "is in few steps, so these are no capacities. Measure again with --duration 10s or more"
     )
     assert common_marks(quick.results) == ("quick",)
     assert {verdict_words(r) for r in quick.results} == {"VALID (short window)"}
+
+
+def test_short_steps_say_what_held_for_so_long_and_make_no_capacity(quick, longer):
+    for result in quick.results:
+        m = result.measurement
+        assert (m.capacity_per_s, m.capacity_low_per_s, m.capacity_high_per_s) == (None, None, None)
+        assert re.match(
+            r"no capacity: [\d.]+ [kM]? ?rows/s held for 5 s, [\d.]+ [kM]? ?did not", result.verdict.reasons[0]
+        )
+    fit = fit_again(quick)
+    assert not fit.points and fit.sentence.startswith("No capacity from short steps. p99 < 20 ms: ")
+    assert "at 1 core; " in fit.sentence and "held for 5 s" in capacity_table(quick).rows[0][2]
+    old = [replace(a, measurement=b.measurement) for a, b in zip(quick.results, longer.results, strict=False)]
+    assert {one.mark for one in observations(old, "capacity_per_s")} == {"search with short steps"}, "of older versions"
+    assert fit_again(longer).points
 
 
 def test_the_usual_steps_have_no_caution(longer):

@@ -33,6 +33,10 @@ def test_a_search_with_random_arrivals_begins_with_a_closed_loop(trial):
     assert (whole["arrival"], opening["arrival"], opening["rate"]) == ("constant", "constant", "0")
     step = search_spec(whole, step_of(trial, 700.0).load, LAST, 1)
     assert (step["arrival"], step["rate"]) == ("poisson", "700")
+    rows, connections = trial.work.data.rows_per_request, trial.load.connections
+    confirming = trial_spec(step_of(trial, 700.0), {"driver": "null"})
+    assert float(confirming["behind_s"]) == pytest.approx(2 * connections * rows / 700, rel=1e-4), "an overload"
+    assert "behind_s" not in whole and "behind_s" not in step, "a step begins with an empty queue"
 
 
 def test_no_two_steps_and_no_two_trials_have_the_same_arrivals(trial):

@@ -105,8 +105,8 @@ ALLOWED = {
         "machine.state", "experiment.axes", "sweep", "judge.figures", "analysis.later_trials",
     },
     "report": {
-        "base.ages", "base.alike", "base.same_value", "base.units", "base.visible", "model", "experiment.axes",
-        "experiment.work", "sweep",
+        "base.ages", "base.alike", "base.same_value", "base.units", "base.visible", "model", "capacity",
+        "experiment.axes", "experiment.work", "sweep",
         "judge.verdict", "analysis.compare", "analysis.confidence", "analysis.confirmation",
         "analysis.connections_check", "analysis.equal_speed", "analysis.fit",
         "analysis.noise", "analysis.observations", "analysis.soak",

@@ -1,29 +1,27 @@
-"""Whether the capacity of a level holds in a longer window on a fresh server, and with twice the connections. Pure.
+"""Whether the capacity of a level holds in longer windows on fresh servers, and with twice the connections. Pure.
 
-A search ends with a rate at which the percentile is expected to be its limit. Three trials confirm it, each on a fresh
-server: at that rate, 5 % above it, and at that rate with twice the connections. If the first does not hold the
-objective, the interval begins no later than at the next lower step that held; if the second holds it, the interval ends
-no earlier than there. If the percentile falls with twice the connections by more than the steps scatter about their
-regression line, requests waited for a connection: the bottleneck is CONNECTIONS. Refuses to move the capacity itself:
-one window says less about it than all steps together.
+A search ends with a rate at which the percentile is expected to be its limit. Windows of a minute, each on a fresh
+server, go up or down from it by 5 % until one rate held and the next higher one did not (scale_sweep/capacity). The
+interval reaches to both, and the capacity moves between them if it is further away than chance explains. If the
+percentile falls with twice the connections by more than the steps scatter about their regression line, requests waited
+for a connection: the bottleneck is CONNECTIONS. Refuses a capacity of which no window held.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from scale_sweep.analysis.confidence import student
 from scale_sweep.base.units import format_number, format_rate
-from scale_sweep.capacity import Probe, capped, crossing
+from scale_sweep.capacity import Capacity, Probe, capped, confirmed, crossing
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import Bottleneck, BottleneckKind, Plan, Step, TrialResult
+from scale_sweep.model import Bottleneck, BottleneckKind, Plan, Step, TrialResult, VerdictKind
 from scale_sweep.sweep.vary import slug
 
 ROLE = "confirm"
-AT, ABOVE, CONNECTIONS = "confirm", "confirm-above", "confirm-connections"  # how the names of the trials end
-SHARE_ABOVE = 1.05
+AT, CONNECTIONS = "confirm", "confirm-connections"  # how the names of the trials end; further windows have numbers
 FALL_LEAST = math.log(1.05)  # of ln(percentile); a smaller fall does not justify twice the connections
 UNSEEN = math.log(1.5)  # of ln(percentile): noise that could hide more gives no answer
 PROBABILITY = 0.95  # one-sided
@@ -41,12 +39,12 @@ class LevelCapacity:
 
 @dataclass(frozen=True, kw_only=True)
 class Confirmed:
-    """The result of the confirming trials of a point. low, high: the rates that the interval must reach, None if it
-    need not be wider. lacks_connections: None without an answer. sentences: for the report."""
+    """The result of the confirming trials of a point. rate: its capacity before them. windows: in their order.
+    lacks_connections: None without an answer. sentences: for the report."""
 
     point: Point
-    low: float | None
-    high: float | None
+    rate: float
+    windows: tuple[Probe, ...]
     lacks_connections: bool | None
     sentences: tuple[str, ...]
 
@@ -72,58 +70,67 @@ def _mean(rates: Sequence[float | None]) -> float:
     return math.exp(sum(math.log(rate) for rate in rates if rate) / len(rates))
 
 
+def windows_of(results: Sequence[TrialResult]) -> dict[Point, tuple[Probe, ...]]:
+    """The confirming windows of each point in their order, without the one with twice the connections."""
+    windows: dict[Point, tuple[Probe, ...]] = {}
+    for result in sorted(results, key=lambda r: r.trial.replicate):
+        step = _step(result) if result.trial.role == ROLE and not _is_of_connections(result) else None
+        if step is not None:
+            probe = Probe(rate=step.rate, excess=step.excess, usable=step.usable)
+            windows[_point(result)] = (*windows.get(_point(result), ()), probe)
+    return windows
+
+
 def confirmations(plan: Plan, results: Sequence[TrialResult]) -> tuple[Confirmed, ...]:
     """One for each point with a confirming trial that was measured."""
-    trials: dict[Point, dict[str, TrialResult]] = {}
-    for result in results:
+    trials: dict[Point, list[TrialResult]] = {}
+    for result in sorted(results, key=lambda r: r.trial.replicate):
         if result.trial.role == ROLE:
-            trials.setdefault(_point(result), {})[_kind(result)] = result
-    unit = plan.sweep.work.rate_words
-    return tuple(_confirmed(one, trials[one.point], unit) for one in capacities(results) if one.point in trials)
+            trials.setdefault(_point(result), []).append(result)
+    unit, windows = plan.sweep.work.rate_words, windows_of(results)
+    return tuple(
+        _confirmed(one, trials[one.point], windows.get(one.point, ()), unit)
+        for one in capacities(results)
+        if one.point in trials
+    )
 
 
-def _kind(result: TrialResult) -> str:
-    name = result.trial.trial_id
-    return next(kind for kind in (CONNECTIONS, ABOVE, AT) if name.endswith(f"-{kind}"))
+def _is_of_connections(result: TrialResult) -> bool:
+    return result.trial.trial_id.endswith(f"-{CONNECTIONS}")
 
 
-def _confirmed(capacity: LevelCapacity, trials: Mapping[str, TrialResult], unit: str) -> Confirmed:
-    at, above, twice = (_step(trials.get(kind)) for kind in (AT, ABOVE, CONNECTIONS))
-    sentences, low, high = [], None, None
-    if at is not None and AT in trials:
-        sentences.append(_words("the capacity", at, unit))
-        if at.usable and not at.holds:
-            low = _next_lower(capacity)
-            sentences[-1] += f"; the interval begins at {format_rate(low)} or below" if low is not None else ""
-    if above is not None:
-        sentences.append(_words("5 % above it", above, unit))
-        if above.holds:
-            high = above.rate
+def _confirmed(
+    capacity: LevelCapacity, trials: Sequence[TrialResult], windows: tuple[Probe, ...], unit: str
+) -> Confirmed:
+    steps = [step for result in trials if not _is_of_connections(result) and (step := _step(result)) is not None]
+    sentences = [_words(step, unit) for step in steps]
     lacks = None
-    if at is not None and twice is not None:
-        lacks, words = _with_connections(capacity, at, twice)
-        sentences.append(f"with twice the connections ({trials[CONNECTIONS].trial.load.connections}) {words}")
-    return Confirmed(point=capacity.point, low=low, high=high, lacks_connections=lacks, sentences=tuple(sentences))
+    for result in trials:
+        twice = _step(result) if _is_of_connections(result) else None
+        if twice is not None and steps:
+            lacks, words = _with_connections(capacity, steps[0], twice)
+            sentences.append(f"with twice the connections ({result.trial.load.connections}) {words}")
+    return Confirmed(
+        point=capacity.point,
+        rate=capacity.rate,
+        windows=windows,
+        lacks_connections=lacks,
+        sentences=tuple(sentences),
+    )
 
 
-def _step(result: TrialResult | None) -> Step | None:
-    return result.measurement.steps[0] if result is not None and result.measurement.steps else None
+def _step(result: TrialResult) -> Step | None:
+    return result.measurement.steps[0] if result.measurement.steps else None
 
 
-def _words(which: str, step: Step, unit: str) -> str:
+def _words(step: Step, unit: str) -> str:
     """One window in words: what was offered, what was seen, whether it held."""
-    where = f"on a fresh server, {which} ({format_rate(step.rate)} {unit}, {step.seconds:.0f} s)"
+    where = f"on a fresh server, {format_rate(step.rate)} {unit} for {step.seconds:.0f} s"
     if not step.usable:
-        return f"{where} was not confirmed: {step.why}"
+        return f"{where} confirmed nothing: {step.why}"
     over = "" if step.excess is not None else ": over capacity"
     values = ", ".join(f"{name} {value:.3g}" for name, value in step.values.items() if value is not None)
     return f"{where} {'held' if step.holds else 'did not hold'} the objective{over}{f' ({values})' if values else ''}"
-
-
-def _next_lower(capacity: LevelCapacity) -> float | None:
-    """The highest step below the capacity that held; None if none did."""
-    steps = [step for result in capacity.searches for step in result.measurement.steps]
-    return max((step.rate for step in steps if step.holds and step.rate < capacity.rate), default=None)
 
 
 def _with_connections(capacity: LevelCapacity, at: Step, twice: Step) -> tuple[bool | None, str]:
@@ -167,17 +174,20 @@ def with_confirmations(plan: Plan, results: Sequence[TrialResult]) -> tuple[Tria
     )
 
 
-def _updated(result: TrialResult, confirmed: Confirmed) -> TrialResult:
+def _updated(result: TrialResult, confirmation: Confirmed) -> TrialResult:
     m, verdict = result.measurement, result.verdict
-    ends_low = [rate for rate in (m.capacity_low_per_s, confirmed.low) if rate is not None]
-    ends_high = [rate for rate in (m.capacity_high_per_s, confirmed.high) if rate is not None]
-    measured = replace(
-        m, capacity_low_per_s=min(ends_low, default=None), capacity_high_per_s=max(ends_high, default=None)
-    )
-    kept = [reason for reason in verdict.reasons if reason not in confirmed.sentences]
-    judged = replace(verdict, reasons=(*kept, *confirmed.sentences))
-    if confirmed.lacks_connections:
-        judged = replace(judged, bottleneck=_lacking(verdict.bottleneck, confirmed.sentences[-1]))
+    ends = Capacity(rate=confirmation.rate, low=m.capacity_low_per_s, high=m.capacity_high_per_s, probes=0)
+    after = confirmed(ends, confirmation.windows)
+    rate = m.capacity_per_s * after.rate / confirmation.rate if m.capacity_per_s and after.rate is not None else None
+    measured = replace(m, capacity_per_s=rate, capacity_low_per_s=after.low, capacity_high_per_s=after.high)
+    added = (*([f"no capacity: {after.why}"] if after.rate is None else []), *confirmation.sentences)
+    kept = tuple(reason for reason in verdict.reasons if reason not in added)
+    if after.rate is None:
+        kind = VerdictKind.UNSTEADY
+        return replace(result, measurement=measured, verdict=replace(verdict, kind=kind, reasons=(*added, *kept)))
+    judged = replace(verdict, reasons=(*kept, *added))
+    if confirmation.lacks_connections:
+        judged = replace(judged, bottleneck=_lacking(verdict.bottleneck, confirmation.sentences[-1]))
     return replace(result, measurement=measured, verdict=judged)
 
 

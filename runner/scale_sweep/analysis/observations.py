@@ -15,6 +15,7 @@ from scale_sweep.model import (
     TrialResult,
     VerdictKind,
     WindowNoise,
+    is_quick,
 )
 from scale_sweep.sweep.vary import slug
 
@@ -32,6 +33,7 @@ PROFILE = "profiled"  # perf slows it down
 SENTINEL = "sentinel"  # its window is longer than those of its level
 CONFIRM = "confirmation"  # its rate was offered
 OPEN_LOOP = "open loop"  # its rate was offered, and is not a capacity
+SHORT_STEPS = "search with short steps"  # they show what held for so long, and no capacity
 _OF_NO_WINDOW = ("durable_rows_per_s", "capacity_per_s")
 SECONDS_MIN = 4  # of a window with figures of its seconds
 PERCENT_MOST = 1e6  # a stored file may hold any number; nothing is known of a window that varied more
@@ -120,6 +122,8 @@ def _mark(result: TrialResult, *, usable: bool) -> str:
         return result.verdict.kind.value
     if result.trial.load.rate:
         return OPEN_LOOP
+    if result.trial.load.searches and is_quick(result):
+        return SHORT_STEPS
     return "" if usable else NO_RATE
 
 

@@ -5,7 +5,8 @@ give the same answer, so `scale verify` repeats a search from what is stored. Re
 load generator.
 """
 
-from scale_sweep.capacity.answer import Capacity, answer_of
+from scale_sweep.capacity.answer import Capacity, answer_of, held_words
+from scale_sweep.capacity.confirming import confirmed, next_window
 from scale_sweep.capacity.crossing import Crossing, capped, crossing
 from scale_sweep.capacity.objective import EXAMPLE, excess_of, parse_objective, requests_needed
 from scale_sweep.capacity.search import PROBES, PROBES_MAX, Probe, next_rate
@@ -19,9 +20,12 @@ __all__ = [
     "Probe",
     "answer_of",
     "capped",
+    "confirmed",
     "crossing",
     "excess_of",
+    "held_words",
     "next_rate",
+    "next_window",
     "parse_objective",
     "requests_needed",
 ]

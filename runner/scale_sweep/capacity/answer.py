@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from scale_sweep.base.units import counted
-from scale_sweep.capacity.crossing import crossing
+from scale_sweep.base.units import counted, format_rate
+from scale_sweep.capacity.crossing import SLOPE_LEAST, crossing, rise
 from scale_sweep.capacity.search import USABLE_LEAST, Probe, believed
 
 SIDE = 0.975  # probability on one side of a 95 % interval
@@ -35,6 +36,36 @@ class Capacity:
         return self.probes >= USABLE_LEAST
 
 
+class Tried(Protocol):
+    """A rate that was offered: a probe, or a step."""
+
+    @property
+    def rate(self) -> float:
+        """The offered rate."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether it says something about the server."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the objective held."""
+
+
+def held_and_failed(tried: Sequence[Tried]) -> tuple[float | None, float | None]:
+    """The highest rate that held, and the next higher one that did not."""
+    usable = [one for one in tried if one.usable]
+    held = max((one.rate for one in usable if one.holds), default=None)
+    return held, min((one.rate for one in usable if not one.holds and one.rate > (held or 0.0)), default=None)
+
+
+def held_words(tried: Sequence[Tried], unit: str, seconds: float) -> str:
+    """The answer of steps of these seconds, which are too short for a capacity."""
+    held, failed = held_and_failed(tried)
+    words = f"{format_rate(held)} {unit} held for {seconds:g} s" if held is not None else f"none held for {seconds:g} s"
+    return words + (f", {format_rate(failed)} did not" if failed is not None else "")
+
+
 def answer_of(probes: Sequence[Probe]) -> Capacity:
     """The answer from all probes of a search."""
     usable = believed(probes)
@@ -53,6 +84,8 @@ def answer_of(probes: Sequence[Probe]) -> Capacity:
     cross = crossing(usable)
     half = float(stdtrit(max(2.0, cross.worth - 2.0), SIDE)) * cross.error
     rates = [math.log(probe.rate) for probe in usable]
+    if rise(usable) < SLOPE_LEAST:
+        return _none(usable, "the response times hardly depend on the rate: pauses of the server decide them")
     if not min(rates) <= cross.at <= max(rates) or half > WIDEST:
         return _none(usable, "the response times differed too much between steps at nearly the same rate")
     return Capacity(

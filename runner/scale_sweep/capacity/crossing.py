@@ -50,6 +50,14 @@ def capped(excess: float | None) -> float:
     return CAP if excess is None else max(-CAP, min(CAP, excess))
 
 
+def rise(seen: Sequence[Seen]) -> float:
+    """By how many percent the response time rises with 1 % of the rate, over all probes."""
+    points = [(math.log(one.rate), capped(one.excess)) for one in seen]
+    x_mean, y_mean = (sum(values) / len(points) for values in zip(*points, strict=True))
+    squares = sum((x - x_mean) ** 2 for x, _ in points)
+    return sum((x - x_mean) * (y - y_mean) for x, y in points) / squares if squares else 0.0
+
+
 def crossing(seen: Sequence[Seen]) -> Crossing:
     """The crossing of probes, of which there is at least one."""
     points = [(math.log(one.rate), capped(one.excess)) for one in seen]

@@ -7,4 +7,4 @@ A figure that comes out differently is a change of the format: raise SCHEMA in s
 instead. For a new column of points.csv raise METHOD: `scale verify` then compares the columns that both versions have.
 """
 
-METHOD = 29
+METHOD = 31

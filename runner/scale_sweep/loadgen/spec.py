@@ -12,6 +12,7 @@ from scale_sweep.model import Load, LoadSummary, Trial, Work
 PROTOCOL = "1"
 PRELOAD_ROWS_PER_REQUEST = 10_000
 SEED_END = 2**52  # the load generator takes up to 9e15
+BEHIND = 2  # requests: one waits in the server and one for its connection, as after an overload
 CHECKED = 80.0  # answers of each operation in a window: 60 at least, so that a lie in 1 of 20 is found in 95 %
 CHECKED_SHORT = 30.0  # in a window of few seconds, from 20 on of which nothing is cautioned
 CHECKED_PER_S = 4.0  # in between
@@ -30,7 +31,15 @@ def trial_spec(trial: Trial, from_target: Mapping[str, str]) -> dict[str, str]:
         **spec_lines(trial.work),
         **(_reads(trial) if trial.work.counts_requests else {}),
         **_load(trial.load),
+        **_behind(trial),
     }
+
+
+def _behind(trial: Trial) -> dict[str, str]:
+    """A window that confirms a capacity begins with BEHIND requests of each connection that are due at once."""
+    load, rows = trial.load, 1 if trial.work.counts_requests else trial.work.data.rows_per_request
+    is_confirming = load.objective is not None and load.rate > 0
+    return {"behind_s": f"{BEHIND * load.connections * rows / load.rate:g}"} if is_confirming else {}
 
 
 def _reads(trial: Trial) -> dict[str, str]:

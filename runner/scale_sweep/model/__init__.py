@@ -56,7 +56,7 @@ from scale_sweep.model.fitted import (
 )
 from scale_sweep.model.host_samples import HostFigures, HostNetwork, HostSample
 from scale_sweep.model.knobs import DEFAULTS, LOADING, ROLES_BY_OTHER_NAME, KnobColumn, KnobRole, Piece, Rule
-from scale_sweep.model.load import CLAIM_S, CONFIRM_STEPS, STEP_S, Load
+from scale_sweep.model.load import CLAIM_S, CONFIRM_S, CONFIRM_STEPS, STEP_S, Load
 from scale_sweep.model.loads import FINISHED, Interval, Latency, LoadProgram, LoadSummary, OperationSummary
 from scale_sweep.model.marks import common_marks, counted_verdicts, is_buffered, is_quick, marks, verdict_words
 from scale_sweep.model.measured import Measurement, TrialResult, Verdict, VerdictKind
@@ -125,6 +125,7 @@ __all__ = [
     "LOOPBACK",
     "CEILING_S",
     "CLAIM_S",
+    "CONFIRM_S",
     "CONFIRM_STEPS",
     "STEP_S",
     "CLIENTS",

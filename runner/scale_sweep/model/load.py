@@ -9,7 +9,7 @@ from scale_sweep.model.objective import Objective
 CLAIM_S = 40.0  # seconds; in a shorter window a random walk cannot be distinguished from noise (docs/evidence.md)
 CLAIM_EDGE_S = 1.0  # a window begins and ends with an interval of the load generator
 STEP_S = 10.0  # of a search: its interval comes from the steps, so that a drift between them is part of it
-CONFIRM_STEPS = 3.0  # steps, which the window of a trial that confirms a capacity is as long as
+CONFIRM_S, CONFIRM_STEPS = 60.0, 3.0  # the window that confirms a capacity: so long, and at least so many steps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class Load:
         and has that length. Of fixed work, which has no planned length, only the latter. With an objective, whether the
         steps were planned for at least STEP_S; the window of a search is that of its closed loop."""
         if self.objective is not None:
-            return (self.duration_s or 0.0) >= STEP_S * (1.0 if self.searches else CONFIRM_STEPS)
+            return (self.duration_s or 0.0) >= (STEP_S if self.searches else CONFIRM_S)
         planned = self.duration_s is None or self.duration_s >= CLAIM_S
         return planned and window_s >= CLAIM_S - CLAIM_EDGE_S
 

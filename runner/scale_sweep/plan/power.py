@@ -29,7 +29,7 @@ from scale_sweep.analysis.noise.parts import PLACES, pooled_parts
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import counted, format_number, percent_words
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import NoiseParts, Plan
+from scale_sweep.model import STEP_S, NoiseParts, Plan
 from scale_sweep.model.compared import Gate
 from scale_sweep.plan.planner import TRIALS_OF_A_VARIANT
 
@@ -176,6 +176,8 @@ def advice(plan: Plan, noise: AssumedNoise) -> str:
 
 def power_sentence(plan: Plan, power: Power) -> str:
     """The power of a plan in one line."""
+    if plan.sweep.load.searches and not plan.sweep.load.is_long(0.0):
+        return f"Steps under {STEP_S:g} s make no capacity: no difference can be tested"
     noise = percent_words(power.noise.percent)
     premise = f"({noise} noise assumed)" if power.noise.is_guess else f"({noise} noise: {power.noise.source})"
     if plan.sweep.variants_ab:

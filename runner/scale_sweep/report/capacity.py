@@ -5,10 +5,13 @@ Refuses to hide a step that was left out: it stands in the table with its reason
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scale_sweep.analysis.confirmation import sentences
 from scale_sweep.base.units import counted, format_number, format_rate, with_interval
+from scale_sweep.capacity import held_words
 from scale_sweep.experiment.axes import load_axis
-from scale_sweep.model import Step, StoredRun, TrialResult
+from scale_sweep.model import FitReport, Step, StoredRun, TrialResult, is_quick
 from scale_sweep.report.open_loop import response_table
 from scale_sweep.report.search_figure import came_of
 from scale_sweep.report.table import ABSENT, Table, short
@@ -41,16 +44,31 @@ def capacity_table(run: StoredRun) -> Table:
     )
 
 
+def with_held(fit: FitReport, run: StoredRun) -> FitReport:
+    """The fit with the rates that held for a short step, if no trial has a capacity: they are no curve."""
+    short = [r for r in run.results if r.trial.load.searches and is_quick(r) and r.measurement.steps]
+    objective, axis = run.plan.sweep.load.objective, load_axis(run.plan.sweep.axis)
+    if objective is None or not short or fit.points:
+        return fit
+    held = dict.fromkeys(f"{_held(r)} at {axis.count(format_number(r.trial.level))}" for r in short)
+    return replace(fit, sentence=f"No capacity from short steps. {objective.words}: {'; '.join(held)}.", cautions=())
+
+
+def _held(result: TrialResult) -> str:
+    m, trial = result.measurement, result.trial
+    return held_words(m.steps, trial.work.rate_words, trial.load.duration_s or 0.0)
+
+
 def _row(result: TrialResult) -> tuple[str, ...]:
     m, trial = result.measurement, result.trial
     left_out = sum(not step.usable for step in m.steps)
     steps = counted(len(m.steps), "step") + (f", {left_out} left out" if left_out else "")
-    rate = m.capacity_per_s
+    rate, none = m.capacity_per_s, _held(result) if is_quick(result) and m.steps else ABSENT
     opening = m.requests_per_s if trial.work.counts_requests else m.rows_per_s
     return (
         format_number(trial.level),
         trial.trial_id,
-        _words(rate, m.capacity_low_per_s, m.capacity_high_per_s) if rate is not None else ABSENT,
+        _words(rate, m.capacity_low_per_s, m.capacity_high_per_s) if rate is not None else none,
         format_rate(opening),
         f"{steps}, {counted(trial.load.connections, 'connection')}",
         result.verdict.kind.value,

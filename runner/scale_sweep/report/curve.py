@@ -42,7 +42,7 @@ from scale_sweep.report.table import fixed, known, short
 from scale_sweep.report.trials import key_of
 
 _STEPS = 120  # of a drawn curve
-_BAR_BESIDE = 26.0  # the bar of an interval stands left of the marks of the trials
+_BESIDE = 16.0  # the marks of the trials stand right of the bar of their interval
 _BAR_TALLER = 1.5  # of its mean; a longer bar is cut
 _IDEAL_TALLER = 2.2  # the ideal line may make the plot this much taller than the data; beyond that it is cut
 
@@ -163,24 +163,25 @@ def _limits(frame: Frame, fit: FitReport) -> str:
 def _marks(frame: Frame, drawn: Sequence[TrialResult], fit: FitReport) -> list[str]:
     """Means with their intervals, then every trial. Replicates are side by side, so that none hides another."""
     parts = [_mean(frame, p) for p in fit.points]
+    with_bar = {p.level for p in fit.points if p.mean_low is not None}
     for r in drawn:
         peers = sorted(o.trial.replicate for o in drawn if o.trial.level == r.trial.level)
         apart = min(9.0, 30.0 / max(len(peers), 1))
-        shift = apart * (peers.index(r.trial.replicate) - (len(peers) - 1) / 2)
+        at = peers.index(r.trial.replicate)
+        shift = _BESIDE + apart * at if r.trial.level in with_bar else apart * (at - (len(peers) - 1) / 2)
         x, y = frame.x(r.trial.level) + shift, frame.y(rate_of_trial(r, fit.rate) or 0.0)
         parts.append(marker(x, y, r.verdict.kind, _title(r, fit), key=key_of(r)))
     return parts
 
 
 def _mean(frame: Frame, p: PointSummary) -> str:
-    """The mean as a short line, beside which the ends of its 95 % interval are connected."""
+    """The mean as a short line, with its 95 % interval at the level."""
     x, y = frame.x(p.level), frame.y(p.rate_mean)
     mean = f'<line x1="{x - 11:.1f}" x2="{x + 11:.1f}" y1="{y:.1f}" y2="{y:.1f}" class="mean"/>'
     if p.mean_low is None or p.mean_high is None:
         return mean
     low, high = frame.y(max(p.mean_low, frame.y_min)), frame.y(min(p.mean_high, frame.y_max))
-    at = x - _BAR_BESIDE
-    bar = f"M{at - 5:.1f},{low:.1f}h10M{at - 5:.1f},{high:.1f}h10M{at:.1f},{low:.1f}V{high:.1f}"
+    bar = f"M{x - 5:.1f},{low:.1f}h10M{x - 5:.1f},{high:.1f}h10M{x:.1f},{low:.1f}V{high:.1f}"
     title = f"mean {format_rate(p.rate_mean)}, 95 % interval {format_rate(p.mean_low)} to {format_rate(p.mean_high)}"
     return f'{mean}<path d="{bar}" class="interval"><title>{title}</title></path>'
 
@@ -219,7 +220,9 @@ def _legend_items(
         items.append((marker(8, 0, kind), f"{words} ({counts[kind]})"))
     if fit.points:
         has_bars = any(p.mean_low is not None for p in fit.points)
-        items.append((swatch("mean"), "mean of the valid, 95 % interval" if has_bars else "mean of the valid"))
+        items.append(
+            (swatch("mean"), "mean of the valid trials, 95 % interval" if has_bars else "mean of the valid trials")
+        )
     if model is not None:
         name = NAMES[model.model]
         items.append(
@@ -255,12 +258,12 @@ def caption(run: StoredRun) -> str:
     others = len(run.results) - len(run.on_curve)
     absent = _undrawn(run)
     sentences = (
-        "The trials of the curve, side by side, beside the interval of their mean. Hollow marks do not count."
+        "The trials of the curve, beside the interval of their mean. Hollow marks do not count."
         if any(r.verdict.kind.is_fitted for r in run.on_curve)
         else "The trials, side by side. None of them counts, so there is no mean and no fit.",
         "The band is 95 % for the curve, over the models that the points support." if _has_band(run) else "",
-        f"Drift checks, ablation trials, connections checks and confirming trials ({others}) are only in the table of "
-        "trials."
+        f"Sentinels, drift checks, ablation trials, connections checks and confirming trials ({others}) are only in "
+        "the table of trials."
         if others
         else "",
         f"Not drawn, because they have no rate: {', '.join(absent)}." if absent else "",

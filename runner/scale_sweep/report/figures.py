@@ -20,6 +20,7 @@ from scale_sweep.model import (
     StoredRun,
     TrialResult,
 )
+from scale_sweep.report.capacity import with_held
 from scale_sweep.report.columns import knob_at
 from scale_sweep.report.cpu_time import speed_cautions, with_cpu_points
 from scale_sweep.report.open_loop import with_answer
@@ -53,7 +54,7 @@ def fit_again(run: StoredRun) -> FitReport:
     )
     fit = with_another_day(fit, run) if sweep.is_quick else replace(fit, points=with_intervals(fit.points, observed))
     agreement = agreement_words(agreement_of(observed), axis)
-    fit = with_cpu_points(with_answer(fit, run), run)
+    fit = with_cpu_points(with_held(with_answer(fit, run), run), run)
     cautions = (*quick_words(run), *speed_cautions(run, fitted.field), *agreement, *fit.cautions)
     return replace(fit, cautions=cautions, noise_parts=parts_of([observed]))
 

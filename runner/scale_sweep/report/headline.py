@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from scale_sweep.base.units import counted
 from scale_sweep.model import TrialResult, VerdictKind, counted_verdicts
 from scale_sweep.report.markup import VERDICT_MEANINGS, css_of, escape
-from scale_sweep.report.section import listed
+from scale_sweep.report.section import folded, listed
 
 Tile = tuple[str, str]
 CAUTIONS = "Before you believe it"
+SHOWN = 3  # cautions that are not folded
 _INTERVAL = r"\([\d.,+-]+ to [\d.,+-]+\) ?"
 
 
@@ -44,9 +45,17 @@ def headline_html(headline: Headline, results: Sequence[TrialResult]) -> str:
         f'{answers}\n<div class="tiles">{tiles}</div>\n',
         f'<p class="note">{escape(headline.note)}</p>\n' if headline.note else "",
         f'<div class="chips">{_chips(results)}</div>\n',
-        f'<div class="cautions"><b>{CAUTIONS}</b>{listed(headline.cautions)}</div>\n' if headline.cautions else "",
+        _cautions(headline.cautions),
     )
     return "".join(parts)
+
+
+def _cautions(cautions: Sequence[str]) -> str:
+    """The first ones, then the others, folded: the curve begins on the first screen."""
+    if not cautions:
+        return ""
+    more = folded(f"{len(cautions) - SHOWN} more", listed(cautions[SHOWN:])) if len(cautions) > SHOWN else ""
+    return f'<div class="cautions"><b>{CAUTIONS}</b>{listed(cautions[:SHOWN])}{more}</div>\n'
 
 
 def valid_tile(results: Sequence[TrialResult], planned: int) -> Tile:

@@ -157,7 +157,7 @@ def _quick_searches(run: StoredRun) -> tuple[str, ...]:
     words = (
         f"quick: steps of {' and '.join(f'{s:g}' for s in lengths)} s (under {STEP_S:g} s) in "
         f"{part_of(len(quick), len(searched), 'trial')}; few requests are in a step, and a slow period of the server "
-        f"is in few steps. To publish a capacity, measure again {_longer(run, STEP_S, 'or')}"
+        f"is in few steps, so these are no capacities. Measure again {_longer(run, STEP_S, 'or')}"
     )
     return (words,)
 

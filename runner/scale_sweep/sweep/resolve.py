@@ -62,7 +62,7 @@ def resolve_sweep(what: str, flags: Mapping[str, str | list[str]], host: Host | 
         raise UsageError("\n".join(mistakes))
     sweep = _build(what, swept, texts, values, work)
     _refuse_too_many(swept, sweep)
-    return sweep
+    return replace(sweep, confirms=sweep.confirms and sweep.load.is_long(0.0))
 
 
 def _refuse_too_many(swept: Axis, sweep: Sweep) -> None:

@@ -197,7 +197,7 @@ SETTINGS: tuple[Setting, ...] = (
         readers.OneOf("auto", "on", "off", "long"),
         "auto",
         "Repeat the first trial at the end, to detect drift of the machine. auto: with several levels and replicates. "
-        "long, the default with --quick: the first and last level in windows of 20 s, to detect slow changes.",
+        "long, the default with --quick: the first and last level in windows of 20 s, to see a rate that changes.",
         "auto|on|off|long",
     ),
     _s(

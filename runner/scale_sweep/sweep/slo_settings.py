@@ -19,7 +19,7 @@ SLO = setting(
     "",
     "Find the highest offered rate at each level that holds these limits of response times: 'p99 < 20ms', or 'p99 < "
     "20ms, p999 < 100ms, errors < 0.1%', or of one operation 'range.p99 < 50ms'. Each trial has 14 steps of "
-    "--duration (default 10s, with --quick 5s).",
+    "--duration (default 10s). Steps under 10s (--quick: 5s) only show which rates held for so long.",
     "LIMITS",
 )
 
@@ -28,7 +28,8 @@ CONFIRM = setting(
     "--confirm",
     readers.OneOf("on", "off"),
     "on",
-    "With --slo: also measure a longer window at the capacity, one 5 % above it, and one with twice the connections.",
+    "With --slo and steps of 10s or more: then measure windows of 60s up or down by 5 %, until one holds and the next "
+    "does not, and one with twice the connections. Each begins with an overload of a fresh server.",
     "on|off",
 )
 
@@ -46,9 +47,14 @@ def with_objective(load: Load, values: Mapping[str, Any], origin: Mapping[str, O
     """The load with its objective and the length of a step; unchanged without an objective."""
     if values["load.slo"] is None:
         return load
-    wanted_s = float(values["load.duration"]) if origin["load.duration"] != "default" else None
-    step_s = wanted_s or (QUICK_STEP_S if values["load.quick"] else STEP_S)
+    step_s = _step_s(values, origin)
     return replace(load, objective=values["load.slo"], duration_s=step_s, window_max_s=None, carries_claim=False)
+
+
+def _step_s(values: Mapping[str, Any], origin: Mapping[str, Origin]) -> float:
+    """The length of a step."""
+    wanted_s = float(values["load.duration"]) if origin["load.duration"] != "default" else None
+    return wanted_s or (QUICK_STEP_S if values["load.quick"] else STEP_S)
 
 
 def _without_objective(origin: Mapping[str, Origin]) -> list[str]:
@@ -69,6 +75,8 @@ def slo_mistakes(values: Mapping[str, Any], origin: Mapping[str, Origin], work: 
         mistakes.append("--slo finds the rate of all operations together: leave out --operation NAME.rate")
     elif any(operation.is_apart for operation in work.operations):
         mistakes.append("--slo offers one rate to one mix: leave out --operation NAME.connections")
+    if values["method.until_ci"] is not None and _step_s(values, origin) < STEP_S:
+        mistakes.append(f"--slo and --until-ci: steps under {STEP_S:g} s (--quick, --duration) make no capacity")
     if not is_steady:
         mistakes.append("--slo: a sweep of disks measures what was flushed, and not response times; sweep cores")
     if values["load.generator"] != "scale":

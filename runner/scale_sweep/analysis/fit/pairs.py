@@ -22,7 +22,7 @@ from scale_sweep.analysis.fit.speedups import ratios_to_first
 from scale_sweep.analysis.fit.summaries import Usable
 from scale_sweep.model import AnotherDay, PointSummary
 
-DAY = 0.05  # of ln(speedup) between days; docs/method.md has the machines that were measured
+DAY = 0.05  # of ln(speedup) between days; bench/evidence/another_day.csv has the result for other spreads
 PRIOR_DAYS = 4
 CONFORMAL_FROM = 10
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from scale_sweep.base.alike import alike
 from scale_sweep.base.units import counted, format_rate
-from scale_sweep.capacity import Capacity, Probe, answer_of, excess_of, next_rate, requests_needed
+from scale_sweep.capacity import Capacity, Probe, answer_of, excess_of, held_words, next_rate, requests_needed
 from scale_sweep.experiment.axes import AxisFacts
 from scale_sweep.experiment.work import rate_of
 from scale_sweep.judge.figures.outcome import Outcome, outcome_of_load
@@ -60,16 +60,17 @@ PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "max")
 
 
 def outcome_of_search(axis: AxisFacts, trial: Trial, facts: TrialFacts) -> Outcome:
-    """The measurement with its capacity and steps, and the verdict on the capacity."""
+    """The measurement with its capacity and steps, and the verdict on the capacity. Short steps have no capacity."""
     opening = outcome_of_load(axis, opening_of(trial), replace(facts, summary=facts.of_all_loads))
     judged = [_judged(axis, trial, facts, seen) for seen in facts.steps]
     steps = tuple(step for step, _ in judged)
     answer = answer_of([probe_of(step) for step in steps])
+    known = answer if trial.load.is_long(0.0) else replace(answer, rate=None, low=None, high=None)
     measured = replace(
         opening.measurement,
-        capacity_per_s=answer.rate,
-        capacity_low_per_s=answer.low,
-        capacity_high_per_s=answer.high,
+        capacity_per_s=known.rate,
+        capacity_low_per_s=known.low,
+        capacity_high_per_s=known.high,
         steps=steps,
     )
     return Outcome(measurement=measured, verdict=_verdict(axis, trial, opening.verdict, judged, answer))
@@ -202,7 +203,9 @@ def _verdict(
     left_out = [verdict for step, verdict in judged if not step.usable]
     out = (*_left_out(steps), *_first_again(steps, answer))
     if answer.rate is not None:
-        return Verdict(kind=VerdictKind.VALID, reasons=out, bottleneck=opening.bottleneck)
+        words = held_words(steps, rate_of(trial.work, durable=False).words, trial.load.duration_s or 0.0)
+        held = () if trial.load.is_long(0.0) else (f"no capacity: {words}",)
+        return Verdict(kind=VerdictKind.VALID, reasons=(*held, *out), bottleneck=opening.bottleneck)
     reasons = (_no_answer(trial, steps, answer), *out)
     if left_out and not answer.has_enough:
         return _disturbed(axis, left_out, reasons)
