@@ -67,7 +67,11 @@ def traces(base):
     lines = [*out("losetup", "-n", "-O", "NAME,BACK-FILE").splitlines(), *Path("/proc/mounts").read_text().splitlines()]
     found = [line for line in lines if str(base) in line]
     found += [str(p) for p in Path("/sys/block").glob("md*/md")]
-    return [*found, *map(str, base.glob("scale-disks-*")), *map(str, folder_of("x").parent.glob(f"*{name_of_run(base.name)}*"))]
+    return [
+        *found,
+        *map(str, base.glob("scale-disks-*")),
+        *map(str, folder_of("x").parent.glob(f"*{name_of_run(base.name)}*")),
+    ]
 
 
 @pytest.fixture(scope="module")
