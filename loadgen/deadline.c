@@ -7,9 +7,22 @@
 
 #include "clock.h"
 
+#define NS_PER_MS (1000 * NS_PER_US)
+
 uint64_t deadline_after_s(uint32_t seconds)
 {
     return clock_now_ns() + seconds * NS_PER_SECOND;
+}
+
+uint64_t deadline_after_ms(uint64_t ms)
+{
+    return clock_now_ns() + ms * NS_PER_MS;
+}
+
+uint64_t deadline_left_ms(uint64_t deadline_ns)
+{
+    const uint64_t now = clock_now_ns();
+    return deadline_ns > now ? (deadline_ns - now + NS_PER_MS - 1) / NS_PER_MS : 0;
 }
 
 short deadline_poll(uint64_t deadline_ns, int fd, short events)

@@ -10,6 +10,12 @@
 /* The deadline so many seconds from now. */
 uint64_t deadline_after_s(uint32_t seconds);
 
+/* The deadline so many milliseconds from now. */
+uint64_t deadline_after_ms(uint64_t ms);
+
+/* Milliseconds until a deadline that is not 0, each begun one counted; 0: it has passed. */
+uint64_t deadline_left_ms(uint64_t deadline_ns);
+
 /* Waits for events of poll() on `fd`; returns those that came, also POLLERR and POLLHUP. 0: the
  * deadline has passed, even if something is ready, so that endless data cannot pass it. */
 short deadline_poll(uint64_t deadline_ns, int fd, short events);

@@ -394,8 +394,8 @@ static const struct driver_method methods[] = {
     {NULL, 0, NULL}};
 
 static const char *const options[] = {
-    "client_config",   "table_prefix", "adapter_port", "consumer",    "poll_ms", "expect_rows",
-    "commit_messages", "row_times",    "first_table",  "auto_create", NULL};
+    "client_config", "table_prefix",    "adapter_port", "consumer",    "poll_ms",     "assign_ms",
+    "expect_rows",   "commit_messages", "row_times",    "first_table", "auto_create", NULL};
 
 enum { DEFAULT_PORT = 6030, ADAPTER_ABOVE = 11 };
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../deadline.h"
 #include "../digest.h"
 #include "../marks.h"
 #include "answer_value.h"
@@ -409,7 +410,9 @@ void raw_block_last_time(const void *block, int64_t ns_per_unit, int64_t *ns)
 
 enum { MESSAGE_OF_ROWS = 1, CONF_OK = 0, SETTINGS_BYTES_MAX = 4096 };
 
-enum { DEFAULT_POLL_MS = 10000, POLL_MS_MAX = 86400000, POLL_PART_MS = 500 };
+enum { DEFAULT_POLL_MS = 10000, POLL_MS_MAX = 86400000, POLL_PART_MS = 500, ASSIGN_MS = 60000 };
+
+#define NOT_ASSIGNED ((int32_t)0x80004009) /* the consumer has no vgroup of the topic */
 
 #define POLL_FOREVER UINT64_MAX
 
@@ -428,12 +431,19 @@ struct topics_library {
     int (*kind)(TAOS_RES *message);
     const char *(*words)(int32_t code);
     int (*precision)(TAOS_RES *message);
-    uint64_t poll_ms, expect_rows, commits, row_times;
+    int32_t (*assignment)(void *consumer, const char *topic, void **list, int32_t *count);
+    void (*free_assignment)(void *list);
+    uint64_t poll_ms, assign_ms, expect_rows, commits, row_times;
+    _Atomic bool is_any_assigned; /* a consumer of this process has vgroups */
 };
 
 struct consumer {
     void *handle;
-    uint64_t rows, quiet_ms; /* since the last message */
+    char *topics; /* their names, each with its end; an empty one is the last */
+    uint64_t rows;
+    uint64_t ends_ns; /* when it ends if no message comes; 0: its clock has not started */
+    uint64_t assigned_by_ns; /* the latest time for its group to have vgroups */
+    bool is_assigned;
 };
 
 enum outcome topics_open(struct driver *d, struct fault *fault)
@@ -447,8 +457,10 @@ enum outcome topics_open(struct driver *d, struct fault *fault)
         return fault_no_memory(fault);
     d->topics = t;
     t->poll_ms = waits_on ? POLL_FOREVER : DEFAULT_POLL_MS;
+    t->assign_ms = ASSIGN_MS;
     if ((waits_on ||
          spec_option_whole(spec, "poll_ms", 0, POLL_MS_MAX, &t->poll_ms, why, sizeof why)) &&
+        spec_option_whole(spec, "assign_ms", 1, POLL_MS_MAX, &t->assign_ms, why, sizeof why) &&
         spec_option_whole(spec, "expect_rows", 0, UINT32_MAX, &t->expect_rows, why, sizeof why) &&
         spec_option_whole(spec, "commit_messages", 0, 1, &t->commits, why, sizeof why) &&
         spec_option_whole(spec, "row_times", 0, 1, &t->row_times, why, sizeof why))
@@ -474,6 +486,8 @@ enum outcome topics_load_library(struct driver *d, struct fault *fault)
         {"tmq_get_res_type", &t->kind},
         {"tmq_err2str", &t->words},
         {"taos_result_precision", &t->precision},
+        {"tmq_get_topic_assignment", &t->assignment},
+        {"tmq_free_assignment", &t->free_assignment},
     };
     return library_find(d->taos.handle, symbols, sizeof symbols / sizeof *symbols,
                         ": is it libtaos of TDengine 3?", fault)
@@ -548,23 +562,30 @@ void topics_disconnect(struct connection *c)
 {
     if (c->consumer && c->consumer->handle)
         c->driver->topics->consumer_close(c->consumer->handle);
+    if (c->consumer)
+        free(c->consumer->topics);
     free(c->consumer);
 }
 
 static enum outcome topics_prepare(struct connection *c, const char *text, struct fault *fault)
 {
     const struct topics_library *t = c->driver->topics;
-    char *copy = strdup(text), *rest = copy, *topic;
+    struct consumer *consumer = c->consumer;
+    const size_t length = strlen(text);
     void *list = t->list_new();
     int32_t code = 0;
-    while (copy && list && code == 0 && (topic = strsep(&rest, ",")) != NULL)
+    consumer->topics = calloc(1, length + 2);
+    if (!consumer->topics || !list)
+        code = -1;
+    for (size_t i = 0; code == 0 && i < length; i++)
+        consumer->topics[i] = text[i] == ',' ? '\0' : text[i];
+    for (const char *topic = consumer->topics; code == 0 && *topic; topic += strlen(topic) + 1)
         code = t->list_add(list, topic);
-    if (copy && list && code == 0)
-        code = t->subscribe(c->consumer->handle, list);
+    if (code == 0)
+        code = t->subscribe(consumer->handle, list);
     if (list)
         t->list_free(list);
-    free(copy);
-    if (!copy || !list)
+    if (!consumer->topics || !list)
         return fault_no_memory(fault);
     if (code == 0)
         return OUTCOME_OK;
@@ -597,24 +618,72 @@ static enum outcome read_message(struct connection *c, TAOS_RES *message, struct
     return OUTCOME_ERROR;
 }
 
-/* Waits for the next message; NULL if none came within a part of the time that a consumer waits. */
-static TAOS_RES *poll_part(const struct topics_library *t, struct consumer *consumer)
+/* Whether the consumer has vgroups of one of its topics. In a mode without offsets libtaos refuses
+ * to name those that are there. */
+static bool has_vgroups(const struct topics_library *t, const struct consumer *consumer)
 {
-    const uint64_t left_ms = t->poll_ms - consumer->quiet_ms;
+    for (const char *topic = consumer->topics; *topic; topic += strlen(topic) + 1) {
+        void *list = NULL;
+        int32_t count = 0;
+        const int32_t code = t->assignment(consumer->handle, topic, &list, &count);
+        if (list)
+            t->free_assignment(list);
+        if (code == 0 ? count > 0 : code != NOT_ASSIGNED)
+            return true;
+    }
+    return false;
+}
+
+/* Starts the clock of a consumer when it has vgroups. One that has none, since others of its group
+ * have them all, waits as long from then on. */
+static void start_clock(struct topics_library *t, struct consumer *consumer)
+{
+    if (!consumer->is_assigned && has_vgroups(t, consumer)) {
+        consumer->is_assigned = true;
+        consumer->ends_ns = 0;
+        t->is_any_assigned = true;
+    }
+    if (!consumer->ends_ns && t->is_any_assigned)
+        consumer->ends_ns = deadline_after_ms(t->poll_ms);
+}
+
+/* Waits for the next message; NULL if none came within a part of the time that a consumer waits. */
+static TAOS_RES *poll_part(struct topics_library *t, struct consumer *consumer)
+{
+    const uint64_t left_ms = consumer->ends_ns ? deadline_left_ms(consumer->ends_ns) : t->poll_ms;
     const uint64_t part_ms = left_ms < POLL_PART_MS ? left_ms : POLL_PART_MS;
     TAOS_RES *message = t->poll(consumer->handle, (int64_t)part_ms);
-    consumer->quiet_ms = message ? 0 : consumer->quiet_ms + part_ms;
+    if (message) {
+        consumer->is_assigned = t->is_any_assigned = true;
+        consumer->ends_ns = 0;
+    }
+    if (t->poll_ms != POLL_FOREVER)
+        start_clock(t, consumer);
     return message;
+}
+
+/* Whether neither the consumer nor another of this process got vgroups in time. */
+static bool is_never_assigned(const struct topics_library *t, struct consumer *consumer)
+{
+    if (!consumer->assigned_by_ns)
+        consumer->assigned_by_ns = deadline_after_ms(t->assign_ms);
+    return !consumer->ends_ns && deadline_left_ms(consumer->assigned_by_ns) == 0;
 }
 
 static enum outcome topics_ask(struct connection *c, struct answer *answer, struct fault *fault)
 {
-    const struct topics_library *t = c->driver->topics;
+    struct topics_library *t = c->driver->topics;
     struct consumer *consumer = c->consumer;
     const bool had_all = t->expect_rows && consumer->rows > t->expect_rows;
     TAOS_RES *message = had_all ? NULL : poll_part(t, consumer);
+    if (!message && !had_all && t->poll_ms != POLL_FOREVER && is_never_assigned(t, consumer)) {
+        fault_set(fault, FAULT_SERVER, "ASSIGN",
+                  "the server gave no vgroup to a consumer of the group within %g s",
+                  (double)t->assign_ms / 1e3);
+        return OUTCOME_ERROR;
+    }
     if (!message) {
-        answer->is_end = had_all || consumer->quiet_ms >= t->poll_ms;
+        answer->is_end = had_all || (consumer->ends_ns && deadline_left_ms(consumer->ends_ns) == 0);
         answer->is_quiet = !answer->is_end;
         return OUTCOME_OK;
     }

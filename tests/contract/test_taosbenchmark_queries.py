@@ -265,6 +265,17 @@ def test_independent_consumers_read_all_rows_each(filled, tmp_path):
     assert CONSUMED.findall(said)[-1][1] == "6000"
 
 
+def test_a_group_that_has_read_all_reads_nothing_and_says_so(filled, tmp_path):
+    path = subscribe_file(filled, tmp_path, **{"group.id": "twice", "enable.manual.commit": "true"})
+    code, said = ours(tmp_path / "ours", "-f", str(path))
+    assert code == 0, said
+    assert re.findall(r"has poll total msgs: (\d+)", said)[-1] == CONSUMED.findall(said)[-1][0]
+    code, said = ours(tmp_path / "again", "-f", str(path))
+    assert code == 5, said
+    assert CONSUMED.findall(said)[-1] == ("0", "0")
+    assert "no row came from meters_all, although the server has rows of it, to group twice" in said
+
+
 def test_the_subscribe_file_of_version_2(filled, tmp_path):
     """As published, apart from where the server is and what its tables are called."""
     first = {"sql": "select * from d0 ;", "result": "./subscribe_res0.txt"}

@@ -18,7 +18,7 @@ from scale_sweep.base.interrupts import current
 from scale_sweep.loadgen.binary import loadgen_path
 from scale_sweep.machine.disks import check_stripe, leftover_sets, playbook, remove_sets, restripe, stripe
 from scale_sweep.machine.disks.prepare import prepared
-from scale_sweep.machine.disks.sets import find_set, folder_of, save
+from scale_sweep.machine.disks.sets import find_set, folder_of, name_of_run, save
 from scale_sweep.machine.host import disk_of
 from scale_sweep.measure.executing.execute import Execution, Orders
 from scale_sweep.measure.executing.run_setup import Ceilings
@@ -67,7 +67,11 @@ def traces(base):
     lines = [*out("losetup", "-n", "-O", "NAME,BACK-FILE").splitlines(), *Path("/proc/mounts").read_text().splitlines()]
     found = [line for line in lines if str(base) in line]
     found += [str(p) for p in Path("/sys/block").glob("md*/md")]
-    return [*found, *map(str, base.glob("scale-disks-*")), *map(str, folder_of("x").parent.glob(f"*{base.name}*"))]
+    return [
+        *found,
+        *map(str, base.glob("scale-disks-*")),
+        *map(str, folder_of("x").parent.glob(f"*{name_of_run(base.name)}*")),
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -134,8 +138,8 @@ def test_without_md_it_is_said_by_name_and_all_of_the_set_can_be_removed(base):
         with pytest.raises(ProvisionError, match="no md|mdadm is not installed"):
             restripe(base.name, disks)
         # the register says so before the playbook starts, else whoever cleans up would not look for an array
-        assert find_set(base.name).stripe == 2
-    assert find_set(base.name) is None
+        assert find_set(name_of_run(base.name)).stripe == 2
+    assert find_set(name_of_run(base.name)) is None
 
 
 def test_each_level_has_an_empty_array_of_its_first_disks_and_keeps_it_for_the_next_trial(base, disks):
@@ -151,7 +155,7 @@ def test_each_level_has_an_empty_array_of_its_first_disks_and_keeps_it_for_the_n
         (Path(path) / "rows").write_text("of a trial")
         assert restripe(base.name, disks[:count])[0].path == path
         assert (Path(path) / "rows").exists(), "the same number makes no new array"
-        assert find_set(base.name).stripe == count
+        assert find_set(name_of_run(base.name)).stripe == count
 
 
 def test_an_array_of_other_members_is_not_believed(base, disks):
@@ -203,14 +207,14 @@ def test_the_server_of_a_striped_trial_lies_on_the_array(base, disks):
     assert event.result.measurement.rows_acked == event.result.measurement.rows_counted == 20_000, event.result.verdict
     assert seen == {"d1"}
     assert disk_of(Path(disks[0].path)).device not in {disk.device for disk in disks}
-    assert find_set(base.name).stripe == 2
+    assert find_set(name_of_run(base.name)).stripe == 2
 
 
 def test_what_a_crash_left_striped_is_found_and_removed(base, disks, only_cleaner):
     restripe(base.name, disks)
-    save(replace(find_set(base.name), maker_started=1))
-    (left,) = [found for found in leftover_sets() if found.name == base.name]
+    save(replace(find_set(name_of_run(base.name)), maker_started=1))
+    (left,) = [found for found in leftover_sets() if found.name == name_of_run(base.name)]
     assert left.stripe == 3
     remove_sets([left])
     assert mounted(base) == {}
-    assert [found for found in leftover_sets() if found.name == base.name] == []
+    assert [found for found in leftover_sets() if found.name == name_of_run(base.name)] == []

@@ -210,6 +210,28 @@ def test_the_lines_of_consumers(scale_load, tmp_path):
     assert calls.count("commit") == 8 and calls.count("close") == 1 + 2  # after the statements, and each consumer
 
 
+def test_no_row_of_a_topic_that_has_rows_is_a_warning_and_a_code(scale_load):
+    topics = [{"name": name, "sql": "SELECT * FROM test.meters;"} for name in ("one", "two")]
+    code, out, err = scale_load(document(poll_delay=3, topic_list=topics), STUB_MESSAGES="0")
+    assert code == 5
+    assert TOTAL.findall(out) == [("0", "0")]
+    assert "WARN: no row came from one and two, although the server has rows" in err
+    assert "another group.id" in err
+
+
+def test_a_topic_that_is_not_a_query_is_not_asked_for_its_rows(scale_load, tmp_path):
+    topics = [{"name": "all", "sql": "database test"}]
+    code, _, err = scale_load(document(poll_delay=3, topic_list=topics), STUB_MESSAGES="0")
+    assert (code, "WARN" in err) == (0, False)
+    assert not any("LIMIT" in call for call in (tmp_path / "calls").read_text().splitlines())
+
+
+def test_the_last_line_of_the_progress_has_the_total(scale_load):
+    _, out, _ = scale_load(document(poll_delay=3), STUB_MESSAGES="4")
+    assert re.findall(r"has poll total msgs: (\d+)", out) == ["4"]
+    assert TOTAL.findall(out) == [("4", "4")]
+
+
 def test_rows_go_to_files_and_figures_into_the_document(scale_load, tmp_path):
     code, out, err = scale_load(document(rows_file="./rows", poll_delay=3), "--json", STUB_MESSAGES="3")
     assert code == 0, err

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.base.errors import UsageError
+from scale_sweep.base.errors import ProvisionError, UsageError
 from scale_sweep.base.units import common_multiple
 from scale_sweep.experiment.axes.disks.axis import uneven_parts
 from scale_sweep.experiment.work import logical_bytes
@@ -152,6 +152,17 @@ def test_tiers_are_several_data_dir_lines():
     text = config.taos_cfg(TRIAL, tiers)
     assert "dataDir /a/t 0 1\ndataDir /b/t 0 0\n" in text
     assert placement.links(tiers, 4) == {}
+
+
+@pytest.mark.parametrize(("length", "vgroups"), [(81, 8), (80, 12)])
+def test_a_data_directory_of_which_tdengine_would_die_is_refused(length, vgroups):
+    trial = make_trial(knobs={**TRIAL.knobs, "vgroups": str(vgroups)})
+    disks = tuple(f"/{name}".ljust(length, "x") for name in "ab")
+    config.server_spec(trial, replace(SITE, disks=disks, disk_placement="tiers"), adapter=False)
+    disks = (disks[0], disks[1] + "x")
+    with pytest.raises(ProvisionError, match=f"{length + 1} characters.* more than {length}"):
+        config.server_spec(trial, replace(SITE, disks=disks, disk_placement="tiers"), adapter=False)
+    config.server_spec(trial, replace(SITE, disks=disks, disk_placement="spread"), adapter=False)
 
 
 def test_a_sweep_of_cores_has_neither():

@@ -16,7 +16,16 @@ from scale_sweep.measure.machine_setup import Say
 from scale_sweep.measure.trial.disks import check_placement
 from scale_sweep.measure.trial.order import TrialOrder
 from scale_sweep.measure.trial.provision import provision, reached_by
-from scale_sweep.measure.trial.waiting import ANSWER_S, SCHEMA_S, ask, closed_at_last, last_words, until_ready, wait_for
+from scale_sweep.measure.trial.waiting import (
+    ANSWER_S,
+    SCHEMA_S,
+    ask,
+    closed_at_last,
+    last_words,
+    until_ready,
+    wait_for,
+    with_cause,
+)
 from scale_sweep.model import Plan, Trial
 from scale_sweep.server.runtimes import load_runtime
 from scale_sweep.server.targets import load_facts, load_target
@@ -80,5 +89,8 @@ def _try(order: TrialOrder, stop: Stop, cleanup: ExitStack) -> list[int]:
             wait_for(server, until_ready(reached, session.schema_pending), "the schema was not ready", stop)
             placed = check_placement(ask(reached, session.parts, ANSWER_S), order.disks, address.disks)
         except TargetError as error:
-            raise TargetError(f"{error.message}; the end of its log: {last_words(server)}") from error
+            cause = with_cause(error, server, order)
+            if cause is error:
+                raise TargetError(f"{error.message}; the end of its log: {last_words(server)}") from error
+            raise cause from error
     return [int(n) for n in placed.get("parts_per_disk", "").split(",") if n]

@@ -42,7 +42,7 @@ class Stub:
 
     def __call__(self, verb: str = "load", without: str = "", **settings: object) -> Outcome:
         environment = {"STUB_LOG": str(self.log)}
-        for name in ("fail", "vgroups", "shift", "begin", "prefix", "short", "messages", "age"):
+        for name in ("fail", "vgroups", "shift", "begin", "prefix", "short", "messages", "age", "assigned"):
             if name in settings:
                 environment[f"STUB_{name.upper()}"] = str(settings.pop(name))
         spec = {"driver": "tdengine", "library": library(without), "database": "test", "partitions": 4}

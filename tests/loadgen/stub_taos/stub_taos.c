@@ -6,6 +6,7 @@
  *   STUB_VGROUPS=N       of the database (4); STUB_SHIFT=N vgroup numbers of tables are off by N,
  *   STUB_BEGIN=N         ranges begin so much later; STUB_PREFIX=N TABLE_PREFIX of the database
  *   STUB_SHORT=N         so many rows fewer are acknowledged
+ *   STUB_ASSIGNED=N      a consumer has vgroups after so many polls, and messages after that (0)
  *   STUB_MESSAGES=N      for each consumer; STUB_AGE=N their row was written so many ms ago
  * Compiled with -DWITHOUT_<function>, it lacks that function. */
 #include <pthread.h>
@@ -545,7 +546,9 @@ void *tmq_consumer_poll(void *consumer, int64_t ms)
 {
     struct consumer *c = consumer;
     told("poll %lld\n", (long long)ms);
-    if (c->polls++ >= setting("STUB_MESSAGES", 0)) {
+    const long without = setting("STUB_ASSIGNED", 0);
+    const int polls = c->polls++;
+    if (polls < without || polls >= without + setting("STUB_MESSAGES", 0)) {
         usleep((useconds_t)ms * 1000);
         return NULL;
     }
@@ -554,6 +557,20 @@ void *tmq_consumer_poll(void *consumer, int64_t ms)
     result->is_message = 1; /* and has its column with the first row */
     result->values[0] = &whole;
     return result;
+}
+
+int32_t tmq_get_topic_assignment(void *consumer, const char *topic, void **list, int32_t *count)
+{
+    const struct consumer *c = consumer;
+    (void)topic;
+    *count = c->polls > setting("STUB_ASSIGNED", 0);
+    *list = *count ? malloc(32) : NULL;
+    return *count ? 0 : (int32_t)0x80004009;
+}
+
+void tmq_free_assignment(void *list)
+{
+    free(list);
 }
 
 int32_t tmq_commit_sync(void *consumer, const void *message)

@@ -14,7 +14,7 @@ from pathlib import Path
 from scale_sweep.base.errors import PreflightError, ProvisionError, ScaleError, UsageError
 from scale_sweep.machine.disks.playbook import run_playbook
 from scale_sweep.machine.disks.removal import undo
-from scale_sweep.machine.disks.sets import DiskSet, claim_folder, find_set, new_set, save
+from scale_sweep.machine.disks.sets import DiskSet, claim_folder, find_set, name_of_run, new_set, save
 from scale_sweep.machine.disks.source import check_source
 from scale_sweep.machine.disks.verify import verify_caps
 from scale_sweep.machine.host import disk_of
@@ -31,10 +31,11 @@ def prepared(source: DiskSource, count: int, run_id: str, base: Path) -> Iterato
     if source.kind == "dir":
         yield tuple(_disk(f"d{i + 1}", path, source) for i, path in enumerate(source.dirs[:count]))
         return
-    there = find_set(run_id)
+    name = name_of_run(run_id)
+    there = find_set(name)
     if there is not None and there.in_use:  # an agent that lost its controller, and still removes them
-        raise ProvisionError(f"the disks {run_id} are another process's now", remedy="wait until it has removed them")
-    disk_set = new_set(run_id, source, count, base, owner="root", kept=False)
+        raise ProvisionError(f"the disks {name} are another process's now", remedy="wait until it has removed them")
+    disk_set = new_set(name, source, count, base, owner="root", kept=False)
     with _undone_on_error(disk_set):
         yield _make(disk_set)
     undo(disk_set)

@@ -87,6 +87,11 @@ def new_set(name: str, source: DiskSource, count: int, base: Path, *, owner: str
     )
 
 
+def name_of_run(run_id: str) -> str:
+    """The name of a run's set: the run's last part, since servers put up with a limited length of paths."""
+    return run_id.rpartition("-")[2]
+
+
 def folder_of(name: str) -> Path:
     """A set's own folder in the register: its record, and files that Ansible writes."""
     return REGISTER / name

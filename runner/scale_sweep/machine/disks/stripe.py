@@ -15,7 +15,7 @@ from pathlib import Path
 from scale_sweep.base.errors import ProvisionError
 from scale_sweep.base.spawning import run_within
 from scale_sweep.machine.disks.playbook import run_playbook, search_path
-from scale_sweep.machine.disks.sets import DiskSet, find_set, save
+from scale_sweep.machine.disks.sets import DiskSet, find_set, name_of_run, save
 from scale_sweep.machine.host import disk_of
 from scale_sweep.model import DataDisk, DiskSource, Finding
 
@@ -63,12 +63,13 @@ def _has_md() -> bool:
     return probe.returncode == 0
 
 
-def restripe(name: str, members: Sequence[DataDisk]) -> tuple[DataDisk, ...]:
-    """The set's first disks as one array: each with its own device, all with the array's path and file system.
+def restripe(run_id: str, members: Sequence[DataDisk]) -> tuple[DataDisk, ...]:
+    """The first disks of a run's set as one array: each with its own device, all with the array's path and file system.
 
     The disks' contents are lost, unless they form that array already. Raises ProvisionError if the array cannot be
     made, or does not consist of these members afterwards.
     """
+    name = name_of_run(run_id)
     disk_set = find_set(name)
     if disk_set is None:
         raise ProvisionError(f"the set of disks {name} is gone", remedy="start again")

@@ -6,10 +6,11 @@ Refuses to print: lines go to `say` and into the result file. Ctrl-C stops the c
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import time
 from pathlib import Path
 
 from scale_sweep.base.errors import LoadError, TargetError
+from scale_sweep.base.units import counted
 from scale_sweep.loadgen.protocol import answers_of_workers
 from scale_sweep.loadgen.verbs import run_statements
 from scale_sweep.loadgen.watched import Every
@@ -19,9 +20,17 @@ from scale_sweep.taosbenchmark.loading import RESULT, LoadsDone, Say, need_libra
 from scale_sweep.taosbenchmark.subscriptions import output
 from scale_sweep.taosbenchmark.subscriptions.delay import measured_delay
 from scale_sweep.taosbenchmark.subscriptions.job import Following, SubscribeJob
-from scale_sweep.taosbenchmark.subscriptions.spec import create_statements, follow_spec, statements_spec
+from scale_sweep.taosbenchmark.subscriptions.spec import (
+    OPERATION,
+    create_statements,
+    follow_spec,
+    members_statement,
+    row_statements,
+    statements_spec,
+)
 
 REPORT_EVERY_S = 10.0
+ROW_S = 20.0
 
 
 SubscribeResult = LoadsDone[output.Followed]
@@ -55,18 +64,24 @@ def run_subscriptions(job: SubscribeJob, own: ScaleOptions, program: str, say: S
 
 
 def _make_topics(job: SubscribeJob, own: ScaleOptions, program: str, following: Following, say: Say) -> None:
+    """Warns of other consumers of the group: rows go to all, and for some seconds also to those that died."""
     statements = create_statements(following)
-    answers = run_statements(program, statements_spec(job, own), statements, job.password)
+    texts = [*statements, members_statement(following)]
+    *answers, members = run_statements(program, statements_spec(job, own), texts, job.password)
     for statement, answer, topic in zip(statements, answers, following.topics, strict=True):
         if not answer.ok:
             raise TargetError(f"TDengine refused {statement[:200]!r}: {answer.code} {answer.message}")
         say("INFO", f"successfully create topic: {topic.name}")
+    if members.ok and (others := int(members.rows[0][0])) > 0:
+        who = counted(others, "consumer")
+        say("WARN", f"the group of {following.key} has {who} already: they get a part of the rows, for 12 s even dead")
 
 
 def _follow(
     job: SubscribeJob, own: ScaleOptions, program: str, following: Following, result: SubscribeResult, say: Say
 ) -> None:
-    done = run_load(program, follow_spec(job, own, following), job.password, _reports(say))
+    progress = _Progress(say)
+    done = run_load(program, follow_spec(job, own, following), job.password, progress.take)
     result.failure, result.interrupted = done.failure, done.interrupted
     if done.summary is None:
         return
@@ -78,21 +93,57 @@ def _follow(
         troubles=done.troubles,
     )
     result.done.append(followed)
+    progress.end(followed.messages)
     for line in output.lines(followed):
         say(RESULT, line)
     if done.summary.outcome == "errors" and result.failure is None:
         result.failure = LoadError(f"a consumer failed: {'; '.join(done.troubles[:3])}", remedy="see the server's log")
+    elif not (followed.rows or result.is_over):
+        result.failure = _nothing_read(job, own, program, following, say)
 
 
-def _reports(say: Say) -> Callable[[Interval], None]:
-    due, messages, before = Every(REPORT_EVERY_S), 0, 0
+def _nothing_read(
+    job: SubscribeJob, own: ScaleOptions, program: str, following: Following, say: Say
+) -> LoadError | None:
+    """The error of a following that read no row although its topics have some; None if they have none, or if the
+    server does not say it."""
+    statements = row_statements(following)
+    try:
+        answers = run_statements(program, statements_spec(job, own), list(statements.values()), job.password, ROW_S)
+    except TargetError:
+        return None
+    filled = [name for name, answer in zip(statements, answers, strict=True) if answer.rows]
+    if not filled:
+        return None
+    group = dict(following.settings)["group.id"].replace("{worker}", "0")
+    sentence = f"no row came from {' and '.join(filled)}, although the server has rows of it, to group {group}"
+    say("WARN", sentence)
+    return LoadError(
+        sentence,
+        remedy="another group.id if it read them before; auto.offset.reset earliest; experimental.snapshot.enable true "
+        "if the database keeps no log of them (wal_retention_period 0)",
+    )
 
-    def report(second: Interval) -> None:
-        nonlocal messages, before
-        messages += second.requests
-        if (elapsed_s := due.elapsed_s()) is not None:
-            rate = (messages - before) / elapsed_s
-            say(RESULT, f"has poll total msgs: {messages}, period rate: {rate:.3f} msgs/s")
-            before = messages
 
-    return report
+class _Progress:
+    """Tells how many messages came, every ten seconds and at the end."""
+
+    def __init__(self, say: Say) -> None:
+        self._say, self._due, self._messages, self._last_said = say, Every(REPORT_EVERY_S), 0, 0
+        self._begun = time.monotonic()
+
+    def take(self, second: Interval) -> None:
+        """Counts the messages of an interval."""
+        self._messages += second.operations.get(OPERATION, 0)
+        if (elapsed_s := self._due.elapsed_s()) is not None:
+            self._tell(self._messages, elapsed_s)
+
+    def end(self, messages: int) -> None:
+        """Tells of the messages after the last line."""
+        if messages != self._last_said:
+            self._tell(messages, time.monotonic() - self._begun)
+
+    def _tell(self, messages: int, elapsed_s: float) -> None:
+        rate = (messages - self._last_said) / elapsed_s
+        self._say(RESULT, f"has poll total msgs: {messages}, period rate: {rate:.3f} msgs/s")
+        self._last_said, self._begun = messages, time.monotonic()

@@ -21,6 +21,20 @@ def create_statements(following: Following) -> list[str]:
     return [f"CREATE TOPIC IF NOT EXISTS `{topic.name}` AS {topic.statement}" for topic in following.topics]
 
 
+def row_statements(following: Following) -> dict[str, str]:
+    """Topic → SQL for one row of those that it delivers. Topics of a whole database or supertable are not asked for."""
+    selects = {topic.name: topic.statement for topic in following.topics if topic.statement[:7].lower() == "select "}
+    return {name: f"{statement.rstrip('; ')} LIMIT 1" for name, statement in selects.items()}
+
+
+def members_statement(following: Following) -> str:
+    """SQL for the number of consumers that the groups have."""
+    group = dict(following.settings)["group.id"]
+    groups = sorted({group.replace("{worker}", str(worker)) for worker in range(following.consumers)})
+    names = ", ".join(f"'{name}'" for name in groups)
+    return f"SELECT COUNT(*) FROM information_schema.ins_consumers WHERE consumer_group IN ({names})"
+
+
 def follow_spec(job: SubscribeJob, own: ScaleOptions, following: Following) -> dict[str, str]:
     """For the verb `load`: each worker is a consumer and polls until no message comes."""
     consumers = str(following.consumers)

@@ -122,11 +122,12 @@ def _adapter_toml(site: Site) -> str:
 
 
 def server_spec(trial: Trial, site: Site, *, adapter: bool) -> ServerSpec:
-    """taosd in the foreground. A shell starts the adapter beside it if a method needs it."""
+    """taosd in the foreground. A shell starts the adapter beside it if a method needs it. Raises ProvisionError."""
     folder = f"{site.data_dir}/cfg"
     taosd = (f"{site.home}/bin/taosd", "-c", folder)
     script = f'"$0" -c {folder}/taosadapter.toml & exec "$@"'
     with_adapter = ("/bin/sh", "-c", script, f"{site.home}/bin/taosadapter", *taosd)
+    placement.refuse_long(site, int(trial.knobs["vgroups"]))
     links = placement.links(site, int(trial.knobs["vgroups"]))
     ports = (site.port, adapter_port(site.port)) if adapter else (site.port,)
     return ServerSpec(

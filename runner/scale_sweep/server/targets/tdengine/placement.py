@@ -11,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from scale_sweep.base.errors import ProvisionError
 from scale_sweep.model import Site
 from scale_sweep.server.targets import Part
 
 FIRST_VNODE = 2
+_PATH_MAX = 127
+_LONGEST_FILES = ("tq/subscribe/main.tdb-journal.99", "meta/main.tdb-journal.999999999")  # numbers of transactions
 
 
 def disk_index(vnode: int, disks: int) -> int:
@@ -29,6 +32,20 @@ def data_dirs(site: Site) -> tuple[str, ...]:
     if site.disks and site.disk_placement == "stripe":
         return site.disks[:1]
     return (f"{site.data_dir}/data",)
+
+
+def refuse_long(site: Site, vgroups: int) -> None:
+    """taosd 3.3.0.0 writes names of files into 128 bytes without a look at their length, resolves links before, and
+    dies of a longer one in CREATE DATABASE. Raises ProvisionError."""
+    last = FIRST_VNODE + vgroups - 1
+    room = _PATH_MAX - max(len(f"/vnode/vnode{last}/{name}") for name in _LONGEST_FILES)
+    for line in data_dirs(site):
+        path = line.split()[0]
+        if len(path) > room:
+            raise ProvisionError(
+                f"{path} has {len(path)} characters, and TDengine dies of data directories with more than {room}",
+                remedy="--data-dir or --dir with a shorter path",
+            )
 
 
 def links(site: Site, vgroups: int) -> dict[str, str]:
