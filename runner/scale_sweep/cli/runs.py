@@ -159,6 +159,7 @@ def watch(run: RUN, results: RESULTS = Path("results")) -> None:
     output.need_messages()
     folder = find_run(results, run)
     follower = Follower(folder)
+    console.say(f"watching {folder.path.name}; Ctrl-C ends the watching, not the sweep")
     try:
         with LiveView(LiveState(run=folder.path.resolve().name, plan=follower.plan)) as view:
             goes_on = True
