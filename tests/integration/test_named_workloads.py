@@ -20,7 +20,12 @@ from tests.integration.real_server import required
 
 QUICK = ("postgres", "influxdb", "victoriametrics", "questdb", "mariadb", "prometheus", "clickhouse")
 SLOW = ("iotdb", "cassandra", "kairosdb", "opentsdb")
-FEW = {"cassandra-reads": ("postgres", "influxdb")}  # 81 operations; test_functions_on_databases.py has their kinds
+# All are asked iot-queries; test_functions_on_databases.py has the kinds of the others' operations.
+FEW = {
+    "cassandra-reads": ("postgres", "influxdb"),
+    "tsbs-devops": ("postgres", "victoriametrics"),
+    "iot-mixed": ("mariadb", "influxdb"),
+}
 ELSEWHERE = ("tdengine", "timescaledb", "influxdb2", "cratedb")  # where a server is there
 READING = tuple(name for name, texts in NAMED.items() if "mix" in texts)
 SMALL = ("--tables", "8", "--preload", "36k", "--warmup", "0s", "--replicates", "1")

@@ -1,4 +1,4 @@
-"""Odd input and kills at random moments (tools/provoke.py), as continuous integration tries them: the stored corpus, 100
+"""Odd input and kills at random moments (tools/provoke.py), as continuous integration tries them: the stored corpus, 50
 random cases, and six kills of two targets."""
 
 import subprocess
@@ -23,8 +23,8 @@ def provoke(*words: str, timeout_s: float) -> None:
 
 @NEEDS_ROOT
 @pytest.mark.timeout(600)  # 30 s on a quiet machine; the others' load may be ten times as much
-def test_the_corpus_and_100_random_cases_end_as_they_have_to():
-    provoke("--count", "100", "--seed", "1", timeout_s=580)
+def test_the_corpus_and_random_cases_end_as_they_have_to():
+    provoke("--count", "50", "--seed", "1", timeout_s=580)
 
 
 @NEEDS_ROOT
