@@ -5,11 +5,9 @@
     python tools/examples.py reads RUN              docs/images/reads.svg, the response times of each operation
     python tools/examples.py search RUN TRIAL       docs/images/search.svg, the search of one trial
     python tools/examples.py report RUN NAME        docs/examples/NAME.html, at most 650 kB
-    python tools/examples.py recording LOG          docs/images/sweep.svg, a terminal that shows the output of a sweep
 
-RUN is the directory of a run; its pictures and its report are made again by this version of the code. LOG is a file
-with the output of `scale sweep`. The recording shows each line after a part of its time, so that the whole takes 16 s,
-and then begins again. Changes no run. Refuses a report that is larger.
+RUN is the directory of a run; its pictures and its report are made again by this version of the code. Changes no run.
+Refuses a report that is larger.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,11 +31,6 @@ IMAGES = ROOT / "docs" / "images"
 EXAMPLES = ROOT / "docs" / "examples"
 MOST_BYTES = 650_000
 WIDTH_OF_SEARCH, HEIGHT_OF_SEARCH = 720, 360
-ROWS, COLUMNS = 26, 160
-LINE, WIDTH, LEFT, TOP = 18.0, 7.6, 14.0, 44.0  # of the terminal, in pixels; WIDTH of a character of 12.6 px
-LASTS_S, RESULT_S = 16.0, 6.0  # the recording; of these the result stands still
-NO_BREAK = "\u00a0"  # SVG draws several spaces as one
-GREEN, WHITE = "#7ee787", "#e6edf3"
 
 
 def curve(run: Path) -> Path:
@@ -94,52 +86,6 @@ def report(run: Path, name: str) -> Path:
     return path
 
 
-def recording(log: Path) -> Path:
-    """The path of the picture."""
-    written = [line.rstrip() for line in log.read_text(encoding="utf-8").splitlines()]
-    lines = [line[at : at + COLUMNS] for line in written for at in range(0, max(len(line), 1), COLUMNS)]
-    path = IMAGES / "sweep.svg"
-    path.write_text(terminal(lines), encoding="utf-8")
-    return path
-
-
-def terminal(lines: list[str]) -> str:
-    """An SVG that prints the lines one after the other and scrolls as a terminal does."""
-    step = (LASTS_S - RESULT_S) / max(len(lines), 1)
-    scrolled = max(len(lines) - ROWS, 0)
-    width, height = COLUMNS * WIDTH + 2 * LEFT, ROWS * LINE + TOP + LEFT
-    texts = "".join(_line(number, line, (number + 1) * step) for number, line in enumerate(lines))
-    times = [0.0, *((ROWS + number + 1) * step for number in range(scrolled)), LASTS_S]
-    moves = ";".join(f"0 {-LINE * min(number, scrolled):g}" for number in range(len(times)))
-    keys = ";".join(f"{time / LASTS_S:.4f}" for time in times)
-    scroll = (
-        f'<animateTransform attributeName="transform" type="translate" calcMode="discrete" dur="{LASTS_S:g}s" '
-        f'repeatCount="indefinite" values="{moves}" keyTimes="{keys}"/>'
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" '
-        f'aria-label="A terminal in which scale sweeps one and two cores of PostgreSQL">'
-        f'<rect width="100%" height="100%" rx="8" fill="#0d1117"/>'
-        + "".join(f'<circle cx="{x}" cy="18" r="6" fill="#30363d"/>' for x in (20, 40, 60))
-        + f'<clipPath id="screen"><rect y="{TOP - LINE:g}" width="{width:g}" height="{ROWS * LINE + 6:g}"/></clipPath>'
-        f'<g clip-path="url(#screen)" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" '
-        f'font-size="12.6"><g transform="translate(0 {-LINE * scrolled:g})">{scroll}{texts}</g></g></svg>\n'
-    )
-
-
-def _line(number: int, line: str, appears_s: float) -> str:
-    """One line, which appears after a time and stays until the recording begins again."""
-    colour = GREEN if line.startswith("$") or " VALID" in line else WHITE
-    at = min(appears_s / LASTS_S, 0.99)
-    shows = (
-        f'<animate attributeName="visibility" calcMode="discrete" dur="{LASTS_S:g}s" repeatCount="indefinite" '
-        f'values="hidden;visible" keyTimes="0;{at:.4f}"/>'
-    )
-    y, text = TOP + number * LINE, escape(line).replace(" ", NO_BREAK)
-    width = f' textLength="{len(line) * WIDTH:.1f}" lengthAdjust="spacingAndGlyphs"' if line else ""
-    return f'<text x="{LEFT:g}" y="{y:g}" fill="{colour}"{width}>{text}{shows}</text>'
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
@@ -151,9 +97,8 @@ def main() -> None:
     searched = commands.add_parser("search")
     searched.add_argument("run", type=Path)
     searched.add_argument("trial")
-    commands.add_parser("recording").add_argument("log", type=Path)
     words = vars(parser.parse_args())
-    makers = (curve, databases, reads, search, report, recording)
+    makers = (curve, databases, reads, search, report)
     print({maker.__name__: maker for maker in makers}[words.pop("command")](**words))
 
 

@@ -207,7 +207,7 @@ def test_the_name_that_was_meant_is_named(tmp_path, words, near):
         (["--slo", "scan.p99 < 20ms"], ["--slo", "scan", "write"]),
         (
             ["--slo", "p99 < 20ms", "--rate", "10k", "--duration", "5s", "--until-ci", "3%"],
-            ["--slo and --rate", "--slo and --until-ci"],
+            ["--slo finds the rate itself", "--slo and --until-ci"],
         ),
         (["--slo", "p99 < 20ms", "--rows", "1M"], ["--slo", "--rows"]),
         (["--slo", "p99 < 20ms", *MIXED, "--operation", "write.rate=1k"], ["--slo", "NAME.rate"]),

@@ -168,7 +168,7 @@ def run_and_show(
     from scale_sweep.cli import views
 
     stored = run_watched(prepared, writer, begin, metrics_port, execute)
-    views.show(writer.run, stored, as_json=as_json, is_titled=False)
+    views.show(writer.run, stored, as_json=as_json)
     say_if_lost(stored)
     end_if_failed(stored)
 

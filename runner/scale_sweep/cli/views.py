@@ -39,14 +39,12 @@ _MINOR = 0.25  # of the trials: fewer that are UNSTEADY are no reason for the fi
 Rows = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
-def show(
-    run: Folder, stored: StoredRun, *, as_json: bool = False, is_whole: bool = False, is_titled: bool = True
-) -> None:
+def show(run: Folder, stored: StoredRun, *, as_json: bool = False, is_whole: bool = False) -> None:
     """Shows a run, for scripts or for people."""
     if as_json:
         console.show_json(run_document(run, stored))
     else:
-        show_run(run, stored, is_whole=is_whole, is_titled=is_titled)
+        show_run(run, stored, is_whole=is_whole)
 
 
 def run_document(run: Folder, stored: StoredRun) -> dict[str, Any]:
@@ -65,7 +63,7 @@ def run_document(run: Folder, stored: StoredRun) -> dict[str, Any]:
     }
 
 
-def show_run(run: Folder, stored: StoredRun, *, is_whole: bool = False, is_titled: bool = True) -> None:
+def show_run(run: Folder, stored: StoredRun, *, is_whole: bool = False) -> None:
     """Shows the table, the answer, the first warnings and the report; for `scale ab` the comparison. is_whole: and all
     else that is known. A run without a finished trial gets one sentence, an interrupted one the command that continues
     it."""
@@ -77,7 +75,7 @@ def show_run(run: Folder, stored: StoredRun, *, is_whole: bool = False, is_title
         if is_whole:
             _show_table("", comparison_table(stored), is_whole=True)
     else:
-        hidden = _show_results(stored, is_whole=is_whole, is_titled=is_titled)
+        hidden = _show_results(stored, is_whole=is_whole)
     if is_whole and stored.results:
         _show_rest(stored)
     if status_of(run, stored.manifest) == "interrupted":
@@ -127,7 +125,7 @@ def _in_units(number: re.Match[str]) -> str:
     return format_rate(float(number[0].replace(",", "")))
 
 
-def _show_results(stored: StoredRun, *, is_whole: bool, is_titled: bool) -> int:
+def _show_results(stored: StoredRun, *, is_whole: bool) -> int:
     """Shows the table, the answer and the warnings; returns how many warnings are left out."""
     is_single = len(labels_of(stored)) < 2
     fitted = with_fit(stored)
@@ -137,7 +135,7 @@ def _show_results(stored: StoredRun, *, is_whole: bool, is_titled: bool) -> int:
     else:
         table = console_table(fitted)
         title = table.title
-    _show_table(title if is_titled else "", table, is_whole=is_whole)
+    _show_table(title, table, is_whole=is_whole)
     headline = headline_of(fitted) if is_single else headline_of_variants(stored, _fits(stored))
     console.show_line(headline.answer[0] if is_single else headline.title, "bold")
     out = [r for r in stored.on_curve if not r.verdict.kind.is_fitted]
