@@ -30,6 +30,8 @@ VARIES = (
     (r" \(# a CPU-second\)|, replicates disagree", ""),
     (r", about DURATION left|; more trials if the time allows", ""),
     (r"\(# % noise[^()]*\)", "(noise)"),
+    (r" \+ # longer\b", ""),  # sentinels, if the rows of a trial are not fixed
+    (r"^# more warnings?: .*; report: ", "report: "),
     (r"\s+", " "),
     (
         r"a line through the origin gives # rows/s per core|linear scaling, a speedup of # is outside the interval",
