@@ -40,9 +40,10 @@ def profiled(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 def sentinels_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     """A trial of the lowest level and one of the highest in a window of SENTINEL_S; none for one level, for a fixed
-    number of rows, and where windows are as long."""
+    number of rows, for offered rates, and where windows are as long."""
     load = trials[0].load
-    if load.duration_s is None or load.duration_s >= SENTINEL_S or len({t.level for t in trials}) < 2:
+    is_offered = load.objective is not None or load.rate > 0
+    if is_offered or load.duration_s is None or load.duration_s >= SENTINEL_S or len({t.level for t in trials}) < 2:
         return ()
     long = replace(load, duration_s=SENTINEL_S, window_max_s=None)
     return tuple(
