@@ -81,7 +81,8 @@ def test_the_ends_run_again_in_longer_windows_whatever_the_number_of_blocks():
     last = run(planned(**flags), 9.0)[-2:]
     assert [(r.trial.trial_id, r.trial.level) for r in last] == [("cores-1-sentinel", 1), ("cores-2-sentinel", 2)]
     assert [(r.trial.load.duration_s, r.trial.load.window_max_s) for r in last] == [(20.0, None)] * 2
-    assert not any(t.role == "sentinel" for t in planned(**{**flags, "cores": "1"}).trials)
+    for without in ({"cores": "1"}, {"load__rate": "10k"}, {"load__slo": "p99 < 20ms"}, {"vary": ("connections=1,2",)}):
+        assert not any(t.role == "sentinel" for t in planned(**{**flags, **without}).trials), without
 
 
 @pytest.mark.parametrize(

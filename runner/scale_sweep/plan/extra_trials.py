@@ -39,9 +39,11 @@ def profiled(trials: Sequence[Trial]) -> tuple[Trial, ...]:
 
 
 def sentinels_of(trials: Sequence[Trial]) -> tuple[Trial, ...]:
-    """A trial of the lowest level and one of the highest in a window of SENTINEL_S; none for one level, for a fixed
-    number of rows, for offered rates, and where windows are as long."""
-    load = trials[0].load
+    """A trial of the lowest level and one of the highest in a window of SENTINEL_S; none for one level, for several
+    variants, for a fixed number of rows, for offered rates, and where windows are as long."""
+    load, points = trials[0].load, [t for t in trials if t.role == "point"]
+    if len({t.point_id for t in points}) > len({t.level for t in points}):
+        return ()
     is_offered = load.objective is not None or load.rate > 0
     if is_offered or load.duration_s is None or load.duration_s >= SENTINEL_S or len({t.level for t in trials}) < 2:
         return ()

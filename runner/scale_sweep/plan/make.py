@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.base.units import format_number
-from scale_sweep.experiment.axes import all_axes
+from scale_sweep.experiment.axes import all_axes, load_axis
 from scale_sweep.experiment.setting.readers import rule_value
 from scale_sweep.experiment.work import offered_per_s
 from scale_sweep.machine.host import Host
@@ -178,7 +178,7 @@ def _trials(
             block += _ablations(sweep, block, arms, knobs, declared)
         chance.shuffle(block)
         trials += [replace(trial, order=len(trials) + i) for i, trial in enumerate(block)]
-    trials += sentinels_of(trials) if sweep.sentinel else ()
+    trials += sentinels_of(trials) if sweep.sentinel and not load_axis(sweep.axis).is_durable else ()
     trials += profiled(trials) if sweep.profile else ()
     return [*trials, *(drift_check_of(trials) if sweep.drift_check else ())]
 
