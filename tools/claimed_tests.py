@@ -51,7 +51,7 @@ SEVERAL_DATABASES = (  # in one file
     "test_named_workloads",
 )
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
-HOSTS = ("test_hosts", "test_fleet", "test_fleet_cluster")  # of tools/hosts, which the machine has once
+HOSTS = ("test_hosts", "test_fleet_cluster")  # of tools/hosts, which the machine has once
 DOCKER = ("test_images", "test_runtimes", "test_packages", "test_data_sets_on_postgres")
 DASHBOARDS = ("test_dashboard_room", "test_dashboards_docker")
 TOGETHER = (SLOW_DATABASES, (*QUICK_DATABASES, *SEVERAL_DATABASES), DISKS, HOSTS, (*DOCKER, *DASHBOARDS))

@@ -1,7 +1,7 @@
 """Tests of a real server that take so long that they run by hand only: SCALE_SLOW_TESTS=1.
 
-A mark on a test that several databases share would hold for all of them, so this is a fixture of the database's module.
-"""
+A mark on a test that several databases share would hold for all of them, so a module says it (`skipped`), and
+conftest.py asks before it starts what the test stands on."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from collections.abc import Callable, Collection
 import pytest
 
 
-def by_hand(reason: str, *, only: Collection[str] = (), but: Collection[str] = ()) -> Callable[..., None]:
-    """The fixture for a module, which skips these tests, or all but those; reason: what they take."""
+def by_hand(reason: str, *, only: Collection[str] = (), but: Collection[str] = ()) -> Callable[[str], None]:
+    """Skips a test of these names, or of all but those; reason: what they take."""
 
-    @pytest.fixture(autouse=True)
-    def skipped(request: pytest.FixtureRequest) -> None:
-        name = request.function.__name__
-        is_slow = name in only if only else name not in but
-        if is_slow and not os.environ.get("SCALE_SLOW_TESTS"):
+    def skipped(name: str) -> None:
+        if (name in only if only else name not in but) and not os.environ.get("SCALE_SLOW_TESTS"):
             pytest.skip(f"{reason}: SCALE_SLOW_TESTS=1")
 
     return skipped

@@ -20,6 +20,12 @@ pytest.register_assert_rewrite(
 )  # say their values
 
 
+@pytest.hookimpl(tryfirst=True)  # before fixtures, which start servers
+def pytest_runtest_setup(item):
+    if skipped := getattr(item.module, "skipped", None):
+        skipped(item.originalname)
+
+
 @pytest.fixture(scope="session")
 def data_dir():
     """On a disk, and open to the user that the server runs as, which pytest's own directories are not."""

@@ -30,30 +30,8 @@ from tests.needs import need
 
 # Open loop, so that there is an offered rate, and small requests, so that there are enough for percentiles.
 WORDS = (
-    "sweep",
-    "cpu",
-    "--target",
-    "postgres",
-    "--runtime",
-    "process",
-    "--cores",
-    "0.3,0.4,0.5",
-    "--duration",
-    "4s",
-    "--warmup",
-    "1s",
-    "--replicates",
-    "1",
-    "--drift-check",
-    "off",
-    "--rate",
-    "15000",
-    "--rows-per-request",
-    "10",
-    "--tables",
-    "20",
-    "--results",
-    "r",
+    *"sweep cpu --target postgres --runtime process --cores 0.3,0.4,0.5 --duration 4s --warmup 1s --window-max 0".split(),
+    *"--replicates 1 --drift-check off --rate 15000 --rows-per-request 10 --tables 20 --results r".split(),
 )
 MEASURED = re.compile(rb'scale_trial_phase\{[^}]*phase="measure"[^}]*\} 1')
 

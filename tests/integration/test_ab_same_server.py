@@ -6,7 +6,20 @@ from tests.integration.cli import run
 from tests.integration.leftovers import assert_nothing_left
 from tests.integration.real_server import required
 
-FLAGS = ("--cores", "1", "--runtime", "process", "--duration", "1s", "--warmup", "0s", "--rows-per-request", "500")
+FLAGS = (
+    "--cores",
+    "1",
+    "--runtime",
+    "process",
+    "--duration",
+    "1s",
+    "--warmup",
+    "0s",
+    "--window-max",
+    "0",
+    "--rows-per-request",
+    "500",
+)
 VARIANTS = ("--a", "--knob wal_buffers=-1", "--b", "--knob wal_buffers=4MB", "--blocks", "1")
 
 

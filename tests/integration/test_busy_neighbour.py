@@ -11,7 +11,7 @@ from tests.integration.cli import run
 
 pytestmark = pytest.mark.alone
 OFFERED = ("--target", "postgres", "--runtime", "process", "--cores", "1", "--rate", "20k", "--rows-per-request", "100")
-SHORT = ("--replicates", "1", "--duration", "8s", "--warmup", "1s", "--json")
+SHORT = ("--replicates", "1", "--duration", "6s", "--warmup", "1s", "--window-max", "0", "--json")
 
 
 def test_a_neighbour_on_the_servers_cpu_makes_the_trial_external(tmp_path):

@@ -12,33 +12,14 @@ from tests.integration.leftovers import assert_nothing_left
 from tests.integration.panel_queries import shown, watch
 from tests.integration.prometheus_server import blocks_of, prometheus
 
-QUICK = (
-    "--duration",
-    "2s",
-    "--warmup",
-    "1s",
-    "--window-max",
-    "0",
-    "--replicates",
-    "1",
-    "--connections-check",
-    "off",
-    "--json",
-)
+QUICK = "--duration 1s --warmup 1s --window-max 0 --replicates 1 --connections-check off --json".split()
 
 
 @pytest.fixture(scope="module")
 def swept(data_dir, tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
     done = run(
-        "sweep",
-        "clients",
-        "--clients",
-        "1..8:x2",
-        "--cores",
-        "1",
-        "--target",
-        "postgres",
+        *"sweep clients --clients 1..8:x2 --cores 1 --target postgres".split(),
         *QUICK,
         "--data-dir",
         str(data_dir),
@@ -90,22 +71,8 @@ def test_the_report_and_the_files_speak_of_clients(swept):
 
 def test_two_databases_stand_in_one_plan_and_in_every_block(data_dir, tmp_path):
     done = run(
-        "sweep",
-        "cpu",
-        "--cores",
-        "1",
-        "--target",
-        "null,postgres",
-        "--duration",
-        "3s",
-        "--warmup",
-        "1s",
-        "--window-max",
-        "0",
-        "--replicates",
-        "2",
-        "--json",
-        "--data-dir",
+        *"sweep cpu --cores 1 --target null,postgres --duration 1s --warmup 1s --window-max 0 --replicates 2".split(),
+        *"--json --data-dir".split(),
         str(data_dir),
         cwd=tmp_path,
     )

@@ -99,11 +99,7 @@ def test_clean_removes_a_container_that_was_killed_and_purge_the_data(room, only
 
 def test_without_any_image_it_is_said_what_to_do(room):
     done = cli.run(
-        "dashboards",
-        "up",
-        "--runtime",
-        "docker",
-        "--image",
+        *"dashboards up --runtime docker --image".split(),
         f"prometheus={NOWHERE}",
         cwd=room.parent,
         SCALE_DASHBOARDS_DIR=str(room),

@@ -251,20 +251,7 @@ def test_a_device_is_wiped_only_when_told_and_put_back(base, spare):
     kept = create(base, "--device", spare, "--format", "-y", "--name", "dev")
     assert (kept.returncode, f"{spare} holds ext4" in kept.stderr) == (3, True)
     assert out("blkid", "-p", "-s", "LABEL", "-o", "value", spare) == "precious\n"
-    done = create(
-        base,
-        "--device",
-        spare,
-        "--format",
-        "--wipe",
-        "-y",
-        "--cap-iops",
-        "200",
-        "--name",
-        "dev",
-        "--file-system",
-        "xfs",
-    )
+    done = create(base, "--device", spare, *"--format --wipe -y --cap-iops 200 --name dev --file-system xfs".split())
     assert done.returncode == 0, done.stderr
     (disk,) = json.loads(done.stdout)["disks"]
     assert disk["file_system"] == "xfs"
@@ -287,19 +274,7 @@ def test_a_preparation_that_fails_half_way_is_undone(base):
 
 def in_the_middle(base, name, sign):
     process = start(
-        "disks",
-        "create",
-        "--base",
-        str(base),
-        "--loop",
-        "64MiB",
-        "--count",
-        "2",
-        "--cap",
-        "4MiB/s",
-        "--name",
-        name,
-        cwd=base,
+        "disks", "create", "--base", str(base), *"--loop 64MiB --count 2 --cap 4MiB/s --name".split(), name, cwd=base
     )
     deadline = time.monotonic() + 60
     while not sign(base / f"scale-disks-{name}"):

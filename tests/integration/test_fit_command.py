@@ -13,15 +13,7 @@ def test_the_published_table(tmp_path):
     done = run(
         "fit",
         str(REFERENCE / "tdengine-cpu.csv"),
-        "--n",
-        "cores",
-        "--x",
-        "rows_per_s",
-        "--json",
-        "--predict",
-        "16,24",
-        "--need",
-        "7M",
+        *"--n cores --x rows_per_s --json --predict 16,24 --need 7M".split(),
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr

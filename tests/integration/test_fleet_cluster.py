@@ -14,19 +14,20 @@ from tests.integration.hosts_of_tools import (
     LIGHT,
     NETWORK,
     ROOT,
-    argv,
+    SWEEP,
     await_gone,
-    down,
     environment,
+    hosts,
+    manifest_of,
     on,
+    refused,
     scale,
-    up,
+    started,
 )
 from tests.needs import needs
 
 DASK = ROOT / "tools/dask"
 ADDRESS = f"tls://{NETWORK}.1:8786"
-SWEEP = ("sweep", "cpu", "--cores", "1", "--target", "postgres", "--replicates", "1", "--no-metrics", "-y")
 CONFIG = Path.home() / ".config/dask/scale-dask.yaml"
 FOLDERS = "ls -d /tmp/scale-fleet-* 2>/dev/null"
 SWEEPS = "|scale_sweep sweep|fleet.leased"
@@ -43,25 +44,20 @@ def cluster(word, *words):
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    path = tmp_path_factory.mktemp("cluster") / "hosts.ini"
-    up(path, "3", "--servers", "2")
-    cluster("up", path)
-    yield cluster("address")
-    cluster("down")
-    assert not CONFIG.exists()
-    down()
+    with hosts(tmp_path_factory.mktemp("cluster"), "3", "--servers", "2") as path:
+        cluster("up", path)
+        yield cluster("address")
+        cluster("down")
+        assert not CONFIG.exists()
 
 
-def begun(address, results, *words, hosts=("host1", "host2")):
+def begun(address, results, *words, measuring=("host1", "host2")):
     """A fleet of which these hosts measure now. host2 begins half a trial later than host1."""
-    more = (*LIGHT, "--duration", "15s", "--cluster", address, "--results", results)
-    started = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    process = subprocess.Popen(argv(*SWEEP, *more, *words), env=environment(), **started)
+    process = started(*SWEEP, *LIGHT, "--duration", "15s", "--cluster", address, "--results", results, *words)
     lines, deadline = [], time.monotonic() + 120
-    assert process.stdout is not None
     while time.monotonic() < deadline and process.poll() is None:
         lines.append(process.stdout.readline())
-        if {line.partition(":")[0] for line in lines if "Results in" in line} >= set(hosts):
+        if {line.partition(":")[0] for line in lines if "Results in" in line} >= set(measuring):
             time.sleep(3)  # the servers are up
             return process
     process.kill()
@@ -78,7 +74,7 @@ def test_a_fleet_of_two_runs_arrives_with_its_digests(address, tmp_path):
     first, second = json.loads(swept.stdout)
     assert (first["host"], second["host"]) == ("host1", "host2") and first["error"] is second["error"] is None
     for one in (first, second):
-        manifest = json.loads((Path(one["path"]) / "manifest.json").read_text())
+        manifest = manifest_of(Path(one["path"]))
         assert manifest["status"] == "complete" and manifest["host"]["hostname"] == one["host"]
         verified = scale("verify", one["path"])
         assert verified.returncode == 0, verified.stdout + verified.stderr
@@ -97,29 +93,27 @@ def test_ctrl_c_ends_both_sweeps(address, tmp_path):
 @pytest.fixture(scope="module")
 def abandoned(address, tmp_path_factory):
     """A client was killed while host1 measured and host2 was to begin. The refusals use the minute of its lease."""
-    process = begun(address, tmp_path_factory.mktemp("abandoned"), "--duration", "60s", hosts=("host1",))
+    process = begun(address, tmp_path_factory.mktemp("abandoned"), "--duration", "60s", measuring=("host1",))
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=60)
     return address
 
 
-def refused(words, **changes):
-    done = subprocess.run(
-        argv(*SWEEP, *words), capture_output=True, text=True, timeout=200, env={**environment(), **changes}
-    )
-    assert done.returncode == 2, done.stderr
-    assert len(done.stderr.strip().splitlines()) <= 3, done.stderr
-    return done.stderr
+def told(*words, **changes):
+    """The refusal of a sweep: a message and its remedy."""
+    said = refused(*SWEEP, *words, seconds=200, **changes)
+    assert len(said.strip().splitlines()) <= 3, said
+    return said
 
 
 def test_without_a_certificate_of_the_cluster_there_is_no_connection(abandoned, tmp_path):
     stranger = {"HOME": str(tmp_path), "DASK_CONFIG": str(tmp_path)}
-    assert "names no certificates" in refused(("--cluster", abandoned), **stranger)
+    assert "names no certificates" in told("--cluster", abandoned, **stranger)
     new = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=stranger")
     subprocess.run([*new, "-keyout", tmp_path / "key", "-out", tmp_path / "cert"], check=True, capture_output=True)
     for name, part in {"CA_FILE": "cert", "CLIENT__CERT": "cert", "CLIENT__KEY": "key"}.items():
         stranger[f"DASK_DISTRIBUTED__COMM__TLS__{name}"] = str(tmp_path / part)
-    assert "no connection" in refused(("--cluster", abandoned), **stranger)
+    assert "no connection" in told("--cluster", abandoned, **stranger)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +127,7 @@ def test_without_a_certificate_of_the_cluster_there_is_no_connection(abandoned, 
     ],
 )
 def test_a_cluster_that_cannot_do_it_is_refused(abandoned, words, names):
-    assert names in refused(words)
+    assert names in told(*words)
 
 
 @contextlib.contextmanager
@@ -162,18 +156,18 @@ def test_clusters_that_could_start_a_trial_twice_are_refused(abandoned, tmp_path
     off = {f"WORKER__MEMORY__{name}": "False" for name in ("TARGET", "SPILL", "PAUSE", "TERMINATE")}
     plain = {"DASK_CONFIG": str(tmp_path), "HOME": str(tmp_path)}
     worker = ("worker", tmp_path, where[1])
-    assert "requires encryption" in refused(where)
+    assert "requires encryption" in told(*where)
     with local("scheduler", tmp_path, "--port", "8797"):
-        assert "has no workers" in refused(where, **plain)
+        assert "has no workers" in told(*where, **plain)
         with local(*worker, "--no-nanny"):
-            assert "allowed-failures is 3" in refused(where, **plain)
+            assert "allowed-failures is 3" in told(*where, **plain)
         with local(*worker):
-            assert "has a nanny" in refused(where, **plain)
+            assert "has a nanny" in told(*where, **plain)
     with local("scheduler", tmp_path, "--port", "8797", **safe):
         with local(*worker, "--no-nanny"):
-            assert "memory manager" in refused(where, **plain)
+            assert "memory manager" in told(*where, **plain)
         with local(*worker, "--no-nanny", **off), local(*worker, "--no-nanny", **off):
-            assert "are one host" in (words := refused(where, **plain)) and "only " in words
+            assert "are one host" in (words := told(*where, **plain)) and "only " in words
 
 
 def test_sweeps_of_a_client_that_was_killed_end_with_their_lease(abandoned):
@@ -189,8 +183,8 @@ def test_a_worker_that_was_killed_ends_its_own_run_and_no_trial_begins_again(add
     output, _ = process.communicate(timeout=200)
     assert process.returncode in (21, 22), output
     (run,) = tmp_path.iterdir()
-    assert json.loads((run / "manifest.json").read_text())["host"]["hostname"] == "host2"
+    assert manifest_of(run)["host"]["hostname"] == "host2"
     await_gone((1, 2), 90, SWEEPS)
     assert on(1, FOLDERS) == ""
     assert [int(tokens(1)) - int(before[0]), int(tokens(2)) - int(before[1])] == [1, 1]
-    assert "only host2" in refused(("--cluster", address))
+    assert "only host2" in told("--cluster", address)

@@ -8,7 +8,7 @@ import pytest
 from tests.integration.cli import run
 from tests.needs import needs
 
-QUICK = ("--target", "null", "--cores", "0.5,1", "--duration", "1s", "--warmup", "0s", "--replicates", "1", "-y")
+QUICK = "--target null --cores 0.5,1 --duration 1s --warmup 0s --window-max 0 --rate 20k --replicates 1 -y".split()
 SIZE = 2**21
 pytestmark = needs("root")
 

@@ -12,20 +12,7 @@ import psutil
 from tests.integration.cli import assert_measured, run, start
 from tests.integration.leftovers import assert_nothing_left, ours_running, records_in
 
-QUICK = (
-    "--target",
-    "postgres",
-    "--runtime",
-    "process",
-    "--duration",
-    "3s",
-    "--warmup",
-    "0s",
-    "--tables",
-    "20",
-    "--connections-check",
-    "off",
-)
+QUICK = "--target postgres --runtime process --duration 3s --warmup 0s --window-max 0 --tables 20 --connections-check off".split()
 
 
 def wait_for(condition, seconds=60.0):
@@ -37,16 +24,9 @@ def wait_for(condition, seconds=60.0):
 
 def started(folder: Path, data_dir: Path) -> subprocess.Popen[str]:
     return start(
-        "sweep",
-        "cpu",
-        "--cores",
-        "1",
+        *"sweep cpu --cores 1".split(),
         *QUICK,
-        "--replicates",
-        "2",
-        "--results",
-        "r",
-        "--data-dir",
+        *"--replicates 2 --results r --data-dir".split(),
         str(data_dir),
         cwd=folder,
     )

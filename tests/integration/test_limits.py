@@ -7,8 +7,9 @@ import pytest
 from tests.integration.cli import run
 
 pytestmark = pytest.mark.alone
-QUICK = ("--replicates", "1", "--duration", "4s", "--warmup", "1s", "--connections-check", "off")
-QUICK = ("--runtime", "process", *QUICK, "--json")
+QUICK = (
+    "--runtime process --replicates 1 --duration 4s --warmup 1s --window-max 0 --connections-check off --json".split()
+)
 
 
 @pytest.mark.parametrize(

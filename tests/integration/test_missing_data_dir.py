@@ -8,7 +8,7 @@ import pytest
 
 from tests.integration.cli import run, start
 
-NULL = ("sweep", "cpu", "--target", "null", "--cores", "1", "--replicates", "1", "--warmup", "0s", "--no-metrics")
+NULL = "sweep cpu --target null --cores 1 --replicates 1 --warmup 0s --window-max 0 --rate 20k --no-metrics".split()
 SECONDS = 120.0
 
 

@@ -28,7 +28,7 @@ FEW = {
 }
 ELSEWHERE = ("tdengine", "timescaledb", "influxdb2", "cratedb")  # where a server is there
 READING = tuple(name for name, texts in NAMED.items() if "mix" in texts)
-SMALL = ("--tables", "8", "--preload", "36k", "--warmup", "0s", "--replicates", "1")
+SMALL = ("--tables", "8", "--preload", "36k", "--warmup", "0s", "--window-max", "0", "--replicates", "1")
 CHECKS = ("--connections-check", "off", "--drift-check", "off", "--runtime", "process")
 
 

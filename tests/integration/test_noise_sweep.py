@@ -6,38 +6,16 @@ from tests.integration.cli import assert_measured, run
 
 # Requests of 10,000 rows make rates of whole 5,000 rows/s: two replicates that agree to the row then end the growth.
 QUICK = (
-    "--connections-check",
-    "off",
-    "--target",
-    "postgres",
-    "--runtime",
-    "process",
-    "--duration",
-    "2s",
-    "--warmup",
-    "0s",
-    "--json",
-    "--rows-per-request",
-    "170",
+    *"--connections-check off --target postgres --runtime process --duration 1s --warmup 0s --window-max 0 --json".split(),
+    *"--rows-per-request 170".split(),
 )
 
 
 def test_a_sweep_grows_to_its_limit_bridges_its_boundary_and_ends_with_its_anchor(tmp_path):
     done = run(
-        "sweep",
-        "cpu",
-        "--cores",
-        "1..2",
+        *"sweep cpu --cores 1..2".split(),
         *QUICK,
-        "--replicates",
-        "2",
-        "--until-ci",
-        "0.01%",
-        "--replicates-max",
-        "3",
-        "--partitions",
-        "1=4,2=8",
-        "--ablation",
+        *"--replicates 2 --until-ci 0.01% --replicates-max 3 --partitions 1=4,2=8 --ablation".split(),
         cwd=tmp_path,
     )
     assert_measured(done)

@@ -13,7 +13,7 @@ from tests.integration.cli import run
 pytestmark = pytest.mark.skipif(
     os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="mounting needs root"
 )
-NULL = ("--target", "null", "--cores", "1", "--replicates", "1", "--duration", "1s", "--warmup", "0s")
+NULL = "--target null --cores 1 --replicates 1 --duration 1s --warmup 0s --window-max 0 --rate 20k".split()
 # A new root of links and mounts of the directories of this one: it is itself no mount point.
 CHROOT = """
 mkdir root

@@ -14,7 +14,7 @@ import pytest
 from tests.integration.cli import SCALE, run
 
 SWEEP = ("sweep", "cpu", "--target", "null", "--cores", "0.5", "--replicates", "1", "--drift-check", "off")
-TIMES = ("--warmup", "0s", "--no-metrics", "-y")
+TIMES = ("--warmup", "0s", "--window-max", "0", "--rate", "20k", "--no-metrics", "-y")
 CLOSED, FULL = ">&- 2>&- <&-", ">/dev/full 2>/dev/full"
 
 

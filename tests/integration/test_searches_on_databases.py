@@ -1,6 +1,7 @@
 """Searches on real servers: rows of all steps are counted, a killed search begins again, `verify` agrees.
 
-The steps are too short for a capacity. On a busy machine they are left out, and the verdict says so.
+The steps are too short for a capacity. On a busy machine they are left out, and the verdict says so;
+test_simulated_server.py has a search with all its steps.
 """
 
 import json
@@ -14,7 +15,6 @@ from tests.integration.cli import assert_measured, run, start
 from tests.integration.leftovers import assert_nothing_left, ours_running
 from tests.needs import needs
 
-pytestmark = pytest.mark.alone
 STEPS_LEAST = 6  # of a machine that is not left alone
 SHORT = ("--quick", "--replicates", "1", "--duration", "1s", "--warmup", "1s", "--results", "r")
 SEARCH = ("sweep", "cpu", "--cores", "0.5,1", "--target", "postgres", "--runtime", "process", "--slo", "p95 < 100ms")
@@ -47,7 +47,7 @@ def assert_searched(folder):
     return result
 
 
-@pytest.mark.timeout(600)  # about 200 s on a quiet machine, where every search has all its steps
+@pytest.mark.timeout(600)  # about 130 s on a quiet machine, where every search has all its steps
 def test_a_killed_search_begins_again_and_finished_levels_stay(tmp_path, data_dir, only_cleaner):
     process = start(*SEARCH, *SHORT, "--data-dir", str(data_dir), cwd=tmp_path)
     (done,) = waited_for(lambda: list(tmp_path.glob("r/*/trials/*/trial.json")))

@@ -238,7 +238,7 @@ def test_results_of_another_server_than_the_plans_are_named_in_one_sentence(shar
 def test_a_run_of_ones_own_goes_on_until_its_plan_is_changed(tmp_path):
     """Interrupted by the loss of a trial: it goes on with its directory, also as a copy under another name."""
     data = tmp_path / "data"
-    words = ("cpu", "--target", "null", "--cores", "1..2", "--replicates", "1", "--duration", "1s", "--warmup", "0s")
+    words = "cpu --target null --cores 1..2 --replicates 1 --duration 1s --warmup 0s --window-max 0 --rate 20k".split()
     run("sweep", *words, "--data-dir", str(data), "--results", "r", "--no-metrics", cwd=tmp_path)
     (path,) = (tmp_path / "r").iterdir()
     path = path.rename(tmp_path / "renamed")

@@ -10,20 +10,7 @@ from tests.integration.cli import assert_measured, run
 from tests.integration.leftovers import assert_nothing_left
 
 pytestmark = pytest.mark.alone
-QUICK = (
-    "--target",
-    "postgres",
-    "--runtime",
-    "process",
-    "--duration",
-    "4s",
-    "--warmup",
-    "1s",
-    "--tables",
-    "20",
-    "--connections-check",
-    "off",
-)
+QUICK = "--target postgres --runtime process --duration 4s --warmup 1s --window-max 0 --tables 20 --connections-check off".split()
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +18,9 @@ def swept(tmp_path_factory, data_dir):
     """One real sweep, looked at by several tests."""
     folder = tmp_path_factory.mktemp("sweep")
     done = run(
-        "sweep",
-        "cpu",
-        "--cores",
-        "1..2",
+        *"sweep cpu --cores 1..2".split(),
         *QUICK,
-        "--replicates",
-        "2",
-        "--results",
-        "r",
-        "--data-dir",
+        *"--replicates 2 --results r --data-dir".split(),
         str(data_dir),
         "--tag",
         "who=test",

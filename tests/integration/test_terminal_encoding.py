@@ -11,7 +11,7 @@ import pytest
 from tests.integration.cli import SCALE, as_installed
 from tests.integration.pseudo_terminal import Terminal
 
-NULL = ("cpu", "--target", "null", "--cores", "1", "--replicates", "1", "--warmup", "0s", "--results", "r")
+NULL = "cpu --target null --cores 1 --replicates 1 --warmup 0s --window-max 0 --rate 20k --results r".split()
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 FIT = "n,x\n" + "".join(f"{n},{1000 * n / (1 + 0.1 * (n - 1)):.0f}\n" for n in range(1, 9))
 

@@ -8,7 +8,7 @@ from tests.integration.cli import run
 from tests.integration.pseudo_terminal import Terminal
 
 # Nothing is stored, so nothing here measures a server.
-NULL = ("sweep", "cpu", "--target", "null", "--warmup", "0s", "--results", "r", "--no-metrics")
+NULL = "sweep cpu --target null --warmup 0s --window-max 0 --results r --no-metrics".split()
 LEVELS = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1"
 
 
@@ -17,10 +17,7 @@ def test_a_small_terminal_without_colours_until_ctrl_c(tmp_path):
         *NULL,
         "--cores",
         LEVELS,
-        "--duration",
-        "4s",
-        "--replicates",
-        "3",
+        *"--duration 4s --replicates 3".split(),
         cwd=tmp_path,
         rows=16,
         columns=80,
@@ -39,17 +36,7 @@ def test_a_small_terminal_without_colours_until_ctrl_c(tmp_path):
 
 def test_no_terminal_gets_plain_lines_and_no_metrics_means_no_port(tmp_path):
     done = run(
-        *NULL,
-        "--cores",
-        "1",
-        "--duration",
-        "1s",
-        "--replicates",
-        "1",
-        "--drift-check",
-        "off",
-        cwd=tmp_path,
-        TERM="xterm-256color",
+        *NULL, *"--cores 1 --duration 1s --replicates 1 --drift-check off".split(), cwd=tmp_path, TERM="xterm-256color"
     )
     assert "\x1b[" not in done.stdout + done.stderr
     assert re.search(r"^trial 1 of 1: cores-1-r1 +\d.* rows/s quick  server .* of 1 core ", done.stderr, re.MULTILINE)

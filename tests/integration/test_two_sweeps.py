@@ -10,7 +10,7 @@ from tests.integration.cli import run, start
 
 SWEEP = ("sweep", "cpu", "--target", "null", "--cores", "0.5", "--drift-check", "off", "--duration", "2s")
 ON = {"SCALE_OTHER_SWEEPS": "on"}
-QUICKLY = ("--warmup", "0s", "--connections-check", "off", "--no-metrics", "--json", "-y")
+QUICKLY = ("--warmup", "0s", "--window-max", "0", "--connections-check", "off", "--no-metrics", "--json", "-y")
 
 
 def standing(folder, name, replicates):

@@ -17,7 +17,7 @@ from tests.needs import needs
 
 pytestmark = needs("root")
 USER, OTHER = 12344, 12345
-NULL = ("cpu", "--target", "null", "--cores", "1", "--replicates", "1", "--duration", "1s", "--warmup", "0s")
+NULL = "cpu --target null --cores 1 --replicates 1 --duration 1s --warmup 0s --window-max 0 --rate 20k".split()
 
 
 @pytest.fixture

@@ -6,7 +6,21 @@ import shutil
 from tests.integration.cli import run
 from tests.integration.leftovers import assert_nothing_left
 
-FLAGS = ("--cores", "1", "--target", "null", "--duration", "1s", "--warmup", "0s", "--connections", "1", "-y")
+FLAGS = (
+    "--cores",
+    "1",
+    "--target",
+    "null",
+    "--duration",
+    "1s",
+    "--warmup",
+    "0s",
+    "--window-max",
+    "0",
+    "--connections",
+    "1",
+    "-y",
+)
 
 
 def test_two_variants_in_turn(tmp_path, data_dir):
@@ -18,13 +32,7 @@ def test_two_variants_in_turn(tmp_path, data_dir):
         "1",
         "--b",
         "--rows-per-request 77",
-        "--order-seed",
-        "5",
-        "--no-metrics",
-        "--json",
-        "--results",
-        "r",
-        "--data-dir",
+        *"--order-seed 5 --no-metrics --json --results r --data-dir".split(),
         str(data_dir),
         cwd=tmp_path,
     )

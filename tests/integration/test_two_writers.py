@@ -10,7 +10,22 @@ import pytest
 from tests.integration.cli import run, start
 
 SWEEP = ("sweep", "cpu", "--target", "null", "--cores", "0.5", "--replicates", "3", "--drift-check", "off")
-TIMES = ("--duration", "2s", "--warmup", "0s", "--connections-check", "off", "--no-metrics", "--results", "r", "-y")
+TIMES = (
+    "--duration",
+    "1s",
+    "--warmup",
+    "0s",
+    "--window-max",
+    "0",
+    "--rate",
+    "20k",
+    "--connections-check",
+    "off",
+    "--no-metrics",
+    "--results",
+    "r",
+    "-y",
+)
 
 
 def trials(folder):

@@ -86,10 +86,10 @@ def test_a_failed_test_is_named_at_once_and_after_an_interrupt(tmp_path, number)
 
 
 def test_files_of_a_group_are_claimed_together_and_before_others():
-    names = ["test_other", "test_fleet", "test_verify", "test_hosts", "test_fleet"]
+    names = ["test_other", "test_fleet_cluster", "test_verify", "test_hosts", "test_fleet_cluster"]
     items = [SimpleNamespace(path=Path(f"tests/any/{name}.py")) for name in names]
     found = [[item.path.stem for item in unit] for unit in claimed_tests.units(items)]
-    assert found == [["test_fleet", "test_hosts", "test_fleet"], ["test_verify"], ["test_other"]]
+    assert found == [["test_fleet_cluster", "test_hosts", "test_fleet_cluster"], ["test_verify"], ["test_other"]]
 
 
 def test_before_the_tests_are_collected_nothing_is_known(tmp_path):
