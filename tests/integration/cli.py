@@ -6,8 +6,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 SCALE = str(Path(sys.executable).parent / "scale")
 CHECKOUT = str(Path(__file__).resolve().parents[2] / "runner")
@@ -42,6 +46,16 @@ def run(
     out, err = process.communicate(timeout=timeout_s)
     assert "Traceback" not in err, err
     return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def waited_for(condition: Callable[[], T], seconds: float = 120.0, process: subprocess.Popen[str] | None = None) -> T:
+    """What the condition returns as soon as that is true. process: that must not end before."""
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert process is None or process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.05)
+    return found
 
 
 def assert_measured(done: subprocess.CompletedProcess[str]) -> None:

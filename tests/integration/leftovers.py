@@ -23,6 +23,11 @@ def records_in(data_dir: Path) -> list[Record]:
     return [r for r in read_records().records if any(Path(p).is_relative_to(data_dir) for p in r.paths)]
 
 
+def makers_of_segments() -> set[int]:
+    """PIDs that made the System V shared memory of this machine."""
+    return {int(line.split()[4]) for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]}
+
+
 def assert_nothing_left(data_dir: Path) -> None:
     assert ours_running(data_dir) == []
     assert [p for p in data_dir.glob("*") if p.is_dir() and "cores-" in p.name] == []

@@ -14,17 +14,6 @@ from scale_sweep.model import VerdictKind
 from tests.integration.real_server import listeners, real_server, required
 from tests.integration.short_trial import short_trial
 from tests.integration.test_data_sets_on_databases import copies_answer_rightly
-from tests.unit.reading_trials import (
-    GROUPED,
-    KINDS,
-    MORE,
-    SHAPES,
-    checked,
-    grouped_order,
-    none_wrong,
-    reading_order,
-    shapes_order,
-)
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 COLUMNS = "f:float,d:double,b:bool,s:smallint,i:int,u:uint,l:bigint,v:ubigint,t:binary(12),n:nchar(5),x:varbinary(6),w:timestamp"
@@ -40,20 +29,6 @@ def test_rows_of_every_type_are_stored_as_they_were_sent(target, folder):
     settings = short_trial(target, folder, rows=200_000, workload__columns=COLUMNS, workload__rows_per_request="1000")
     assert settings["acknowledged"] == "in files, not yet on disk"
     assert (settings["max_threads"], settings["server_version"]) == ("1", "18.16.1")
-
-
-def test_reads_are_answered_rightly_beside_writes(target, folder):
-    asked = {*KINDS, *MORE}
-    flags = {"workload__columns": "current:float,voltage:int,phase:double,on:bool,small:smallint"}
-    result, answers = checked(here(reading_order(folder, "clickhouse", ",".join((*sorted(asked), "write=2")), **flags)))
-    assert set(answers) == asked
-    assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
-
-
-def test_groups_bounds_and_orders_are_answered_rightly(target, folder):
-    _, answers = checked(here(grouped_order(folder, "clickhouse", sets=False)))
-    assert {*GROUPED, "every", "some"} == set(answers)
-    none_wrong(here(shapes_order(folder, "clickhouse")), SHAPES)
 
 
 def test_a_copy_of_its_files_answers_rightly(target, folder):

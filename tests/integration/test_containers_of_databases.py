@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.cli import run, start
-from tests.integration.program_image import require_docker
+from tests.integration.made_images import require_docker
 from tests.integration.real_server import required
 
 pytestmark = pytest.mark.docker

@@ -1,8 +1,7 @@
-"""CrateDB as a real process: the contract that databases share, rows of every type, reads that are checked, disks, and
+"""CrateDB as a real process: the contract that databases share, rows of every type, disks, and
 what it does with bad settings. No registry of packages has the server, so this runs where SCALE_CRATEDB_HOME names
 one."""
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -10,37 +9,18 @@ from pathlib import Path
 import pytest
 
 from scale_sweep.model import VerdictKind
-from scale_sweep.server.targets import load_target
 from tests.integration.database_contract import *  # noqa: F403
-from tests.integration.real_server import real_server
+from tests.integration.real_server import from_elsewhere, real_server
 from tests.integration.short_trial import short_trial
 from tests.integration.test_data_sets_on_databases import copies_answer_rightly
-from tests.unit.reading_trials import (
-    GROUPED,
-    KINDS,
-    MORE,
-    SHAPES,
-    checked,
-    functions_order,
-    grouped_order,
-    none_wrong,
-    reading_order,
-    shapes_order,
-)
 from tests.unit.trial_orders import here, result_of, trial_order
 
-HOME = os.environ.get("SCALE_CRATEDB_HOME", "")
-pytestmark = pytest.mark.skipif(not HOME, reason="SCALE_CRATEDB_HOME names no CrateDB")
 TYPES = "b:bool,t:tinyint,s:smallint,l:bigint,ut:utinyint,us:usmallint,u:uint,x:binary(12),n:nchar(5),w:timestamp,f:float,d:double"
 
 
 @pytest.fixture
 def target(monkeypatch):
-    target = load_target("cratedb")
-    found = target.find(HOME)
-    assert found, f"no CrateDB in {HOME}"
-    monkeypatch.setattr(type(target), "find", lambda self, home: found)
-    return target
+    return from_elsewhere("cratedb", "SCALE_CRATEDB_HOME", monkeypatch)
 
 
 @pytest.fixture
@@ -76,24 +56,6 @@ def test_rows_of_every_type_are_stored_as_they_were_sent(target, folder):
     said = short_trial(target, folder, rows=50_000, workload__null_ratio="0.2", **more)
     assert said["acknowledged"] == "on disk (log fsynced)"
     assert (said["jvm_processors"], said["table.translog.durability"]) == ("1", "REQUEST")
-
-
-def test_reads_are_answered_rightly_beside_writes(target, folder):
-    asked = {*KINDS, *MORE}
-    flags = {"workload__columns": "current:float,voltage:int,phase:double,on:bool,small:smallint"}
-    result, answers = checked(here(reading_order(folder, "cratedb", ",".join((*sorted(asked), "write=2")), **flags)))
-    assert set(answers) == asked
-    assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
-
-
-def test_groups_bounds_and_orders_are_answered_rightly(target, folder):
-    _, answers = checked(here(grouped_order(folder, "cratedb", sets=False)))
-    assert {*GROUPED, "every", "some"} == set(answers)
-    none_wrong(here(shapes_order(folder, "cratedb")), SHAPES)
-
-
-def test_its_functions_are_answered_rightly(target, folder):
-    checked(here(functions_order(folder, "cratedb")))
 
 
 def test_a_copy_of_its_files_answers_rightly(target, folder):

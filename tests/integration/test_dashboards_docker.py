@@ -15,8 +15,8 @@ import docker
 import pytest
 
 from tests.integration import cli
+from tests.integration.made_images import prometheus_image, require_docker
 from tests.integration.observed_sweep import dashboards_room
-from tests.integration.program_image import prometheus_image, require_docker
 from tests.unit.raw_run import Shape, raw_run
 
 RUN = "20260102T030405Z-synthetic-cccccc"

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.integration.cli import assert_measured, run, start
-from tests.integration.docker_image import ensure_image
+from tests.integration.made_images import postgres_image, require_docker
 from tests.integration.panel_queries import targets, values_of, watch
-from tests.integration.program_image import require_docker
 from tests.integration.prometheus_server import free_port, prometheus
 from tests.needs import need, needs
 
@@ -181,7 +180,7 @@ def test_a_container_is_under_the_disks_limits_too(tmp_path, data_dir):
     require_docker()
     server = (
         *"--target postgres --runtime docker --image".split(),
-        ensure_image(),
+        postgres_image(),
         *"--replicates 1 --warmup 0s --tables 24 --data-dir".split(),
         str(data_dir),
         "--results",

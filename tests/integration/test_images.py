@@ -8,7 +8,7 @@ import pytest
 
 from scale_sweep.server.runtimes.docker_files import copy_out
 from tests.integration.cli import run
-from tests.integration.program_image import require_docker
+from tests.integration.made_images import require_docker
 
 pytestmark = pytest.mark.docker
 IMAGE = "scale-test/stand-in:1"

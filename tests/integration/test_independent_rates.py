@@ -18,12 +18,7 @@ OFFERED = 2000.0  # rows per second, in requests of 100
 
 def measured(folder, *more: str):
     """The events of a trial of the mix on one connection, or with more parameters on several."""
-    flags = {
-        "knobs__connections": "1",
-        "workload__rows_per_request": "100",
-        "load__duration": "3s",
-        "load__trace": "1",
-    }
+    flags = {"knobs__connections": "1", "workload__rows_per_request": "100", "load__duration": "3s", "load__trace": "1"}
     events = list(run_trial(reading_order(folder, "postgres", MIX, operation=[*SLOW, *more], **flags), Stop()))
     assert result_of(events).verdict.kind not in WRONG, result_of(events).verdict.reasons
     return events

@@ -8,19 +8,7 @@ import pytest
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import required
 from tests.integration.short_trial import one_row_of_each_time_is_kept
-from tests.unit.reading_trials import (
-    GROUPED,
-    KINDS,
-    MORE,
-    SHAPES,
-    WRONG,
-    answers_of,
-    checked,
-    grouped_order,
-    reading_order,
-    shapes_order,
-)
-from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
+from tests.unit.trial_orders import artifact_of, here, trial_order
 
 
 @pytest.fixture(scope="module")
@@ -51,29 +39,3 @@ def test_settings_are_read_back_in_the_words_of_the_server(target, folder):
 
 def test_of_rows_with_the_same_time_one_is_kept_and_counted(target, folder, rows):
     one_row_of_each_time_is_kept("influxdb", folder, rows[1])
-
-
-def test_reads_and_groups_are_answered_rightly_beside_writes(target, folder):
-    kinds = [kind for kind in KINDS if kind != "set"]  # InfluxQL has no sets
-    asked = {*kinds, *MORE}
-    mix = ",".join((*kinds, *MORE, "write=2"))
-    result, answers = checked(here(reading_order(folder, "influxdb", mix)))
-    assert set(answers) == asked
-    assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
-    assert result.measurement.operations["range"].read_rows_per_s == pytest.approx(
-        360 * result.measurement.operations["range"].requests_per_s, rel=0.01
-    )
-
-
-def test_groups_are_answered_rightly(target, folder):
-    _, answers = checked(here(grouped_order(folder, "influxdb", fraction="0.1", sets=False)))
-    assert set(answers) == {*GROUPED, "every", "some"}
-
-
-def test_bounds_and_groups_are_answered_rightly(target, folder):
-    without = {"largest", "smallest", "top_devices", "top_tags"}
-    events = here(shapes_order(folder, "influxdb", without=without))
-    result, answers = result_of(events), answers_of(events)
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert set(answers) == set(SHAPES) - without
-    assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers

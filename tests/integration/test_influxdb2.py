@@ -2,31 +2,21 @@
 settings. No registry of packages has the server, so this runs where SCALE_INFLUXDB2_HOME names one."""
 
 import json
-import os
 import signal
 from dataclasses import replace
 
 import pytest
 
-from scale_sweep.server.targets import load_target
 from tests.integration.database_contract import *  # noqa: F403
-from tests.integration.real_server import real_server, with_rows
+from tests.integration.real_server import from_elsewhere, real_server, with_rows
 from tests.integration.short_trial import one_row_of_each_time_is_kept
 from tests.integration.test_data_sets_on_databases import copies_answer_rightly
-from tests.unit.reading_trials import GROUPED, KINDS, MORE, checked, grouped_order, reading_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
-
-HOME = os.environ.get("SCALE_INFLUXDB2_HOME", "")
-pytestmark = pytest.mark.skipif(not HOME, reason="SCALE_INFLUXDB2_HOME names no InfluxDB 2")
 
 
 @pytest.fixture
 def target(monkeypatch):
-    target = load_target("influxdb2")
-    found = target.find(HOME)
-    assert found, f"no influxd 2 in {HOME}"
-    monkeypatch.setattr(type(target), "find", lambda self, home: found)
-    return target
+    return from_elsewhere("influxdb2", "SCALE_INFLUXDB2_HOME", monkeypatch)
 
 
 @pytest.fixture
@@ -90,18 +80,6 @@ def test_its_settings_are_read_back(target, folder):
 
 def test_of_rows_with_the_same_time_one_is_kept_and_counted(target, folder, rows):
     one_row_of_each_time_is_kept("influxdb2", folder, rows[1])
-
-
-def test_reads_are_answered_rightly_beside_writes(target, folder):
-    kinds = [kind for kind in KINDS if kind != "set"]  # InfluxQL has no sets
-    result, answers = checked(here(reading_order(folder, "influxdb2", ",".join((*kinds, *MORE, "write=2")))))
-    assert set(answers) == {*kinds, *MORE}
-    assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
-
-
-def test_groups_are_answered_rightly(target, folder):
-    _, answers = checked(here(grouped_order(folder, "influxdb2", fraction="0.1", sets=False)))
-    assert set(answers) == {*GROUPED, "every", "some"}
 
 
 def test_a_copy_of_its_files_answers_rightly(target, folder):

@@ -9,17 +9,10 @@ from pathlib import Path
 
 import psutil
 
-from tests.integration.cli import assert_measured, run, start
-from tests.integration.leftovers import assert_nothing_left, ours_running, records_in
+from tests.integration.cli import assert_measured, run, start, waited_for
+from tests.integration.leftovers import assert_nothing_left, makers_of_segments, ours_running, records_in
 
 QUICK = "--target postgres --runtime process --duration 3s --warmup 0s --window-max 0 --tables 20 --connections-check off".split()
-
-
-def wait_for(condition, seconds=60.0):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.1)
 
 
 def started(folder: Path, data_dir: Path) -> subprocess.Popen[str]:
@@ -42,7 +35,7 @@ def loading(folder: Path) -> bool:
 
 def test_ctrl_c_cleans_up_keeps_what_was_measured_and_says_how_to_resume(tmp_path, data_dir):
     process = started(tmp_path, data_dir)
-    wait_for(lambda: done_trials(tmp_path) and loading(tmp_path))
+    waited_for(lambda: done_trials(tmp_path) and loading(tmp_path))
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
@@ -55,14 +48,9 @@ def test_ctrl_c_cleans_up_keeps_what_was_measured_and_says_how_to_resume(tmp_pat
     assert len(json.loads(resumed.stdout)["trials"]) == 2
 
 
-def makers_of_segments() -> set[int]:
-    """PIDs that made the System V shared memory of this machine."""
-    return {int(line.split()[4]) for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]}
-
-
 def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir, only_cleaner):
     process = started(tmp_path, data_dir)
-    wait_for(lambda: done_trials(tmp_path) and loading(tmp_path))
+    waited_for(lambda: done_trials(tmp_path) and loading(tmp_path))
     before = done_trials(tmp_path)[0].read_text()
     (record,) = records_in(data_dir)
     server = record.server_pid
@@ -71,7 +59,7 @@ def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir, only_cleaner
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     assert run("clean", "--data-dir", str(data_dir), cwd=tmp_path).returncode == 0
-    wait_for(lambda: not ours_running(data_dir), 90)
+    waited_for(lambda: not ours_running(data_dir), 90)
     assert server not in makers_of_segments()
     resumed = run("resume", "last", "--results", "r", "--json", cwd=tmp_path)
     assert_measured(resumed)
@@ -83,7 +71,7 @@ def test_kill_9_loses_at_most_the_running_trial(tmp_path, data_dir, only_cleaner
 
 def test_a_database_that_dies_aborts_its_trial_and_the_sweep_goes_on(tmp_path, data_dir):
     process = started(tmp_path, data_dir)
-    wait_for(lambda: loading(tmp_path))
+    waited_for(lambda: loading(tmp_path))
     time.sleep(1.5)
     for victim in psutil.process_iter(["cmdline"]):
         words = victim.info["cmdline"] or []

@@ -11,7 +11,6 @@ import psutil
 import pytest
 
 from scale_sweep.model import VerdictKind
-from scale_sweep.server.targets.iotdb import queries
 from scale_sweep.server.targets.iotdb.iotdb_session import IotdbSession
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
@@ -20,7 +19,7 @@ from tests.integration.loaded_server import Loaded, loaded_server, send_loads_th
 from tests.integration.real_server import real_server, required, with_rows
 from tests.integration.short_trial import short_trial
 from tests.loadgen.lying_iotdb import IOTDB_LIES, LyingIotdb
-from tests.unit.reading_trials import KINDS, WRONG, answers_of, reading_order
+from tests.unit.reading_trials import reading_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 skipped = by_hand("20 CPU seconds for each start", but=("test_a_short_trial_counts_what_was_acknowledged",))
@@ -104,34 +103,6 @@ def test_devices_are_aligned_or_not_by_each_method(target, tmp_path):
 
 def test_a_short_trial_counts_what_was_acknowledged(target, folder):
     short_trial(target, folder, 5_000)
-
-
-BY_TIME = [f"{name}.step=10m" for name in ("group_by_time", "group_by_time_desc")]
-
-
-def test_reads_are_answered_rightly_beside_writes(target, folder):
-    asked = {*KINDS, "spread", "last", "whole", "rows"} - {"set"}
-    more = ["whole.kind=range_value", "whole.bound=190", "whole.bound_column=voltage", "whole.devices=2"]
-    more += [*BY_TIME, "rows.kind=range", "rows.span=20h", "range.span=50000s"]  # 7,200 rows, and 5,000: one page
-    flags = {"workload__columns": "current:float,voltage:int,phase:double,flag:bool,small:smallint,name:binary(12)"}
-    flags |= {"preload__rows": "80k"}
-    mix = ",".join((*sorted(asked), "write=2"))
-    events = here(reading_order(folder, "iotdb", mix, alone=("group_by_time",), also=more, **flags))
-    result, answers = result_of(events), answers_of(events)
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert set(answers) == asked
-    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
-    assert sum(one["counted"] for one in answers.values()) > 0
-    assert sum(one["compared"] for one in answers.values()) > 0
-    assert result.measurement.rows_counted == result.measurement.rows_acked + 80_000 > 80_000
-
-
-def test_a_wrong_text_is_caught(target, folder, monkeypatch):
-    right = queries.rendered
-    monkeypatch.setattr(queries, "rendered", lambda *given: right(*given).replace("time < {to}", "time <= {to}"))
-    verdict = result_of(here(reading_order(folder, "iotdb", "range,latest"))).verdict
-    assert verdict.kind is VerdictKind.WRONG_ANSWER
-    assert "361 rows came, 360 are right" in verdict.reasons[0]
 
 
 @pytest.mark.parametrize("lie", [*IOTDB_LIES, "nothing"])

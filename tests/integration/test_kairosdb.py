@@ -12,21 +12,17 @@ from dataclasses import replace
 import pytest
 
 from scale_sweep.model import VerdictKind
-from scale_sweep.server.targets.kairosdb import queries
 from tests.integration.by_hand import by_hand
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import listeners, real_server, required, with_rows
 from tests.integration.unprivileged import watched
-from tests.unit.reading_trials import KINDS, WRONG, answers_of, reading_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 SLOW = (
     "test_a_disk_that_fills_is_no_valid_number",  # two minutes
     "test_a_trial_counts_what_was_acknowledged_by_each_method",  # five starts of its JVM
     "test_a_short_trial_on_cassandra_counts_what_was_acknowledged",
-    "test_reads_are_answered_rightly_beside_writes",
-    "test_a_wrong_border_is_caught",
     "test_rows_in_cassandra_survive_a_kill_of_both",
 )
 skipped = by_hand("takes long", only=SLOW)
@@ -69,10 +65,6 @@ def on_cassandra(order):
     return replace(order, trial=replace(order.trial, knobs={**order.trial.knobs, "cassandra_heap": "512m"}))
 
 
-def on_h2(order):
-    return replace(order, trial=replace(order.trial, knobs={**order.trial.knobs, "datastore": "h2"}))
-
-
 def test_a_short_trial_on_cassandra_counts_what_was_acknowledged(target, folder):
     required("cassandra")
     order = on_cassandra(trial_order(folder, "kairosdb", load__warmup="0s", workload__rows_per_request="500"))
@@ -104,29 +96,3 @@ def test_rows_in_cassandra_survive_a_kill_of_both(target, tmp_path, monkeypatch)
         assert server.end() in (0, 143)
         assert target.suspicious(server.log()) == ()
     assert ours_running(tmp_path) == []
-
-
-OTHERS = ("set", "group_by_time_desc")  # what it has no words for
-ONE_COLUMN = [f"{name}.columns=current" for name in ("range_value", "range_value_desc", "range_desc", "point")]
-
-
-@pytest.mark.parametrize("placed", [on_h2, on_cassandra], ids=["h2", "cassandra"])
-def test_reads_are_answered_rightly_beside_writes(target, folder, placed):
-    asked = {*KINDS, "first", "last"} - {*OTHERS}
-    more = [*ONE_COLUMN, "group_by_time.step=10m", "point.devices=2"]
-    mix = ",".join((*sorted(asked), "write=1"))
-    order = reading_order(folder, "kairosdb", mix, alone=("latest",), also=more, preload__rows="4k")
-    events = here(placed(order))
-    result, answers = result_of(events), answers_of(events)
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert set(answers) == asked
-    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
-    assert sum(one["counted"] for one in answers.values()) > 0
-
-
-def test_a_wrong_border_is_caught(target, folder, monkeypatch):
-    right = queries.rendered
-    monkeypatch.setattr(queries, "rendered", lambda *given: right(*given).replace("{until}", "{to}"))
-    verdict = result_of(here(reading_order(folder, "kairosdb", "range,latest", alone=("latest",)))).verdict
-    assert verdict.kind is VerdictKind.WRONG_ANSWER
-    assert "361 rows came, 360 are right" in verdict.reasons[0]

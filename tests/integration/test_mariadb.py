@@ -9,22 +9,9 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.model import VerdictKind
-from scale_sweep.server.targets.mariadb import queries
 from tests.integration.real_server import real_server, required
 from tests.integration.short_trial import one_row_of_each_time_is_kept, short_trial
 from tests.integration.test_data_sets_on_databases import copies_answer_rightly
-from tests.unit.reading_trials import (
-    GROUPED,
-    KINDS,
-    MORE,
-    SHAPES,
-    checked,
-    grouped_order,
-    none_wrong,
-    reading_order,
-    shapes_order,
-)
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 COLUMNS = "f:float,d:double,b:bool,s:smallint,i:int,u:uint,l:bigint,v:ubigint,t:binary(12),n:nchar(5),x:varbinary(6)"
@@ -47,30 +34,6 @@ def test_rows_of_every_type_are_stored_as_they_were_sent(target, folder, method)
 
 def test_one_row_of_each_time_is_kept(target, folder):
     one_row_of_each_time_is_kept("mariadb", folder, 20_000)
-
-
-def test_reads_are_answered_rightly_beside_writes(target, folder):
-    asked = {*KINDS, *MORE} - {"first", "last"}
-    flags = {"workload__columns": "current:float,voltage:int,phase:double,on:bool,small:smallint"}
-    result, answers = checked(here(reading_order(folder, "mariadb", ",".join((*sorted(asked), "write=2")), **flags)))
-    assert set(answers) == asked
-    assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
-
-
-def test_groups_and_sets_are_answered_rightly(target, folder):
-    _, answers = checked(here(grouped_order(folder, "mariadb")))
-    assert {*GROUPED, "every", "some", "intersect", "except"} == set(answers)
-
-
-def test_bounds_and_orders_are_answered_rightly(target, folder):
-    none_wrong(here(shapes_order(folder, "mariadb")), SHAPES)
-
-
-def test_a_wrong_border_is_caught(target, folder, monkeypatch):
-    rendered = queries.rendered
-    monkeypatch.setattr(queries, "rendered", lambda *given: rendered(*given).replace("time < {to}", "time <= {to}"))
-    verdict = result_of(here(reading_order(folder, "mariadb", "range"))).verdict
-    assert verdict.kind is VerdictKind.WRONG_ANSWER
 
 
 def test_a_copy_of_its_files_answers_rightly(target, folder):

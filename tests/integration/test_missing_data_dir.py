@@ -2,11 +2,10 @@
 
 import os
 import signal
-import time
 
 import pytest
 
-from tests.integration.cli import run, start
+from tests.integration.cli import run, start, waited_for
 
 NULL = "sweep cpu --target null --cores 1 --replicates 1 --warmup 0s --window-max 0 --rate 20k --no-metrics".split()
 SECONDS = 120.0
@@ -36,10 +35,7 @@ def test_a_plan_says_it_and_makes_nothing(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_is_removed_when_the_run_is_interrupted(tmp_path, number):
     process = start(*words(tmp_path, "--duration", "60s"), cwd=tmp_path)
-    deadline = time.monotonic() + SECONDS
-    while not list(tmp_path.glob("a/b/c/*cores-1*")):
-        assert time.monotonic() < deadline and process.poll() is None, process.communicate()
-        time.sleep(0.02)
+    waited_for(lambda: list(tmp_path.glob("a/b/c/*cores-1*")), process=process)
     os.kill(process.pid, number)
     _, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 130, err
@@ -48,10 +44,7 @@ def test_it_is_removed_when_the_run_is_interrupted(tmp_path, number):
 
 def test_what_somebody_put_there_meanwhile_stays(tmp_path):
     process = start(*words(tmp_path, "--duration", "3s"), cwd=tmp_path)
-    deadline = time.monotonic() + SECONDS
-    while not (tmp_path / "a" / "b" / "c").is_dir():
-        assert time.monotonic() < deadline and process.poll() is None, process.communicate()
-        time.sleep(0.02)
+    waited_for((tmp_path / "a" / "b" / "c").is_dir, process=process)
     (tmp_path / "a" / "b" / "notes").touch()
     process.communicate(timeout=SECONDS)
     assert [p.name for p in (tmp_path / "a" / "b").iterdir()] == ["notes"]

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import psutil
 
@@ -15,6 +14,7 @@ from scale_sweep.base.interrupts import Stop, Stopped
 from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import PhaseEntered, VerdictKind
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
+from tests.integration.cli import waited_for
 from tests.integration.leftovers import records_in
 from tests.processes import lives
 from tests.unit.trial_orders import (
@@ -87,10 +87,7 @@ def test_a_runner_killed_while_a_thread_runs_a_trial_leaves_no_server(folder, on
     finally:
         runner.send_signal(signal.SIGKILL)
         runner.communicate()
-    deadline = time.monotonic() + 60
-    while lives(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    waited_for(lambda: not lives(pid))
     for leftover in find_leftovers([folder]):
         remove(leftover)
 
@@ -101,13 +98,8 @@ def server_pid(folder):
 
 
 def end_a_connection_of_the_load(pid):
-    deadline = time.monotonic() + 60
-    while True:
-        busy = [c for c in psutil.Process(pid).children() if "COPY" in " ".join(c.cmdline())]
-        if busy:
-            busy[0].send_signal(signal.SIGTERM)
-            return
-        assert time.monotonic() < deadline
+    children = psutil.Process(pid).children
+    waited_for(lambda: [c for c in children() if "COPY" in " ".join(c.cmdline())])[0].send_signal(signal.SIGTERM)
 
 
 def test_a_load_that_fails_leaves_samples_its_summary_and_its_notes(folder):

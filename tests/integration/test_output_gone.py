@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.integration.cli import SCALE, run
+from tests.integration.cli import SCALE, run, waited_for
 
 SWEEP = ("sweep", "cpu", "--target", "null", "--cores", "0.5", "--replicates", "1", "--drift-check", "off")
 TIMES = ("--warmup", "0s", "--window-max", "0", "--rate", "20k", "--no-metrics", "-y")
@@ -84,11 +84,7 @@ def test_a_closed_terminal_ends_the_sweep_that_it_controls_and_no_other(tmp_path
     words = sweep_words(data_dir, "r", "200s" if has_terminal else "2s")
     process = subprocess.Popen([*session, *words], cwd=tmp_path, stdin=inner, stdout=inner, stderr=inner)
     os.close(inner)
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("r/*/trials/*/spec")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    waited_for(lambda: list(tmp_path.glob("r/*/trials/*/spec")), process=process)
     if has_terminal:
         assert_watching_ends_with_its_reader(tmp_path)
     os.close(ours)

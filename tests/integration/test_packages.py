@@ -24,8 +24,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.integration import python_image
-from tests.integration.program_image import require_docker
+from tests.integration.made_images import python_image, require_docker
 from tests.integration.workflow_steps import ROOT, STEP_S, TAG, shell, tagged_clone
 
 pytestmark = pytest.mark.timeout(3 * STEP_S)
@@ -194,7 +193,7 @@ def image(packages, tmp_path_factory) -> Iterator[str]:
     require_docker()
     context, name = tmp_path_factory.mktemp("context"), "scale-test/scale:wheel"
     shutil.copy2(packages["wheel"], context)
-    base = python_image.ensure_image()
+    base = python_image()
     command = ("docker", "build", "--network", "host", "--build-arg", f"PYTHON={base}", "-t", name)
     file = ROOT / "images/scale/Dockerfile"
     # Debian's engine comes without BuildKit's client.

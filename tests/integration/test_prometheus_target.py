@@ -5,9 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.server.targets.prometheus import queries as prometheus_queries
 from tests.integration.database_contract import *  # noqa: F403
-from tests.integration.promql_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, required
 from tests.integration.short_trial import short_trial
 from tests.unit.trial_orders import trial_order
@@ -16,22 +14,6 @@ from tests.unit.trial_orders import trial_order
 @pytest.fixture(scope="module")
 def target():
     return required("prometheus")
-
-
-@pytest.fixture
-def queries():
-    return prometheus_queries
-
-
-@pytest.fixture
-def lacking():
-    kinds = {"set", "range_desc", "range_value_desc", "group_by_time_desc", "latest", "aggregate_value", "first"}
-    return kinds | {"newest", "largest", "smallest", "top_devices", "top_tags", "tagged_latest"}
-
-
-@pytest.fixture
-def last_border():
-    return "end={until}e-3", "end={to}e-3"
 
 
 @pytest.fixture
@@ -62,6 +44,12 @@ def test_a_flag_or_a_value_that_it_does_not_know_is_refused_before_anything_star
         (finding,) = target.check_installed(order.home, unknown)
         assert finding.blocking and (name in finding.sentence or value in finding.sentence)
     assert target.check_installed(order.home, order.trial) == ()
+
+
+@pytest.mark.parametrize("name", ["prometheus", "victoriametrics"])
+def test_text_is_refused_because_samples_are_numbers(name, tmp_path):
+    (finding,) = required(name).check(trial_order(tmp_path, name, workload__columns="t:binary(8)").trial, None)
+    assert finding.blocking and "t:binary" in finding.sentence
 
 
 def test_rows_far_apart_and_out_of_order_are_all_stored(target, folder):

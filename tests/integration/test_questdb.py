@@ -14,7 +14,7 @@ from scale_sweep.server.targets.questdb.questdb_session import QuestdbSession
 from tests.integration.changing import changed_in_the_load, once_stored
 from tests.integration.database_contract import *  # noqa: F403
 from tests.integration.real_server import real_server, required, with_rows
-from tests.unit.reading_trials import GROUPED, KINDS, MORE, SHAPES, WRONG, answers_of, reading_order, shapes_order
+from tests.unit.reading_trials import WRONG
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 
 
@@ -55,29 +55,6 @@ def test_tables_and_their_logs_lie_on_the_disks_in_turn(target, tmp_path):
             assert any(path.name.startswith("current.d") and "/wal" not in str(path) for path in files)
         assert session.effective()["partitions"] == str(len(parts))
         server.end()
-
-
-def test_reads_are_answered_rightly_beside_writes(target, folder):
-    order = reading_order(folder, "questdb")
-    events = here(order)
-    result, answers = result_of(events), answers_of(events)
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert set(answers) == {*KINDS, *MORE}
-    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values()), answers
-    assert sum(one["counted"] for one in answers.values()) > 0
-    assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000
-
-
-@pytest.mark.parametrize("more", [(), GROUPED], ids=["shapes", "groups of tags"])
-def test_bounds_orders_and_groups_are_answered_rightly(target, folder, more):
-    also = ("group_by_tag.fraction=0.4", "aggregate_tag.bucket=10m", "scan_tag.columns=voltage") if more else ()
-    asked = {"below"} if more else set(SHAPES)  # 16 operations at most
-    order = shapes_order(folder, "questdb", without=set(SHAPES) - asked, also=also, more=more)
-    events = here(order)
-    result, answers = result_of(events), answers_of(events)
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert set(answers) == {*asked, *more}
-    assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
 
 
 TYPES = "a:bool,b:tinyint,c:smallint,d:int,e:bigint,f:utinyint,g:usmallint,h:uint,j:float,k:double,l:binary(20)"

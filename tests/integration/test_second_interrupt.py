@@ -11,18 +11,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.integration.cli import run, start
-from tests.integration.leftovers import assert_nothing_left
+from tests.integration.cli import run, start, waited_for
+from tests.integration.leftovers import assert_nothing_left, makers_of_segments
 
 SWEEP = ("sweep", "cpu", "--target", "postgres", "--runtime", "process", "--cores", "1", "--replicates", "1")
 LOAD = ("--duration", "60s", "--warmup", "0s", "--tables", "20", "--connections-check", "off", "--no-metrics", "-y")
 ENDS_S = 12.0  # before the 15 s are over in which a server may heed a signal: one that is stopped heeds none
 FREEZER = Path("/sys/fs/cgroup/freezer")
-
-
-def makers_of_segments() -> set[int]:
-    """PIDs that made the System V shared memory of this machine."""
-    return {int(line.split()[4]) for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]}
 
 
 def servers_of(process: subprocess.Popen) -> list[psutil.Process]:
@@ -40,11 +35,7 @@ def servers_of(process: subprocess.Popen) -> list[psutil.Process]:
 def loaded(tmp_path, data_dir):
     """A sweep whose server is under load, and the server's processes."""
     process = start(*SWEEP, *LOAD, "--results", "r", "--data-dir", str(data_dir), cwd=tmp_path)
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("r/*/trials/*/spec")) or len(servers_of(process)) < 6:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    waited_for(lambda: list(tmp_path.glob("r/*/trials/*/spec")) and len(servers_of(process)) >= 6, process=process)
     time.sleep(1.0)
     yield process, servers_of(process)
     if process.poll() is None:
@@ -96,9 +87,7 @@ def test_a_server_process_that_does_not_die_keeps_the_record_until_clean_finds_i
         assert servers[0].pid in makers_of_segments()
     finally:
         (frozen / "freezer.state").write_text("THAWED")
-        deadline = time.monotonic() + 60
-        while (frozen / "cgroup.procs").read_text() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        waited_for(lambda: not (frozen / "cgroup.procs").read_text())
         frozen.rmdir()
     assert run("clean", "--data-dir", str(data_dir), cwd=data_dir).returncode == 0
     assert servers[0].pid not in makers_of_segments()

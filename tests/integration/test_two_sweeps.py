@@ -2,11 +2,10 @@
 
 import json
 import signal
-import time
 
 import pytest
 
-from tests.integration.cli import run, start
+from tests.integration.cli import run, start, waited_for
 
 SWEEP = ("sweep", "cpu", "--target", "null", "--cores", "0.5", "--drift-check", "off", "--duration", "2s")
 ON = {"SCALE_OTHER_SWEEPS": "on"}
@@ -16,11 +15,7 @@ QUICKLY = ("--warmup", "0s", "--window-max", "0", "--connections-check", "off", 
 def standing(folder, name, replicates):
     """A sweep that stands still with its run begun, and the run."""
     process = start(*SWEEP, *QUICKLY, "--replicates", replicates, "--results", name, cwd=folder, **ON)
-    deadline = time.monotonic() + 60
-    while not (found := list(folder.glob(f"{name}/*/trials/*"))):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    found = waited_for(lambda: list(folder.glob(f"{name}/*/trials/*")), process=process)
     process.send_signal(signal.SIGSTOP)
     return process, found[0].parents[1]
 

@@ -3,11 +3,10 @@
 import json
 import os
 import signal
-import time
 
 import pytest
 
-from tests.integration.cli import run, start
+from tests.integration.cli import run, start, waited_for
 
 SWEEP = ("sweep", "cpu", "--target", "null", "--cores", "0.5", "--replicates", "3", "--drift-check", "off")
 TIMES = (
@@ -32,14 +31,6 @@ def trials(folder):
     return {path: path.read_bytes() for path in folder.glob("r/*/trials/*/trial.json")}
 
 
-def wait_for_a_trial(folder, process):
-    deadline = time.monotonic() + 60
-    while not trials(folder):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
 def status(folder):
     (row,) = json.loads(run("list", "--results", "r", "--json", cwd=folder).stdout)
     return row["status"]
@@ -49,7 +40,7 @@ def status(folder):
 def sweep(tmp_path, data_dir):
     """A sweep of three trials with its first one done, which stands still so that its files do not change."""
     process = start(*SWEEP, *TIMES, "--data-dir", str(data_dir), cwd=tmp_path)
-    wait_for_a_trial(tmp_path, process)
+    waited_for(lambda: trials(tmp_path), process=process)
     os.kill(process.pid, signal.SIGSTOP)
     yield process
     for number in (signal.SIGCONT, signal.SIGINT):

@@ -5,11 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from scale_sweep.server.targets.victoriametrics import queries as victoriametrics_queries
 from tests.integration.database_contract import *  # noqa: F403
-from tests.integration.promql_contract import *  # noqa: F403
-from tests.integration.promql_contract import NUMBERS
 from tests.integration.real_server import real_server, required
+from tests.integration.test_reads_on_databases import NUMBERS
 from tests.unit.reading_trials import checked, reading_order
 from tests.unit.trial_orders import here, trial_order
 
@@ -17,22 +15,6 @@ from tests.unit.trial_orders import here, trial_order
 @pytest.fixture(scope="module")
 def target():
     return required("victoriametrics")
-
-
-@pytest.fixture
-def queries():
-    return victoriametrics_queries
-
-
-@pytest.fixture
-def lacking():
-    kinds = {"set", "range_desc", "range_value_desc", "group_by_time_desc"}
-    return kinds | {"newest", "largest", "smallest", "top_devices", "top_tags"}
-
-
-@pytest.fixture
-def last_border():
-    return " if (time() < {to}e-3)", ""
 
 
 @pytest.fixture
@@ -50,7 +32,9 @@ def test_a_flag_that_it_does_not_know_is_refused_before_anything_starts(target, 
 
 @pytest.mark.parametrize("method", ["remote-write", "import"])
 def test_samples_hold_the_numbers_that_lines_hold(target, folder, method):
-    order = reading_order(folder, "victoriametrics", "range,latest,write=2", load__method=method, **NUMBERS)
+    order = reading_order(
+        folder, "victoriametrics", "range,latest,write=2", load__method=method, workload__columns=NUMBERS
+    )
     result, answers = checked(here(order))
     assert set(answers) == {"range", "latest"}
     assert result.measurement.rows_counted == result.measurement.rows_acked + 20_000 > 20_000

@@ -35,10 +35,7 @@ METHODS = [(facts.name, method) for facts in all_facts() for method in facts.met
             ("sweep", *CPU, "--columns", WIDE, "--rows-per-request", "1M"),
             "--rows-per-request: the load needs 2794.2 GiB",
         ),
-        (
-            ("plan", *CPU, "--tables", "100M", "--columns", LONG, "--connections", "64"),
-            "--rows-per-request: the load",
-        ),
+        (("plan", *CPU, "--tables", "100M", "--columns", LONG, "--connections", "64"), "--rows-per-request: the load"),
     ],
 )
 def test_a_plan_and_a_sweep_refuse_what_the_load_would(tmp_path, words, says):
