@@ -44,10 +44,7 @@ QUICK_DATABASES = (
 )
 DATABASES = (*SLOW_DATABASES, *QUICK_DATABASES)
 SEVERAL_DATABASES = (  # in one file
-    "test_filled_on_databases",
-    "test_functions_on_databases",
-    "test_iot_articles",
-    "test_iot_benchmark",
+    "test_iot",
     "test_named_workloads",
 )
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
@@ -55,10 +52,13 @@ HOSTS = ("test_hosts", "test_fleet_cluster")  # of tools/hosts, which the machin
 DOCKER = ("test_images", "test_runtimes", "test_packages", "test_data_sets_on_postgres")
 DASHBOARDS = ("test_dashboard_room", "test_dashboards_docker")
 TOGETHER = (SLOW_DATABASES, (*QUICK_DATABASES, *SEVERAL_DATABASES), DISKS, HOSTS, (*DOCKER, *DASHBOARDS))
-# Files of tests that take longest. They are claimed first: what is claimed last decides when the last process ends.
+# Files of tests that take longest, the longest first. They are claimed first: what is claimed last decides when the last
+# process ends.
 LONGEST = (
-    "test_workflows", "test_interrupted", "test_server_stands_still", "test_full_disk", "test_mariadb_of_jar",
-    "test_provocations", "test_clients_sweep", "test_another_package", "test_loadgen_bounds", "test_verify",
+    "test_reads_on_databases", "test_searches_on_databases", "test_workflows", "test_changed_rows_of_series",
+    "test_interrupted", "test_server_stands_still", "test_servers_of_packages", "test_provocations",
+    "test_other_users", "test_clients_sweep", "test_killed_setup", "test_odd_mounts", "test_another_package",
+    "test_reads_on_postgres", "test_rates_agree", "test_commands", "test_loadgen_bounds", "test_verify",
     "test_load_processes", "test_fuzz_corpus", "test_tdengine_faults", "test_trial_order", "test_bounds",
     "test_cli_help", "test_compat_run", "test_diagnosis", "test_fit_models",
 )  # fmt: skip
@@ -89,8 +89,10 @@ def units(items: list[pytest.Item]) -> list[list[pytest.Item]]:
         group = next((n for n, group in enumerate(TOGETHER) if item.path.stem in group), item.path)
         found.setdefault(group, []).append(item)
 
-    def rank(unit: Path | int) -> tuple[bool, int]:
-        return (False, unit) if isinstance(unit, int) else (unit.stem not in LONGEST, len(TOGETHER))
+    def rank(unit: Path | int) -> tuple[int, int]:
+        if isinstance(unit, int):
+            return 0, unit
+        return (1, LONGEST.index(unit.stem)) if unit.stem in LONGEST else (2, 0)
 
     return [found[unit] for unit in sorted(found, key=rank)]
 

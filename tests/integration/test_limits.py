@@ -1,9 +1,13 @@
-"""Limits provoked on a real PostgreSQL: the verdict names the right one, or, honestly, the others on this machine."""
+"""Limits provoked on a real PostgreSQL: the verdict names the right one, or, honestly, the others on this machine. A search\non the simulated server of the null driver, whose capacity is known: steps of 2 s are too short for a capacity, so the\ntest asks the search itself what these steps come to."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
+from scale_sweep.capacity import Probe, answer_of
 from tests.integration.cli import run
 
 pytestmark = pytest.mark.alone
@@ -35,3 +39,54 @@ def test_the_limit_that_was_provoked_is_named(tmp_path, words, kinds):
     else:
         assert limit["kind"] in kinds, (limit, trial["measurement"])
     assert sum(limit["shares"].values()) == pytest.approx(100)
+
+
+OFFERED = ("--target", "postgres", "--runtime", "process", "--cores", "1", "--rate", "20k", "--rows-per-request", "100")
+SHORT = ("--replicates", "1", "--duration", "6s", "--warmup", "1s", "--window-max", "0", "--json")
+
+
+def test_a_neighbour_on_the_servers_cpu_makes_the_trial_external(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        try:
+            os.sched_setaffinity(busy.pid, {0})
+            done = run("sweep", "cpu", *OFFERED, "--server-cpus", "0", "--generator-cpus", "1", *SHORT, cwd=tmp_path)
+        finally:
+            busy.kill()
+    assert done.returncode == 10, done.stderr
+    trial = json.loads(done.stdout)["trials"][0]
+    verdict, figures = trial["verdict"], trial["measurement"]
+    assert verdict["kind"] in {"RESOURCE_NOT_SATURATED", "OFFERED_NOT_MET", "GENERATOR_BOUND"}
+    assert verdict["bottleneck"]["kind"] in {"OTHER_PROCESSES", "HYPERVISOR", "GENERATOR_LATE"}
+    assert figures["service_ms_p99"] <= figures["response_ms_p99"]
+    assert 0 <= figures["late_ms_p50"] <= figures["late_ms_p99"]
+
+
+SERVER = ("--target", "null", "--knob", "null_servers=4", "--knob", "null_service_us=2000")
+LOAD = ("--cores", "1", "--connections", "64", "--rows-per-request", "1", "--arrival", "poisson")
+SEARCH = ("--slo", "p99 < 10ms", "--duration", "2s", "--replicates", "1", "--confirm", "off", "--no-metrics", "--json")
+CAPACITY = 1711  # requests a second, by a long simulation: bench/method_capacity_real.py
+CLOSED_LOOP = 2000  # 4 servers of 2 ms
+WITHIN = 0.12  # steps of 2 s are a fifth of the usual ones
+DISTURBED = {"OTHER_PROCESSES", "HYPERVISOR", "GENERATOR_LATE", "GENERATOR_CPU"}
+
+
+def test_a_search_finds_the_known_capacity_or_says_who_disturbed_it(tmp_path):
+    done = run("sweep", "cpu", *SERVER, *LOAD, *SEARCH, cwd=tmp_path)
+    assert done.returncode in (0, 10), done.stderr
+    out = json.loads(done.stdout)
+    trial = out["trials"][0]
+    verdict, figures = trial["verdict"], trial["measurement"]
+    assert figures["rows_per_s"] <= 1.02 * CLOSED_LOOP
+    assert all(step["service_ms"]["p50"] >= 2 for step in figures["steps"])
+    assert figures["capacity_per_s"] is None
+    if verdict["kind"] != "VALID":
+        assert verdict["bottleneck"]["kind"] in DISTURBED or any(not step["usable"] for step in figures["steps"])
+        return
+    assert verdict["reasons"][0].startswith("no capacity: ") and "held for 2 s" in verdict["reasons"][0]
+    steps = [Probe(rate=s["rate"], excess=s["excess"], usable=s["usable"]) for s in figures["steps"]]
+    answer = answer_of(steps)
+    assert answer.rate == pytest.approx(CAPACITY, rel=WITHIN)
+    assert answer.low < answer.rate < answer.high
+    assert len(figures["steps"]) >= 14
+    verified = run("verify", out["path"], cwd=tmp_path)
+    assert verified.returncode == 0, verified.stdout + verified.stderr

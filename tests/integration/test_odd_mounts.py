@@ -1,18 +1,18 @@
-"""Data on mounts that are unlike those of a usual machine: the command as it is typed, in a mount namespace of its own, so
-that nothing stays mounted."""
+"""Mounts that are unlike those of a usual machine, and a disk for results that fills: the command as it is typed. What\nmounts data has a mount namespace of its own, so that nothing stays mounted."""
 
 import json
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from tests.integration.cli import run
+from tests.needs import needs
 
-pytestmark = pytest.mark.skipif(
-    os.geteuid() != 0 and not os.environ.get("SCALE_REQUIRE_ROOT"), reason="mounting needs root"
-)
+pytestmark = needs("root")
+
 NULL = "--target null --cores 1 --replicates 1 --duration 1s --warmup 0s --window-max 0 --rate 20k".split()
 # A new root of links and mounts of the directories of this one: it is itself no mount point.
 CHROOT = """
@@ -116,3 +116,46 @@ def test_a_read_only_directory_for_state_is_named_with_its_remedy(base, command,
     assert told.count("the state directory /var/tmp/state cannot be written") == 1, done.stderr
     assert told.count("set SCALE_STATE_DIR to a directory that this user can make") == 1, done.stderr
     assert "give another directory with --data-dir" not in told
+
+
+QUICK = "--target null --cores 0.5,1 --duration 1s --warmup 0s --window-max 0 --rate 20k --replicates 1 -y".split()
+SIZE = 2**21
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 2 MiB."""
+    path = tmp_path / "disk"
+    path.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(path)], check=True)
+    yield path
+    subprocess.run(["umount", str(path)], check=True)
+
+
+def left_free(disk: Path, kilobytes: int) -> Path:
+    """The file that takes the rest."""
+    filling = disk / "filling"
+    filling.write_bytes(bytes(SIZE - kilobytes * 1024))
+    return filling
+
+
+@pytest.mark.parametrize("kilobytes", [28, 48, 96])
+def test_a_full_disk_is_said_and_the_run_goes_on_when_there_is_room(small_disk, kilobytes):
+    filling = left_free(small_disk, kilobytes)
+    done = run("sweep", "cpu", *QUICK, "--results", "r", cwd=small_disk)
+    assert done.returncode == 6, done.stderr
+    assert "No space left on device" in done.stderr
+    assert "free some space, then: scale resume" in done.stderr
+    filling.unlink()
+    resumed = run("resume", "last", "--results", "r", cwd=small_disk)
+    assert resumed.returncode == 0, resumed.stderr
+    verified = run("verify", "last", "--results", "r", cwd=small_disk)
+    assert verified.returncode == 0, verified.stdout + resumed.stderr
+
+
+@pytest.mark.parametrize("kilobytes", [4, 20])
+def test_without_room_for_a_begin_another_directory_is_asked_for(small_disk, kilobytes):
+    left_free(small_disk, kilobytes)
+    done = run("sweep", "cpu", *QUICK, "--results", "r", cwd=small_disk)
+    assert done.returncode == 6, done.stderr
+    assert "--results DIR" in done.stderr
