@@ -52,8 +52,8 @@ HOSTS = ("test_hosts", "test_fleet_cluster")  # of tools/hosts, which the machin
 DOCKER = ("test_images", "test_runtimes", "test_packages", "test_data_sets_on_postgres")
 DASHBOARDS = ("test_dashboard_room", "test_dashboards_docker")
 TOGETHER = (SLOW_DATABASES, (*QUICK_DATABASES, *SEVERAL_DATABASES), DISKS, HOSTS, (*DOCKER, *DASHBOARDS))
-# Files of tests that take longest, the longest first. They are claimed first: what is claimed last decides when the last
-# process ends.
+# Files of tests that take longest, the longest first. They are claimed first: what is claimed last decides when the
+# last process ends.
 LONGEST = (
     "test_reads_on_databases", "test_searches_on_databases", "test_workflows", "test_changed_rows_of_series",
     "test_interrupted", "test_server_stands_still", "test_servers_of_packages", "test_provocations",
