@@ -122,8 +122,6 @@ def answers(seen: Watched, board: str, at: float) -> dict[tuple[str, str], dict[
     return found
 
 
-
-
 @pytest.fixture(scope="module")
 def seen(observed):
     """The run's folder, the Prometheus that read it, and the run's document."""
@@ -246,8 +244,6 @@ def test_a_taken_port_is_replaced_by_a_free_one_on_loopback_only(observed):
     said = " ".join(observed.sweep.seen.split())
     assert f"metrics at {observed.url}" in said and f"(port {observed.taken} is taken)" in said
     assert b"scale_run_info" in observed.page
-
-
 
 
 def trials_stored(folder: Path) -> list[dict]:

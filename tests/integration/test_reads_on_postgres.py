@@ -4,8 +4,6 @@ import re
 
 import pytest
 
-from scale_sweep.base.interrupts import Stop
-from scale_sweep.measure.trial.run import run_trial
 from scale_sweep.model import VerdictKind
 from scale_sweep.server.targets.postgres import queries
 from scale_sweep.server.targets.postgres.postgres_session import PostgresSession
@@ -18,14 +16,15 @@ from tests.unit.reading_trials import (
     MORE,
     SETS,
     SHAPES,
-    WRONG,
     answers_of,
+    checked,
     grouped_order,
+    none_wrong,
     reading_order,
     shapes_order,
 )
 from tests.unit.test_tsbs_devops import DEVOPS
-from tests.unit.trial_orders import result_of, trial_order
+from tests.unit.trial_orders import here, result_of, trial_order
 
 
 def mistaken(rendered, wrong):
@@ -41,13 +40,10 @@ def mistaken(rendered, wrong):
 
 
 def test_every_kind_is_answered_rightly_beside_writes(folder):
-    events = list(run_trial(reading_order(folder, "postgres", load__duration="3s"), Stop()))  # some of each kind
-    result, answers = result_of(events), answers_of(events)
+    events = here(reading_order(folder, "postgres", load__duration="3s"))  # some of each kind
+    result, answers = checked(events)
     m = result.measurement
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
     assert set(answers) == {*KINDS, *MORE}
-    assert all(one["whole"] == 20 and not one["wrong"] for one in answers.values())
-    assert sum(one["counted"] for one in answers.values()) > 0
     assert all(answers[name]["compared"] for name in ("point", "range", "aggregate", "group_by_time", "set"))
     assert not answers["latest"]["compared"], "the writes of the load change it"
     assert m.preload_rows == 20_000
@@ -62,11 +58,8 @@ def test_every_kind_is_answered_rightly_beside_writes(folder):
 
 
 def test_groups_of_devices_and_sets_are_answered_rightly(folder):
-    events = list(run_trial(grouped_order(folder, "postgres"), Stop()))
-    result, answers = result_of(events), answers_of(events)
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert set(answers) == {*GROUPED, *SETS, "every", "some"}
-    assert all(one["whole"] == 20 and one["compared"] and not one["wrong"] for one in answers.values())
+    result, answers = checked(here(grouped_order(folder, "postgres")))
+    assert set(answers) == {*GROUPED, *SETS, "every", "some"} and all(one["compared"] for one in answers.values())
     scanned = result.measurement.operations["scan_tag"]
     assert scanned.read_rows_per_s > scanned.requests_per_s > 0  # every group has devices
     assert result.measurement.operations["every"].empty == 0
@@ -83,7 +76,7 @@ def test_groups_of_devices_and_sets_are_answered_rightly(folder):
 def test_a_wrong_text_is_found_out(folder, monkeypatch, right, wrong, words):
     rendered = queries.rendered
     monkeypatch.setattr(queries, "rendered", lambda *asked: rendered(*asked).replace(right, wrong))
-    result = result_of(list(run_trial(reading_order(folder, "postgres", "range"), Stop())))
+    result = result_of(here(reading_order(folder, "postgres", "range")))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     assert result.verdict.reasons[0].startswith("range of device ")
     assert words in result.verdict.reasons[0]
@@ -93,7 +86,7 @@ def test_a_server_that_lies_to_the_load_alone_is_found_out(folder, monkeypatch):
     """The answers before the load are right; between the load generator and the server, all are falsified."""
     with LyingPostgres(LIES["floats times 11"]) as lying:
         send_loads_through(lying, PostgresSession, monkeypatch)
-        result = result_of(list(run_trial(reading_order(folder, "postgres", "range"), Stop())))
+        result = result_of(here(reading_order(folder, "postgres", "range")))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     assert "while the load ran" in result.verdict.reasons[0]
 
@@ -103,7 +96,7 @@ def test_a_server_that_lies_at_times_is_found_out(folder, monkeypatch, when):
     lie = at_times(LIES["floats times 11"], lambda answer: answer.rows, when)
     with LyingPostgres(lie) as lying:
         send_loads_through(lying, PostgresSession, monkeypatch)
-        result = result_of(list(run_trial(reading_order(folder, "postgres", "range", load__duration="3s"), Stop())))
+        result = result_of(here(reading_order(folder, "postgres", "range", load__duration="3s")))
     assert lying.lies and result.verdict.kind is VerdictKind.WRONG_ANSWER, result.verdict
 
 
@@ -111,7 +104,7 @@ def test_wrong_groups_and_sets_are_found_out(folder, monkeypatch):
     wrong = {"= {value}": ">= {value}", "GROUP BY 1 ORDER BY 1": "GROUP BY 1 ORDER BY 1 DESC", "UNION": "UNION ALL"}
     monkeypatch.setattr(queries, "rendered", mistaken(queries.rendered, wrong))
     order = reading_order(folder, "postgres", "scan_tag,group_by_tag,set")
-    result = result_of(list(run_trial(order, Stop())))
+    result = result_of(here(order))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     reasons = "\n".join(result.verdict.reasons)
     assert re.search(r"scan_tag of \d devices in groups .*: [\d,]+ rows came, [\d,]+ are right", reasons)
@@ -120,11 +113,9 @@ def test_wrong_groups_and_sets_are_found_out(folder, monkeypatch):
 
 
 def test_bounds_orders_and_groups_are_answered_rightly(folder):
-    events = list(run_trial(shapes_order(folder, "postgres"), Stop()))
-    result, answers = result_of(events), answers_of(events)
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert set(answers) == set(SHAPES)
-    assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
+    events = here(shapes_order(folder, "postgres"))
+    none_wrong(events, SHAPES)
+    answers = answers_of(events)
     passed = {name: answers[name]["passed_rows"] / answers[name]["tested_rows"] for name in ("below", "several")}
     assert all(0 < share < 1 for share in passed.values()), passed
 
@@ -133,7 +124,7 @@ def test_wrong_bounds_and_orders_are_found_out(folder, monkeypatch):
     wrong = {"< {value}": "> {value}", '"voltage" DESC': '"voltage"', "ranked DESC": "device_id"}
     monkeypatch.setattr(queries, "rendered", mistaken(queries.rendered, wrong))
     order = shapes_order(folder, "postgres", without=set(SHAPES) - {"below", "largest", "top_devices"})
-    result = result_of(list(run_trial(order, Stop())))
+    result = result_of(here(order))
     assert result.verdict.kind is VerdictKind.WRONG_ANSWER
     reasons = "\n".join(result.verdict.reasons)
     assert re.search(r"below of device .*: [\d,]+ rows came, [\d,]+ are right", reasons)
@@ -143,11 +134,9 @@ def test_wrong_bounds_and_orders_are_found_out(folder, monkeypatch):
 
 def test_all_queries_of_tsbs_devops_are_answered_rightly(folder):
     flags = {"workload__name": "tsbs-devops", "workload__tables": "10", "preload__rows": "45k"}
-    events = list(run_trial(trial_order(folder, "postgres", load__duration="3s", **flags), Stop()))
+    events = here(trial_order(folder, "postgres", load__duration="3s", **flags))
+    none_wrong(events, DEVOPS)
     result, answers = result_of(events), answers_of(events)
-    assert result.verdict.kind not in WRONG, result.verdict.reasons
-    assert set(answers) == set(DEVOPS)
-    assert all(one["whole"] and not one["wrong"] for one in answers.values()), answers
     assert sum(one["compared"] for one in answers.values()) > 0
     assert answers["high-cpu-1"]["compared"] and answers["high-cpu-1"]["devices"], (
         "values equal to the bound are decided"
