@@ -38,14 +38,13 @@ MEASURED = re.compile(rb'scale_trial_phase\{[^}]*phase="measure"[^}]*\} 1')
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """folder: where it ran, its results in `r`. room: of the dashboards. taken: the port that it did not get.
+    """folder: where it ran, its results in `r`. taken: the port that it did not get.
 
     page: its metrics under load; bound: addresses in which it listened on its port, as the kernel writes them.
     other: a second watching that Ctrl-C ended. tsdb: what the other Prometheus stored.
     """
 
     folder: Path
-    room: Path
     taken: int
     url: str
     page: bytes
@@ -54,7 +53,10 @@ class Observed:
     watch: Terminal
     other: Terminal
     codes: tuple[int, int, int]
-    tsdb: Path
+
+    @property
+    def tsdb(self) -> Path:
+        return self.folder / "tsdb"
 
     @property
     def path(self) -> Path:
@@ -81,58 +83,28 @@ def dashboards_room() -> Iterator[Path]:
     assert not left
 
 
-def read(url: str) -> bytes:
-    """The page of metrics."""
-    with urllib.request.urlopen(url, timeout=30) as reply:
-        return reply.read()
-
-
 def observe(folder: Path, room: Path, data_dir: Path) -> Observed:
     """Runs it to its end. `up` must have been said in the room."""
     need("prometheus")
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
-        holder.listen()
+    with socket.create_server(("127.0.0.1", 0)) as holder:
         taken = holder.getsockname()[1]
-        sweep = Terminal(
-            *WORDS,
-            "--metrics-port",
-            str(taken),
-            "--data-dir",
-            str(data_dir),
-            cwd=folder,
-            environment={"SCALE_DASHBOARDS_DIR": str(room)},
-        )
+        more = ("--metrics-port", str(taken), "--data-dir", str(data_dir))
+        sweep = Terminal(*WORDS, *more, cwd=folder, environment={"SCALE_DASHBOARDS_DIR": str(room)})
         try:
             sweep.until(lambda: _manifest(folder).get("metrics_url"))
             url = _manifest(folder)["metrics_url"]
             with prometheus(folder, url.split("/")[2]):
-                return _seen(folder, room, taken, url, sweep)
+                watch, other = (Terminal("watch", "last", "--results", "r", cwd=folder) for _ in range(2))
+                page = _page_under_load(url, sweep)
+                bound = _bound(int(url.split(":")[2].split("/", maxsplit=1)[0]))
+                other.until(lambda: "trials, about" in other.seen)
+                other.process.send_signal(signal.SIGINT)
+                codes = other.end(), sweep.end(), watch.end()
         except BaseException:
             os.killpg(sweep.process.pid, signal.SIGTERM)
             raise
-
-
-def _seen(folder: Path, room: Path, taken: int, url: str, sweep: Terminal) -> Observed:
-    watch, other = (Terminal("watch", "last", "--results", "r", cwd=folder) for _ in range(2))
-    page = _page_under_load(url, sweep)
-    bound = _bound(int(url.split(":")[2].split("/", maxsplit=1)[0]))
-    other.until(lambda: "trials, about" in other.seen)
-    other.process.send_signal(signal.SIGINT)
-    codes = other.end(), sweep.end(), watch.end()
-    return Observed(
-        folder=folder,
-        room=room,
-        taken=taken,
-        url=url,
-        page=page,
-        bound=bound,
-        sweep=sweep,
-        watch=watch,
-        other=other,
-        codes=codes,
-        tsdb=folder / "tsdb",
-    )
+    terminals = {"sweep": sweep, "watch": watch, "other": other}
+    return Observed(folder=folder, taken=taken, url=url, page=page, bound=bound, codes=codes, **terminals)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -144,8 +116,8 @@ def _page_under_load(url: str, sweep: Terminal) -> bytes:
     """A page that was read while a trial was measured."""
     while sweep.process.poll() is None:
         sweep.read()
-        with contextlib.suppress(OSError):
-            page = read(url)
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=30) as reply:
+            page = reply.read()
             if MEASURED.search(page) and b"scale_disk_write_bytes_per_second{" in page:
                 return page
         time.sleep(0.3)

@@ -18,13 +18,8 @@ QUICK = "--duration 1s --warmup 1s --window-max 0 --replicates 1 --connections-c
 @pytest.fixture(scope="module")
 def swept(data_dir, tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
-    done = run(
-        *"sweep clients --clients 1..8:x2 --cores 1 --target postgres".split(),
-        *QUICK,
-        "--data-dir",
-        str(data_dir),
-        cwd=folder,
-    )
+    words = f"sweep clients --clients 1..8:x2 --cores 1 --target postgres --data-dir {data_dir}".split()
+    done = run(*words, *QUICK, cwd=folder)
     assert_measured(done)
     return folder, json.loads(done.stdout)
 
@@ -71,7 +66,7 @@ def test_the_report_and_the_files_speak_of_clients(swept):
 
 def test_two_databases_stand_in_one_plan_and_in_every_block(data_dir, tmp_path):
     done = run(
-        *"sweep cpu --cores 1 --target null,postgres --duration 1s --warmup 1s --window-max 0 --replicates 2".split(),
+        *"sweep cpu --cores 1 --target null,postgres --duration 3s --warmup 0s --window-max 0 --replicates 2".split(),
         *"--json --data-dir".split(),
         str(data_dir),
         cwd=tmp_path,

@@ -18,6 +18,7 @@ import pytest
 from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.server.runtimes.clean import find_leftovers, remove
 from scale_sweep.server.targets import load_target
+from tests.integration.cli import waited_for
 from tests.integration.leftovers import records_in
 
 WHEEL = load_target("postgres").find("").home
@@ -99,14 +100,9 @@ def setup_running(starts: subprocess.Popen, data_dir: Path, wait_s: float) -> tu
     """A runner in the middle of initdb, and initdb's children."""
     print(file=starts.stdin, flush=True)
     runner = psutil.Process(int(starts.stdout.readline()))
-    deadline = time.monotonic() + LIMIT_S
-    while not children_of_setup(data_dir):
-        assert time.monotonic() < deadline and runner.is_running()
-        time.sleep(0.002)
+    waited_for(lambda: children_of_setup(data_dir) or not runner.is_running(), LIMIT_S)
     time.sleep(wait_s)
-    while not (children := children_of_setup(data_dir)):
-        assert time.monotonic() < deadline and runner.is_running()
-    return runner, children
+    return runner, waited_for(lambda: children_of_setup(data_dir), LIMIT_S)
 
 
 def ended(runner: psutil.Process) -> None:
@@ -132,44 +128,32 @@ def nothing_forgotten_but(before: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("home", "killed", "memory"),
+    ("home", "ended_by", "memory"),
     [
-        *((home, "all", "own") for home in [WHEEL, *OTHERS]),
-        (WHEEL, "runner", "own"),
-        (WHEEL, "children", "own"),
-        (WHEEL, "runner", "shared"),
+        *((home, "kill all", "own") for home in [WHEEL, *OTHERS]),
+        (WHEEL, "kill runner", "own"),
+        (WHEEL, "kill children", "own"),
+        (WHEEL, "kill runner", "shared"),
+        (WHEEL, "stop runner", "own"),
+        (WHEEL, "stop runner", "shared"),
     ],
     ids=lambda word: Path(word).name,
 )
-def test_a_killed_setup_leaves_no_shared_memory(data_dir, home, killed, memory):
-    before = forgotten()
+def test_a_setup_that_is_ended_leaves_no_shared_memory(data_dir, home, ended_by, memory):
+    before, (how, whom) = forgotten(), ended_by.split()
     with starter(data_dir, home, memory) as starts:
         for turn in range(ROUNDS):
             runner, children = setup_running(starts, data_dir, wait_s=0.12 * turn)
             try:
-                victims = {"runner": [], "all": children, "children": children}[killed]
-                if killed != "children":
-                    runner.kill()
-                for child in victims:
+                for victim in [*([runner] if whom != "children" else []), *(children if whom != "runner" else [])]:
                     with contextlib.suppress(psutil.NoSuchProcess):
-                        child.kill()
-                if killed == "children":
+                        victim.send_signal(signal.SIGKILL if how == "kill" else signal.SIGINT)
+                if whom == "children":
                     assert starts.stdout.readline().split()[0] in ("refused", "up")
+                if how == "stop":
+                    runner.wait(timeout=LIMIT_S)
             finally:
                 ended(runner)
-            cleaned(data_dir)
-            nothing_forgotten_but(before)
-
-
-@pytest.mark.parametrize("memory", ["own", "shared"])
-def test_a_setup_that_is_stopped_leaves_no_shared_memory(data_dir, memory):
-    before = forgotten()
-    with starter(data_dir, WHEEL, memory) as starts:
-        for turn in range(ROUNDS):
-            runner, _ = setup_running(starts, data_dir, wait_s=0.12 * turn)
-            runner.send_signal(signal.SIGINT)
-            try:
-                runner.wait(timeout=LIMIT_S)
-            finally:
-                ended(runner)
+            if how == "kill":
+                cleaned(data_dir)
             nothing_forgotten_but(before)

@@ -17,46 +17,26 @@ QUICK = "--target postgres --runtime process --duration 4s --warmup 1s --window-
 def swept(tmp_path_factory, data_dir):
     """One real sweep, looked at by several tests."""
     folder = tmp_path_factory.mktemp("sweep")
-    done = run(
-        *"sweep cpu --cores 1..2".split(),
-        *QUICK,
-        *"--replicates 2 --results r --data-dir".split(),
-        str(data_dir),
-        "--tag",
-        "who=test",
-        "--json",
-        cwd=folder,
-    )
+    more = f"--cores 1..2 --replicates 2 --results r --data-dir {data_dir} --tag who=test --json".split()
+    done = run("sweep", "cpu", *QUICK, *more, cwd=folder)
     assert_measured(done)
     return folder, json.loads(done.stdout)
 
 
 def test_two_points_with_speedup_and_true_verdicts(swept):
-    _, document = swept
-    trials = document["trials"]
-    points = [t for t in trials if t["trial"]["role"] == "point"]
+    trials = swept[1]["trials"]
     rates = {1: [], 2: []}
-    for point in points:
+    for point in (t for t in trials if t["trial"]["role"] == "point"):
         rates[point["trial"]["resources"]["amounts"]["cores"]["value"]].append(point["measurement"]["rows_per_s"])
     assert len(trials) == 5, "two levels, two replicates, and the drift check"
     assert min(rates[1]) > 10_000
     assert sum(rates[2]) / 2 > 1.15 * sum(rates[1]) / 2
     for trial in trials:
+        m = trial["measurement"]
         assert trial["verdict"]["kind"] == "VALID" or trial["verdict"]["reasons"]
-
-
-def test_the_database_counted_what_was_acknowledged(swept):
-    for trial in swept[1]["trials"]:
-        m = trial["measurement"]
         assert m["rows_counted"] == m["rows_acked"] > m["rows"] > 0
-
-
-def test_the_server_stayed_on_its_cores(swept):
-    for trial in swept[1]["trials"]:
-        m = trial["measurement"]
         assert 0.3 < m["server_cpu_cores"] <= trial["trial"]["resources"]["amounts"]["cores"]["value"] * 1.03
-        assert m["generator_cpu_cores"] > 0.001
-        assert m["memory_used_gb"] > 0.01
+        assert m["generator_cpu_cores"] > 0.001 and m["memory_used_gb"] > 0.01
         assert m["disk_write_mb_per_s"] is not None
 
 
