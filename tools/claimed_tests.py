@@ -22,36 +22,16 @@ from pathlib import Path
 import pytest
 
 CLAIMS = "SCALE_CLAIMS"
-SLOW_DATABASES = (
-    "test_cassandra",
-    "test_containers_of_databases",
-    "test_cratedb",
-    "test_iotdb",
-    "test_kairosdb",
-    "test_opentsdb",
-    "test_questdb",
+DATABASES = (
+    *("test_database_contract", "test_databases", "test_clickhouse_engine", "test_data_sets_on_databases"),
+    *("test_running_servers", "test_sql_databases", "test_iot"),
 )
-QUICK_DATABASES = (
-    "test_clickhouse",
-    "test_clickhouse_engine",
-    "test_data_sets_on_databases",
-    "test_influxdb",
-    "test_mariadb",
-    "test_prometheus_target",
-    "test_running_servers",
-    "test_sql_databases",
-    "test_victoriametrics",
-)
-DATABASES = (*SLOW_DATABASES, *QUICK_DATABASES)
-SEVERAL_DATABASES = (  # in one file
-    "test_iot",
-    "test_named_workloads",
-)
+SEVERAL_DATABASES = ("test_containers_of_databases", "test_named_workloads")  # in one trial, or beside a container
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
 HOSTS = ("test_hosts", "test_fleet_cluster")  # of tools/hosts, which the machine has once
 DOCKER = ("test_images", "test_runtimes", "test_packages", "test_data_sets_on_postgres")
 DASHBOARDS = ("test_dashboard_room", "test_dashboards_docker")
-TOGETHER = (SLOW_DATABASES, (*QUICK_DATABASES, *SEVERAL_DATABASES), DISKS, HOSTS, (*DOCKER, *DASHBOARDS))
+TOGETHER = (DATABASES, SEVERAL_DATABASES, DISKS, HOSTS, (*DOCKER, *DASHBOARDS))
 # Files of tests that take longest, the longest first. They are claimed first: what is claimed last decides when the
 # last process ends.
 LONGEST = (

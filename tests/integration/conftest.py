@@ -47,6 +47,15 @@ def shared() -> Iterator[Path]:
 
 
 @pytest.fixture
+def room() -> Iterator[Path]:
+    """For a server that is not a trial's: open to the user that it runs as."""
+    path = Path(tempfile.mkdtemp(prefix="scale-test-room-", dir="/var/tmp"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
 def only_cleaner() -> Iterator[None]:
     """`scale clean` is for the whole machine: a test whose leftovers are counted has no other test clean them away."""
     with open(Path(tempfile.gettempdir()) / "scale-test-clean.lock", "w", encoding="utf-8") as lock:
