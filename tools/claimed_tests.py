@@ -29,9 +29,8 @@ DATABASES = (
 SEVERAL_DATABASES = ("test_containers_of_databases", "test_named_workloads")  # in one trial, or beside a container
 DISKS = ("test_disks", "test_disk_sweep", "test_striped_disks")
 HOSTS = ("test_hosts", "test_fleet_cluster")  # of tools/hosts, which the machine has once
-DOCKER = ("test_images", "test_runtimes", "test_packages", "test_data_sets_on_postgres")
-DASHBOARDS = ("test_dashboard_room", "test_dashboards_docker")
-TOGETHER = (DATABASES, SEVERAL_DATABASES, DISKS, HOSTS, (*DOCKER, *DASHBOARDS))
+DOCKER = ("test_runtimes", "test_packages", "test_data_sets_on_postgres", "test_dashboard_room")
+TOGETHER = (DATABASES, SEVERAL_DATABASES, DISKS, HOSTS, DOCKER)
 # Files of tests that take longest, the longest first. They are claimed first: what is claimed last decides when the
 # last process ends.
 LONGEST = (

@@ -17,7 +17,7 @@ import pytest
 from scale_sweep.machine.host.server_user import server_user
 from scale_sweep.server.runtimes.docker_facts import image_state
 from tests.integration.cli import run
-from tests.integration.unprivileged import watched
+from tests.integration.short_trial import watched
 from tests.unit.trial_orders import result_of, trial_order
 
 HOME = os.environ.get("SCALE_TDENGINE_HOME", "")

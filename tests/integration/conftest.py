@@ -12,19 +12,13 @@ import pytest
 
 from tests.integration import cli
 from tests.integration.leftovers import assert_nothing_left
-from tests.integration.observed_sweep import Observed, dashboards_room, observe
+from tests.integration.watching import Observed, dashboards_room, observe
 from tests.needs import need
 from tests.unit.trial_orders import RUN
 
 pytest.register_assert_rewrite(
     "tests.integration.database_contract", "tests.integration.loaded_server", "tests.integration.short_trial"
 )  # say their values
-
-
-@pytest.hookimpl(tryfirst=True)  # before fixtures, which start servers
-def pytest_runtest_setup(item):
-    if skipped := getattr(item.module, "skipped", None):
-        skipped(item.originalname)
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,7 @@ import pytest
 
 from tests.integration.cli import assert_measured, run
 from tests.integration.leftovers import assert_nothing_left
-from tests.integration.panel_queries import shown, watch
-from tests.integration.prometheus_server import blocks_of, prometheus
+from tests.integration.watching import blocks_of, prometheus, shown, watch
 
 QUICK = "--duration 1s --warmup 1s --window-max 0 --replicates 1 --connections-check off --json".split()
 
@@ -65,18 +64,13 @@ def test_the_report_and_the_files_speak_of_clients(swept):
 
 
 def test_two_databases_stand_in_one_plan_and_in_every_block(data_dir, tmp_path):
-    done = run(
-        *"sweep cpu --cores 1 --target null,postgres --duration 3s --warmup 0s --window-max 0 --replicates 2".split(),
-        *"--json --data-dir".split(),
-        str(data_dir),
-        cwd=tmp_path,
-    )
+    words = "sweep cpu --cores 1 --target null,postgres --duration 3s --warmup 0s --window-max 0 --replicates 2 --json"
+    done = run(*words.split(), "--data-dir", str(data_dir), cwd=tmp_path)
     assert_measured(done)
-    trials = [t["trial"] for t in json.loads(done.stdout)["trials"]]
-    blocks = {
-        b: sorted(t["subject"]["target"] for t in trials if t["block"] == b and t["role"] == "point") for b in (1, 2)
-    }
-    assert blocks == {1: ["null", "postgres"], 2: ["null", "postgres"]}
+    points = [t["trial"] for t in json.loads(done.stdout)["trials"] if t["trial"]["role"] == "point"]
+    assert sorted((t["block"], t["subject"]["target"]) for t in points) == [
+        (block, name) for block in (1, 2) for name in ("null", "postgres")
+    ]
     (path,) = tmp_path.glob("results/*/points.csv")
     rows = list(csv.DictReader(path.open()))
     assert {(r["target"], r["method"]) for r in rows} == {("null", "discard"), ("postgres", "copy")}
@@ -129,26 +123,19 @@ GROWING = (
 
 
 def test_a_sweep_grows_to_its_limit_bridges_its_boundary_and_ends_with_its_anchor(tmp_path):
-    done = run(
-        *"sweep cpu --cores 1..2".split(),
-        *GROWING,
-        *"--replicates 2 --until-ci 0.01% --replicates-max 3 --partitions 1=4,2=8 --ablation".split(),
-        cwd=tmp_path,
-    )
+    words = "--cores 1..2 --replicates 2 --until-ci 0.01% --replicates-max 3 --partitions 1=4,2=8 --ablation".split()
+    done = run("sweep", "cpu", *GROWING, *words, cwd=tmp_path)
     assert_measured(done)
     assert "the limit is 3 replicates" in done.stderr
     document = json.loads(done.stdout)
     trials = [t["trial"] for t in document["trials"]]
     roles = [t["role"] for t in trials]
     assert (roles.count("point"), roles.count("ablation"), roles.count("drift_check")) == (6, 3, 1)
-    last = max(trials, key=lambda t: t["order"])
-    assert last["role"] == "drift_check"
-    assert {
-        (t["resources"]["amounts"]["cores"]["value"], t["knobs"]["partitions"])
-        for t in trials
-        if t["role"] == "ablation"
-    } == {(2.0, "4")}
+    assert max(trials, key=lambda t: t["order"])["role"] == "drift_check"
+    ablations = [t for t in trials if t["role"] == "ablation"]
+    assert {t["resources"]["amounts"]["cores"]["value"] for t in ablations} == {2.0}
+    assert {t["knobs"]["partitions"] for t in ablations} == {"4"}
     assert document["noise"]["drift"]["ratio"]["value"] > 0
-    stored = json.loads(next((tmp_path / "results").glob("*/plan.json")).read_text())
-    assert len(stored["trials"]) == 10
-    assert "How sure the points are" in next((tmp_path / "results").glob("*/report.html")).read_text()
+    (run_dir,) = (tmp_path / "results").iterdir()
+    assert len(json.loads((run_dir / "plan.json").read_text())["trials"]) == 10
+    assert "How sure the points are" in (run_dir / "report.html").read_text()

@@ -1,19 +1,22 @@
-"""Commands as they are typed: bad input and faults found before the start give one clear message, its exit code, no\ntraceback, and nothing is started; `scale fit` and `scale observe` as their users call them."""
+"""Commands as they are typed: bad input and faults found before the start give one clear message, its exit code, no\ntraceback, and nothing is started, also of a client library that is missing, incomplete or of another version (the tests'\nstub of libtaos); `scale fit` and `scale observe` as their users call them."""
 
 from __future__ import annotations
 
 import json
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from stub_taos.stub_library import library, remove_libraries
 
 from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen import checked
@@ -113,14 +116,8 @@ ONE_TRIAL = ("--target", "null", "--cores", "1", "--replicates", "1", "--duratio
 
 def in_shell(before, *words, cwd):
     """The command after another line of the same shell."""
-    done = subprocess.run(
-        ["/bin/bash", "-c", f"{before}; exec {shlex.join([SCALE, *words])}"],
-        cwd=cwd,
-        text=True,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    line = ["/bin/bash", "-c", f"{before}; exec {shlex.join([SCALE, *words])}"]
+    done = subprocess.run(line, cwd=cwd, text=True, capture_output=True, timeout=60, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     return done
 
@@ -303,41 +300,22 @@ REFERENCE = Path(__file__).resolve().parents[2] / "results" / "reference"
 
 
 def test_the_published_table(tmp_path):
-    done = run(
-        "fit",
-        str(REFERENCE / "tdengine-cpu.csv"),
-        *"--n cores --x rows_per_s --json --predict 16,24 --need 7M".split(),
-        cwd=tmp_path,
-    )
+    table, flags = str(REFERENCE / "tdengine-cpu.csv"), "--n cores --x rows_per_s --json --predict 16,24 --need 7M"
+    done = run("fit", table, *flags.split(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    assert document["verdict"] == "superlinear"
-    assert len(document["models"]) == 6
+    assert document["verdict"] == "superlinear" and len(document["models"]) == 6
     assert [p["n"] for p in document["predictions"]] == [16, 24]
     assert 14 < document["needs"][0]["n"] < 15
 
 
 def test_standard_input_and_a_picture(tmp_path):
     text = "n,x\n" + "".join(f"{n},{n / (1 + 0.1 * (n - 1)):.4f}\n" for n in range(1, 9))
-    done = subprocess.run(
-        [SCALE, "fit", "-", "--n", "n", "--x", "x", "--png", "curve.png"],
-        cwd=tmp_path,
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    words = [SCALE, *"fit - --n n --x x --png curve.png".split()]
+    done = subprocess.run(words, cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert "Contended (Amdahl fits best)" in done.stdout
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_bad_file_is_one_message_and_exit_2(tmp_path):
-    (tmp_path / "bad.csv").write_text("n,x\n1,10\n2,fast\n")
-    done = run("fit", "bad.csv", "--n", "n", "--x", "x", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "line 3: x is 'fast', which is not a number" in done.stderr
 
 
 DEADLINE_S = 120.0
@@ -386,3 +364,46 @@ def test_bad_input_is_one_message(tmp_path):
         done = cli.run("observe", *words, cwd=tmp_path)
         assert (done.returncode, words[0] in done.stderr) == (2, True), done.stderr
     assert not list(tmp_path.iterdir())
+
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "loadgen"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _clean():
+    yield
+    remove_libraries()
+
+
+def with_library(folder, version, stub=None):
+    (folder / "bin").mkdir(parents=True)
+    (folder / "lib").mkdir()
+    taosd = folder / "bin" / "taosd"
+    taosd.write_text(f"#!/bin/sh\necho version: {version}\n")
+    taosd.chmod(0o755)
+    if stub:
+        shutil.copy(stub, folder / "lib" / "libtaos.so")
+    return ("cpu", "--cores", "1", "--target", "tdengine", "--runtime", "process", "--home", str(folder))
+
+
+def test_one_that_fits_is_no_finding(tmp_path):
+    done = run("plan", *with_library(tmp_path / "home", "3.3.0.0", library()), cwd=tmp_path)
+    assert done.returncode == 0
+    assert "libtaos" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("version", "without", "text"),
+    [("3.3.0.0", "taos_stmt_execute", "lacks taos_stmt_execute"), ("3.2.3.0", "", "the server 3.2.3.0")],
+)
+def test_an_incomplete_or_other_one_is_named_and_nothing_starts(tmp_path, version, without, text):
+    done = run("sweep", *with_library(tmp_path / "home", version, library(without)), cwd=tmp_path)
+    assert done.returncode == 3
+    assert text in done.stderr and "--home DIR" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_missing_one_is_named(tmp_path):
+    done = run("sweep", *with_library(tmp_path / "home", "3.3.0.0"), cwd=tmp_path)
+    assert done.returncode == 3
+    assert "libtaos.so" in done.stderr

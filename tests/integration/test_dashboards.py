@@ -14,9 +14,20 @@ import pytest
 
 from scale_sweep.watch.exporter.values import PHASES
 from tests.integration.cli import run
-from tests.integration.observed_sweep import Observed
-from tests.integration.panel_queries import BOARDS, Watched, check, scale, targets, up, values_of, watch
-from tests.integration.prometheus_server import blocks_of, checked, prometheus
+from tests.integration.watching import (
+    BOARDS,
+    Observed,
+    Watched,
+    blocks_of,
+    check,
+    checked,
+    prometheus,
+    scale,
+    targets,
+    up,
+    values_of,
+    watch,
+)
 
 pytestmark = pytest.mark.alone
 

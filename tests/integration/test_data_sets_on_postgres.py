@@ -19,8 +19,7 @@ from scale_sweep.report.table import MARK
 from tests.integration.cli import run, start, waited_for
 from tests.integration.leftovers import assert_nothing_left, ours_running
 from tests.integration.made_images import postgres_image, require_docker
-from tests.integration.panel_queries import shown, targets, values_of, watch
-from tests.integration.prometheus_server import free_port, prometheus
+from tests.integration.watching import free_port, prometheus, shown, targets, values_of, watch
 from tests.needs import need
 from tests.unit.factories import make_sweep
 from tests.unit.reading_trials import answers_of, reading_order

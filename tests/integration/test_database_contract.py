@@ -20,8 +20,7 @@ from scale_sweep.model import PhaseEntered, VerdictKind
 from scale_sweep.server.targets import load_target
 from tests.integration.leftovers import ours_running
 from tests.integration.real_server import from_elsewhere, listeners, on_small_disk, real_server, required, with_rows
-from tests.integration.short_trial import one_row_of_each_time_is_kept, short_trial
-from tests.integration.unprivileged import watched
+from tests.integration.short_trial import one_row_of_each_time_is_kept, short_trial, watched
 from tests.needs import needs
 from tests.unit.reading_trials import WRONG
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order

@@ -18,9 +18,8 @@ from scale_sweep.model import Event, VerdictKind
 from scale_sweep.server.targets.questdb.questdb_session import QuestdbSession
 from tests.integration.changing import changed_in_the_load, once_stored
 from tests.integration.real_server import from_elsewhere, real_server, required, with_rows
-from tests.integration.short_trial import short_trial
+from tests.integration.short_trial import short_trial, watched
 from tests.integration.test_reads_on_databases import NUMBERS
-from tests.integration.unprivileged import watched
 from tests.unit.reading_trials import WRONG, checked, reading_order
 from tests.unit.trial_orders import artifact_of, here, result_of, trial_order
 

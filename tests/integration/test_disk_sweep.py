@@ -15,8 +15,7 @@ import pytest
 
 from tests.integration.cli import assert_measured, run, start, waited_for
 from tests.integration.made_images import postgres_image, require_docker
-from tests.integration.panel_queries import targets, values_of, watch
-from tests.integration.prometheus_server import free_port, prometheus
+from tests.integration.watching import free_port, prometheus, targets, values_of, watch
 from tests.needs import need, needs
 
 LIMITS = Path("/sys/fs/cgroup/blkio/blkio.throttle.write_bps_device")

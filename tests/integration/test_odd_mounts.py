@@ -1,4 +1,4 @@
-"""Mounts that are unlike those of a usual machine, and a disk for results that fills: the command as it is typed. What\nmounts data has a mount namespace of its own, so that nothing stays mounted."""
+"""Mounts that are unlike those of a usual machine, a disk for results that fills, and one that shares blocks: the command as it\nis typed. What mounts data has a mount namespace of its own, so that nothing stays mounted."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from scale_sweep.server.runtimes.copying import can_reflink, copy_tree
 from tests.integration.cli import run
 from tests.needs import needs
 
@@ -159,3 +160,36 @@ def test_without_room_for_a_begin_another_directory_is_asked_for(small_disk, kil
     done = run("sweep", "cpu", *QUICK, "--results", "r", cwd=small_disk)
     assert done.returncode == 6, done.stderr
     assert "--results DIR" in done.stderr
+
+
+@pytest.fixture
+def xfs(tmp_path):
+    image, mount = tmp_path / "image", tmp_path / "mount"
+    mount.mkdir()
+    with image.open("wb") as file:
+        file.truncate(320 * 2**20)
+    subprocess.run(["mkfs.xfs", "-q", "-m", "reflink=1", str(image)], check=True, timeout=60)
+    done = subprocess.run(["mount", "-o", "loop", str(image), str(mount)], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        pytest.skip(f"this kernel mounts no XFS: {done.stderr.strip()}")
+    yield mount
+    subprocess.run(["umount", str(mount)], check=True, timeout=60)
+
+
+@needs("mkfs.xfs")
+def test_a_copy_shares_its_blocks_until_it_is_written(xfs):
+    first, second = xfs / "a", xfs / "b"
+    first.mkdir()
+    second.mkdir()
+    (first / "rows").write_bytes(os.urandom(32 * 2**20))
+    os.sync()
+    free = os.statvfs(xfs).f_bfree
+    assert can_reflink(xfs)
+    assert copy_tree(first, second) == "reflink"
+    os.sync()
+    assert (free - os.statvfs(xfs).f_bfree) * os.statvfs(xfs).f_frsize < 2**20
+    with (second / "rows").open("r+b") as file:
+        file.write(b"other")
+    assert (first / "rows").read_bytes()[5:] == (second / "rows").read_bytes()[5:]
+    assert (first / "rows").read_bytes()[:5] != b"other"
+    assert sorted(path.name for path in xfs.iterdir()) == ["a", "b"]

@@ -1,5 +1,4 @@
-"""Output that goes away: a sweep goes on and ends with the code of its results; any other command ends with one message
-and code 6, or quietly if its reader has ended. Ctrl-C while modules are still imported."""
+"""What goes away or is not there. Output: a sweep goes on and ends with the code of its results; any other command ends with\none message and code 6, or quietly if its reader has ended; Ctrl-C while modules are still imported. A data directory: it is\nsaid before the start, made for the run, and gone with it, its parents too."""
 
 import json
 import os
@@ -11,7 +10,7 @@ import time
 
 import pytest
 
-from tests.integration.cli import SCALE, run, waited_for
+from tests.integration.cli import SCALE, run, start, waited_for
 
 SWEEP = ("sweep", "cpu", "--target", "null", "--cores", "0.5", "--replicates", "1", "--drift-check", "off")
 TIMES = ("--warmup", "0s", "--window-max", "0", "--rate", "20k", "--no-metrics", "-y")
@@ -105,18 +104,55 @@ def test_ctrl_c_ends_the_command_without_a_traceback_from_its_first_moment_on(tm
         "sys.addaudithook(lambda event, of: event == 'import' and of[0] == 'scale_sweep.base.output' and print(flush=True))\n"
         "from scale_sweep.cli import main\nmain()"
     )
+    words = [sys.executable, "-c", begin, *"plan cpu --target null --cores 0.5".split()]
     for delay in (0.0, 0.03, 0.06, 0.1, 0.15, 0.2, 0.3):
-        process = subprocess.Popen(
-            [sys.executable, "-c", begin, "plan", "cpu", "--target", "null", "--cores", "0.5"],
-            cwd=tmp_path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.stdout.readline()
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
-        words = process.communicate(timeout=120)[1]
-        assert "Traceback" not in words, (delay, words)
-        assert "KeyboardInterrupt" not in words, (delay, words)
-        assert process.returncode == 130, (delay, words)
+        words_said = process.communicate(timeout=120)[1]
+        assert "Traceback" not in words_said and "KeyboardInterrupt" not in words_said, (delay, words_said)
+        assert process.returncode == 130, (delay, words_said)
+
+
+NULL = "sweep cpu --target null --cores 1 --replicates 1 --warmup 0s --window-max 0 --rate 20k --no-metrics".split()
+SECONDS = 120.0
+
+
+def words(tmp_path, *more):
+    return (*NULL, "--results", str(tmp_path / "r"), "--data-dir", str(tmp_path / "a" / "b" / "c"), *more)
+
+
+def test_it_is_said_and_what_was_made_is_removed(tmp_path):
+    (tmp_path / "a").mkdir()
+    done = run(*words(tmp_path, "--duration", "1s"), cwd=tmp_path)
+    assert done.returncode in (0, 10), done.stderr
+    assert f"{tmp_path}/a/b/c is not there" in " ".join(done.stderr.split())
+    assert list((tmp_path / "r").glob("*/trials/*/trial.json"))
+    assert list((tmp_path / "a").iterdir()) == [], "what was there stays, what was made is gone"
+
+
+def test_a_plan_says_it_and_makes_nothing(tmp_path):
+    asked = ("plan", "cpu", "--target", "null", "--cores", "1", "--data-dir", str(tmp_path / "a" / "b"))
+    done = run(*asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert f"{tmp_path}/a/b is not there" in " ".join(done.stderr.split())
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_is_removed_when_the_run_is_interrupted(tmp_path, number):
+    process = start(*words(tmp_path, "--duration", "60s"), cwd=tmp_path)
+    waited_for(lambda: list(tmp_path.glob("a/b/c/*cores-1*")), process=process)
+    os.kill(process.pid, number)
+    _, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 130, err
+    assert not (tmp_path / "a").exists()
+
+
+def test_what_somebody_put_there_meanwhile_stays(tmp_path):
+    process = start(*words(tmp_path, "--duration", "3s"), cwd=tmp_path)
+    waited_for((tmp_path / "a" / "b" / "c").is_dir, process=process)
+    (tmp_path / "a" / "b" / "notes").touch()
+    process.communicate(timeout=SECONDS)
+    assert [p.name for p in (tmp_path / "a" / "b").iterdir()] == ["notes"]

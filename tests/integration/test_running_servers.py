@@ -5,18 +5,19 @@ The engine of a current ClickHouse has a file of its own (test_clickhouse_engine
 """
 
 import csv
+import os
 import shutil
 from contextlib import contextmanager
 
+import pytest
+
 from scale_sweep.server.targets.clickhouse.clickhouse_session import USER
-from tests.integration.by_hand import by_hand
 from tests.integration.cli import assert_measured, run
 from tests.integration.real_server import real_server, required
 from tests.loadgen.postgres_server import running_postgres
 
 SWEEP = ("sweep", "cpu", "--cores", "1", "--rows", "60k", "--warmup", "0s", "--replicates", "1", "--results", "r")
 MORE = ("--no-metrics", "-y", "--rows-per-request", "1000", "--step-ms", "1000", "--start-ms", "1760000000000")
-skipped = by_hand("takes long to start", only=("test_questdb_that_runs",))
 
 
 def swept(cwd, target, address, *more):
@@ -64,6 +65,7 @@ def test_victoriametrics_that_runs(tmp_path):
         refused(tmp_path, "victoriametrics", address, "VictoriaMetrics has a series measurement_")
 
 
+@pytest.mark.skipif(not os.environ.get("SCALE_SLOW_TESTS"), reason="it takes long to start: SCALE_SLOW_TESTS=1")
 def test_questdb_that_runs(tmp_path):
     with started("questdb", tmp_path / "server") as (_, session, address):
         swept(tmp_path, "questdb", address)

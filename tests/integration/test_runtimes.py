@@ -29,7 +29,7 @@ from scale_sweep.server.runtimes.local import remove_directories
 from scale_sweep.server.targets import load_target
 from tests.integration.cli import waited_for
 from tests.integration.made_images import HOME, postgres_image, require_docker
-from tests.integration.unprivileged import assert_unprivileged
+from tests.integration.short_trial import assert_unprivileged
 from tests.processes import lives
 from tests.unit.factories import amounts, make_trial
 

@@ -25,40 +25,23 @@ FLAGS = (
 
 
 def test_two_variants_in_turn(tmp_path, data_dir):
-    done = run(
-        "ab",
-        "cpu",
-        *FLAGS,
-        "--blocks",
-        "1",
-        "--b",
-        "--rows-per-request 77",
-        *"--order-seed 5 --no-metrics --json --results r --data-dir".split(),
-        str(data_dir),
-        cwd=tmp_path,
-    )
+    more = f"--blocks 1 --order-seed 5 --no-metrics --json --results r --data-dir {data_dir}".split()
+    done = run("ab", "cpu", *FLAGS, *more, "--b", "--rows-per-request 77", cwd=tmp_path)
     assert done.returncode == 2, "null has no VALID trial, so there is nothing to compare"
     assert "nothing to compare: no level has VALID trials of both A and B" in done.stderr
-    found = json.loads(done.stdout)
-    path = tmp_path / found["path"]
-    manifest = json.loads((path / "manifest.json").read_text())
+    path = tmp_path / json.loads(done.stdout)["path"]
+    manifest, plan = (json.loads((path / name).read_text()) for name in ("manifest.json", "plan.json"))
     assert manifest["order_seed"] == 5 and manifest["sweep"]["variants_ab"]["B"] == "rows_per_request 77"
     assert manifest["sweep"]["variants_ab"]["A"] == "rows_per_request 10000", "with the target's default"
-    trials = [
-        json.loads((path / "trials" / t["trial_id"] / "trial.json").read_text())
-        for t in json.loads((path / "plan.json").read_text())["trials"]
-    ]
-    order = "".join(t["trial"]["subject"]["variant"]["variant"] for t in trials)
-    assert order in ("ABBA", "BAAB")
-    per_request = {
-        t["trial"]["work"]["data"]["rows_per_request"] == 77
-        for t in trials
-        if t["trial"]["subject"]["variant"]["variant"] == "B"
-    }
-    assert per_request == {True}
+    files = [path / "trials" / trial["trial_id"] / "trial.json" for trial in plan["trials"]]
+    trials = [json.loads(file.read_text())["trial"] for file in files]
+    variants = [trial["subject"]["variant"]["variant"] for trial in trials]
+    assert "".join(variants) in ("ABBA", "BAAB")
+    per_request = [trial["work"]["data"]["rows_per_request"] for trial in trials]
+    assert [rows == 77 for rows in per_request] == [variant == "B" for variant in variants]
     assert "B against A" in (path / "report.html").read_text()
     assert "trial 4 of 4" in done.stderr
-    shutil.rmtree(path / "trials" / trials[-1]["trial"]["trial_id"])
+    shutil.rmtree(files[-1].parent)
     again = run("resume", path.name, "--no-metrics", "--results", "r", cwd=tmp_path)
     assert "1 of 4 trials to go" in again.stderr and "B: rows_per_request 77" in again.stdout
     digests = (path / "SHA256SUMS").read_text()

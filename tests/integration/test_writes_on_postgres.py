@@ -20,7 +20,7 @@ from scale_sweep.results.store.texts import samples_text
 from scale_sweep.server.targets import Address
 from scale_sweep.server.targets.postgres.postgres_session import TABLE, PostgresSession
 from tests.integration.real_server import with_rows
-from tests.integration.unprivileged import watched
+from tests.integration.short_trial import watched
 from tests.loadgen.postgres_server import running_postgres
 from tests.unit.factories import make_sweep, make_trial
 from tests.unit.reading_trials import WRONG, answers_of, reading_order
