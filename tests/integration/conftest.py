@@ -16,9 +16,7 @@ from tests.integration.watching import Observed, dashboards_room, observe
 from tests.needs import need
 from tests.unit.trial_orders import RUN
 
-pytest.register_assert_rewrite(
-    "tests.integration.database_contract", "tests.integration.loaded_server", "tests.integration.short_trial"
-)  # say their values
+pytest.register_assert_rewrite("tests.integration.loaded_server", "tests.integration.short_trial")  # say their values
 
 
 @pytest.fixture(scope="session")
