@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from scale_sweep.base.errors import PreflightError
+from scale_sweep.results.store import stored
 from tests.integration.cli import run
 from tests.integration.test_two_users import NULL, OTHER, USER, as_user, in_process_of, pytestmark, shared  # noqa: F401
 from tests.unit import stored_runs
@@ -96,6 +98,30 @@ def test_a_sweep_goes_on_in_its_folder_while_its_name_goes_to_a_link(theirs, vic
         if sum(swaps) >= SWAPS_MIN:  # a busy machine has fewer in one sweep
             break
     assert sum(swaps) >= SWAPS_MIN
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_a_new_folder_whose_name_goes_to_a_link_is_waited_for(comes_back, tmp_path, victim, monkeypatch):
+    monkeypatch.setattr(stored, "_RETURNS_S", 5.0 if comes_back else 0.1)
+    hidden, name, mkdir = tmp_path / ".hidden", tmp_path / "run", os.mkdir
+
+    def swapped(path, **more):
+        mkdir(path, **more)
+        name.rename(hidden)
+        name.symlink_to(victim)
+
+    def swap_back(_):
+        if comes_back:
+            name.unlink()
+            hidden.rename(name)
+
+    monkeypatch.setattr(os, "mkdir", swapped)
+    monkeypatch.setattr(stored.time, "sleep", swap_back)
+    if comes_back:
+        assert os.path.samestat(os.fstat(stored.new_folder(name).fd), name.stat())
+        return
+    with pytest.raises(PreflightError):
+        stored.new_folder(name)
 
 
 @pytest.mark.parametrize("command", ["report", "resume"])

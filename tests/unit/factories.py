@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -104,6 +104,27 @@ def make_result(
     )
 
 
+def with_trials(run: StoredRun, change: Callable[[Trial], Trial]) -> StoredRun:
+    """The run with each trial changed, in its plan and in its results."""
+    plan = replace(run.plan, trials=tuple(map(change, run.plan.trials)))
+    return replace(run, plan=plan, results=tuple(replace(r, trial=change(r.trial)) for r in run.results))
+
+
+def with_rates(run: StoredRun, factor: Callable[[int], float]) -> StoredRun:
+    """The run with the rate of each result times the factor of its number."""
+
+    def changed(at, result):
+        rate = result.measurement.rows_per_s * factor(at)
+        return replace(result, measurement=replace(result.measurement, rows_per_s=rate))
+
+    return replace(run, results=tuple(changed(*numbered) for numbered in enumerate(run.results)))
+
+
+def offered(run: StoredRun) -> StoredRun:
+    """The run as if its rate had been offered."""
+    return with_trials(run, lambda trial: replace(trial, load=replace(trial.load, rate=5e4)))
+
+
 def reading(run: StoredRun, *others: Operation, **figures: float | None) -> StoredRun:
     """The run as if its load were queries, with as many requests as it had rows. others: operations beside them.
     figures: of each measurement; without any, no rows."""
@@ -113,13 +134,12 @@ def reading(run: StoredRun, *others: Operation, **figures: float | None) -> Stor
     def works(item):
         return replace(item, work=replace(item.work, operations=operations))
 
-    results = tuple(
-        replace(r, trial=works(r.trial), measurement=replace(m, **{"requests_per_s": m.rows_per_s} | own))
-        for r in run.results
-        for m in [r.measurement]
-    )
-    plan = replace(run.plan, sweep=works(run.plan.sweep), trials=tuple(map(works, run.plan.trials)))
-    return replace(run, plan=plan, results=results, fit=None)
+    def measured(m):
+        return replace(m, **{"requests_per_s": m.rows_per_s} | own)
+
+    run = with_trials(run, works)
+    results = tuple(replace(r, measurement=measured(r.measurement)) for r in run.results)
+    return replace(run, plan=replace(run.plan, sweep=works(run.plan.sweep)), results=results, fit=None)
 
 
 def make_interval(*, t_s: float = 1.0, **fields) -> Interval:

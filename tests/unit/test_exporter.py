@@ -4,6 +4,7 @@ import http.client
 import socket
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
@@ -42,6 +43,7 @@ from scale_sweep.watch.exporter.names import COMMON, METRICS
 from scale_sweep.watch.exporter.server import MetricsServer
 from scale_sweep.watch.exporter.values import points_kept, points_now, points_phase
 from scale_sweep.watch.live import POOLS_MAX, LiveState, ceiling_of, progress, take
+from tests.unit.factories import make_interval
 from tests.unit.raw_run import raw_run
 from tests.unit.synthetic_run import mixed_run
 from tools.metrics_page import page
@@ -52,14 +54,8 @@ S = 10**9
 
 def sample(second: int, pools: dict[str, float] | None = None) -> Sample:
     side = SubjectSample(cpu_s_total=0.9 * second, throttled_s_total=0.1 * second, memory_bytes=10**9)
-    disk = DiskSample(
-        written_bytes_total=10**8 * second,
-        read_bytes_total=second,
-        writes_total=7 * second,
-        busy_s_total=0.5 * second,
-        queue_s_total=1.5 * second,
-        free_bytes=10**10,
-    )
+    counts = {"written_bytes_total": 10**8 * second, "read_bytes_total": second, "writes_total": 7 * second}
+    disk = DiskSample(**counts, busy_s_total=0.5 * second, queue_s_total=1.5 * second, free_bytes=10**10)
     return Sample(
         monotonic_ns=second * S,
         server=side,
@@ -74,31 +70,18 @@ def sample(second: int, pools: dict[str, float] | None = None) -> Sample:
 
 
 def interval(second: int) -> Interval:
-    return Interval(
-        monotonic_ns=second * S,
-        t_s=float(second),
-        phase="measure",
-        rows=1000,
-        rows_total=1000 * second,
-        requests=10,
-        errors=1,
-        retries=2,
-        response_us_p50=900.0,
-        response_us_p99=4000.0,
-        response_us_max=9000.0,
-        backlog_rows=50,
-        service_us_p50=800.0,
-        service_us_p99=3000.0,
-        service_us_max=8000.0,
-        operations={"write": 6, "range": 4},
-        operations_p99_us={"range": 7000.0},
-    )
+    counts = {"rows": 1000, "rows_total": 1000 * second, "requests": 10, "errors": 1, "retries": 2, "backlog_rows": 50}
+    response = {"response_us_p50": 900.0, "response_us_p99": 4000.0, "response_us_max": 9000.0}
+    service = {"service_us_p50": 800.0, "service_us_p99": 3000.0, "service_us_max": 8000.0}
+    operations = {"operations": {"write": 6, "range": 4}, "operations_p99_us": {"range": 7000.0}}
+    return make_interval(t_s=float(second), **counts, **response, **service, **operations)
 
 
 RANGE = OperationFigures(weight=1, requests_per_s=50.0, response_ms={"p50": 2.0, "p99": 8.0})
 MIX = (Operation(), Operation(name="range", unit="requests"))
-
-
+FULL = Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="all cores busy")
+LIMIT = DiskCeiling(disks=("d1",), write_mb_per_s=100.0, sync_writes_per_s=None)
+LAST = "cores-9-r1"
 STEP = Step(rate=4000.0, achieved_per_s=4000.0, seconds=5.0, requests=2000, verdict=VerdictKind.VALID, excess=-0.1)
 STEPS = (
     STEP,
@@ -108,68 +91,54 @@ STEPS = (
 )
 
 
+def taken(state: LiveState, *events) -> LiveState:
+    for event in events:
+        state = take(state, event)
+    return state
+
+
 def begun(*, vary: bool = False, reads: bool = False, searches: bool = False) -> LiveState:
     """A run with finished trials, one trial under load, and everything known that can be known. reads: of a load that
     asks too. searches: the trial under load runs its fifth step."""
-    work = replace(RUN.plan.sweep.work, operations=MIX) if reads else RUN.plan.sweep.work
-    plan = replace(RUN.plan, sweep=replace(RUN.plan.sweep, load=replace(RUN.plan.sweep.load, rate=5000.0), work=work))
-    plan = replace(plan, trials=tuple(replace(trial, work=work) for trial in plan.trials))
-    results = [
-        replace(
-            r,
-            trial=replace(r.trial, work=work),
-            verdict=replace(
-                r.verdict, bottleneck=Bottleneck(kind=BottleneckKind.SERVER_CPU, sentence="all cores busy")
-            ),
-            measurement=replace(
-                r.measurement,
-                service_ms_p50=1.0,
-                response_ms_p99=9.0,
-                requests_per_s=r.measurement.rows_per_s if reads else None,
-                operations={"range": RANGE} if reads else {},
-            ),
-        )
-        for r in RUN.results
-    ]
+    sweep = RUN.plan.sweep
+    work = replace(sweep.work, operations=MIX) if reads else sweep.work
+    trials = tuple(replace(trial, work=work) for trial in RUN.plan.trials)
+    sweep = replace(sweep, load=replace(sweep.load, rate=5000.0), work=work)
+    plan = replace(RUN.plan, sweep=sweep, trials=trials)
     variant = {"method": "copy"} if vary else {}
+    ceilings = {t.trial_id: 1e8 for t in plan.trials} | {LAST: 1e8}
     state = LiveState(run="20260102T030405Z-x", plan=plan)
-    ceilings = {t.trial_id: 1e8 for t in plan.trials} | {"cores-9-r1": 1e8}
-    state = take(
-        state,
-        CeilingsMeasured(
-            rows_per_s=ceilings, disks=(DiskCeiling(disks=("d1",), write_mb_per_s=100.0, sync_writes_per_s=None),)
-        ),
-    )
-    for position, result in enumerate(results, start=1):
-        trial = replace(result.trial, subject=replace(result.trial.subject, variant=variant))
-        state = take(
-            state,
-            TrialStarted(trial=trial, position=position, total=13, unix_s=1000.0 * position, monotonic_ns=position),
-        )
-        state = take(state, TrialFinished(result=replace(result, trial=trial)))
+    state = take(state, CeilingsMeasured(rows_per_s=ceilings, disks=(LIMIT,)))
+    for position, r in enumerate(RUN.results, start=1):
+        figures = {"requests_per_s": r.measurement.rows_per_s, "operations": {"range": RANGE}} if reads else {}
+        m = replace(r.measurement, service_ms_p50=1.0, response_ms_p99=9.0, **figures)
+        trial = replace(r.trial, work=work, subject=replace(r.trial.subject, variant=variant))
+        result = replace(r, trial=trial, measurement=m, verdict=replace(r.verdict, bottleneck=FULL))
+        begins = TrialStarted(trial=trial, position=position, total=13, unix_s=1000.0 * position, monotonic_ns=position)
+        state = taken(state, begins, TrialFinished(result=result))
+    first = plan.trials[0]
     last = replace(
-        plan.trials[0],
-        trial_id="cores-9-r1",
-        subject=replace(plan.trials[0].subject, variant=variant),
-        knobs={**plan.trials[0].knobs, "mode": "fast"},
-        load=replace(plan.trials[0].load, objective=parse_objective("p99 < 20ms, errors < 1%") if searches else None),
+        first,
+        trial_id=LAST,
+        subject=replace(first.subject, variant=variant),
+        knobs={**first.knobs, "mode": "fast"},
+        load=replace(first.load, objective=parse_objective("p99 < 20ms, errors < 1%") if searches else None),
     )
     state = take(state, TrialStarted(trial=last, position=13, total=13, unix_s=2000.0, monotonic_ns=S))
-    state = take(state, PhaseEntered(trial_id=last.trial_id, phase="measure", monotonic_ns=2 * S))
+    state = take(state, PhaseEntered(trial_id=LAST, phase="measure", monotonic_ns=2 * S))
     for second in (3, 4):
-        state = take(state, SampleTaken(trial_id=last.trial_id, sample=sample(second, {"vnode": 1.0 * second})))
-        state = take(state, IntervalSeen(trial_id=last.trial_id, interval=interval(second)))
-    return in_its_fifth_step(state, last.trial_id) if searches else state
+        sampled = SampleTaken(trial_id=LAST, sample=sample(second, {"vnode": 1.0 * second}))
+        state = taken(state, sampled, IntervalSeen(trial_id=LAST, interval=interval(second)))
+    return in_its_fifth_step(state) if searches else state
 
 
-def in_its_fifth_step(state: LiveState, name: str) -> LiveState:
+def in_its_fifth_step(state: LiveState) -> LiveState:
+    first, second = (IntervalSeen(trial_id=LAST, interval=interval(at)) for at in (1, 2))
     for step in STEPS:
-        state = take(state, StepBegan(trial_id=name, rate=step.rate))
-        state = take(state, IntervalSeen(trial_id=name, interval=interval(1)))
-        state = take(state, StepEnded(trial_id=name, step=step))
-    state = take(state, StepBegan(trial_id=name, rate=4200.0))
-    state = take(state, PhaseEntered(trial_id=name, phase="step", monotonic_ns=5 * S))
-    return take(state, IntervalSeen(trial_id=name, interval=interval(2)))
+        begins = StepBegan(trial_id=LAST, rate=step.rate)
+        state = taken(state, begins, first, StepEnded(trial_id=LAST, step=step))
+    phase = PhaseEntered(trial_id=LAST, phase="step", monotonic_ns=5 * S)
+    return taken(state, StepBegan(trial_id=LAST, rate=4200.0), phase, second)
 
 
 def parts(state: LiveState):
@@ -197,19 +166,17 @@ def value(state: LiveState, name: str, **labels: str) -> float | None:
 
 
 def test_the_page_is_the_table():
-    from pathlib import Path
-
     written = (Path(__file__).resolve().parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
     assert written == page(), "run: python tools/metrics_page.py > docs/metrics.md"
 
 
-def test_all_that_is_declared_is_served_and_nothing_else():
-    both = served(begun(vary=True, reads=True)) | served(begun(vary=True)) | served(begun(vary=True, searches=True))
-    both |= served(begun(vary=True, reads=True, searches=True))
-    seen = {name: set(dict(labels)) for name, labels in both}
-    declared = {m.name: {*COMMON, *m.labels} for m in METRICS}
-    assert seen.keys() == declared.keys()
-    assert seen == declared
+def test_all_that_is_declared_is_served_with_its_type_and_nothing_else():
+    states = [begun(vary=True, reads=reads, searches=searches) for reads in (True, False) for searches in (True, False)]
+    seen = {name: set(dict(labels)) for state in states for name, labels in served(state)}
+    assert seen == {m.name: {*COMMON, *m.labels} for m in METRICS}
+    lines = b"".join(text(p, {}) for state in states for p in parts(state)).decode().splitlines()
+    kinds = dict(line.split()[2:] for line in lines if line.startswith("# TYPE"))
+    assert kinds == {m.name: "gauge" if m.kind == "info" else m.kind for m in METRICS}
 
 
 def test_a_load_that_reads_says_its_requests_and_those_of_each_operation():
@@ -242,19 +209,8 @@ def test_a_slow_operation_keeps_its_last_percentile_until_the_next():
     state = begun(reads=True)
     for second, percentiles, served_s in ((5, {}, 0.007), (6, {"range": 9000.0}, 0.009)):
         event = replace(interval(second), operations_p99_us=percentiles)
-        state = take(state, IntervalSeen(trial_id="cores-9-r1", interval=event))
+        state = take(state, IntervalSeen(trial_id=LAST, interval=event))
         assert value(state, "operation_response_time_seconds", operation="range") == pytest.approx(served_s)
-
-
-def test_types_are_the_declared_ones():
-    states = [begun(reads=reads, searches=searches) for reads in (True, False) for searches in (True, False)]
-    body = b"".join(text(p, {}) for state in states for p in parts(state))
-    kinds = {}
-    for line in body.decode().splitlines():
-        if line.startswith("# TYPE"):
-            _, _, name, kind = line.split()
-            kinds[name] = kind
-    assert kinds == {m.name: "gauge" if m.kind == "info" else m.kind for m in METRICS}
 
 
 def test_the_fast_writer_writes_what_prometheus_client_writes():
@@ -319,40 +275,26 @@ def test_a_search_shows_the_offered_rate_and_the_rates_between_which_the_capacit
 def test_what_is_not_known_has_no_sample():
     plan = RUN.plan
     state = take(LiveState(run="x", plan=plan), TrialStarted(trial=plan.trials[0], position=1, total=4))
-    names = {name for name, _ in served(state)}
-    for absent in (
-        "rows_acknowledged_total",
-        "cpu_used_cores",
-        "response_time_seconds",
-        "curve_rows_per_second",
-        "generator_ceiling_rows_per_second",
-        "offered_rows_per_second",
-        "trial_verdict",
-    ):
-        assert f"scale_{absent}" not in names
+    of_trial = {"rows_acknowledged_total", "cpu_used_cores", "response_time_seconds", "trial_verdict"}
+    rates = {"curve_rows_per_second", "generator_ceiling_rows_per_second", "offered_rows_per_second"}
+    assert not {f"scale_{name}" for name in of_trial | rates} & {name for name, _ in served(state)}
     assert value(state, "run_remaining_seconds") > 0
 
 
 def test_rates_end_with_the_load_and_counters_stay():
-    state = begun()
-    state = take(state, PhaseEntered(trial_id="cores-9-r1", phase="verify", monotonic_ns=9 * S))
+    state = take(begun(), PhaseEntered(trial_id=LAST, phase="verify", monotonic_ns=9 * S))
     assert value(state, "achieved_rows_per_second") is None
     assert value(state, "disk_write_bytes_per_second", disk="d1") is None
     assert value(state, "rows_acknowledged_total") == 4000
     assert value(state, "trial_phase", phase="verify") == 1
 
 
-def test_a_thread_that_ends_keeps_what_it_used():
-    state = begun()
-    state = take(state, SampleTaken(trial_id="cores-9-r1", sample=sample(5, {"commit": 0.5})))
+def test_a_thread_that_ends_keeps_what_it_used_and_pools_are_bounded():
+    state = take(begun(), SampleTaken(trial_id=LAST, sample=sample(5, {"commit": 0.5})))
     assert value(state, "thread_pool_cpu_seconds_total", pool="vnode") == 1.0
     assert value(state, "thread_pool_cpu_seconds_total", pool="commit") == 0.5
-
-
-def test_pools_are_bounded():
-    state = begun()
-    many = {f"t{i}": 1.0 for i in range(200)}
-    state = take(state, SampleTaken(trial_id="cores-9-r1", sample=sample(5, many)))
+    many = sample(5, {f"t{i}": 1.0 for i in range(200)})
+    state = take(begun(), SampleTaken(trial_id=LAST, sample=many))
     pools = [dict(labels)["pool"] for name, labels in served(state) if name == "scale_thread_pool_cpu_seconds_total"]
     assert len(pools) == POOLS_MAX + 1
     assert value(state, "thread_pool_cpu_seconds_total", pool="other") == 200 - (POOLS_MAX - 1)
@@ -360,10 +302,8 @@ def test_pools_are_bounded():
 
 def test_progress_counts_the_running_trials_part_and_a_plan_that_grew():
     plan = replace(RUN.plan, seconds_estimated=10.0 * len(RUN.plan.trials))
-    state = take(
-        LiveState(run="x", plan=plan), TrialStarted(trial=plan.trials[0], position=1, total=20, monotonic_ns=S)
-    )
-    at = progress(state, 6 * S)
+    begins = TrialStarted(trial=plan.trials[0], position=1, total=20, monotonic_ns=S)
+    at = progress(take(LiveState(run="x", plan=plan), begins), 6 * S)
     assert (at.done, at.total) == (0, 20)
     assert at.done_ratio == pytest.approx(0.5 / 20)
     assert at.remaining_s == pytest.approx(195.0)
@@ -373,10 +313,7 @@ def test_confirming_trials_that_are_shorter_than_searches_do_not_lengthen_the_ti
     """A search has 80 s of steps and 20 s besides; a confirming trial has a window of 10 s in their place."""
     load = replace(RUN.plan.trials[0].load, duration_s=10.0)
     search, confirm = (replace(RUN.plan.trials[0], load=load, role=role) for role in ("point", "confirm"))
-    trials = (
-        *(replace(search, trial_id=f"s{i}") for i in range(2)),
-        *(replace(confirm, trial_id=f"c{i}") for i in (0, 1)),
-    )
+    trials = tuple(replace(one, trial_id=f"{one.role}{i}") for one in (search, confirm) for i in range(2))
     step = Step(rate=1e3, achieved_per_s=1e3, seconds=20.0, requests=9, verdict=VerdictKind.VALID)
     searched = replace(RUN.results[0], wall_s=100.0, measurement=replace(RUN.results[0].measurement, steps=(step,) * 4))
     ended = [replace(searched, trial=trial) for trial in trials[:2]]
@@ -434,55 +371,49 @@ def test_a_taken_port_is_replaced_and_the_address_is_loopback():
             server.stop()
 
 
-def test_lingering_ends_when_the_page_was_read_once_more():
-    server = MetricsServer(0, lambda: b"x")
-
-    def linger():
-        waiting = threading.Thread(target=server.linger, args=(600.0,), daemon=True)
-        waiting.start()
-        waiting.join(60)
-        assert not waiting.is_alive()
-
-    try:
-        linger()  # nobody ever read it
-        get(server.port)
-        server.mark()
-        get(server.port)
-        linger()
-    finally:
-        server.stop()
-
-
-def test_lingering_waits_for_every_reader_that_is_connected():
+def test_lingering_ends_when_the_page_was_read_once_more_by_every_reader_that_is_connected():
     server = MetricsServer(0, lambda: b"x")
     one, other = (http.client.HTTPConnection("127.0.0.1", server.port, timeout=60) for _ in range(2))
 
-    def read(reader):
-        reader.request("GET", "/metrics")
-        reader.getresponse().read()
+    def read(*readers):
+        for reader in readers:
+            reader.request("GET", "/metrics")
+            reader.getresponse().read()
 
-    try:
-        read(one)
-        read(other)
-        server.mark()
-        read(one)
+    def lingering():
         waiting = threading.Thread(target=server.linger, args=(600.0,), daemon=True)
         waiting.start()
+        return waiting
+
+    def has_ended(waiting):
+        waiting.join(60)
+        return not waiting.is_alive()
+
+    try:
+        assert has_ended(lingering()), "nobody ever read it"
+        get(server.port)
+        server.mark()
+        get(server.port)
+        assert has_ended(lingering())
+        read(one, other)
+        server.mark()
+        read(one)
+        waiting = lingering()
         waiting.join(0.2)
         assert waiting.is_alive()
         read(other)
-        waiting.join(60)
-        assert not waiting.is_alive()
+        assert has_ended(waiting)
         server.mark()
         read(one)
         other.close()  # who went away is not waited for
-        waiting = threading.Thread(target=server.linger, args=(600.0,), daemon=True)
-        waiting.start()
-        waiting.join(60)
-        assert not waiting.is_alive()
+        assert has_ended(lingering())
     finally:
         one.close()
         server.stop()
+
+
+def of_family(families, name):
+    return [sample for family in families for sample in family.samples if sample.name == name]
 
 
 def test_a_stored_run_as_openmetrics_has_its_times_in_order(tmp_path):
@@ -498,12 +429,7 @@ def test_a_stored_run_as_openmetrics_has_its_times_in_order(tmp_path):
     assert {name for name, _ in series} <= {m.name for m in METRICS}
     assert all(times == sorted(set(times)) for times in series.values())
     first = run.results[0].trial.trial_id
-    acked = [
-        s.value
-        for f in families
-        for s in f.samples
-        if s.name == "scale_rows_acknowledged_total" and s.labels["trial"] == first
-    ]
+    acked = [s.value for s in of_family(families, "scale_rows_acknowledged_total") if s.labels["trial"] == first]
     assert acked == sorted(acked)
     assert acked[-1] == run.results[0].measurement.rows_acked
 
@@ -513,20 +439,13 @@ def test_a_stored_run_without_journals_is_placed_by_its_start(tmp_path):
     path = next(tmp_path.iterdir())
     for journal in path.glob("trials/*/journal.jsonl"):
         journal.unlink()
-    starts = {
-        s.value
-        for f in parse_openmetrics(openmetrics(Folder(path), read_run(path)).decode())
-        for s in f.samples
-        if s.name == "scale_trial_start_time_seconds"
-    }
+    families = parse_openmetrics(openmetrics(Folder(path), read_run(path)).decode())
+    starts = {s.value for s in of_family(families, "scale_trial_start_time_seconds")}
     assert starts == {1767323045.0}  # all synthetic trials say the same start
 
 
 def test_figures_of_a_trial_and_of_the_curve_carry_their_target():
-    found = [
-        dict(labels)["target"]
-        for name, labels in served(begun())
-        if name in ("scale_trial_rows_per_second", "scale_curve_rows_per_second")
-    ]
+    figures = ("scale_trial_rows_per_second", "scale_curve_rows_per_second")
+    found = [dict(labels)["target"] for name, labels in served(begun()) if name in figures]
     assert len(found) > len(RUN.plan.sweep.levels)
     assert set(found) == {RUN.plan.sweep.target}

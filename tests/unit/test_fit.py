@@ -3,7 +3,6 @@
 import csv
 import math
 import random
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,11 +30,6 @@ def model(fit, name):
     return next(m for m in fit.models if m.model == name)
 
 
-def article() -> list[TrialResult]:
-    with (REFERENCE / "tdengine-cpu.csv").open() as file:
-        return [make_result(float(r["cores"]), float(r["rows_per_s"])) for r in csv.DictReader(file)]
-
-
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize(
     ("name", "truth"),
@@ -52,7 +46,6 @@ def test_finds_the_generating_model_and_its_parameters(name, truth, seed):
     assert order.index(fit.chosen) >= order.index(name)
     for parameter, value in truth.items():
         estimate = model(fit, name).parameters[parameter]
-        assert estimate.std_err is not None
         assert abs(estimate.value - value) < 4 * estimate.std_err
 
 
@@ -61,17 +54,6 @@ def test_finds_the_generating_model_and_its_parameters(name, truth, seed):
 def test_aicc_mostly_picks_the_generating_model(name, truth):
     chosen = [fit_curve(synthetic(range(1, 9), 2, 0.02, s, gamma=1e6, **truth)).chosen for s in range(20)]
     assert chosen.count(name) >= 15
-
-
-@pytest.mark.monte_carlo
-def test_stated_errors_are_honest():
-    """About two thirds of the estimates lie within one standard error of the truth."""
-    inside = 0
-    for seed in range(60):
-        fit = model(fit_curve(synthetic(range(1, 9), 3, 0.03, seed, gamma=1e6, alpha=0.1)), "amdahl")
-        alpha = fit.parameters["alpha"]
-        inside += abs(alpha.value - 0.1) < alpha.std_err
-    assert 30 <= inside <= 52
 
 
 @pytest.mark.monte_carlo
@@ -84,120 +66,85 @@ def test_band_covers_the_true_curve():
     assert 33 <= covered <= 40
 
 
-def test_superlinear_points_never_get_a_negative_contention():
+def test_superlinear_points_never_get_a_negative_contention(wording):
     fit = fit_curve([make_result(float(n), 1e6 * n**1.2, r) for n in range(1, 7) for r in (1, 2)])
     usl = model(fit, "usl")
     assert (fit.chosen, fit.verdict) == ("power", "superlinear")
-    assert usl.parameters["alpha"].value == 0
-    assert usl.parameters["beta"].value == 0
-    assert usl.parameters["alpha"].std_err is None
+    alpha, beta = (usl.parameters[name] for name in ("alpha", "beta"))
+    assert (alpha.value, beta.value, alpha.std_err) == (0, 0, None)
     assert set(usl.on_bound) == {"alpha", "beta"}
-    assert any("a negative one would fit better" in c for c in fit.cautions)
-    assert any(c.startswith("possible causes") for c in fit.cautions)
-
-
-def test_superlinear_points_are_named_beyond_noise():
     rates = {1: 4e5, 2: 1e6, 3: 1.5e6, 4: 2e6}
-    fit = fit_curve([make_result(float(n), x * f, i) for n, x in rates.items() for i, f in enumerate((0.99, 1, 1.01))])
-    assert any("superlinear beyond noise: efficiency 1.25 at 2" in c for c in fit.cautions)
-    assert fit.sentence.startswith("Superlinear")
-
-
-def test_superlinear_without_replicates_is_not_called_proven():
+    noisy = fit_curve(
+        [make_result(float(n), x * f, i) for n, x in rates.items() for i, f in enumerate((0.99, 1, 1.01))]
+    )
+    assert noisy.sentence.startswith("Superlinear")
     points = {1: 1e6, 2: 2.3e6, 3: 3.1e6, 4: 4.1e6, 5: 5.0e6, 6: 6.3e6}
-    cautions = fit_curve([make_result(float(n), x) for n, x in points.items()]).cautions
-    assert any(c.startswith("superlinear:") and "noise cannot be excluded" in c for c in cautions)
+    once = fit_curve([make_result(float(n), x) for n, x in points.items()])
+    wording(*(c for one in (fit, noisy, once) for c in one.cautions if "superlinear" in c or "negative" in c))
 
 
 def test_the_articles_table_with_its_confound():
     confound = Confound(knob="vgroups", values=("4", "12"), sentence="vgroups moves with the cores (4 at 1, 12 at 5)")
-    fit = fit_curve(article(), confounds=[confound])
+    with (REFERENCE / "tdengine-cpu.csv").open() as file:
+        article = [make_result(float(r["cores"]), float(r["rows_per_s"])) for r in csv.DictReader(file)]
+    fit = fit_curve(article, confounds=[confound])
     assert fit.chosen == "linear"
     assert model(fit, "linear").parameters["gamma"].value == pytest.approx(479_106, rel=1e-4)
-    assert "but vgroups moves along the axis, so this is not the cores' effect alone" in fit.sentence
-    assert fit.cautions[0] == confound.sentence
+    assert "vgroups" in fit.sentence and fit.cautions[0] == confound.sentence
     assert fit.points[-1].efficiency == pytest.approx(5_730_000 / 380_000 / 12)
 
 
-def test_peak_of_a_retrograde_curve():
+def test_a_peak_is_named_within_the_levels_alone():
     fit = fit_curve(synthetic(range(1, 16), 3, 0.01, 3, gamma=1e6, alpha=0.02, beta=0.01))
     assert fit.peak_level == pytest.approx(math.sqrt(0.98 / 0.01), rel=0.05)
     assert not fit.peak_extrapolated
-
-
-def test_a_peak_beyond_the_levels_is_not_named():
-    fit = fit_curve(synthetic(range(1, 8), 3, 0.005, 3, gamma=1e6, alpha=0.02, beta=0.008))
-    assert fit.peak is None and fit.maximum is None
-    assert "no maximum up to 7 cores" in fit.sentence
+    beyond = fit_curve(synthetic(range(1, 8), 3, 0.005, 3, gamma=1e6, alpha=0.02, beta=0.008))
+    assert beyond.peak is None and beyond.maximum is None and "up to 7 cores" in beyond.sentence
 
 
 @pytest.mark.monte_carlo
 def test_no_peak_where_its_error_swallows_it():
     for seed in range(20):
         fit = fit_curve(synthetic(range(1, 6), 2, 0.03, seed, gamma=1e6, alpha=0.02, beta=0.0005))
-        if fit.peak_level is not None:
-            assert fit.peak_std_err < fit.peak_level
+        assert fit.peak_level is None or fit.peak_std_err < fit.peak_level
 
 
 def test_a_hard_limit_is_named_and_no_peak_claimed():
     chance = random.Random(7)
-    results = [
-        make_result(float(n), 1e6 * min(n, 4) * math.exp(chance.gauss(0, 0.01)), r) for n in range(1, 9) for r in (1, 2)
-    ]
-    fit = fit_curve(results)
+    rates = {n: [1e6 * min(n, 4) * math.exp(chance.gauss(0, 0.01)) for _ in range(2)] for n in range(1, 9)}
+    fit = fit_curve([make_result(float(n), x, r) for n, each in rates.items() for r, x in enumerate(each)])
+    assert (fit.verdict, fit.peak_level) == ("knee", None)
     assert fit.knee_level == pytest.approx(4, abs=0.2)
-    assert fit.peak_level is None
-    assert "hard limit at 4.0" in fit.sentence and " to 4.0" in fit.sentence
-    assert fit.verdict == "knee"
-
-
-def test_a_smooth_curve_has_no_knee():
-    fit = fit_curve(synthetic(range(1, 9), 3, 0.02, 1, gamma=1e6, alpha=0.05))
-    assert fit.knee_level is None
+    assert "limit at 4.0" in fit.sentence and " to 4.0" in fit.sentence
+    assert fit_curve(synthetic(range(1, 9), 3, 0.02, 1, gamma=1e6, alpha=0.05)).knee_level is None
 
 
 def test_two_levels_give_a_speedup_and_no_model():
     fit = fit_curve(synthetic((1, 2), 3, 0.02, 1, gamma=5e5))
-    assert fit.chosen is None
-    assert fit.sentence.startswith("1 → 2 cores: speedup ")
-    assert re.search(r"gives [\d.]+ \([\d.]+ to [\d.]+\) k rows/s per core", fit.sentence)
-    assert "two levels are too few to choose a model" in fit.sentence
+    assert fit.chosen is None and drawn_model(fit)
+    assert fit.sentence.startswith("1 → 2 cores: speedup ") and "rows/s per core" in fit.sentence
     assert all(m.aicc is None for m in fit.models if m.model != "linear")
+    bent = fit_curve(synthetic((1, 2), 3, 0.01, 1, gamma=5e5, alpha=0.3))
+    assert "a speedup of 2, is outside" in bent.sentence and "rows/s per core" not in bent.sentence
+    assert drawn_model(bent) is None
+    one = fit_curve(synthetic((1,), 3, 0.02, 1, gamma=5e5))
+    assert (one.chosen, one.points[0].speedup) == (None, 1)
 
 
-def test_two_levels_whose_speedup_excludes_linear_scaling_give_no_line():
-    fit = fit_curve(synthetic((1, 2), 3, 0.01, 1, gamma=5e5, alpha=0.3))
-    assert "linear scaling, a speedup of 2, is outside the interval (two levels are too few" in fit.sentence
-    assert "line through the origin" not in fit.sentence
-    assert drawn_model(fit) is None
-
-
-def test_one_level_says_nothing_about_scaling():
-    fit = fit_curve(synthetic((1,), 3, 0.02, 1, gamma=5e5))
-    assert fit.chosen is None
-    assert "one level does not show scaling" in fit.sentence
-    assert fit.points[0].speedup == 1
-
-
-def test_three_levels_once_are_too_few_for_aicc():
-    fit = fit_curve(synthetic((1, 2, 3), 1, 0.02, 1, gamma=5e5))
-    assert fit.chosen is None
-    assert all(m.aicc is None for m in fit.models)
-    assert any("one trial per level" in c for c in fit.cautions)
-
-
-def test_three_levels_with_replicates_choose_but_not_usl():
+def test_three_levels_once_are_too_few_for_aicc_and_with_replicates_choose_but_not_usl(wording):
+    once = fit_curve(synthetic((1, 2, 3), 1, 0.02, 1, gamma=5e5))
+    assert once.chosen is None
+    assert all(m.aicc is None for m in once.models)
     fit = fit_curve(synthetic((1, 2, 3), 4, 0.01, 1, gamma=5e5))
     assert fit.chosen in ("linear", "amdahl")
     assert model(fit, "usl").aicc is None
-    assert any("USL is weakly determined by 3 levels" in c for c in fit.cautions)
+    wording(*(c for one in (once, fit) for c in one.cautions if "per level" in c or "USL" in c))
 
 
-def test_no_valid_trial():
+def test_no_valid_trial(wording):
     fit = fit_curve([make_result(1.0, 1e6, 1, VerdictKind.GENERATOR_BOUND), make_result(2.0, None, 1)])
     assert (fit.points, fit.models, fit.chosen) == ((), (), None)
-    assert fit.sentence == "No valid trial, so nothing to fit (1 GENERATOR_BOUND, 1 VALID without a rate)."
-    assert fit_curve([]).sentence == "No valid trial, so nothing to fit."
+    wording(fit.sentence, fit_curve([]).sentence)
 
 
 @pytest.mark.parametrize("rate", [None, math.nan, math.inf, 0.0, -1.0])
@@ -205,20 +152,26 @@ def test_unusable_rates_are_left_out_and_counted(rate):
     fit = fit_curve([*synthetic((1, 2, 3), 3, 0.02, 1, gamma=1e6), make_result(4.0, rate)])
     assert [p.level for p in fit.points] == [1, 2, 3]
     assert "1 of 10 trials is not fitted: 1 VALID without a rate" in fit.cautions
-    assert any(c.startswith("no valid trial at 4 cores") for c in fit.cautions)
+    assert any("at 4 cores" in c for c in fit.cautions)
 
 
-def test_only_valid_trials_are_fitted():
-    good = synthetic((1, 2, 3, 4), 2, 0.02, 1, gamma=1e6)
+def test_only_valid_trials_are_fitted_in_any_order():
+    good = synthetic(range(1, 7), 3, 0.02, 5, gamma=1e6, alpha=0.04)
     bad = [make_result(4.0, 1.0, 9, VerdictKind.UNSTEADY)]
     assert fit_curve([*good, *bad]).models == fit_curve(good).models
+    shuffled = good[:]
+    random.Random(1).shuffle(shuffled)
+    assert fit_curve(good) == fit_curve(shuffled)
+
+
+def with_rates(levels, figures):
+    return [
+        replace(r, measurement=Measurement(**figures(r.trial.level))) for r in synthetic(levels, 2, 0, 1, gamma=1.0)
+    ]
 
 
 def test_the_rate_is_a_parameter():
-    results = [
-        replace(r, measurement=Measurement(rows_per_s=1.0, durable_rows_per_s=5e5 * r.trial.level))
-        for r in synthetic((1, 2, 3), 2, 0, 1, gamma=1.0)
-    ]
+    results = with_rates((1, 2, 3), lambda n: {"rows_per_s": 1.0, "durable_rows_per_s": 5e5 * n})
     by_name = fit_curve(results, rate="durable_rows_per_s")
     by_function = fit_curve(results, rate=lambda r: r.measurement.durable_rows_per_s)
     assert by_name.points == by_function.points
@@ -228,36 +181,18 @@ def test_the_rate_is_a_parameter():
 
 
 def test_levels_below_one_core():
-    results = [
-        replace(r, measurement=Measurement(rows_per_s=rate_at(r.trial.level, {"gamma": 1e6, "alpha": 0.1}, unit=0.25)))
-        for r in synthetic((0.25, 0.5, 1, 1.5, 2), 2, 0, 1, gamma=1.0)
-    ]
-    fit = fit_curve(results)
-    assert model(fit, "amdahl").parameters["alpha"].value == pytest.approx(0.1, abs=1e-6)
-    assert model(fit, "amdahl").unit_level == 0.25
+    truth = {"gamma": 1e6, "alpha": 0.1}
+    results = with_rates((0.25, 0.5, 1, 1.5, 2), lambda n: {"rows_per_s": rate_at(n, truth, unit=0.25)})
+    amdahl = model(fit_curve(results), "amdahl")
+    assert amdahl.parameters["alpha"].value == pytest.approx(0.1, abs=1e-6)
+    assert amdahl.unit_level == 0.25
 
 
-def test_a_perfect_line_is_linear():
+def test_a_perfect_line_is_linear_and_has_a_value_at_a_level():
     fit = fit_curve([make_result(float(n), 1e6 * n) for n in range(1, 9)])
-    assert fit.chosen == "linear"
-    assert "1 M rows/s per core" in fit.sentence
-
-
-def test_same_trials_same_report_in_any_order():
-    results = synthetic(range(1, 7), 3, 0.02, 5, gamma=1e6, alpha=0.04)
-    shuffled = results[:]
-    random.Random(1).shuffle(shuffled)
-    assert fit_curve(results) == fit_curve(shuffled)
-
-
-def test_disks_are_called_disks():
-    fit = fit_curve(synthetic((1, 2, 3), 3, 0.01, 1, gamma=1e3), axis="disks")
-    assert "rows/s per disk" in fit.sentence
-    assert fit.axis == "disks"
-
-
-def test_the_value_of_the_chosen_model_at_a_level():
-    fit = fit_curve([make_result(float(n), 1e6 * n) for n in range(1, 9)])
+    assert fit.chosen == "linear" and "1 M rows/s" in fit.sentence
     assert value_at(fit, 3) == pytest.approx(3e6)
     assert value_at(fit, 0) is None
     assert value_at(fit_curve([]), 3) is None
+    disks = fit_curve(synthetic((1, 2, 3), 3, 0.01, 1, gamma=1e3), axis="disks")
+    assert disks.axis == "disks" and "per disk" in disks.sentence

@@ -1,12 +1,11 @@
 """Known breaks: SMT siblings and NUMA nodes of the CPU placement are named, and are no hard limit."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from scale_sweep.analysis.fit import FitQuestions, Terms, fit_rows, known_breaks, rate_at
+from scale_sweep.analysis.fit import known_breaks, rate_at
 from scale_sweep.analysis.fit.candidates import fit_model
 from scale_sweep.analysis.fit.derived import level_at_90, level_where_it_falls, levels_for
 from scale_sweep.analysis.fit.models import PARAMETERS, WITH_BREAK, jacobian, rates
@@ -14,6 +13,7 @@ from scale_sweep.analysis.fit.rows import make_rows
 from scale_sweep.model import NUMA_SPREAD, SMT_WITHIN, Confound, KnownBreak, Placement
 from scale_sweep.report.curve import curve_svg
 from scale_sweep.report.figures import fit_again
+from tests.unit.drawn_rows import answered, drawn
 from tests.unit.factories import make_result
 from tests.unit.observing import fit_curve
 from tests.unit.synthetic_run import synthetic_run
@@ -30,33 +30,20 @@ def smt(n):
     return min(n, 7.0) + 0.25 * max(0.0, n - 7.0)
 
 
-def drawn(curve, noise, seed, replicates=3):
-    chance = np.random.default_rng(seed)
-    return [(n, 1e6 * curve(n) * math.exp(noise * chance.standard_normal())) for n in LEVELS for _ in range(replicates)]
-
-
 def placed(cpus, smt_cpus=(), nodes=(0,)):
     return Placement(server_cpus=tuple(cpus), generator_cpus=(20,), smt_cpus=smt_cpus, nodes=nodes)
 
 
-def test_siblings_begin_at_the_first_cpu_that_is_one():
+def test_siblings_begin_at_the_first_cpu_that_is_one_and_another_node_after_the_last_level_with_one():
     most = placed((0, 1, 2, 8, 9, 10), (8, 9, 10))
-    at = {2.0: placed((0, 1)), 4.0: placed((0, 1, 2, 8), (8,)), 6.0: most}
-    (one,) = known_breaks(at)
+    (one,) = known_breaks({2.0: placed((0, 1)), 4.0: placed((0, 1, 2, 8), (8,)), 6.0: most})
     assert (one.after, one.knob) == (3.0, SMT_WITHIN)
-
-
-def test_another_node_begins_after_the_last_level_with_one():
     at = {n: placed(range(int(n)), nodes=(0,) if n < 8 else (0, 1)) for n in (2.0, 4.0, 8.0, 16.0)}
     (one,) = known_breaks(at)
     assert (one.after, one.knob) == (4.0, NUMA_SPREAD)
-
-
-def test_what_all_levels_have_or_none_has_is_no_break():
     siblings = placed((0, 8), (8,))
-    assert known_breaks({1.0: siblings, 2.0: siblings}) == ()
-    assert known_breaks({1.0: placed((0,)), 2.0: placed((0, 1))}) == ()
-    assert known_breaks({}) == ()
+    for none in ({1.0: siblings, 2.0: siblings}, {1.0: placed((0,)), 2.0: placed((0, 1))}, {}):
+        assert known_breaks(none) == ()
 
 
 @pytest.mark.parametrize("model", WITH_BREAK)
@@ -72,21 +59,16 @@ def test_the_slopes_are_those_of_the_formula(model):
 
 
 @pytest.mark.parametrize("model", WITH_BREAK)
-def test_exact_points_give_back_the_exact_parameters(model):
+def test_exact_points_give_back_the_exact_parameters_and_the_level_of_a_rate_has_that_rate(model):
     truth = np.array([TRUTHS[model]])
-    fit = fit_model(model, make_rows(LEVELS, rates(model, truth, LEVELS)[0], knot=5.0), 50)
+    exact = rates(model, truth, LEVELS)[0]
+    fit = fit_model(model, make_rows(LEVELS, exact, knot=5.0), 50)
     assert fit.values == pytest.approx(truth[0], rel=1e-5)
     assert "break" not in fit.free
     named = dict(zip(PARAMETERS[model], TRUTHS[model], strict=True))
-    assert [rate_at(n, named) for n in LEVELS] == pytest.approx(list(rates(model, truth, LEVELS)[0]))
-
-
-@pytest.mark.parametrize("model", WITH_BREAK)
-def test_the_level_of_a_rate_has_that_rate(model):
-    truth = np.array([TRUTHS[model]])
+    assert [rate_at(n, named) for n in LEVELS] == pytest.approx(list(exact))
     for level in (3.0, 5.0, 9.0):
-        rate = float(rates(model, truth, np.array([level]))[0, 0])
-        assert levels_for(model, truth, rate)[0] == pytest.approx(level)
+        assert levels_for(model, truth, float(exact[int(level) - 1]))[0] == pytest.approx(level)
     falling = truth.copy()
     falling[0, -2] = -0.2
     rate = float(rates(model, falling, np.array([8.0]))[0, 0])
@@ -104,52 +86,43 @@ def test_the_level_at_90_percent_is_beyond_a_break_that_comes_first(model):
     assert efficiency[0] / efficiency[1] == pytest.approx(0.9, abs=0.002)
 
 
+def broken(curve=smt, noise=0.01, seed=1, **asked):
+    return answered(drawn(curve, noise=noise, seed=seed), breaks=(SIBLINGS,), **asked)
+
+
 @pytest.mark.monte_carlo
 def test_siblings_are_named_and_never_a_hard_limit():
-    fits = [
-        fit_rows(drawn(smt, noise, seed), Terms(), breaks=(SIBLINGS,), samples=100)
-        for noise in (0.01, 0.03)
-        for seed in range(10)
-    ]
+    fits = [broken(noise=noise, seed=seed, samples=100) for noise in (0.01, 0.03) for seed in range(10)]
     assert not [fit.sentence for fit in fits if fit.verdict == "knee" or "hard limit" in fit.sentence]
     assert sum(fit.verdict == "break" for fit in fits) >= 18
 
 
 def test_the_sentence_says_what_the_added_cpus_are_and_are_worth():
-    fit = fit_rows(drawn(smt, 0.01, 1), Terms(), breaks=(SIBLINGS,))
-    assert fit.sentence.startswith("Break (Linear with a break fits best)")
-    assert "beyond 7 cores the added CPUs are SMT siblings of used cores, each worth 2" in fit.sentence
+    fit = broken()
     model = next(m for m in fit.models if m.model == fit.chosen)
     share = model.parameters["share"]
+    assert (fit.verdict, fit.chosen, model.on_bound) == ("break", "linear_break", ())
     assert share.low < 0.25 < share.high
-    assert model.on_bound == ()
+    assert f"beyond 7 cores {SIBLINGS.words}, each worth 2" in fit.sentence
 
 
 def test_a_confound_that_the_model_describes_is_not_repeated_in_the_sentence():
-    confounds = [
-        Confound(knob=knob, values=("0", "5"), sentence=f"{knob} moves with the cores")
-        for knob in (SMT_WITHIN, "vgroups")
-    ]
-    rates_of = drawn(smt, 0.01, 1)
-    results = [make_result(n, x, i % 3 + 1) for i, (n, x) in enumerate(rates_of)]
+    moves = {knob: f"{knob} moves with the cores" for knob in (SMT_WITHIN, "vgroups")}
+    confounds = [Confound(knob=knob, values=("0", "5"), sentence=said) for knob, said in moves.items()]
+    results = [make_result(n, x, i % 3 + 1) for i, (n, x) in enumerate(drawn(smt))]
     fit = fit_curve(results, confounds=confounds, breaks=(SIBLINGS,))
-    assert "but vgroups moves along the axis" in fit.sentence
-    assert f"{SMT_WITHIN} moves with the cores" in fit.cautions
+    assert "but vgroups moves" in fit.sentence and SMT_WITHIN not in fit.sentence
+    assert moves[SMT_WITHIN] in fit.cautions
 
 
-def test_a_hard_limit_far_from_the_break_is_one():
-    fit = fit_rows(drawn(lambda n: min(n, 4.0), 0.01, 2), Terms(), breaks=(replace(SIBLINGS, after=8.0),))
-    assert fit.verdict == "knee"
-
-
-def test_a_line_that_goes_on_beyond_the_break_stays_a_line():
-    fit = fit_rows(drawn(lambda n: n, 0.01, 3), Terms(), breaks=(SIBLINGS,))
-    assert fit.verdict == "linear"
+def test_a_hard_limit_far_from_the_break_is_one_and_a_line_that_goes_on_beyond_it_stays_a_line():
+    far = replace(SIBLINGS, after=8.0)
+    assert answered(drawn(lambda n: min(n, 4.0), seed=2), breaks=(far,)).verdict == "knee"
+    assert broken(lambda n: n, seed=3).verdict == "linear"
 
 
 def test_predictions_follow_the_slope_beyond_the_break():
-    asked = FitQuestions(predict=[16.0], need=[9e6])
-    fit = fit_rows(drawn(smt, 0.01, 4), Terms(), questions=asked, breaks=(SIBLINGS,))
+    fit = broken(seed=4, predict=[16.0], need=[9e6])
     (predicted,), (needed,) = fit.predictions, fit.needs
     assert predicted.low < 1e6 * smt(16.0) < predicted.high
     assert predicted.rate == pytest.approx(1e6 * smt(16.0), rel=0.05)

@@ -9,11 +9,11 @@ from typer.testing import CliRunner
 
 from scale_sweep.analysis.fit import Terms, fit_rows, table
 from scale_sweep.analysis.fit.outliers import far_off
-from scale_sweep.analysis.fit.rows import make_rows
 from scale_sweep.analysis.fit.table import CsvColumns, parse_table
 from scale_sweep.base.errors import UsageError
 from scale_sweep.cli import app
 from tests.needs import module
+from tests.unit.drawn_rows import table as rows_of
 
 GOOD = "n,x,kind\n1,100,a\n2,190,a\n3,280,a\n4,360,a\n5,440,a\n6,515,a\n"
 
@@ -32,7 +32,6 @@ def run(tmp_path, text, *words):
     ("text", "message"),
     [
         ("", "line 1: the file is empty"),
-        ("\n\n", "line 1: the file is empty"),
         ("n,x\n", "line 1: no row follows"),
         ("n,y\n1,2\n", "line 1: no column 'x'; the header has n, y"),
         ("n,x,x\n1,2,3\n", "line 1: the header has 2 columns 'x'"),
@@ -71,30 +70,26 @@ def test_a_bad_file_is_refused_with_the_line(text, message):
         "\ufeff" + GOOD,
         "# made by hand\n" + GOOD,
         GOOD.replace("\n", "\r\n"),
+        "n;x;note, free\n1;100;fast, hot\n2;190;fast, hot\n",
+        '"n";"x";"a, b"\n1;100;fast, hot\n2;190;fast, hot\n',
+        "n\tx\tnote, free; or not\n1\t100\tfast, hot\n2\t190\tfast, hot\n",
     ],
 )
 def test_common_forms_of_csv_are_read(text):
     assert parse(text)[""][:2] == [(1.0, 100.0), (2.0, 190.0)]
 
 
-def test_levels_that_differ_by_rounding_are_one_level():
+def test_levels_that_differ_by_rounding_are_one_level_and_groups_keep_the_order_of_the_file():
     found = parse(f"n,x\n0.3,1\n{0.1 + 0.2},2\n1,3\n")[""]
     assert [level for level, _ in found] == [0.3, 0.3, 1.0]
+    assert list(parse("n,x,kind\n1,2,z\n1,3,a\n2,4,z\n", "kind")) == ["z", "a"]
 
 
 def test_a_measured_unit_is_not_called_rows(tmp_path):
-    file = tmp_path / "data.csv"
-    file.write_text("threads,tps\n" + "".join(f"{n},{1000 * n / (1 + 0.1 * (n - 1)):.1f}\n" for n in range(1, 9)))
-    shown = CliRunner().invoke(app, ["fit", str(file), "--n", "threads", "--x", "tps"]).stdout
-    assert re.search(r"maximum 10\.0\d+ \([\d.]+ to [\d.]+\) k tps", shown)
+    rows = "".join(f"{n},{1000 * n / (1 + 0.1 * (n - 1)):.1f}\n" for n in range(1, 9))
+    shown = run(tmp_path, f"n,x\n{rows}").stdout
+    assert re.search(r"maximum 10\.0\d+ \([\d.]+ to [\d.]+\) k x", shown)
     assert "rows/s" not in shown
-
-
-@pytest.mark.parametrize("header", ["n;x;note, free", '"n";"x";"a, b"', "n\tx\tnote, free; or not"])
-def test_a_separator_inside_a_name_does_not_split_the_line(header):
-    separator = "\t" if "\t" in header else ";"
-    lines = [header, *(separator.join((f"{n}", f"{100 * n}", "fast, hot")) for n in range(1, 4))]
-    assert parse("\n".join(lines))[""][:2] == [(1.0, 100.0), (2.0, 200.0)]
 
 
 def test_stretches_are_read_as_one_file(monkeypatch):
@@ -113,9 +108,8 @@ def test_stretches_are_read_as_one_file(monkeypatch):
         (27, "3,1_0,a", "line 28: x is '1_0'"),
         (22, "1,1e-30,a", "line 31: x differs from line 23"),
     ):
-        wrong = [*lines[:at], cell, *lines[at:]]
         with pytest.raises(ValueError, match=message):
-            parse("\n".join(wrong), "kind")
+            parse("\n".join([*lines[:at], cell, *lines[at:]]), "kind")
     with pytest.raises(ValueError, match="line 31: not UTF-8 text"):
         parse("\n".join([*lines, "1,2,"]).encode() + b"\xff")
 
@@ -129,35 +123,28 @@ def test_the_rows_of_a_file_are_bounded(monkeypatch):
         parse("n,x" + "a" * 200)
 
 
-def test_one_row_ten_times_too_high_is_named():
+def test_one_row_ten_times_too_high_is_named(wording):
     text = "n,x\n" + "".join(f"{n},{(1000 if n == 5 else 100) * n}\n" for n in range(1, 9))
     fit = fit_rows(parse(text)[""], Terms(axis="n", rate="x", row="row"))
-    assert any(c.startswith("one row lies far off: 5 k x at 5 n, 10 times the value") for c in fit.cautions)
     assert not any("far off" in c for c in fit_rows(parse(GOOD)[""], Terms()).cautions)
+    wording(*(c for c in fit.cautions if "far off" in c))
 
 
 @pytest.mark.parametrize(("replicates", "factor"), [(1, 10), (1, 0.1), (2, 10), (2, 0.1), (3, 10)])
 @pytest.mark.parametrize("at", range(1, 7))
 def test_a_spoilt_row_is_named_and_its_neighbours_are_not(replicates, factor, at):
     chance = np.random.default_rng([replicates, at])
-    good = [
-        (n, 100 * n / (1 + 0.05 * (n - 1)) * (1 + 0.02 * chance.normal()))
-        for n in range(1, 7)
-        for _ in range(replicates)
-    ]
-    assert far_off(make_rows(*np.array(good).T)) == ()
+    noise = iter(1 + 0.02 * chance.normal(size=6 * replicates))
+    good = [(n, 100 * n / (1 + 0.05 * (n - 1)) * next(noise)) for n in range(1, 7) for _ in range(replicates)]
+    assert far_off(rows_of(good)) == ()
     spoilt = [(n, x * factor if i == (at - 1) * replicates else x) for i, (n, x) in enumerate(good)]
-    (named,) = far_off(make_rows(*np.array(spoilt).T))
+    (named,) = far_off(rows_of(spoilt))
     assert named.level == at and named.factor == pytest.approx(factor, rel=0.5)
 
 
 def test_two_rows_of_a_collapse_that_agree_are_no_outliers():
     rows = [(n, 100.0 * n + i) for n in range(1, 6) for i in (0, 1)] + [(6, 30.0), (6, 30.5)]
-    assert far_off(make_rows(*np.array(rows).T)) == ()
-
-
-def test_groups_keep_the_order_of_the_file():
-    assert list(parse("n,x,kind\n1,2,z\n1,3,a\n2,4,z\n", "kind")) == ["z", "a"]
+    assert far_off(rows_of(rows)) == ()
 
 
 def test_the_document_for_scripts(tmp_path):
@@ -166,36 +153,28 @@ def test_the_document_for_scripts(tmp_path):
     document = json.loads(done.stdout)
     assert [m["name"] for m in document["models"]] == ["linear", "amdahl", "usl", "knee", "affine", "power"]
     for model in document["models"]:
-        assert {"name", "params", "std_errors", "intervals", "rse", "aicc", "holdout_error"} <= set(model)
+        assert {"rse", "aicc", "holdout_error"} <= set(model)
         assert set(model["params"]) == set(model["std_errors"]) == set(model["intervals"])
-    assert document["chosen"] == "amdahl"
-    assert document["verdict"] == "contended"
+    assert (document["chosen"], document["verdict"]) == ("amdahl", "contended")
     eight, far = document["predictions"]
     assert eight["interval"][0] < eight["x"] < eight["interval"][1]
-    assert far["x"] is None and "extrapolation limit" in far["reason"]
+    assert far["x"] is None and "extrapolation" in far["reason"]
     assert document["needs"][0]["n"] == pytest.approx(7.1, abs=0.2)
-    assert any("one row per level" in w for w in document["warnings"])
-
-
-def test_groups_have_a_document_each(tmp_path):
+    assert any("per level" in w for w in document["warnings"])
     text = GOOD + "".join(f"{n},{50 * n},b\n" for n in range(1, 9))
-    document = json.loads(run(tmp_path, text, "--json", "--group", "kind").stdout)
-    assert {name: g["verdict"] for name, g in document["groups"].items()} == {"a": "contended", "b": "linear"}
-
-
-def test_three_points_are_told_what_they_cannot_tell(tmp_path):
-    document = json.loads(run(tmp_path, "n,x\n1,10\n2,19\n4,35\n", "--json").stdout)
-    assert (document["chosen"], document["verdict"]) == (None, "undecided")
-    assert document["models"][0]["params"]["gamma"] == pytest.approx((10 + 38 + 140) / 21)
-    assert any("cannot test" in w for w in document["warnings"])
+    grouped = json.loads(run(tmp_path, text, "--json", "--group", "kind").stdout)["groups"]
+    assert {name: g["verdict"] for name, g in grouped.items()} == {"a": "contended", "b": "linear"}
+    three = json.loads(run(tmp_path, "n,x\n1,10\n2,19\n4,35\n", "--json").stdout)
+    assert (three["chosen"], three["verdict"]) == (None, "undecided")
+    assert three["models"][0]["params"]["gamma"] == pytest.approx((10 + 38 + 140) / 21)
+    assert any("cannot test" in w for w in three["warnings"])
 
 
 def test_people_get_tables_and_a_picture(tmp_path):
     module("matplotlib")
     picture = tmp_path / "curve.png"
     done = run(tmp_path, GOOD, "--png", str(picture))
-    assert "Contended (Amdahl fits best)" in done.stdout
-    assert "Amdahl ← chosen" in done.stdout
+    assert "(Amdahl fits" in done.stdout and "← chosen" in done.stdout
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -218,12 +197,11 @@ def test_bad_questions_are_usage_errors(tmp_path, words, message):
 def test_a_file_that_is_not_there():
     done = CliRunner().invoke(app, ["fit", "/nowhere/data.csv", "--n", "n", "--x", "x"])
     assert isinstance(done.exception, UsageError)
-    assert done.exception.message == "FILE.csv /nowhere/data.csv: No such file or directory"
+    assert "FILE.csv /nowhere/data.csv" in done.exception.message
 
 
 def test_a_bundled_table_has_a_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = ("fit", "tdengine-cpu", "--n", "cores", "--x", "rows_per_s", "--json")
-    done = CliRunner().invoke(app, words)
+    done = CliRunner().invoke(app, ["fit", "tdengine-cpu", "--n", "cores", "--x", "rows_per_s", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["points"][-1]["n"] == 12

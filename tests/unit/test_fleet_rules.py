@@ -45,13 +45,10 @@ def host(name, machine):
         ([host("a", "1"), host("b", "2"), host("c", "1")], "a and c are one machine"),
     ],
 )
-def test_fewer_than_two_machines_are_refused(hosts, words):
+def test_fewer_than_two_known_machines_are_refused(hosts, words):
     with pytest.raises(UsageError, match=words):
         refuse_few(hosts, "--hosts")
-
-
-def test_machines_that_are_not_known_are_not_taken_for_one():
-    refuse_few([host("a", ""), host("b", "")], "--hosts")
+    refuse_few([host("a", ""), host("b", "")], "--hosts")  # machines that are not known
 
 
 class Task:
@@ -79,24 +76,34 @@ class Task:
         self._ended.set()
 
 
-def test_a_run_that_fails_ends_alone():
+class Broken(Task):
+    def start(self, say):
+        raise KeyboardInterrupt
+
+
+def test_a_run_that_fails_ends_alone_and_one_that_cannot_be_started_stops_the_others():
     said = []
     tasks = [Task("a"), Task("b", error=ProvisionError("lost")), Task("c")]
-    endings = run_all(tasks, lambda name, line: said.append((name, line)))
+    endings = run_all(tasks, lambda *line: said.append(line))
     assert [ending.path for ending in endings] == [Path("a"), None, Path("c")]
     assert endings[1].error.message == "lost"
     assert said == [("a", "begins"), ("b", "begins"), ("c", "begins")]
-
-
-def test_a_task_that_cannot_be_started_stops_the_others():
-    class Broken(Task):
-        def start(self, say):
-            raise KeyboardInterrupt
-
     tasks = [Task("a", seconds=60), Broken("b")]
     with pytest.raises(KeyboardInterrupt):
-        run_all(tasks, lambda name, line: None)
+        run_all(tasks, lambda *line: None)
     assert [task.stops for task in tasks] == [1, 1]
+
+
+def started(target, *arguments):
+    thread = threading.Thread(target=target, args=arguments)
+    thread.start()
+    return thread
+
+
+def wait_until(is_so):
+    deadline = time.monotonic() + 50
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 def test_runs_in_step_begin_a_block_together_and_do_not_wait_for_one_that_ended():
@@ -109,10 +116,7 @@ def test_runs_in_step_begin_a_block_together_and_do_not_wait_for_one_that_ended(
             order.append(block)
         step.leave(number)
 
-    threads = [threading.Thread(target=run, args=(number, blocks)) for number, blocks in ((0, 3), (1, 3), (2, 1))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
+    for thread in [started(run, number, blocks) for number, blocks in ((0, 3), (1, 3), (2, 1))]:
         thread.join(50)
     assert order == sorted(order) and len(order) == 7
 
@@ -134,19 +138,15 @@ def test_a_turn_is_held_by_one_run_at_a_time_and_who_waits_can_be_stopped():
         with turn.held(lambda: said.append("last")):
             held.append("last")
 
-    threads = [threading.Thread(target=run) for run in (first, stopped, last)]
-    threads[0].start()
+    holder = started(first)
     assert is_held.wait(50)
-    for thread in threads[1:]:
-        thread.start()
-    deadline = time.monotonic() + 50
-    while len(said) < 2 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    waiting, patient = started(stopped), started(last)
+    wait_until(lambda: len(said) == 2)
     stop.request()
-    threads[1].join(50)
-    assert held == [] and not threads[1].is_alive()
+    waiting.join(50)
+    assert held == [] and not waiting.is_alive()
     may_end.set()
-    for thread in threads:
+    for thread in (holder, patient):
         thread.join(50)
     assert sorted(said) == ["last", "stopped"] and held == ["last"]
 
@@ -173,17 +173,16 @@ def test_load_hosts_are_dealt_to_servers_in_turn(servers, load, shared, expected
     assert ["".join(entry.name for entry in part.load) for part in parts] == expected
 
 
-def two_cpus():
-    return replace(read_host(), allowed=(0, 1))
+TWO_CPUS = replace(read_host(), allowed=(0, 1))
 
 
 def test_levels_that_a_host_lacks_are_left_out():
-    assert without_missing(make_sweep(cores="0.5,1,2,4,8"), two_cpus()).levels == (0.5, 1.0, 2.0)
+    assert without_missing(make_sweep(cores="0.5,1,2,4,8"), TWO_CPUS).levels == (0.5, 1.0, 2.0)
     with pytest.raises(UsageError, match="4 cores asked for"):
-        without_missing(make_sweep(cores="4,8"), two_cpus())
+        without_missing(make_sweep(cores="4,8"), TWO_CPUS)
 
 
-def order(flags, what="cpu", **fields):
+def order(flags, what="cpu"):
     return FleetOrder(
         what=what,
         flags=flags,
@@ -194,17 +193,16 @@ def order(flags, what="cpu", **fields):
         share_load=False,
         resolve=lambda host: replace(make_sweep(cores="1..2"), order_seed=7),
         campaign=lambda run: Path(),
-        **fields,
     )
 
 
 def test_a_sweep_is_the_same_on_a_command_line(tmp_path):
-    words = words_of(order({"axis.cores": "1..8", "load.quick": "1", "tags": ["a=b", "c=d"]}), two_cpus())
+    words = words_of(order({"axis.cores": "1..8", "load.quick": "1", "tags": ["a=b", "c=d"]}), TWO_CPUS)
     assert words == ("cpu", "--cores=1,2", "--quick", "--tag=a=b", "--tag=c=d", "--order-seed=7")
     file = tmp_path / "mine.toml"
     file.write_text("[axis]\n")
     assert files_of(order({}, str(file))) == {"mine.toml": "[axis]\n"}
-    assert words_of(order({}, str(file)), two_cpus())[0] == "mine.toml"
+    assert words_of(order({}, str(file)), TWO_CPUS)[0] == "mine.toml"
 
 
 def test_engines_are_found_by_the_scheme_of_an_address():
@@ -243,40 +241,36 @@ def test_a_run_arrives_whole_or_not_at_all(tmp_path):
     assert list((tmp_path / "changed").iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["../outside/file", "/outside/file", "run/../../file", "a", "b/../c/d", "run/a\0b"])
-def test_an_archive_that_is_no_run_writes_nothing_beside_it(tmp_path, name):
+def archive_of(name, **fields):
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w:gz") as archive:
         info = tarfile.TarInfo(name)
-        info.size = 1
-        archive.addfile(info, io.BytesIO(b"x"))
+        for field, value in fields.items():
+            setattr(info, field, value)
+        archive.addfile(info, io.BytesIO(b"x" * info.size))
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("name", ["../outside/file", "/outside/file", "run/../../file", "a", "b/../c/d", "run/a\0b"])
+def test_an_archive_that_is_no_run_writes_nothing_beside_it(tmp_path, name):
     with pytest.raises(StoreError):
-        unpacked(content.getvalue(), tmp_path / "results", "db1")
+        unpacked(archive_of(name, size=1), tmp_path / "results", "db1")
+    with pytest.raises(StoreError, match="not the archive"):
+        unpacked(archive_of("run/link", type=tarfile.SYMTYPE, linkname="/etc/passwd"), tmp_path, "db1")
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_an_archive_with_a_link_is_refused(tmp_path):
-    content = io.BytesIO()
-    with tarfile.open(fileobj=content, mode="w:gz") as archive:
-        info = tarfile.TarInfo("run/link")
-        info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        archive.addfile(info)
-    with pytest.raises(StoreError, match="not the archive"):
-        unpacked(content.getvalue(), tmp_path, "db1")
-
-
 PACKAGE = Path(__file__).resolve().parents[2] / "runner/scale_sweep"
-ENGINES_OWN = ("each_server", "cluster", "on_worker", "leased")
+ENGINES_OWN = tuple(f"scale_sweep.fleet.{name}" for name in ("each_server", "cluster", "on_worker", "leased"))
+FOREIGN = ("dask", "distributed", *ENGINES_OWN)
 
 
 def test_no_code_outside_of_an_engine_imports_it_or_its_library():
-    outside = [path for path in PACKAGE.rglob("*.py") if path.parent.name != "fleet"]
     assert_none(
         f"{path}: {name}"
-        for path in outside
+        for path in PACKAGE.rglob("*.py")
         for name, _ in imports(path)
-        if name.split(".")[0] in ("dask", "distributed") or name.split(".")[2:3] in [[own] for own in ENGINES_OWN]
-        if name.startswith(("dask", "distributed", "scale_sweep.fleet."))
+        if path.parent.name != "fleet" and name.startswith(FOREIGN)
     )
 
 
@@ -298,9 +292,7 @@ def test_a_process_ends_with_its_lease_or_its_input_and_its_folder_is_removed(tm
     folder = tmp_path / "sweep"
     folder.mkdir()
     process = leased(folder, "60" if is_renewed else "5", "sh", "-c", TRAPPED)
-    deadline = time.monotonic() + 50
-    while not (folder / "trapped").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_until((folder / "trapped").exists)
     if is_renewed:
         process.stdin.write(b"\n")
         process.stdin.close()

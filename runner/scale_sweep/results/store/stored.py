@@ -13,6 +13,7 @@ import hashlib
 import os
 import shutil
 import stat
+import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,7 @@ _DOCUMENT, _GROWING = 64 << 20, 1 << 30
 _BYTES_MAX = {MANIFEST: 16 << 20, TRIAL: 16 << 20, "spec": 16 << 20, "facts.json": 16 << 20, "server.log": 256 << 20}
 _GROWING_KINDS = (".jsonl", ".parquet", "series.csv")
 _BLOCK = 1 << 20
+_RETURNS_S, _LOOKS_S = 2.0, 0.001  # for the name of a new directory to come back; between two looks at it
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _KINDS = {
@@ -71,16 +73,29 @@ def own_folder(path: Path, *, makes: bool = False) -> Folder:
 
 
 def new_folder(path: Path) -> Folder:
-    """A new directory in an own one, which is made if it is missing. Raises as `own_folder`."""
+    """A new directory in an own one, which is made if it is missing. Raises as `own_folder`, and PreflightError if its
+    name stays with something else. A name that another user moves away for a moment is waited for."""
     parent = own_folder(path.parent, makes=True)
     try:
         os.mkdir(path.name, dir_fd=parent.fd)
-        made = Folder(path, os.open(path.name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=parent.fd))
+        deadline = time.monotonic() + _RETURNS_S
+        while (made := _own_and_empty(path, parent)) is None and time.monotonic() < deadline:
+            time.sleep(_LOOKS_S)
     except OSError as error:
         raise _unwritable(path, error) from None
-    if os.fstat(made.fd).st_uid != os.geteuid() or os.listdir(made.fd):
+    if made is None:
         raise PreflightError(f"{path} was replaced as soon as it was made", remedy="name another directory")
     return made
+
+
+def _own_and_empty(path: Path, parent: Folder) -> Folder | None:
+    """The directory of this name; None for anything else. Raises OSError."""
+    try:
+        found = Folder(path, os.open(path.name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=parent.fd))
+    except (FileNotFoundError, NotADirectoryError):  # also of a link
+        return None
+    is_own = os.fstat(found.fd).st_uid == os.geteuid() and not os.listdir(found.fd)
+    return found if is_own else None
 
 
 def _unwritable(path: Path, error: OSError) -> StoreError:
