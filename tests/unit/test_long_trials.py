@@ -32,7 +32,7 @@ def test_histograms_of_seconds_take_no_memory_in_a_window_of_fixed_length(tmp_pa
         trial = synthetic_trial(*given)
         return replace(trial, load=replace(trial.load, window_max_s=None))
 
-    monkeypatch.setattr("tests.unit.raw_run.synthetic_trial", of_fixed_length)
+    monkeypatch.setattr("tests.unit.synthetic_run.synthetic_trial", of_fixed_length)
     run = Path(raw_run(tmp_path, shape=Shape(levels=1, replicates=1, seconds=100)).path)
     name = "trials/cores-1-r1/loadgen.jsonl"
     lines = (run / name).read_text().splitlines(keepends=True)
