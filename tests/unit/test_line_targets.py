@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from scale_sweep.base.errors import PreflightError, TargetError
-from scale_sweep.model import Counted, Site
+from scale_sweep.model import Site
 from scale_sweep.server.targets import Address, Installation, load_target, series
 from scale_sweep.server.targets.debian import packaged
 from scale_sweep.server.targets.influxdb.spelling import spelled
@@ -85,18 +85,15 @@ def test_questdb_reports_nothing_and_shuts_the_doors_that_are_not_used():
     assert not any(line.startswith("cairo.volumes") for line in conf)
 
 
-@pytest.mark.parametrize(
-    ("method", "driver", "path"),
-    [
-        ("http", "lines", "/write?precision=ms"),
-        ("remote-write", "samples", "/api/v1/write"),
-        ("import", "samples", "/api/v1/import"),
-    ],
-)
-def test_victoriametrics_is_written_where_each_method_says(method, driver, path):
-    spec = session_of("victoriametrics", method=method).load_spec()
-    assert (spec["driver"], spec["method"], spec["write_path"]) == (driver, method, path)
-    assert spec["port"] == "7001"
+def test_victoriametrics_is_written_where_each_method_says():
+    wanted = {
+        "http": ("lines", "/write?precision=ms"),
+        "remote-write": ("samples", "/api/v1/write"),
+        "import": ("samples", "/api/v1/import"),
+    }
+    specs = [session_of("victoriametrics", method=method).load_spec() for method in wanted]
+    assert {spec["method"]: (spec["driver"], spec["write_path"]) for spec in specs} == wanted
+    assert {spec["port"] for spec in specs} == {"7001"}
 
 
 def test_questdb_takes_inserts_with_the_secret_of_the_trial():
@@ -124,21 +121,19 @@ def cassandra(monkeypatch):
     return found
 
 
-@pytest.mark.parametrize(
-    ("knobs", "refused"),
-    [
-        ({"datastore": "h2"}, ""),
-        ({"datastore": "cassandra"}, ""),
-        ({"datastore": "scylla"}, "scylla"),
-        ({"datastore": "h2", "cassandra.commitlog_sync": "batch"}, "cassandra.commitlog_sync"),
-        ({"datastore": "h2", "cassandra_heap": "2g"}, "cassandra_heap"),
-        ({"datastore": "cassandra", "cassandra_heap": "2g", "cassandra.commitlog_sync": "batch"}, ""),
-    ],
-)
-def test_kairosdb_has_two_datastores(cassandra, knobs, refused):
-    findings = load_target("kairosdb").check(trial_of("kairosdb", knobs=knobs), None)
-    assert [one.blocking for one in findings] == [True] * bool(refused)
-    assert all(refused in one.sentence for one in findings)
+def test_kairosdb_has_two_datastores(cassandra):
+    sync = {"cassandra.commitlog_sync": "batch"}
+    for knobs, refused in (
+        ({"datastore": "h2"}, []),
+        ({"datastore": "cassandra"}, []),
+        ({"datastore": "cassandra", "cassandra_heap": "2g", **sync}, []),
+        ({"datastore": "scylla"}, ["scylla"]),
+        ({"datastore": "h2", **sync}, ["cassandra.commitlog_sync"]),
+        ({"datastore": "h2", "cassandra_heap": "2g"}, ["cassandra_heap"]),
+    ):
+        findings = load_target("kairosdb").check(trial_of("kairosdb", knobs=knobs), None)
+        assert [one.blocking for one in findings] == [True for _ in refused]
+        assert all(name in one.sentence for one, name in zip(findings, refused, strict=True))
 
 
 def test_kairosdb_and_its_cassandra_in_one_image(cassandra):
@@ -202,18 +197,21 @@ def test_what_kairosdb_queues_is_waited_for(now):
     assert now[0] > asked[1] + 0.5 > asked[0] + 1
 
 
-@pytest.mark.parametrize(("method", "ports"), [("datapoints", 1), ("gzip", 1), ("telnet", 2)])
-def test_kairosdb_opens_the_door_of_telnet_where_it_is_used(method, ports):
-    spec = spec_of("kairosdb", method=method)
+@pytest.mark.parametrize("method", ["datapoints", "gzip", "telnet"])
+def test_kairosdb_opens_the_door_of_telnet_where_it_is_used(method):
+    is_telnet, spec, session = (
+        method == "telnet",
+        spec_of("kairosdb", method=method),
+        session_of("kairosdb", method=method),
+    )
     conf = spec.files["/d/kairosdb/kairosdb.conf"].splitlines()
-    assert len(spec.ports) == ports
-    assert ('kairosdb.service.telnet = "<disabled>"' in conf) is (method != "telnet")
+    assert spec.ports == ((7001, 7002) if is_telnet else (7001,))
+    assert ('kairosdb.service.telnet = "<disabled>"' in conf) is not is_telnet
     for line in ('kairosdb.telnetserver.address = "127.0.0.1"', "kairosdb.telnetserver.port = 7002"):
-        assert (line in conf) is (method == "telnet")
-    session = session_of("kairosdb", method=method)
+        assert (line in conf) is is_telnet
     told = session.load_spec()
-    assert (told["method"], told["port"]) == (method, "7002" if method == "telnet" else "7001")
-    assert session.effective()["acknowledged"].startswith("never") is (method == "telnet")
+    assert (told["method"], told["port"]) == (method, "7002" if is_telnet else "7001")
+    assert session.effective()[ACKNOWLEDGED].startswith("never") is is_telnet
 
 
 @pytest.mark.parametrize("method", ["datapoints", "telnet"])
@@ -233,25 +231,20 @@ def test_lines_of_telnet_are_waited_for_until_their_number_stays(now, method):
 
 
 @pytest.mark.parametrize(
-    ("name", "column"),
+    ("column", "names"),
     [
-        ("questdb", "v:ubigint"),
-        ("influxdb", "v:varbinary(8)"),
-        ("influxdb2", "v:varbinary(8)"),
-        ("victoriametrics", "v:nchar(8)"),
-        ("victoriametrics", "v:bigint"),
-        ("kairosdb", "v:binary(8)"),
-        ("kairosdb", "v:ubigint"),
-        ("cassandra", "v:ubigint"),
-        ("iotdb", "v:ubigint"),
-        ("opentsdb", "v:ubigint"),
+        ("v:ubigint", "questdb kairosdb cassandra iotdb opentsdb"),
+        ("v:varbinary(8)", "influxdb influxdb2"),
+        ("v:nchar(8)", "victoriametrics"),
+        ("v:bigint", "victoriametrics"),
+        ("v:binary(8)", "kairosdb"),
     ],
 )
-def test_columns_that_it_cannot_hold_are_refused(name, column):
-    (finding,) = load_target(name).check(trial_of(name, workload__columns=f"a:int,{column}"), None)
-    assert finding.blocking
-    assert column.partition("(")[0] in finding.sentence
-    assert load_target(name).check(trial_of(name), None) == ()
+def test_columns_that_it_cannot_hold_are_refused(column, names):
+    for name in names.split():
+        (finding,) = load_target(name).check(trial_of(name, workload__columns=f"a:int,{column}"), None)
+        assert finding.blocking and column.partition("(")[0] in finding.sentence
+        assert load_target(name).check(trial_of(name), None) == ()
 
 
 HARMLESS = {
@@ -289,34 +282,22 @@ def test_a_log_that_tells_of_lost_rows_is_doubtful(name, line):
     assert target.suspicious(f"all is well\nlistening on 127.0.0.1:7001\n{HARMLESS.get(name, '')}\n") == ()
 
 
-@pytest.mark.parametrize(
-    ("rows", "faulty"),
-    [
-        ({"d0": (3, 60000, 60020), "d1": (1, 60000, 60000)}, ""),
-        ({"d0": (2, 60000, 60020), "d1": (1, 60000, 60000)}, "d0"),  # the middle one is lost
-        ({"d0": (2, 60010, 60020), "d1": (1, 60000, 60000)}, "d0"),  # the first one
-        ({"d0": (3, 60000, 60020), "d1": (2, 60000, 60000)}, "d1"),  # one twice
-    ],
-)
-def test_a_count_tells_which_device_lacks_rows(rows, faulty):
-    found = series.counted(rows, DATA)
-    assert found.rows == sum(n for n, _, _ in rows.values())
-    assert [gap.rpartition("; ")[2].split()[0] for gap in found.gaps] == [faulty] * bool(faulty)
-    assert series.counted({}, DATA) == Counted(rows=0)
+def test_a_count_tells_which_device_lacks_rows():
+    for rows, faulty in (
+        ({"d0": (3, 60000, 60020), "d1": (1, 60000, 60000)}, []),
+        ({"d0": (2, 60000, 60020), "d1": (1, 60000, 60000)}, ["d0"]),  # the middle one is lost
+        ({"d0": (2, 60010, 60020), "d1": (1, 60000, 60000)}, ["d0"]),  # the first one
+        ({"d0": (3, 60000, 60020), "d1": (2, 60000, 60000)}, ["d1"]),  # one twice
+        ({}, []),
+    ):
+        found = series.counted(rows, DATA)
+        assert found.rows == sum(n for n, _, _ in rows.values())
+        assert [gap.rpartition("; ")[2].split()[0] for gap in found.gaps] == faulty
 
 
 def test_durations_and_sizes_are_compared_as_the_server_spells_them():
-    durations = {
-        "7d": "168h0m0s",
-        "24h": "24h0m0s",
-        "2w": "336h0m0s",
-        "90m": "1h30m0s",
-        "5m": "5m0s",
-        "1500ms": "1.5s",
-        "100ms": "100ms",
-        "0s": "0s",
-        "INF": "INF",
-    }
+    days = {"7d": "168h0m0s", "24h": "24h0m0s", "2w": "336h0m0s"}
+    durations = {**days, "90m": "1h30m0s", "5m": "5m0s", "1500ms": "1.5s", "100ms": "100ms", "0s": "0s", "INF": "INF"}
     assert {asked: spelled("shard_duration", asked) for asked in durations} == durations
     sizes = {"512m": str(512 << 20), "1073741824": "1073741824"}
     assert {asked: spelled("data_cache_max_memory_size", asked) for asked in sizes} == sizes
@@ -336,11 +317,11 @@ def test_questdb_has_a_volume_on_each_disk_and_its_tables_on_them_in_turn(monkey
     assert (part.path, part.disk) == ("/d/questdb/db/measurement_p1~4", 1)
 
 
-@pytest.mark.parametrize(("mode", "where"), [("nosync", IN_LOG), ("async", IN_LOG), ("sync", ON_DISK)])
-def test_questdb_has_rows_on_disk_only_where_it_waits_for_it(monkeypatch, mode, where):
-    session, answers = session_of("questdb"), iter([[["cairo.commit.mode", mode, "conf"]], [[8]]])
-    monkeypatch.setattr(session, "_rows", lambda sql: next(answers))
-    assert session.effective()[ACKNOWLEDGED] == where
+def test_questdb_has_rows_on_disk_only_where_it_waits_for_it():
+    for mode, where in (("nosync", IN_LOG), ("async", IN_LOG), ("sync", ON_DISK)):
+        session, answers = session_of("questdb"), iter([[["cairo.commit.mode", mode, "conf"]], [[8]]])
+        session._rows = lambda sql, answers=answers: next(answers)
+        assert session.effective()[ACKNOWLEDGED] == where
 
 
 def test_a_version_is_read_from_the_packages_list_of_changes(tmp_path):
@@ -355,14 +336,11 @@ def test_a_version_is_read_from_the_packages_list_of_changes(tmp_path):
     assert packaged("victoria-metrics", "victoria-metrics", str(tmp_path / "other")) is None
 
 
-def test_what_the_jvm_got_is_read_from_its_log(tmp_path):
+def test_what_the_jvm_and_metrics_say_is_read(tmp_path):
     (tmp_path / "jvm.log").write_text("[gc,init] CPUs: 2 total, 1 available\n[gc,init] Heap Max Capacity: 512M\n")
     assert effective(str(tmp_path)) == {"jvm_processors": "1", "jvm_heap": "512m"}
     assert effective(str(tmp_path / "nowhere")) == {}
     assert [heap_bytes(text) for text in ("512m", "1g", "64K", "1024", "much")] == [2**29, 2**30, 65536, 1024, 0]
-
-
-def test_metrics_are_read_by_name_and_labels():
     assert metrics('# HELP a b\na{x="y z"} 3\nb 1e3\nc nothing\n\n') == {'a{x="y z"}': 3.0, "b": 1000.0}
 
 

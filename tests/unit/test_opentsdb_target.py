@@ -93,29 +93,20 @@ def test_an_item_goes_into_the_configuration_that_it_belongs_to():
     assert not [name for name in site if "flush_interval" in name or "nsre" in name or "heap" in name]
 
 
-@pytest.mark.parametrize(("tags", "limit"), [(7, None), (9, "10")])
-def test_a_series_may_have_all_tags_of_the_load_and_its_device(tags, limit):
+def test_a_series_may_have_all_tags_of_the_load_and_its_device():
     trial = trial_of()
-    data = replace(trial.work.data, tags=tuple(f"t{i}:int" for i in range(tags)))
-    trial = replace(trial, work=replace(trial.work, data=data))
-    assert load_target("opentsdb").settings(trial, is_ours=True).get("tsd.storage.max_tags") == limit
+    for tags, limit in ((7, None), (9, "10")):
+        data = replace(trial.work.data, tags=tuple(f"t{i}:int" for i in range(tags)))
+        settings = load_target("opentsdb").settings(replace(trial, work=replace(trial.work, data=data)), is_ours=True)
+        assert settings.get("tsd.storage.max_tags") == limit
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "tsd.network.port",
-        "tsd.network.bind",
-        "hbase.rootdir",
-        "hbase.regionserver.ipc.address",
-        "hbase.zookeeper.property.clientPort",
-        "storage.flush_interval",
-    ],
-)
-def test_a_knob_that_is_none_is_refused(name):
-    (finding,) = load_target("opentsdb").check(trial_of(knobs={**KNOBS, name: "1", "tsd.mode": "rw"}), None)
-    assert finding.blocking and name in finding.sentence.split()
-    assert ("neither" in finding.sentence) is (name == "storage.flush_interval")
+def test_a_knob_that_is_none_is_refused():
+    of_hbase = "hbase.rootdir hbase.regionserver.ipc.address hbase.zookeeper.property.clientPort"
+    for name in ("tsd.network.port", "tsd.network.bind", *of_hbase.split(), "storage.flush_interval"):
+        (finding,) = load_target("opentsdb").check(trial_of(knobs={**KNOBS, name: "1", "tsd.mode": "rw"}), None)
+        assert finding.blocking and name in finding.sentence.split()
+        assert ("neither" in finding.sentence) is (name == "storage.flush_interval")
 
 
 def test_an_item_that_no_class_names_is_refused(tmp_path):
@@ -189,15 +180,12 @@ def test_a_program_that_ends_takes_the_other_along_and_is_the_last_to_speak(tmp_
     assert process.stdout.read() == "no memory\n"
 
 
-def test_a_signal_ends_the_second_one_first(tmp_path):
+def test_a_signal_ends_the_second_one_first_and_a_killed_shell_takes_both_along(tmp_path):
     ends = "signal.signal(15, lambda *_: (time.sleep(0.3), os.write(1, b'%s ends\\n'), sys.exit(0)))\n"
     process = both_up(tmp_path, ends % "hbase" + UP % "hbase", ends % "tsd" + UP % "tsd")
     process.terminate()
     assert process.wait(50) == 0
     assert process.stdout.read() == "tsd ends\nhbase ends\n"
-
-
-def test_a_shell_that_is_killed_takes_both_along(tmp_path):
     process = both_up(tmp_path)
     process.kill()
     process.wait(50)
@@ -236,23 +224,26 @@ def session_of(tmp_path, tables="2", **more):
 
 
 @pytest.mark.parametrize(
-    ("columns", "words"),
+    ("f", "i", "words"),
     [
-        ({}, ""),  # nothing was ever written
-        ({"f": {"d0": [60000, 60010], "d1": [60000]}, "i": {"d0": [60000, 60010], "d1": [60000]}}, ""),
-        ({"f": {"d0": [60000, 60020], "d1": [60000]}, "i": {"d0": [60000, 60020], "d1": [60000]}}, "d0"),
-        ({"f": {"d0": [60010], "d1": [60000]}, "i": {"d0": [60010], "d1": [60000]}}, "d0"),
-        ({"f": {"d0": [60000], "d1": [60000]}, "i": {"d0": [60000]}}, "columns i "),
-        ({"f": {"d0": [60000, 60010]}, "i": {}}, "columns i "),
+        (None, None, ""),  # nothing was ever written
+        ("60000,60010 60000", "60000,60010 60000", ""),
+        ("60000,60020 60000", "60000,60020 60000", "d0"),
+        ("60010 60000", "60010 60000", "d0"),
+        ("60000 60000", "60000", "columns i "),
+        ("60000,60010", "", "columns i "),
     ],
 )
-def test_a_count_tells_which_device_lacks_rows(tmp_path, columns, words):
+def test_a_count_tells_which_device_lacks_rows(tmp_path, f, i, words):
+    def devices(text):
+        return {f"d{at}": list(map(int, times.split(","))) for at, times in enumerate(text.split())}
+
+    columns = {name: devices(text) for name, text in (("f", f), ("i", i)) if text is not None}
     session = session_of(tmp_path)
     Points(session, **columns)
     counted = session.count()
     assert counted.rows == sum(map(len, columns.get("f", {}).values()))
-    assert words in "".join(counted.gaps)
-    assert bool(counted.gaps) is bool(words)
+    assert words in "".join(counted.gaps) and bool(counted.gaps) is bool(words)
 
 
 def test_a_device_may_have_series_of_other_tags(tmp_path):
