@@ -58,28 +58,19 @@ def test_it_listens_on_loopback_and_reports_nothing():
     assert "a secret" not in repr(spec)
 
 
-def test_lines_go_to_its_interface_of_influxdb():
+def test_lines_go_to_its_interface_of_influxdb_and_its_answers_are_read():
     path, _ = session_with("", lambda session: session.load_spec()["write_path"])
     assert path == "/v1/influxdb/write?db=public&precision=ms"
-
-
-def test_rows_are_counted_device_by_device():
     for unit, per_ms in (("TimestampMillisecond", 1), ("TimestampNanosecond", 1_000_000)):
         rows = [["d0", 3, 60000 * per_ms, 60020 * per_ms], ["d1", 2, 60000 * per_ms, 60020 * per_ms]]
         counted, (request, *_) = session_with(counted_as(unit, rows), lambda session: session.count())
         assert counted.rows == 5 and counted.is_distinct and "1 device; d1" in counted.gaps[0]
         assert request.path == "/v1/sql?db=public"
         assert 'GROUP BY "device"' in parse_qs(request.body.decode())["sql"][0]
-
-
-def test_times_of_an_unknown_type_and_a_refused_statement_are_said():
     with pytest.raises(TargetError, match="unknown type Int64"):
         session_with(counted_as("Int64", []), lambda session: session.count())
     with pytest.raises(TargetError, match="Table not found"):
         session_with({"code": 4001, "error": "Table not found"}, lambda session: session.flush())
-
-
-def test_its_configuration_is_read_back():
     text = "enable_telemetry = false\n[wal]\nsync_write = true\n[runtime]\nglobal_rt_size = 3\n[[region_engine]]\n"
     read, _ = session_with(text, lambda session: session.effective())
     assert (read["wal.sync_write"], read["runtime.global_rt_size"], read[ACKNOWLEDGED]) == ("true", "3", ON_DISK)

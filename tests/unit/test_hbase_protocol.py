@@ -68,7 +68,7 @@ def wanted(got):
     return at + 4 + struct.unpack(">I", got[at : at + 4])[0] if len(got) >= at + 4 else at + 4
 
 
-def test_a_call_is_a_greeting_and_a_request():
+def test_a_call_is_a_greeting_and_a_request_and_a_refusal_has_the_servers_words():
     with server(answer(b"\x08\x96\x01")) as (client, heard):
         assert client.call("IsMasterRunning", b"\x0a\x01x", 5) == {1: [150]}
     (said,) = heard
@@ -78,9 +78,6 @@ def test_a_call_is_a_greeting_and_a_request():
     request = said[14 + size :]
     assert fields(request[1 : 1 + request[0]]) == {1: [1], 3: [b"IsMasterRunning"], 4: [1]}
     assert request[1 + request[0] :] == b"\x03\x0a\x01x"
-
-
-def test_a_refusal_has_the_servers_words():
     name = "org.x.PleaseHoldException"
     with server(refusal(name, f"{name}: Master is initializing\n\tat org.x")) as (client, _):
         with pytest.raises(RefusedByHBaseError, match="Master is initializing$") as told:
@@ -115,7 +112,7 @@ def test_a_server_that_says_nothing_or_is_not_there_is_said():
         HBase(host="127.0.0.1", port=1, service=hbase.MASTER).call("IsMasterRunning", b"", 5)
 
 
-def test_a_table_is_made_once():
+def test_a_table_is_made_once_and_every_region_is_flushed():
     answers = (answer(b"\x08\x0b"), refusal(EXISTS, f"{EXISTS}: tsdb"), answer(b"\x08\x01"), answer(b"\x08\x02"))
     with server(*answers) as (client, heard):
         assert hbase.make_table(client, "tsdb", {"t": {"VERSIONS": "1"}}, 5) == 11
@@ -127,6 +124,11 @@ def test_a_table_is_made_once():
     failed = b"\x08\x02" + message((5, b"no room for it"))
     with server(answer(failed)) as (client, _), pytest.raises(TargetError, match="no room for it"):
         hbase.is_finished(client, 11, 5)
+    table = message((1, b"hbase"), (2, b"meta"))
+    region = b"\x08\x01" + message((2, table))
+    with server(answer(message((1, region))), answer()) as (client, heard):
+        hbase.flush_regions(client, 5)
+    assert heard[1].endswith(message((1, b"\x08\x01" + message((2, b"hbase:meta,,1")))))
 
 
 @pytest.mark.parametrize(
@@ -142,11 +144,3 @@ def test_a_region_is_named_as_hbase_names_it(number, name):
     space, table = name.split(b",")[0].split(b":")
     named = region_name({1: [number], 2: [message((1, space), (2, table))], 3: [b""]})
     assert named == name.removeprefix(b"default:")
-
-
-def test_every_region_is_flushed():
-    table = message((1, b"hbase"), (2, b"meta"))
-    region = b"\x08\x01" + message((2, table))
-    with server(answer(message((1, region))), answer()) as (client, heard):
-        hbase.flush_regions(client, 5)
-    assert heard[1].endswith(message((1, b"\x08\x01" + message((2, b"hbase:meta,,1")))))

@@ -34,7 +34,7 @@ class Machine:
         self.path.write_text("".join(f"{name}:  {size // 1024} kB\n" for name, size in told.items()))
 
 
-def test_as_much_is_freed_as_others_took_and_some_more(tmp_path):
+def test_as_much_is_freed_as_others_took_and_no_more_held_than_is_left_to_them(tmp_path):
     machine = Machine(tmp_path)
     holder = machine.holder
     assert holder.take(60) == WANTED
@@ -48,12 +48,9 @@ def test_as_much_is_freed_as_others_took_and_some_more(tmp_path):
     assert not holder.give() and len(holder) == 0
     assert holder.take(0) == 0, "no time"
     assert holder.take(60) == WANTED
-
-
-def test_no_more_is_held_than_is_left_to_others(tmp_path):
-    machine = Machine(tmp_path)
-    machine.free(GB, available=3 * PIECE_BYTES)
-    assert machine.holder.take(60) == 3 * PIECE_BYTES
+    other = Machine(tmp_path)
+    other.free(GB, available=3 * PIECE_BYTES)
+    assert other.holder.take(60) == 3 * PIECE_BYTES
 
 
 def test_the_program_holds_until_its_input_ends():

@@ -61,20 +61,14 @@ def test_a_host_is_named_by_what_it_lacked(on_load, on_server, kind, words):
     assert "--generator-cpus" not in found.remedy
 
 
-def test_a_full_network_explains_a_pause_of_the_rate():
+def test_a_full_host_explains_a_pause_a_bound_number_and_late_requests():
     paused = replace(IDLE, seconds=6.0, stalled_s=2.0, stalled_cores=0.0, hosts=(replace(LOAD, sent_per_s=1e8),))
     assert bottleneck_of(paused, ELSEWHERE, CORES).kind is BottleneckKind.NETWORK
     assert bottleneck_of(replace(paused, hosts=(LOAD,)), ELSEWHERE, CORES).kind is BottleneckKind.STALL
-
-
-def test_a_load_host_without_idle_time_makes_the_number_generator_bound_and_asks_for_another_host():
     use = replace(IDLE, server_cores=3.9, hosts=(SERVER, replace(LOAD, load_cores=3.95)))
     kind, reasons = judge_standing(use, ELSEWHERE, CORES)
     assert kind is VerdictKind.GENERATOR_BOUND and "load1" in reasons[0]
     assert "another load host" in bottleneck_of(use, ELSEWHERE, CORES).remedy
-
-
-def test_a_neighbour_of_a_load_host_delays_an_open_loop():
     use = replace(IDLE, rate_per_s=1e6, hosts=(LOAD,), taken=taken_on_hosts((replace(LOAD, other_cores=0.5),)))
     found = bottleneck_of(use, replace(ELSEWHERE, offered_per_s=1e6), CORES)
     assert found.kind is BottleneckKind.OTHER_PROCESSES and "load1's 4" in found.sentence
@@ -110,7 +104,7 @@ def seen(second, rate=1.0):
     )
 
 
-def test_rates_of_a_host_come_from_its_own_times_though_its_samples_are_late_or_the_same_twice():
+def test_rates_of_a_host_come_from_its_own_times_though_its_samples_are_late_or_end():
     late = [tick(at, load1=seen(at - 0.7)) for at in range(1, 9)]
     late[4] = tick(5, load1=seen(3.3))
     network = HostNetwork(host="load1", sent_bytes_per_s=2e6, received_bytes_per_s=1e6, round_trip_ms=0.1)
@@ -123,9 +117,6 @@ def test_rates_of_a_host_come_from_its_own_times_though_its_samples_are_late_or_
         assert use.resent == pytest.approx(0.01)
     figures = host_figures([use])["load1"]
     assert figures.network_percent == pytest.approx(50.0) and figures.resent_percent == pytest.approx(1.0)
-
-
-def test_a_host_that_fell_silent_or_was_none_has_no_rates():
     silent = [tick(at, load1=seen(min(at, 2))) for at in range(1, 9)]
     (use,) = HostSeries(silent, ()).uses(4 * 10**9, 7 * 10**9)
     assert (use.load_cores, use.other_cores, use.network, use.resent) == (None, None, {}, None)
@@ -191,14 +182,11 @@ def test_two_names_of_one_machine_need_cpus_of_their_own_and_get_files_once():
     assert len(each_place([both[0], named("load0", (2,), home="/srv/scale")])) == 2
 
 
-def test_an_agent_knows_its_requests_and_no_other():
+def test_an_agent_knows_its_requests_and_plain_values_are_those_of_asdict():
     names = "clean clock facts listen load send watch choose findings trial set_up tiers"
     assert all(callable(request_of(name)) for name in names.split())
     with pytest.raises(ValueError, match="exec: no such request"):
         request_of("exec")
-
-
-def test_a_plain_value_is_that_of_asdict_as_json():
     clock = HostClock(offset_ns=1, error_ns=2, round_trip_ns=3)
     seen = ClockSeen(trial_id="t", host="db1", before=clock, after=clock)
     for value in (seen, make_sweep()):
@@ -224,16 +212,13 @@ class Answering:
         return None
 
 
-def test_the_clocks_of_all_hosts_are_measured_at_the_same_time_and_a_lost_host_is_named():
+def test_the_clocks_of_all_hosts_are_measured_at_once_and_a_load_there_begins_when_it_can():
     asked = threading.Barrier(2, timeout=60)
     clocks = measure_clocks({name: Answering(name, asked, ahead) for name, ahead in (("a", 0), ("b", 100 * 10**9))})
     assert abs(clocks["a"].offset_ns) <= clocks["a"].error_ns
     assert abs(clocks["b"].offset_ns - 100 * 10**9) <= clocks["b"].error_ns
     with pytest.raises(ProvisionError, match="b: lost"):
         measure_clocks({"a": Answering("a", threading.Barrier(1), 0), "b": Answering("b", None, None)})
-
-
-def test_a_load_on_other_hosts_begins_as_soon_as_its_processes_can_be_ready():
     quick = delay_elsewhere_ns(8, 1.0, 0.1)
     assert 0.5e9 < quick < 1.5e9
     assert delay_elsewhere_ns(64, 1.0, 0.1) > quick  # more connections,

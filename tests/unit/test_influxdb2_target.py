@@ -43,7 +43,7 @@ def test_each_target_takes_its_version_only(tmp_path, says, taken_by, version):
     assert (found[taken_by].home, found[taken_by].version) == (home, version)
 
 
-def test_it_reports_nothing_and_its_command_has_no_secret():
+def test_it_reports_nothing_and_refuses_a_wrong_duration_of_shards():
     spec = TARGET.server(TRIAL, SITE, SECRET)
     wanted = {"--reporting-disabled", "--no-tasks", "--ui-disabled", "--storage-wal-fsync-delay=0s"}
     assert wanted <= set(spec.argv)
@@ -53,9 +53,6 @@ def test_it_reports_nothing_and_its_command_has_no_secret():
     assert spec.env["INFLUXD_CONFIG_PATH"] in spec.folders, "no configuration of the machine or the image"
     facts = load_facts("influxdb2")
     assert facts.default_image("") in facts.to_install
-
-
-def test_a_duration_of_shards_is_read_and_a_wrong_one_refused_before_the_start():
     assert [shard_seconds(text) for text in ("12h", "7d", "2w")] == [43_200, 604_800, 1_209_600]
     assert TARGET.check(TRIAL, None) == ()
     for text in ("soon", "0d", "", "7", "7m"):

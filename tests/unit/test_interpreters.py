@@ -31,13 +31,10 @@ def unsafe(source: str) -> list[int]:
     return lines
 
 
-def test_the_search_sees_a_command_without_the_switch():
+def test_no_interpreter_imports_from_the_folder_where_it_starts():
     assert unsafe('run([sys.executable, "-m", "pip"])') == [1] and unsafe("a = (*before, sys.executable)") == [1]
     assert unsafe('run([sys.executable, "-I", "-m", "pip"])\nPath(sys.executable).parent') == []
     assert IN_SHELL.findall('exec {python} -m x; "$PYTHON" -I -c y; "${P:-python3}" -P') == ["-m", "-I", "-P"]
-
-
-def test_no_interpreter_imports_from_the_folder_where_it_starts():
     texts = {path: path.read_text(encoding="utf-8") for path in IN_SHELL_SOURCES}
     python = {path: unsafe(text) for path, text in texts.items() if path.suffix == ".py" and "executable" in text}
     offenders = [f"{path}:{line}" for path, lines in python.items() for line in lines]

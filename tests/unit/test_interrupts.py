@@ -48,17 +48,13 @@ def test_a_signal_acts_at_once_and_in_a_block_at_the_end_of_the_outermost(number
             assert not came()
 
 
-def test_an_error_in_the_block_does_not_lose_the_signal():
+def test_an_error_does_not_lose_a_signal_and_what_was_ignored_stays_so():
     listen()
     with pytest.raises(KeyboardInterrupt) as raised, deferred():
         os.kill(os.getpid(), signal.SIGINT)
         raise ValueError("while undoing")
     assert isinstance(raised.value.__context__, ValueError)
-
-
-def test_what_a_shell_made_us_ignore_stays_ignored():
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    listen()
     os.kill(os.getpid(), signal.SIGHUP)
     assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
 
@@ -90,7 +86,7 @@ def test_another_thread_holds_nothing_back():
         thread.join()
 
 
-def test_a_request_is_delivered_once_at_the_end_of_the_outermost_block():
+def test_requests_wait_for_the_outermost_block_and_a_second_one_hurries():
     stop, seen = Stop(), []
     stop.look()
     assert not stop.requested()
@@ -104,9 +100,6 @@ def test_a_request_is_delivered_once_at_the_end_of_the_outermost_block():
     assert seen == [False, True, "after the inner block"]
     stop.look()
     assert stop.requested()
-
-
-def test_a_second_request_hurries_what_the_first_one_undoes_and_every_later_block():
     stop = Stop()
     stop.request()
     with pytest.raises(Stopped):
@@ -119,9 +112,6 @@ def test_a_second_request_hurries_what_the_first_one_undoes_and_every_later_bloc
                 assert waits()
     with stop.deferred() as hurry:
         assert hurry()
-
-
-def test_what_is_undone_in_one_block_is_undone_to_the_end():
     done = []
     stop = Stop()
     with stop.here(), pytest.raises(Stopped), undone() as stack:

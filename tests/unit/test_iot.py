@@ -49,9 +49,25 @@ def keys(lines) -> list[str]:
     return [line.split(" ")[0].rstrip(":") for line in lines]
 
 
-def test_properties_are_read_as_java_reads_them():
+def test_a_file_is_read_as_java_reads_it_with_what_overrides_it_and_defaults(tmp_path):
     text = "# no\n! no\n\n A = 1 \nB:2\nC 3\nD=a\\\n   b\nE=x\\u0041\\=\\\\\nA=4\nF=\n"
     assert read_properties(text) == {"A": "4", "B": "2", "C": "3", "D": "ab", "E": "xA=\\", "F": ""}
+    (tmp_path / "config.properties").write_text("DB_SWITCH=QuestDB\nLOOP=7\nHOST=h\nPORT=9000\n")
+    read = read_file(str(tmp_path), ("LOOP=8", "DEVICE_NUMBER=20"), {"SCALE_TARGET_PASSWORD": "s"})
+    assert (read.target, read.host, read.port, read.password) == ("questdb", "h", 9000, "s")
+    assert read.rows == 8 * 100 * 20
+    for words in (("-x",), ("LOOP",)):
+        with pytest.raises(UsageError, match="KEY=VALUE"):
+            read_file(str(tmp_path), words, {})
+    with pytest.raises(UsageError, match="No such file"):
+        read_file(str(tmp_path / "none"), (), {})
+    read = read_job({"DB_SWITCH": "TDengine-3"})
+    data = read.work.data
+    assert (read.clients, data.tables, len(data.columns), data.rows_per_request) == (20, 6000, 200, 100)
+    assert read.rows == 6000 * 100 * 100
+    assert (data.start_ms, data.step_ms, data.period_rows, data.decimals) == (1640966405000, 5000, 100, 2)
+    assert (data.values, data.disorder) == ("line=1,sine=1,square=1,random=1,constant=1", "")
+    assert (read.seed, read.read_seed, read.drops, read.timeout_s) == (666, 151658, True, 120.0)
 
 
 def test_the_page_has_every_key_every_database_and_those_that_store_tags():
@@ -63,29 +79,7 @@ def test_the_page_has_every_key_every_database_and_those_that_store_tags():
     assert {facts.title for facts in all_facts() if facts.title in line} == titles
 
 
-def test_a_file_in_a_directory_and_what_overrides_it(tmp_path):
-    (tmp_path / "config.properties").write_text("DB_SWITCH=QuestDB\nLOOP=7\nHOST=h\nPORT=9000\n")
-    read = read_file(str(tmp_path), ("LOOP=8", "DEVICE_NUMBER=20"), {"SCALE_TARGET_PASSWORD": "s"})
-    assert (read.target, read.host, read.port, read.password) == ("questdb", "h", 9000, "s")
-    assert read.rows == 8 * 100 * 20
-    for words in (("-x",), ("LOOP",)):
-        with pytest.raises(UsageError, match="KEY=VALUE"):
-            read_file(str(tmp_path), words, {})
-    with pytest.raises(UsageError, match="No such file"):
-        read_file(str(tmp_path / "none"), (), {})
-
-
-def test_what_the_file_leaves_out_is_iot_benchmarks_default():
-    read = read_job({"DB_SWITCH": "TDengine-3"})
-    data = read.work.data
-    assert (read.clients, data.tables, len(data.columns), data.rows_per_request) == (20, 6000, 200, 100)
-    assert read.rows == 6000 * 100 * 100
-    assert (data.start_ms, data.step_ms, data.period_rows, data.decimals) == (1640966405000, 5000, 100, 2)
-    assert (data.values, data.disorder) == ("line=1,sine=1,square=1,random=1,constant=1", "")
-    assert (read.seed, read.read_seed, read.drops, read.timeout_s) == (666, 151658, True, 120.0)
-
-
-def test_types_of_six_or_eleven_shares():
+def test_types_of_columns_and_laws_of_their_values_and_order():
     for shares, kinds in (
         ("1:1:1:1:1:1", "bool bool int int bigint bigint float float double double binary(2) binary(2)".split()),
         ("0:1:0:0:3:0:0:0:0:0:0", ["int"] * 3 + ["double"] * 9),
@@ -93,6 +87,17 @@ def test_types_of_six_or_eleven_shares():
     ):
         columns = job(INSERT_DATATYPE_PROPORTION=shares).work.data.columns
         assert columns == tuple(f"s_{i}:{kind}" for i, kind in enumerate(kinds))
+    data = job(
+        IS_OUT_OF_ORDER="true", OUT_OF_ORDER_MODE="BATCH", OUT_OF_ORDER_RATIO="0.3", START_TIME="2020-01-01T00:00:00Z",
+        LINE_RATIO="0.054", SIN_RATIO="0.036", SQUARE_RATIO="0", RANDOM_RATIO="0.512", CONSTANT_RATIO="0.352",
+    ).work.data  # fmt: skip
+    assert (data.disorder, data.disorder_percent, data.disorder_rows) == ("batch", 30, 1000)
+    assert data.values == "line=105469,sine=70312,random=1000000,constant=687500"
+    assert data.start_ms == 1577836800000 + 5000
+    data = job(DEVICE_NUM_PER_WRITE="5", BATCH_SIZE_PER_WRITE="20").work.data
+    assert (data.rows_per_request, data.interlace_rows) == (100, 20)
+    assert job(REAL_INSERT_RATE="0.25").work.data.tables == 11  # there, too, one more than a quarter
+    assert keys(refused(REAL_INSERT_RATE="0.25", OPERATION_PROPORTION="1:1")) == ["REAL_INSERT_RATE"]
 
 
 @pytest.mark.parametrize("more", ["", ":0:0", ":1", ":0:0:0:0:0:0:0"])
@@ -149,15 +154,12 @@ def test_table_2_4_of_the_article_asks_two_sensors_of_other_databases():
         spec(DB_SWITCH="KairosDB", OPERATION_PROPORTION="1:0:0:0:1", QUERY_SENSOR_NUM="2")
 
 
-def test_times_of_the_first_and_last_value():
+def test_times_of_the_first_and_last_value_and_queries_of_the_newest_rows():
     for database, words in {"IoTDB-200-SESSION_BY_TABLET": "max_time(s_2)", "PostgreSQL": "max(time) FILTER"}.items():
         told = spec(DB_SWITCH=database, OPERATION_PROPORTION="1:0:0:0:1", QUERY_AGGREGATE_FUN="max_time")
         assert words in told["ask.aggregate.text"]
     with pytest.raises(UsageError, match="QUERY_AGGREGATE_FUN: TDengine has no max_time"):
         spec(DB_SWITCH="TDengine-3", OPERATION_PROPORTION="1:0:0:0:1", QUERY_AGGREGATE_FUN="max_time")
-
-
-def test_queries_of_the_newest_rows_and_without_writes():
     told = spec(OPERATION_PROPORTION="1:0:1", IS_RECENT_QUERY="true")
     assert (told["ask.range.follows"], "ask.range.within_ms" in told) == ("1", False)
     read = job(OPERATION_PROPORTION="0:1", IS_RECENT_QUERY="true")
@@ -177,16 +179,6 @@ def test_intervals_are_a_rate():
         assert job(**values_of(given)).rate == pytest.approx(rows_per_s)
 
 
-def test_order_laws_and_time():
-    data = job(
-        IS_OUT_OF_ORDER="true", OUT_OF_ORDER_MODE="BATCH", OUT_OF_ORDER_RATIO="0.3", START_TIME="2020-01-01T00:00:00Z",
-        LINE_RATIO="0.054", SIN_RATIO="0.036", SQUARE_RATIO="0", RANDOM_RATIO="0.512", CONSTANT_RATIO="0.352",
-    ).work.data  # fmt: skip
-    assert (data.disorder, data.disorder_percent, data.disorder_rows) == ("batch", 30, 1000)
-    assert data.values == "line=105469,sine=70312,random=1000000,constant=687500"
-    assert data.start_ms == 1577836800000 + 5000
-
-
 def test_devices_have_tags_with_so_many_values():
     given = {"DB_SWITCH": "TDengine-3", "TAG_NUMBER": "2", "TAG_VALUE_CARDINALITY": "50,10"}
     told = spec(**given)
@@ -201,21 +193,11 @@ def test_devices_have_tags_with_so_many_values():
         assert keys(refused(**given | {"DB_SWITCH": database})) == ["TAG_NUMBER"]
 
 
-def test_several_devices_in_a_request_and_only_a_part_of_them_written():
-    data = job(DEVICE_NUM_PER_WRITE="5", BATCH_SIZE_PER_WRITE="20").work.data
-    assert (data.rows_per_request, data.interlace_rows) == (100, 20)
-    assert job(REAL_INSERT_RATE="0.25").work.data.tables == 11  # there, too, one more than a quarter
-    assert keys(refused(REAL_INSERT_RATE="0.25", OPERATION_PROPORTION="1:1")) == ["REAL_INSERT_RATE"]
-
-
-def test_a_key_without_a_meaning_is_named():
+def test_keys_without_a_meaning_and_names_of_other_versions_are_said():
     read = job(GROUP_NUMBER="10", CSV_OUTPUT="true", DB_NAME="x", COMPRESSOR="")
     assert keys(read.notes) == ["GROUP_NUMBER", "CSV_OUTPUT"]
     other = read_job({"DB_SWITCH": "VictoriaMetrics", "DB_NAME": "x", "USERNAME": "u"})
     assert keys(other.notes) == ["USERNAME", "DB_NAME"]
-
-
-def test_a_name_of_another_version_loads_the_one_that_is_there_and_says_how_rows_are_written():
     for version in ("013", "100", "110", "130"):
         read = job(DB_SWITCH=f"iotdb-{version}-session_by_tablet")
         assert (read.target, read.method) == ("iotdb", "tablet")
@@ -225,9 +207,6 @@ def test_a_name_of_another_version_loads_the_one_that_is_there_and_says_how_rows
         read = job(DB_SWITCH=f"IoTDB-200-SESSION_BY_{how.upper()}")
         assert (read.method, read.notes) == (how, ())
     assert all(method in facts.methods for facts in all_facts() for method in names_of(facts).values())
-
-
-def test_influxdb_2_takes_the_token_and_timescaledb_is_its_own_target():
     for name in ("InfluxDB-2.x", "INFLUXDB2"):
         read = read_job({"DB_SWITCH": name, "TOKEN": "t0ken", "PASSWORD": "p"})
         assert (read.target, read.password, keys(read.notes)) == ("influxdb2", "t0ken", ["PASSWORD"])
@@ -242,7 +221,7 @@ def test_influxdb_2_takes_the_token_and_timescaledb_is_its_own_target():
 STORE = {"TEST_DATA_PERSISTENCE": "MySQL", "TEST_DATA_STORE_IP": "h", "TEST_DATA_STORE_DB": "a b"}
 
 
-def test_results_are_stored_by_the_url_of_a_database():
+def test_where_results_are_stored_and_where_not():
     read = job(**STORE, TEST_DATA_STORE_USER="u@", TEST_DATA_STORE_PW="s3cret", REMARK="r", TOKEN="t0ken", LOOP="3")
     settings = read.store.settings
     assert (read.store.url, read.store.password) == ("mysql://u%40@h:3306/a%20b", "s3cret")
@@ -251,9 +230,6 @@ def test_results_are_stored_by_the_url_of_a_database():
     assert not {"s3cret", "t0ken", "PASSWORD", "TOKEN"} & {*settings, *settings.values()}
     assert "s3cret" not in repr(read)
     assert read_job(BASE | STORE, store_password="of the environment").store.password == "of the environment"
-
-
-def test_where_results_are_not_stored():
     for given in ({}, {"TEST_DATA_PERSISTENCE": "None"}):
         assert (job(**given).store, job(**given).notes) == (None, ())
     read = job(TEST_DATA_PERSISTENCE="CSV", TEST_DATA_STORE_DB="x")

@@ -52,7 +52,7 @@ def items_of(spec):
     return dict(line.split("=", 1) for line in lines)
 
 
-def test_both_nodes_are_kept_on_loopback_and_in_the_trials_folder(built):
+def test_both_nodes_are_kept_on_loopback_in_the_trials_folder_and_at_its_level(built):
     spec = spec_of()
     items = items_of(spec)
     assert spec.env["LD_PRELOAD"] == str(built.with_name("libscale-loopback.so"))
@@ -63,6 +63,12 @@ def test_both_nodes_are_kept_on_loopback_and_in_the_trials_folder(built):
     assert len(folders) == 11
     assert all(path.startswith("/d/iotdb/") for path in folders)
     assert (items["cn_metric_level"], items["dn_metric_level"]) == ("OFF", "OFF")
+    both, items = spec.files["/d/iotdb/both.sh"], items_of(spec)
+    assert both.count("-XX:ActiveProcessorCount=2") == 2
+    assert "-Xmx256m" in both and "-Xmx128m" in both
+    assert (items["flush_thread_count"], items["default_data_region_group_num_per_database"]) == ("2", "4")
+    assert items_of(spec_of(knobs={**KNOBS, "flush_thread_count": "7"}))["flush_thread_count"] == "7"
+    assert not {"heap", "aligned", "connections", "jvm_heap"} & set(items)
 
 
 def test_without_the_library_that_keeps_it_there_nothing_is_started(built):
@@ -72,16 +78,6 @@ def test_without_the_library_that_keeps_it_there_nothing_is_started(built):
     for starts in (loopback_path, spec_of):
         with pytest.raises(PreflightError):
             starts()
-
-
-def test_threads_and_memory_come_from_the_level():
-    spec = spec_of()
-    both, items = spec.files["/d/iotdb/both.sh"], items_of(spec)
-    assert both.count("-XX:ActiveProcessorCount=2") == 2
-    assert "-Xmx256m" in both and "-Xmx128m" in both
-    assert (items["flush_thread_count"], items["default_data_region_group_num_per_database"]) == ("2", "4")
-    assert items_of(spec_of(knobs={**KNOBS, "flush_thread_count": "7"}))["flush_thread_count"] == "7"
-    assert not {"heap", "aligned", "connections", "jvm_heap"} & set(items)
 
 
 @pytest.mark.parametrize(("wal_disk", "log"), [("data", "/1/t/wal,/2/t/wal"), ("off-axis", "/d/iotdb/wal")])

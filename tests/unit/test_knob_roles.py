@@ -45,14 +45,11 @@ def test_the_same_knob_by_two_names_is_refused_and_a_flag_counts_more_than_a_fil
     assert complete(sweep, load_facts("tdengine")).knobs["vgroups"].pieces[0].value == "3"
 
 
-def test_a_role_that_nothing_plays_is_refused_by_its_flag(wording):
+def test_the_flags_are_the_roles_and_one_that_nothing_plays_is_refused(wording):
     for target, name in (("postgres", "vgroups"), ("postgres", "commit_threads"), ("null", "commit_threads")):
         with pytest.raises(UsageError) as refused:
             completed(target, **{f"knobs__{name}": "4"})
         wording(refused.value.message)
-
-
-def test_the_flags_are_the_roles_and_the_names_of_what_plays_them():
     declared = {knob.name for facts in all_facts() for knob in facts.role_knobs} | set(ROLES_BY_OTHER_NAME)
     assert set(KNOB_NAMES) == declared | {role.value for role in KnobRole if role is not KnobRole.OTHER}
     helps = " ".join(s.help for s in KNOB_SETTINGS)

@@ -96,7 +96,7 @@ def test_victoriametrics_is_written_where_each_method_says():
     assert {spec["port"] for spec in specs} == {"7001"}
 
 
-def test_questdb_takes_inserts_with_the_secret_of_the_trial():
+def test_questdb_takes_inserts_with_the_secret_of_the_trial_and_waits_for_its_disk_only_where_asked():
     target, trial = load_target("questdb"), trial_of("questdb", method="pgwire", workload__tags="groupid:int")
     spec = target.server(trial, SITE, "a secret")
     conf = spec.files["/d/questdb/conf/server.conf"].splitlines()
@@ -111,6 +111,10 @@ def test_questdb_takes_inserts_with_the_secret_of_the_trial():
     told = session.load_spec()
     assert (told["driver"], told["port"], told["user"]) == ("pgwire", "7002", "admin")
     assert "a secret" not in str(told) + str(session.effective())
+    for mode, where in (("nosync", IN_LOG), ("async", IN_LOG), ("sync", ON_DISK)):
+        session, answers = session_of("questdb"), iter([[["cairo.commit.mode", mode, "conf"]], [[8]]])
+        session._rows = lambda sql, answers=answers: next(answers)
+        assert session.effective()[ACKNOWLEDGED] == where
 
 
 @pytest.fixture
@@ -282,27 +286,6 @@ def test_a_log_that_tells_of_lost_rows_is_doubtful(name, line):
     assert target.suspicious(f"all is well\nlistening on 127.0.0.1:7001\n{HARMLESS.get(name, '')}\n") == ()
 
 
-def test_a_count_tells_which_device_lacks_rows():
-    for rows, faulty in (
-        ({"d0": (3, 60000, 60020), "d1": (1, 60000, 60000)}, []),
-        ({"d0": (2, 60000, 60020), "d1": (1, 60000, 60000)}, ["d0"]),  # the middle one is lost
-        ({"d0": (2, 60010, 60020), "d1": (1, 60000, 60000)}, ["d0"]),  # the first one
-        ({"d0": (3, 60000, 60020), "d1": (2, 60000, 60000)}, ["d1"]),  # one twice
-        ({}, []),
-    ):
-        found = series.counted(rows, DATA)
-        assert found.rows == sum(n for n, _, _ in rows.values())
-        assert [gap.rpartition("; ")[2].split()[0] for gap in found.gaps] == faulty
-
-
-def test_durations_and_sizes_are_compared_as_the_server_spells_them():
-    days = {"7d": "168h0m0s", "24h": "24h0m0s", "2w": "336h0m0s"}
-    durations = {**days, "90m": "1h30m0s", "5m": "5m0s", "1500ms": "1.5s", "100ms": "100ms", "0s": "0s", "INF": "INF"}
-    assert {asked: spelled("shard_duration", asked) for asked in durations} == durations
-    sizes = {"512m": str(512 << 20), "1073741824": "1073741824"}
-    assert {asked: spelled("data_cache_max_memory_size", asked) for asked in sizes} == sizes
-
-
 def test_questdb_has_a_volume_on_each_disk_and_its_tables_on_them_in_turn(monkeypatch):
     target, trial, disks = load_target("questdb"), trial_of("questdb"), ("/1/t", "/2/t")
     spec = target.server(trial, replace(SITE, disks=disks), "")
@@ -317,13 +300,6 @@ def test_questdb_has_a_volume_on_each_disk_and_its_tables_on_them_in_turn(monkey
     assert (part.path, part.disk) == ("/d/questdb/db/measurement_p1~4", 1)
 
 
-def test_questdb_has_rows_on_disk_only_where_it_waits_for_it():
-    for mode, where in (("nosync", IN_LOG), ("async", IN_LOG), ("sync", ON_DISK)):
-        session, answers = session_of("questdb"), iter([[["cairo.commit.mode", mode, "conf"]], [[8]]])
-        session._rows = lambda sql, answers=answers: next(answers)
-        assert session.effective()[ACKNOWLEDGED] == where
-
-
 def test_a_version_is_read_from_the_packages_list_of_changes(tmp_path):
     program = tmp_path / "usr" / "bin" / "victoria-metrics"
     changes = tmp_path / "usr" / "share" / "doc" / "victoria-metrics" / "changelog.Debian.gz"
@@ -336,12 +312,27 @@ def test_a_version_is_read_from_the_packages_list_of_changes(tmp_path):
     assert packaged("victoria-metrics", "victoria-metrics", str(tmp_path / "other")) is None
 
 
-def test_what_the_jvm_and_metrics_say_is_read(tmp_path):
+def test_what_servers_and_their_jvm_say_is_read(tmp_path):
     (tmp_path / "jvm.log").write_text("[gc,init] CPUs: 2 total, 1 available\n[gc,init] Heap Max Capacity: 512M\n")
     assert effective(str(tmp_path)) == {"jvm_processors": "1", "jvm_heap": "512m"}
     assert effective(str(tmp_path / "nowhere")) == {}
     assert [heap_bytes(text) for text in ("512m", "1g", "64K", "1024", "much")] == [2**29, 2**30, 65536, 1024, 0]
     assert metrics('# HELP a b\na{x="y z"} 3\nb 1e3\nc nothing\n\n') == {'a{x="y z"}': 3.0, "b": 1000.0}
+    days = {"7d": "168h0m0s", "24h": "24h0m0s", "2w": "336h0m0s"}
+    durations = {**days, "90m": "1h30m0s", "5m": "5m0s", "1500ms": "1.5s", "100ms": "100ms", "0s": "0s", "INF": "INF"}
+    assert {asked: spelled("shard_duration", asked) for asked in durations} == durations
+    sizes = {"512m": str(512 << 20), "1073741824": "1073741824"}
+    assert {asked: spelled("data_cache_max_memory_size", asked) for asked in sizes} == sizes
+    for rows, faulty in (
+        ({"d0": (3, 60000, 60020), "d1": (1, 60000, 60000)}, []),
+        ({"d0": (2, 60000, 60020), "d1": (1, 60000, 60000)}, ["d0"]),  # the middle one is lost
+        ({"d0": (2, 60010, 60020), "d1": (1, 60000, 60000)}, ["d0"]),  # the first one
+        ({"d0": (3, 60000, 60020), "d1": (2, 60000, 60000)}, ["d1"]),  # one twice
+        ({}, []),
+    ):
+        found = series.counted(rows, DATA)
+        assert found.rows == sum(n for n, _, _ in rows.values())
+        assert [gap.rpartition("; ")[2].split()[0] for gap in found.gaps] == faulty
 
 
 def answer(request: Request) -> Answer | None:

@@ -57,7 +57,7 @@ def shown(planned: list[Trial], running: Trial, *events, height: int = 40) -> di
     return {line[0]: " ".join(line[1:]) for line in lines if line and line[0] in names}
 
 
-def test_the_anchor_stands_last_in_the_row_of_its_point():
+def test_every_trial_stands_in_the_row_of_its_point():
     planned = trials(1.0, 2.0)
     assert shown(planned, planned[-1]) == {
         "cores-1-rest": "· · drift check running",
@@ -65,12 +65,15 @@ def test_the_anchor_stands_last_in_the_row_of_its_point():
         "cores-2-rest": "· ·",
         "cores-2-stmt": "· ·",
     }
-
-
-def test_more_than_nine_replicates_stand_in_their_order():
     planned = trials(1.0, replicates=11, variants=("rest",))
     tenth = next(t for t in planned if t.replicate == 10)
     assert shown(planned, tenth)["cores-1-rest"].split() == [*"·" * 9, "running", "·", "drift", "check", "·"]
+    planned = [
+        make_trial(trial_id=f"{p}-r1", point_id=p, level=level)
+        for p, level in [("cores-1", 1.0), *((f"cores-{n}", float(n)) for n in range(2, 9)), ("cores-1-rest", 9.0)]
+    ]
+    rows = shown(planned, planned[-1], height=OTHER_LINES + 2)
+    assert rows.get("cores-1-rest") == "running"
 
 
 @pytest.mark.parametrize("at", [0, 9, -1])
@@ -80,15 +83,6 @@ def test_where_there_are_too_many_points_that_of_the_running_trial_is_among_thos
     rows = shown(planned, running, height=OTHER_LINES + 3)
     assert len(rows) == 3
     assert "running" in rows[running.point_id]
-
-
-def test_a_point_whose_name_begins_like_anothers_is_not_taken_for_it():
-    planned = [
-        make_trial(trial_id=f"{p}-r1", point_id=p, level=level)
-        for p, level in [("cores-1", 1.0), *((f"cores-{n}", float(n)) for n in range(2, 9)), ("cores-1-rest", 9.0)]
-    ]
-    rows = shown(planned, planned[-1], height=OTHER_LINES + 2)
-    assert rows.get("cores-1-rest") == "running"
 
 
 def test_a_finished_trial_says_what_its_window_could_not_see():

@@ -15,9 +15,6 @@ def test_a_folder_of_a_spec_is_written_elsewhere_with_its_new_path(tmp_path):
     (only,) = (here / "client_config").iterdir()
     assert only.read_text().split() == ["firstEp", "10.0.0.1:6030", "logDir", str(here / "client_config")]
     assert (here / "client_config").stat().st_mode & 0o777 == 0o700
-
-
-def test_a_name_cannot_leave_the_folder_and_a_spec_without_a_folder_stays_as_it_is(tmp_path):
     written({}, {"client_config": {"../../x.cfg": "a"}}, tmp_path)
     assert (tmp_path / "client_config/x.cfg").read_text() == "a"
     assert written({"client_config": ""}, folders_of({"client_config": ""}), tmp_path) == {"client_config": ""}

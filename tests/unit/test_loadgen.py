@@ -54,21 +54,15 @@ def summary(values_us, **fields):
     return LoadSummary(**{**base, **fields})
 
 
-def test_percentiles_of_two_processes_are_those_of_all_samples_together():
+def test_summaries_of_processes_are_merged_without_averaging_a_percentile():
     slow, fast = [1000] * 50 + [50_000] * 50, [100] * 900
     merged = merge_summaries([summary(slow), summary(fast)]).response
     found = (merged.p50_us, merged.p90_us, merged.p95_us, merged.p99_us)
     assert found == pytest.approx((100, 100, 1000, 50_000), rel=0.01)
     assert (merged.count, merged.p999_us, merged.max_us) == (1000, None, 50_000)
-
-
-def test_counters_are_added_and_the_worst_outcome_counts():
     merged = merge_summaries([summary([1]), summary([1], outcome="errors", errors=3)])
     assert (merged.rows_window, merged.rows_acked, merged.threads, merged.errors) == (2000, 2400, 4, 3)
     assert (merged.outcome, merged.rows_per_s, merged.partitions) == ("errors", 200.0, (1200, 1200))
-
-
-def test_a_process_that_ended_before_the_window_leaves_the_others_theirs():
     unknown = dict.fromkeys(("rows_per_s", "cpu_window_s", "last_ack_ns"))
 
     def before_the_window(at_ns):
@@ -81,15 +75,12 @@ def test_a_process_that_ended_before_the_window_leaves_the_others_theirs():
     assert (none.window_s, none.rows_per_s, none.cpu_window_s, none.last_ack_ns) == (0.0, None, None, None)
 
 
-def test_lines():
+def test_lines_are_read_and_the_ceiling_has_the_same_rows_and_no_server():
     assert parse_line('{"event":"phase","phase":"measure","monotonic_ns":5}') == Phase(phase="measure", monotonic_ns=5)
     assert parse_line('{"event":"something new"}') is None
     for bad in ("", "text", "[]", '{"event":"phase"}', json.dumps({"event": "interval", "t_s": 1})):
         with pytest.raises(LoadError, match="protocol"):
             parse_line(bad)
-
-
-def test_the_ceiling_uses_the_same_rows_and_threads_and_no_server():
     trial = make_trial(make_sweep(load__method="copy", workload__rows_per_request="500"))
     spec = trial_spec(trial, {"driver": "postgres", "host": "127.0.0.1"})
     ceiling = ceiling_spec(spec, 1.5)

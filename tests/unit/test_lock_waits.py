@@ -115,9 +115,6 @@ def test_threads_that_wait_for_a_mutex_are_locks_where_the_database_tells_nothin
     wording(found.sentence)
     few = replace(IDLE, in_flight=0.95, waits={"mutex: vnode-write": 0.3, "": 0.7})
     assert bottleneck_of(few, GIVEN, CORES).kind is BottleneckKind.CONNECTIONS
-
-
-def test_context_switches_are_rates_of_the_window():
     before = replace(sample(0, {0: 0.0}, 0.0), thread_switches_total={"voluntary": 100.0, "nonvoluntary": 5.0})
     after = replace(sample(10, {0: 0.0}, 0.0), thread_switches_total={"voluntary": 1100.0, "nonvoluntary": 15.0})
     use = measure_window((before, after), 0, 10**10)

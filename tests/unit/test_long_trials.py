@@ -26,7 +26,7 @@ def verified(run, changed):
     return done.memory_mb
 
 
-def test_lines_that_are_no_figures_take_no_memory(tmp_path):
+def test_lines_that_are_no_figures_and_histograms_of_seconds_take_no_memory(tmp_path, monkeypatch):
     run = Path(raw_run(tmp_path, shape=Shape(levels=1, replicates=1)).path)
     more = json.dumps({"event": "remark", "text": "x" * 200}) + "\n"
 
@@ -36,14 +36,12 @@ def test_lines_that_are_no_figures_take_no_memory(tmp_path):
 
     assert verified(run, with_remarks) < 100, "the file has 120 MB"
 
-
-def test_histograms_of_seconds_take_no_memory_in_a_window_of_fixed_length(tmp_path, monkeypatch):
     def of_fixed_length(*given):
         trial = synthetic_trial(*given)
         return replace(trial, load=replace(trial.load, window_max_s=None))
 
     monkeypatch.setattr("tests.unit.synthetic_run.synthetic_trial", of_fixed_length)
-    run = Path(raw_run(tmp_path, shape=Shape(levels=1, replicates=1, seconds=100)).path)
+    run = Path(raw_run(tmp_path / "long", shape=Shape(levels=1, replicates=1, seconds=100)).path)
     assert verified(run, lambda text: text.replace(SECOND, "A" * 2_000_000)) < 100, "the file has 200 MB"
 
 

@@ -22,13 +22,16 @@ def test_a_sweep_is_planned_for_a_machine_that_is_not_here(name, tmp_path):
     assert nodes is None or nodes in done.stderr
 
 
-def test_the_plan_of_another_machine_says_so_in_json(tmp_path):
+def test_the_plan_of_another_machine_says_so_in_json_and_gives_each_client_a_table(tmp_path):
     done = run(*PLAN, "--json", "--machine", str(MACHINES / "chiplets.toml"), cwd=tmp_path)
     document = json.loads(done.stdout)
     assert {"8 L3 domains", "1 NUMA node", "512GiB"} <= set(document["machine"].split(", "))
     assert document["assumed"] == ["postgres"]
     here = json.loads(run(*PLAN[:4], "--cores", "1", "--json", cwd=tmp_path).stdout)
     assert here["machine"] is None
+    done = run(*CLIENTS.split(), cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert "plan: 600 tables" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -83,9 +86,3 @@ def test_what_no_machine_has_is_refused(line, words, tmp_path):
     done = run(*line.split(), cwd=tmp_path)
     assert (done.code, list(tmp_path.iterdir())) == (2, [])
     assert all(word in done.stderr for word in words.split()), done.stderr
-
-
-def test_the_most_clients_of_a_level_have_a_table_each(tmp_path):
-    done = run(*CLIENTS.split(), cwd=tmp_path)
-    assert done.code == 0, done.stderr
-    assert "plan: 600 tables" in done.stderr

@@ -61,12 +61,24 @@ def demote(run: Path) -> None:
     bless(run)
 
 
-def test_of_the_same_method_nothing_is_said(run):
+def test_within_one_method_missing_columns_and_other_verdicts_are_faults(run):
     assert (said(run), named(run)) == ([], set())
+    without_a_column(run)
+    assert named(run) == {"points.csv"}
+    demote(run)
+    assert named(run) == {f"{TRIAL}/trial.json", "points.csv"}
 
 
-def test_what_another_method_judged_alike_is_counted_and_no_fault(run, other):
+def test_what_another_method_judged_alike_is_no_fault_and_common_columns_are_compared(run, other):
     assert (said(run), named(run)) == ([(0, 5 + DOCUMENTS)], set())
+    assert {r.method for r in read_run(run).results} == {OURS}
+    reopened(run)
+    assert {json.loads(p.read_text())["method"] for p in run.glob("trials/*/trial.json")} == {OURS}
+    assert read_run(run).manifest["method"] == OURS
+    without_a_column(run)
+    assert named(run) == set()
+    (note,) = [note for note in verify_run(run).notes if "points.csv" in note]
+    assert f"(method {OURS})" in note and "without fitted" in note
 
 
 def without_a_column(run: Path) -> None:
@@ -76,20 +88,6 @@ def without_a_column(run: Path) -> None:
     with (run / "points.csv").open("w", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([*row[:at], *row[at + 1 :]] for row in table)
     bless(run)
-
-
-def test_columns_that_both_methods_have_are_compared_and_the_version_is_named(run, other):
-    without_a_column(run)
-    assert named(run) == set()
-    (note,) = [note for note in verify_run(run).notes if "points.csv" in note]
-    assert f"(method {OURS})" in note and "without fitted" in note
-
-
-def test_a_missing_column_and_another_verdict_are_faults_within_one_method(run):
-    without_a_column(run)
-    assert named(run) == {"points.csv"}
-    demote(run)
-    assert named(run) == {f"{TRIAL}/trial.json", "points.csv"}
 
 
 def test_a_verdict_that_would_be_another_is_said_across_methods(run, other):
@@ -145,10 +143,3 @@ def test_a_run_reported_anew_by_todays_method_has_its_fits_and_texts_compared(ru
     edit(run / "report.md", "speedup", "speed up")
     bless(run)
     assert named(run) == {"report.md"}
-
-
-def test_every_trial_says_the_method_that_judged_it(run, other):
-    assert {r.method for r in read_run(run).results} == {OURS}
-    reopened(run)
-    assert {json.loads(p.read_text())["method"] for p in run.glob("trials/*/trial.json")} == {OURS}
-    assert read_run(run).manifest["method"] == OURS

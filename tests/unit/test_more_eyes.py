@@ -69,10 +69,6 @@ def test_a_verdict_says_what_was_busy_or_waited(use, kind, bottleneck, once_chec
     wording(verdict.bottleneck.sentence)
 
 
-def test_a_stop_is_one_on_every_axis():
-    assert bottleneck_of(replace(IDLE, **STOPPED), GIVEN, load_axis("clients")).kind is BottleneckKind.STALL
-
-
 def test_the_others_of_a_name_are_those_that_worked(tmp_path, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(threads.time, "monotonic", lambda: now[0])
@@ -166,11 +162,18 @@ def test_one_hot_thread_of_a_generator_of_four_cpus_is_named_from_raw_samples():
     assert bottleneck_of(large_host(generator=1.2, hot=0.3), TWO_OF_SIXTEEN, CORES).kind is BottleneckKind.UNKNOWN
 
 
-def test_each_cpu_is_read(tmp_path):
+def test_each_cpu_is_read_and_the_shares_of_the_waits_are_of_the_window(tmp_path):
     (tmp_path / "stat").write_text("cpu 4 0 0 9 9 0 0 0\ncpu0 300 0 100 9 9 0 0 7\ncpu1 100 0 0 9 9 0 0 0\nintr 5\n")
     assert machine.each_cpu_busy_s(tmp_path) == {"0": 4.0, "1": 1.0}
     assert machine.each_cpu_stolen_s(tmp_path) == {"0": 0.07, "1": 0.0}
     assert machine.each_cpu_busy_s(tmp_path / "none") == machine.each_cpu_stolen_s(tmp_path / "none") == {}
+
+    def at(second, **totals):
+        return replace(sample(second, {0: float(second)}, float(second)), waits_total=totals)
+
+    inside = (at(1, tuple=10.0), at(2, tuple=13.0, cpu=1.0), at(3, tuple=13.0, cpu=7.0))
+    assert measure_window(inside, 10**9, 3 * 10**9).waits == pytest.approx({"tuple": 0.3, "cpu": 0.7})
+    assert measure_window(inside[:1], 10**9, 3 * 10**9).waits == {}
 
 
 def with_rows(rows, longest_us=1000.0):
@@ -178,7 +181,7 @@ def with_rows(rows, longest_us=1000.0):
     return [replace(i, rows=n, monotonic_ns=round(1e9 * i.t_s), response_us_max=longest_us) for i, n in seconds]
 
 
-def test_the_longest_stall_of_a_window():
+def test_the_longest_stall_of_a_window_is_one_on_every_axis():
     assert longest_stall(with_rows([5, 5, 5])) is None
     assert longest_stall([]) is None
     stall = longest_stall(with_rows([5, 0, 5, 0, 0, 5], longest_us=2.97e6))
@@ -186,15 +189,7 @@ def test_the_longest_stall_of_a_window():
     assert stall.seconds == pytest.approx(2.97)
     assert longest_stall(with_rows([0, 0, 5])).seconds == pytest.approx(2.0)
     assert longest_stall(with_rows([5, 0, 0])).seconds == pytest.approx(2.0)
-
-
-def test_the_shares_of_the_waits_are_of_the_window():
-    def at(second, **totals):
-        return replace(sample(second, {0: float(second)}, float(second)), waits_total=totals)
-
-    inside = (at(1, tuple=10.0), at(2, tuple=13.0, cpu=1.0), at(3, tuple=13.0, cpu=7.0))
-    assert measure_window(inside, 10**9, 3 * 10**9).waits == pytest.approx({"tuple": 0.3, "cpu": 0.7})
-    assert measure_window(inside[:1], 10**9, 3 * 10**9).waits == {}
+    assert bottleneck_of(replace(IDLE, **STOPPED), GIVEN, load_axis("clients")).kind is BottleneckKind.STALL
 
 
 def test_waits_are_asked_beside_the_other_counters_and_a_server_that_hangs_holds_up_nobody():

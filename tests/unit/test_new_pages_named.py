@@ -66,18 +66,19 @@ def after_half(before, after):
     return lambda second: before if second <= 10 else after
 
 
-def test_dearer_pages_are_the_first_reason_of_an_unsteady_rate(wording):
+def test_dearer_pages_are_the_first_reason_of_an_unsteady_rate_and_else_a_caveat(wording):
     verdict = reasons(recorded(after_half(6.0, 18.0)))
     assert verdict.kind is VerdictKind.UNSTEADY
     assert any("fell by 28 %" in reason for reason in verdict.reasons[1:])
     wording(verdict.reasons[0], reasons(recorded(after_half(18.0, 6.0))).reasons[0])
-
-
-def test_a_steady_rate_with_dearer_pages_has_a_caveat():
     steady = replace(DRIFTS, rate_cv_percent=3.0, rate_drift_percent=-6.0)
     verdict = reasons(recorded(after_half(6.0, 10.0)), steady)
     assert verdict.kind is VerdictKind.VALID
     assert any(reason.startswith("NEW_PAGES") for reason in verdict.reasons)
+    samples, intervals = recorded(after_half(6.0, 18.0))
+    old = [replace(s, server=replace(s.server, system_s_total=None, page_faults_total=None)) for s in samples]
+    assert halves_of(old, intervals) is None
+    assert halves_of(samples, intervals[:3]) is None
 
 
 @pytest.mark.parametrize(
@@ -92,10 +93,3 @@ def test_a_steady_rate_with_dearer_pages_has_a_caveat():
 )
 def test_another_cause_is_not_named_new_pages(series):
     assert not any("NEW_PAGES" in reason for reason in reasons(series).reasons)
-
-
-def test_without_the_counters_nothing_is_named():
-    samples, intervals = recorded(after_half(6.0, 18.0))
-    old = [replace(s, server=replace(s.server, system_s_total=None, page_faults_total=None)) for s in samples]
-    assert halves_of(old, intervals) is None
-    assert halves_of(samples, intervals[:3]) is None

@@ -125,22 +125,25 @@ def test_conditions_that_move_are_named_and_those_that_do_not_are_not(figures, w
     assert conditions([at(1, 0), at(2, 2)], load_axis("cores")) == ()
 
 
-def test_the_anchor_is_the_first_trial_again_and_comes_last():
+def test_a_plan_ends_with_its_anchor_and_a_bridge_has_the_knobs_of_the_level_before():
     plan = planned(cores="1..4")
     first, *others, last = plan.trials
     assert last.role == "drift_check" and last.order == len(plan.trials) - 1
     assert (last.level, last.knobs) == (first.level, first.knobs)
     for without in (others, *(planned(cores="1..4", **flags).trials for flags in WITHOUT_DRIFT)):
         assert "drift_check" not in {t.role for t in without}
-
-
-def test_a_bridge_has_the_knobs_of_the_level_before():
     plan = planned(cores="1..4", knobs__partitions=RULE, method__ablation="1", method__replicates="2")
     ablations = [t for t in plan.trials if t.role == "ablation"]
     assert {(t.level, t.knobs_of_level, t.knobs["partitions"]) for t in ablations} == {(3.0, 2.0, "4")}
     assert len(ablations) == 2 and len({t.trial_id for t in plan.trials}) == len(plan.trials)
     nothing = planned(cores="1..4", method__ablation="1")
     assert not any("split" in note for note in plan.notes) and any("split" in note for note in nothing.notes)
+    plan = planned(cores="1..3", method__replicates="2")
+    planner = planner_of(plan)
+    first = planner.next(())
+    assert first == planner.next(()) and len(first.trials) == 3
+    assert {t.block for t in first.trials} == {1}
+    assert with_block(plan, first) is plan
 
 
 @given(levels=st.integers(2, 9), replicates=st.integers(1, 5), seed=st.integers(0, 10**6))
@@ -151,15 +154,6 @@ def test_each_block_holds_every_level_once_whatever_the_seed(levels, replicates,
     assert len(blocks) == replicates
     assert all(sorted(block) == list(range(1, levels + 1)) for block in blocks)
     assert [t.order for t in plan.trials] == list(range(len(plan.trials)))
-
-
-def test_a_block_is_a_value_and_asking_twice_changes_nothing():
-    plan = planned(cores="1..3", method__replicates="2")
-    planner = planner_of(plan)
-    first = planner.next(())
-    assert first == planner.next(()) and len(first.trials) == 3
-    assert {t.block for t in first.trials} == {1}
-    assert with_block(plan, first) is plan
 
 
 def campaign(plan, rate_of, done=()):
@@ -200,7 +194,7 @@ def test_replicates_are_added_until_the_intervals_are_narrow_and_the_anchor_stay
     assert [r.trial.order for r in results] == list(range(len(ran)))
 
 
-def test_growth_ends_at_the_limit_and_only_wide_levels_grow():
+def test_growth_ends_at_the_limit_and_confirming_replicates_are_asked_for_whatever_they_measure():
     chance = random.Random(5)
     growing = {"method__replicates": "3", "method__until_ci": "5%", "method__replicates_max": "6"}
     plan, spread = planned(cores="1..2", method__drift_check="off", **growing), {1.0: 0.0, 2.0: 0.5}
@@ -209,6 +203,10 @@ def test_growth_ends_at_the_limit_and_only_wide_levels_grow():
     assert sum(name.startswith("cores-2") for name in ran) == 6
     assert 3 <= len(ones) <= 6
     assert planner_of(plan).bound().trials == 12 + 2, "six of each level, and a connections check of each"
+    plan = planned(cores="1", method__replicates="3", method__until_ci="5%", method__drift_check="off")
+    calm, _, _ = campaign(plan, lambda t: 1e6)
+    wild, _, _ = campaign(plan, lambda t: 1e6 if t.replicate <= 5 else 1.5e6)
+    assert len(calm) == 3 + EXTRA_ALONE[0][1] < len(wild), "a replicate that makes the interval wide asks for more"
 
 
 @pytest.mark.parametrize("until", ["5%", None])
@@ -231,16 +229,13 @@ def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not_been(until):
         assert [r.trial.order for r in again] == list(range(len(ran)))
 
 
-def test_a_trial_that_is_not_valid_narrows_nothing_and_without_replicates_nothing_is_claimed():
+def test_without_valid_replicates_or_with_too_much_noise_nothing_is_claimed():
     unsteady = [make_result(1, 1e6, r, VerdictKind.UNSTEADY) for r in (1, 2, 3)]
     results = [*unsteady, *(make_result(2, 2e6, r) for r in (1, 2))]
     assert (1.0, "") in wide_above(50)(results)
     report = noise_report([make_result(1), make_result(2)], "rows_per_s")
     assert report.noise_percent is report.smallest_difference_percent is None
     assert {i.half_percent for i in report.levels} == {None}
-
-
-def test_a_smallest_difference_above_100_percent_is_no_figure():
     results = [make_result(n, rate, r) for n in (1.0, 2.0) for r, rate in ((1, 1e6), (2, 4e6))]
     run = replace(synthetic_run(range(1, 3)), results=tuple(results), fit=None)
     assert any(caution.startswith("too noisy") for caution in fit_again(run).cautions)
@@ -253,13 +248,6 @@ def test_an_interval_that_is_narrow_at_once_is_confirmed_by_more_replicates(leve
     results, _, _ = campaign(plan, lambda t: 1e6 * t.level * (1 + 1e-3 * (t.replicate % 2)))
     points = [r.trial for r in results if r.trial.role == "point"]
     assert {sum(t.level == level for t in points) for level in range(1, levels + 1)} == {of_each}
-
-
-def test_confirming_replicates_are_asked_for_whatever_they_measure():
-    plan = planned(cores="1", method__replicates="3", method__until_ci="5%", method__drift_check="off")
-    calm, _, _ = campaign(plan, lambda t: 1e6)
-    wild, _, _ = campaign(plan, lambda t: 1e6 if t.replicate <= 5 else 1.5e6)
-    assert len(calm) == 3 + EXTRA_ALONE[0][1] < len(wild), "a replicate that makes the interval wide asks for more"
 
 
 @pytest.mark.monte_carlo

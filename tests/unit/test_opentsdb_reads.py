@@ -51,6 +51,12 @@ def test_a_moment_is_asked_as_the_time_before_the_next_row():
     assert spec_lines(work)["ask.point.span_ms"] == str(work.data.step_ms), "what the load generator takes for {until}"
     text = asked("range", "range.columns=device", **{"workload.columns": "device:float,v:float"})
     assert json.loads(text)["queries"][0]["metric"] == "measurement_device", "also with the name of a mark"
+    with pytest.raises(CannotAsk, match="ends at least a millisecond"):
+        rendered("point", **{"workload.step_ms": "1"})
+    wide = {"workload.columns": "n:bigint,d:double"}
+    with pytest.raises(CannotAsk, match="values as doubles"):
+        rendered("aggregate", "aggregate.function=last", **wide)
+    assert "0all-max" in rendered("aggregate", "aggregate.function=max", **wide)
 
 
 @pytest.mark.parametrize(
@@ -109,12 +115,3 @@ def test_what_opentsdb_cannot_be_asked_is_refused(operation, word):
     mix, *parameters = operation.split()
     with pytest.raises(CannotAsk, match=word):
         rendered(mix, *(f"{mix}.{one}" for one in parameters))
-
-
-def test_a_moment_of_rows_a_millisecond_apart_and_whole_numbers_of_64_bits_are_refused():
-    with pytest.raises(CannotAsk, match="ends at least a millisecond"):
-        rendered("point", **{"workload.step_ms": "1"})
-    wide = {"workload.columns": "n:bigint,d:double"}
-    with pytest.raises(CannotAsk, match="values as doubles"):
-        rendered("aggregate", "aggregate.function=last", **wide)
-    assert "0all-max" in rendered("aggregate", "aggregate.function=max", **wide)

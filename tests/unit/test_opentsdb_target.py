@@ -75,13 +75,6 @@ def test_in_an_image_only_what_is_asked_from_outside_listens_there_and_has_a_por
     assert both.count("setpriv --pdeathsig KILL /opt/java/openjdk/bin/java ") == 2
 
 
-def test_the_version_is_that_of_the_jar_also_where_the_folder_has_it_too(tmp_path):
-    (tmp_path / ROOT).mkdir()
-    names = ("HdrHistogram-2.1.12", "hbase-server-2.4.18", "opentsdb-2.4.1")
-    (tmp_path / ROOT / JARS).write_text(" ".join(f"/c/opentsdb-9.9/lib/{name}.jar" for name in names) + "\n")
-    assert session_of(tmp_path).version() == "2.4.1"
-
-
 def test_an_item_goes_into_the_configuration_that_it_belongs_to():
     of_tsd = {"tsd.storage.flush_interval": "7", "tsd.storage.enable_compaction": "true"}
     of_its_client = {"hbase.nsre.high_watermark": "9"}
@@ -93,23 +86,24 @@ def test_an_item_goes_into_the_configuration_that_it_belongs_to():
     assert not [name for name in site if "flush_interval" in name or "nsre" in name or "heap" in name]
 
 
-def test_a_series_may_have_all_tags_of_the_load_and_its_device():
+def test_tags_of_a_load_and_the_version_of_the_jar_are_known(tmp_path):
     trial = trial_of()
     for tags, limit in ((7, None), (9, "10")):
         data = replace(trial.work.data, tags=tuple(f"t{i}:int" for i in range(tags)))
         settings = load_target("opentsdb").settings(replace(trial, work=replace(trial.work, data=data)), is_ours=True)
         assert settings.get("tsd.storage.max_tags") == limit
+    (tmp_path / ROOT).mkdir()
+    names = ("HdrHistogram-2.1.12", "hbase-server-2.4.18", "opentsdb-2.4.1")
+    (tmp_path / ROOT / JARS).write_text(" ".join(f"/c/opentsdb-9.9/lib/{name}.jar" for name in names) + "\n")
+    assert session_of(tmp_path).version() == "2.4.1"
 
 
-def test_a_knob_that_is_none_is_refused():
+def test_knobs_that_are_none_and_items_that_no_class_names_are_refused(tmp_path):
     of_hbase = "hbase.rootdir hbase.regionserver.ipc.address hbase.zookeeper.property.clientPort"
     for name in ("tsd.network.port", "tsd.network.bind", *of_hbase.split(), "storage.flush_interval"):
         (finding,) = load_target("opentsdb").check(trial_of(knobs={**KNOBS, name: "1", "tsd.mode": "rw"}), None)
         assert finding.blocking and name in finding.sentence.split()
         assert ("neither" in finding.sentence) is (name == "storage.flush_interval")
-
-
-def test_an_item_that_no_class_names_is_refused(tmp_path):
     (tmp_path / "lib").mkdir()
     for jar, member, text in (
         ("opentsdb-2.4.1.jar", "net/Config.class", b"\0\x1etsd.storage.flush_interval\x01\0\x08tsd.mode\x01"),
@@ -246,7 +240,7 @@ def test_a_count_tells_which_device_lacks_rows(tmp_path, f, i, words):
     assert words in "".join(counted.gaps) and bool(counted.gaps) is bool(words)
 
 
-def test_a_device_may_have_series_of_other_tags(tmp_path):
+def test_a_device_may_have_series_of_other_tags_and_many_points_are_counted_in_parts(tmp_path, monkeypatch):
     session = session_of(tmp_path, tables="1")
     asked = Points(session, f={"d0": [60000, 60010]}, i={"d0": [60000, 60010]})
     one_by_one = asked.ask_json
@@ -261,10 +255,6 @@ def test_a_device_may_have_series_of_other_tags(tmp_path):
 
     asked.ask_json = also_one_of_other_tags
     assert (session.count().rows, session.count().gaps) == (3, ())
-
-
-def test_many_points_are_counted_in_parts(tmp_path, monkeypatch):
-    # with 1 GiB; the heap has 128 MiB
     monkeypatch.setattr("scale_sweep.server.targets.opentsdb.opentsdb_session.POINTS_AT_ONCE", 32)
     session = session_of(tmp_path, tables="5")
     times = {f"d{i}": [60000, 60010] for i in range(5)}

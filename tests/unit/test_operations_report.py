@@ -50,15 +50,12 @@ def test_the_picture_goes_to_the_highest_quantile_that_has_no_holes(point, lates
     assert len(times_rows(run)) == 1 + 2 * 2 and times_rows(run)[0][2:4] == ("p50_ms", f"{shown}_ms")
 
 
-def test_a_mark_of_the_picture_shows_both_quantiles_and_its_level(wording):
+def test_a_mark_of_the_picture_shows_both_quantiles_and_backticks_are_code(wording):
     svg = times_svg(run_with(point={"p50": 2.0, "p99": 40.0}))
     wording(*re.findall("<title>(.*?)</title>", svg)[-1:])
     bar = r'<line x1="([\d.]+)" x2="[\d.]+" y1="[\d.]+" y2="[\d.]+" class="span"'
     start, end = (float(x) for x in re.findall(bar, svg)[:2])
     assert start < end, "the bar begins at p50 and ends at p99"
-
-
-def test_what_is_between_backticks_is_code():
     code = {"`<x>` has": "<code>&lt;x&gt;</code> has", "a ` alone": "a ` alone", "plain & simple": "plain &amp; simple"}
     assert {words: code_html(words) for words in code} == code
 
@@ -101,14 +98,11 @@ def test_the_report_states_what_was_checked_and_what_was_not(wording):
     assert (cells["checked_devices"], cells["parameters"], cells["passed_percent"]) == ("0-1", "span=1h", "12.5")
 
 
-def test_the_report_has_the_query_of_each_operation():
+def test_the_report_has_the_query_and_the_written_rows_of_each_operation():
     by_name = {row[0]: row[1:] for row in asked_operations_table(checked_run()).rows}
     assert by_name["sql"] == ("sql", "50 %", "SELECT 1", "–", "all time", "–", "–")
     assert by_name["hourly"][:2] == ("range", "50 %")
     assert "Queries" in operations_html(checked_run())
-
-
-def test_a_mix_has_the_rows_that_it_wrote():
     write = OperationFigures(weight=1, rows_per_s=5e4, response_ms={"p50": 1.0, "p99": 2.0})
     run = run_with(latest={"p50": 1.0, "p99": 4.0})
     table = operations_table(replace(run, results=tuple(with_operation(r, write=write) for r in run.results)))

@@ -35,7 +35,7 @@ def test_each_operation_has_its_median_of_each_database():
     assert len(table.rows) == 4
 
 
-def test_rates_of_mixes_that_differ_are_not_compared(wording):
+def test_rates_of_equal_mixes_are_compared_and_those_of_others_are_not(wording):
     run = asked(measured(several()), only_first=("victoriametrics",))
     wording(mixes_words(run))
     assert not [note for note in subjects.rates_table(run).notes if "interval" in note and "at 1 core" in note]
@@ -43,9 +43,6 @@ def test_rates_of_mixes_that_differ_are_not_compared(wording):
         text = documents(run).pages[page]
         places = [text.index(words) for words in ("are VALID", "different operations", "speedup", "cannot")]
         assert places[:3] == sorted(places[:3])
-
-
-def test_rates_of_equal_mixes_are_and_one_operation_needs_no_table_of_several():
     one = measured(several())
     assert operations_table(one).rows == ()
     assert mixes_words(asked(one)) == ""

@@ -93,9 +93,6 @@ def test_each_group_is_a_load_with_its_operations_connections_and_rate():
     both = begun_together([mixed, write], 1_000)
     assert len({spec["start_at_ns"] for spec in both}) == 1
     assert specs_text(both).count("# group ") == 2
-
-
-def test_without_a_number_of_its_own_a_group_has_the_connections_of_the_trial():
     mixed, point = specs_of("point.rate=10")
     assert point["threads"] == mixed["threads"]
     given = ((), ("point.rate=10",), ("point.connections=3",))
@@ -120,9 +117,6 @@ def test_the_rate_counts_operations_without_a_rate_of_their_own():
     for own, rate in (((), 8.0), (("write.connections=2",), 8.0), (every[:1], 3.0), (every, 8.0)):
         assert requests_per_s(merged, work_of(*own)) == pytest.approx(rate)
     assert offered_per_s(work_of(*every)) == pytest.approx(500 / 100 + 2 + 1)
-
-
-def test_what_was_offered_and_achieved_is_read_from_the_summary():
     trial = make_trial(replace(make_sweep(), work=work_of("write.rate=600", "write.connections=3")))
     (one,) = offered_of(trial, merge_summaries([said([100] * 9, operations=(operation("point", 9),)), WRITING]))
     assert (one.name, one.offered_per_s, one.achieved_per_s) == ("write", 600.0, 500.0)
@@ -178,14 +172,11 @@ def test_an_operation_that_does_not_achieve_its_rate_is_named(achieved, is_poiss
     assert verdict.reasons[0].startswith("write: ") is not met
 
 
-def test_the_report_says_which_operations_have_connections_of_their_own(wording):
+def test_the_report_and_the_answers_know_operations_of_their_own(wording):
     run = synthetic_run()
     sweep = replace(run.plan.sweep, work=work_of("write.rate=20k", "other.connections=3"))
     load = dict(method_facts(replace(run, plan=replace(run.plan, sweep=sweep))))["Load"]
     wording(load)
-
-
-def test_only_answers_over_all_time_grow_with_writes():
     of_all = Query(tag="groupid", function="avg")
     assert grows(Query(tag="groupid", groups=1)) and grows(replace(of_all, bucket_ms=1000))
     for query in (of_all, replace(of_all, by_tag=True), Query(latest=True), Query(when="range", span_ms=1000)):

@@ -55,16 +55,13 @@ def test_a_plan_has_the_same_digest_after_it_was_stored(name, tmp_path):
     assert digest_of(again.plan, of_hosts(again.manifest)) == digest_of(plan, HOSTS)
 
 
-def test_what_is_started_or_reached_changes_the_digest_and_questions_do_not(run):
+def test_a_run_is_ones_own_until_it_changes_and_under_any_path(run):
     digest = digest_of(run.plan, {})
     asked = replace(run.plan, sweep=replace(run.plan.sweep, predict=(4.0,), need=(1e6,)))
     assert digest_of(asked, {}) == digest
     knobs = replace(run.plan, trials=tuple(replace(t, knobs={**t.knobs, "x": "1"}) for t in run.plan.trials))
     changed = [digest_of(with_home(run.plan, "/x"), {}), digest_of(knobs, {}), digest_of(run.plan, HOSTS)]
     assert len({digest, *changed}) == 4
-
-
-def test_a_run_is_ones_own_until_it_changes_and_under_any_path(run):
     compose.report(compose.reopen_to_report(run, Held(own_folder(Path(run.path)))))
     assert not is_own(read_run(Path(run.path))), "a report does not make it one's own"
     remember(run.manifest["run"], run.plan, {})

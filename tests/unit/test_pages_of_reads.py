@@ -34,11 +34,16 @@ def test_no_page_of_reads_has_a_rate_of_rows_and_none_of_writes_a_rate_of_reques
         assert "requests/s" not in words and "rows/s" in words, page
 
 
-def test_variants_are_compared_by_requests():
+def test_variants_and_soaks_are_told_by_requests():
     table = comparison_table(reading(run_of(plan_of())))
     assert table.headers[2] == "requests/s" and table.headers[6].endswith("requests")
     assert table.rows[0][2:4] != ("0", "–")
     assert float(table.rows[0][2].split()[0].replace(",", "")) == pytest.approx(1e5, rel=0.01)
+    run = reading(soak_run(compacting(240)))
+    ((trial, series),) = run.timeseries.items()
+    counted = tuple((t, {"requests_per_s": values["rows_per_s"]}) for t, values in series)
+    run = replace(run, timeseries={trial: counted})
+    assert "750 requests/s" in soak_of(run, run.results[0]).words
 
 
 def test_runs_of_reads_are_compared_in_a_picture():
@@ -59,11 +64,3 @@ def test_rows_are_not_compared_with_requests_and_cores_not_with_disks():
     other = replace(run, plan=replace(run.plan, sweep=replace(run.plan.sweep, axis="disks")))
     with pytest.raises(UsageError, match="do not sweep the same axis"):
         compare_runs(run, other)
-
-
-def test_a_soak_of_reads_has_requests():
-    run = reading(soak_run(compacting(240)))
-    ((trial, series),) = run.timeseries.items()
-    counted = tuple((t, {"requests_per_s": values["rows_per_s"]}) for t, values in series)
-    run = replace(run, timeseries={trial: counted})
-    assert "750 requests/s" in soak_of(run, run.results[0]).words

@@ -84,32 +84,26 @@ def test_l3_domains_are_filled_one_after_the_other_and_the_load_generator_has_on
     assert len(few.generator_cpus) == 112, "all domains but the server's"
 
 
-def test_a_load_generator_without_a_domain_of_its_own_is_named():
+def test_a_load_generator_without_an_l3_domain_of_its_own_is_named():
     at = placements(planned("chiplets", axis__cores="1..58:3", **EIGHT))
     assert {len({cpu % 64 for cpu in placement.generator_cpus}) for placement in at.values()} == {8}
     for cores, own, domains in (("8,60", "56-63", [(), ()]), ("8,58", "60-63", [(), (7,)])):
         plan = planned("chiplets", axis__cores=cores, cpus__generator=own, **EIGHT)
         assert [placement.shared_l3_domains for _, placement in sorted(placements(plan).items())] == domains
     assert any("L3" in confound.knob for confound in plan.confounds)
-
-
-def test_a_server_beside_named_cpus_of_the_load_generator_starts_in_another_l3_domain():
     host = machine("chiplets")
     top = Topology(host)
     assert top.domains_of(place(host, 8, (), (0, 1), 8).server_cpus) == {1}
     assert 0 not in top.domains_of(place(host, 4, (0, 1, 2, 3), (), 4).generator_cpus)
 
 
-def test_memory_is_bound_to_the_node_while_the_server_stays_in_one():
+def test_memory_is_bound_to_a_node_and_slow_cores_come_after_the_fast_ones():
     at = placements(planned("two-sockets", axis__cores="1,32,33,56", **EIGHT))
     assert [at[n].memory_nodes for n in (1, 32, 33, 56)] == [(0,), (0,), (), ()]
     assert {p.memory_nodes for p in placements(planned("chiplets", axis__cores="1,8")).values()} == {()}, "one node"
     for placement, nodes in ((at[32], {"cpuset_mems": "0"}), (at[33], {})):
         options = _core_options(Resources(amounts={}, placement=placement))
         assert {key: text for key, text in options.items() if key == "cpuset_mems"} == nodes
-
-
-def test_slow_cores_come_after_the_fast_ones_and_before_their_siblings_and_are_a_known_break():
     plan = planned("hybrid", axis__cores="1..all", **EIGHT)
     at = placements(plan)
     assert at[8].server_cpus == (0, 2, 4, 6, 8, 10, 12, 14)
@@ -130,23 +124,17 @@ def small_generators(plan):
     return [note for note in plan.notes if "GENERATOR_BOUND" in note]
 
 
-def test_the_plan_names_levels_at_the_edges_of_the_machine(wording):
+def test_the_plan_names_edges_of_the_machine_and_a_load_generator_that_is_small(wording):
     wording(*edges(planned("two-sockets", axis__cores="1..all:x2", **EIGHT)))
     wording(*edges(planned("eight-nodes", axis__cores="1,56", **EIGHT)))
     assert not edges(planned("eight-nodes", axis__cores="1..56", **EIGHT)), "a level at each edge"
     assert not edges(planned("eight-nodes", "clients", axis__clients="1,64"))
-
-
-def test_a_load_generator_that_is_small_for_its_connections_is_warned_about_in_the_plan(wording):
     wording(*small_generators(planned("desktop", axis__cores="1..23", knobs__connections="12")))
     wording(*small_generators(planned("desktop", "clients", axis__clients="1..64:x2")))
     assert not small_generators(planned("desktop", axis__cores="1..8", **EIGHT))
     search = planned("desktop", axis__cores="1..2", load__slo="p99 < 50ms")
     assert min(int(trial.knobs["connections"]) for trial in search.trials) >= 64
     assert not small_generators(search), "of its own default of connections"
-
-
-def test_small_machines_keep_a_core_for_the_load_generator_only_if_the_server_keeps_two():
     host = machine("desktop")
     sizes = {n: server_cpus_max(replace(host, allowed=tuple(range(n))), (), ()) for n in (1, 2, 3, 4, 8)}
     assert sizes == {1: 1, 2: 2, 3: 2, 4: 3, 8: 7}
