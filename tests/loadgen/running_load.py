@@ -14,6 +14,7 @@ from pathlib import Path
 
 from loadgen_program import Outcome, parse, spec_text
 from postgres_server import PostgresServer
+from third_request import assert_late
 
 ANSWERED = r'"rows_total":[1-9]'  # of an interval: the server has acknowledged rows
 PATIENCE_S = 60  # for an end that the load's own deadlines bring in a few seconds
@@ -101,15 +102,6 @@ def begun(
             yield running
         finally:
             process.kill()
-
-
-def assert_late(outcome: Outcome, unanswered: int) -> None:
-    """It ended by the deadline, and says what it does not know."""
-    assert (outcome.code, outcome.summary["outcome"]) == (5, "fatal"), outcome.stderr
-    assert {e["code"] for e in outcome.of("error")} == {"deadline"}
-    assert outcome.summary["error_kinds"][0]["code"] == "deadline"
-    assert outcome.summary["rows_unanswered"] == unanswered
-    assert outcome.summary["rows_failed"] == 0
 
 
 def stopped_meanwhile(program: Path, server: PostgresServer, *, rows_per_request: int, **spec: object) -> Outcome:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-import socket
 import struct
 import termios
 import threading
@@ -94,14 +93,6 @@ def test_a_library_that_does_not_connect_has_its_time(program, call, words):
     assert outcome.code == 4
     assert outcome.one("error")["code"] == "deadline"
     assert words in outcome.one("error")["message"] and "tdengine" in outcome.one("error")["message"]
-
-
-def test_an_adapter_that_says_nothing_has_its_time(run):
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        spec = {"driver": "tdengine", "host": "127.0.0.1", "database": "test", "method": "rest", "rows": 1}
-        outcome = run(spec | {"adapter_port": listener.getsockname()[1], "connect_timeout_s": 1})
-    assert outcome.code == 4
-    assert "taosAdapter has not answered" in outcome.one("error")["message"]
 
 
 def test_creating_tables_has_its_time(program):
