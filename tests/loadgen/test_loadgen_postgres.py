@@ -216,9 +216,3 @@ def test_with_its_sending_stubbed_copy_makes_rows_and_asks_no_server(run, postgr
     assert copied.summary["errors"] == 0
     assert len(copied.summary["partitions"]) == 4
     assert copied.summary["rows_acked"] == sum(p["rows_acked"] for p in copied.summary["partitions"]) == 200_000
-
-
-def test_a_driver_that_cannot_separate_refuses(run):
-    outcome = run({"driver": "tdengine", "method": "stmt", "rows": 1, "sending": "stubbed"})
-    assert outcome.code == 2
-    assert "cannot make a request of method stmt without sending it" in outcome.stderr

@@ -29,50 +29,6 @@ def drawn(event: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(event["devices"]), event["from_ms"], event["to_ms"], event["value"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "key", "words"),
-    [
-        ({"operations": "write,range"}, "operations", "ask.range.text"),
-        ({"ask.range.text": "x"}, "ask.range.text", "not among the operations"),
-        ({"operations": "range", "ask.range.text": "{from}", "ask.range.spam": 1}, "ask.range.spam", "unknown key"),
-        ({"operations": "range", "ask.range.text": "{devise}"}, "ask.range.text", "'{devise}' is none of"),
-        ({"operations": "range", "ask.range.text": "f(x) { 1"}, "ask.range.text", "written twice"),
-        ({"operations": "range", "ask.range.text": "{to}", "rows_present": 9}, "ask.range.span_ms", "needed with {to}"),
-        ({"operations": "range", "ask.range.text": "{until}", "rows_present": 9}, "ask.range.span_ms", "needed with"),
-        ({"operations": "range", "ask.range.text": "{at}"}, "rows_present", "is needed"),
-        ({"operations": "range", "ask.range.text": "{device} {device} {device}"}, "ask.range.text", "the 2 tables"),
-        (
-            {"operations": "range", "ask.range.text": "x", "ask.range.span_ms": "1s"},
-            "ask.range.span_ms",
-            "not a number",
-        ),
-        ({"operations": "range", "ask.range.text": "x", "ask.range.step_ms": 0.5}, "ask.range.step_ms", "whole number"),
-        ({"operations": "range", "ask.range.text": "x", "ask.range.recent_ms": -1}, "ask.range.recent_ms", "less than"),
-        (
-            {"operations": "range", "ask.range.text": "x", "ask.range.value_low": 2, "ask.range.value_high": 1},
-            "ask.range.value_high",
-            "less than value_low",
-        ),
-        ({"operations": "range:0", "ask.range.text": "x"}, "operations", "whole number of 1..1000000"),
-        ({"operations": "range", "ask.range.text": "x", "sending": "stubbed"}, "sending", "only write"),
-        ({"operations": "x", "ask.x.text": "{again} {device}"}, "ask.x.text", "before any {device}"),
-        ({"check_every": -1}, "check_every", "not a whole number"),
-    ],
-)
-def test_a_mistake_names_its_key(run, lines, key, words):
-    outcome = run({"driver": "null", "tables": 2, "duration_s": 1, **lines})
-    assert outcome.code == 2
-    assert outcome.events == []
-    told = [line for line in outcome.stderr.splitlines() if line.startswith(f"scale-loadgen: spec: {key}: ")]
-    assert told and words in told[0], outcome.stderr
-
-
-def test_a_load_that_only_reads_needs_a_duration(run):
-    outcome = run({"driver": "null", "rows": 10, "operations": "x", "ask.x.text": "x"})
-    assert outcome.code == 2
-    assert "spec: duration_s: is needed" in outcome.stderr
-
-
 def test_a_load_that_only_reads_counts_requests(load):
     summary = load(**{**RANGE, "null_answer_rows": 7}).summary
     (operation,) = summary["operations"]

@@ -130,26 +130,6 @@ def test_the_deadline_of_a_request_ends_its_wait(run):
     assert "the simulated server has not served it" in outcome.of("error")[0]["message"]
 
 
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        ({"null_law": "pareto"}, "null_law: 'pareto' is none of constant, exponential"),
-        ({"null_servers": 0}, "null_servers: '0' is not a whole number of 1..1024"),
-        ({"null_servers": 1025, "null_service_us": 1}, "null_servers: '1025' is not a whole number of 1..1024"),
-        ({"null_service_us": "1e3"}, "null_service_us: '1e3' is not a whole number"),
-        ({"null_servers": 2}, "null_service_us: the servers of null_servers"),
-        ({"null_law": "constant"}, "null_service_us: the servers of null_servers and null_law"),
-        ({"null_stall_us": 5}, "null_stall_every_ms: null_stall_us needs it"),
-        ({"null_stall_every_ms": 5}, "null_stall_us: null_stall_every_ms needs it"),
-        ({"null_stall_us": 5000, "null_stall_every_ms": 5}, "null_stall_us: a stop must be shorter"),
-    ],
-)
-def test_wrong_keys_are_refused_by_name(run, keys, words):
-    outcome = run({"driver": "null", "rows": 10, **keys})
-    assert outcome.code == 2
-    assert words in outcome.stderr and outcome.stderr.count("\n") == 1
-
-
 def test_random_arrivals_have_a_seed_of_their_own(load, tmp_path):
     """The same rows at other times."""
 

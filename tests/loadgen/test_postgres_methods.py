@@ -170,23 +170,3 @@ def test_with_its_sending_stubbed_a_method_makes_rows_and_asks_no_server(run, po
     outcome = run({**postgres.spec(), "socket_dir": "/nonexistent", **spec})
     assert outcome.code == 0, outcome.stderr
     assert outcome.summary["rows_acked"] == 50_000
-
-
-@pytest.mark.parametrize(
-    ("spec", "words"),
-    [
-        ({"method": "jsonb", "columns": "a:int,b:varbinary(3)"}, "columns: b: JSON has no type varbinary"),
-        (
-            {
-                "method": "insert",
-                "columns": ",".join(f"m{i}:double" for i in range(1000)),
-                "rows_per_request": 100_000,
-            },
-            "rows_per_request: a request of 1202020040 bytes",
-        ),
-    ],
-)
-def test_what_no_request_can_hold_is_refused_before_the_start(run, postgres, spec, words):
-    outcome = run({**postgres.spec(), "rows": 1, **spec})
-    assert outcome.code == 2, outcome.stderr
-    assert words in outcome.stderr
