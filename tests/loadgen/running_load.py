@@ -26,6 +26,14 @@ def make_table(server: PostgresServer, columns: str) -> None:
     server.query(f"DROP TABLE IF EXISTS measurement; CREATE TABLE measurement ({columns})")
 
 
+def make_partitions(server: PostgresServer, partitions: int) -> None:
+    """The table of meters in so many parts."""
+    make_table(server, f"{METERS}) PARTITION BY HASH (device_id")
+    for p in range(partitions):
+        values = f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {p})"
+        server.query(f"CREATE TABLE measurement_p{p} PARTITION OF measurement {values}")
+
+
 def signal_all(server: PostgresServer, what: signal.Signals) -> None:
     """To the server and its backends, which are its children."""
     assert server.process is not None

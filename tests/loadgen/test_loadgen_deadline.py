@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal
 
 import pytest
-from postgres_server import running_postgres
-from running_load import LASTING, METERS, begun, make_table, stopped_meanwhile
+from running_load import METERS, begun, make_table, stopped_meanwhile
 from third_request import assert_late
 
 
@@ -74,15 +73,3 @@ def test_an_sql_error_fails_the_request_only_under_a_deadline(run, postgres):
     outcome = run(spec)  # the COPY statement itself is refused, and each connection is good again after it
     assert (outcome.summary["rows_failed"], outcome.summary["errors"]) == (3000, 30)
     assert outcome.of("error")[-1]["code"] == "42703"
-
-
-def test_a_server_that_dies_under_a_deadline_is_no_late_one(program):
-    with running_postgres() as server:
-        make_table(server, METERS)
-        with begun(program, {**server.spec(), **LASTING, "request_timeout_s": 30}) as running:
-            server.stop(signal.SIGQUIT)
-            outcome = running.end()
-    assert (outcome.code, outcome.summary["outcome"]) == (5, "fatal")
-    assert outcome.of("error")
-    assert "deadline" not in {e["code"] for e in outcome.of("error")}
-    assert outcome.summary["rows_unanswered"] == 0
