@@ -116,7 +116,7 @@ def stopped_meanwhile(program: Path, server: PostgresServer, *, rows_per_request
     """A load of two threads whose server stops while it runs: each has a request without an answer at its deadline.
 
     The rows that are stored are at least those acknowledged, and at most those sent."""
-    words = {**server.spec(), **LASTING, "rows_per_request": rows_per_request, "request_timeout_s": 3, **spec}
+    words = {**server.spec(), **LASTING, "rows_per_request": rows_per_request, "request_timeout_s": 2, **spec}
     with begun(program, words, said=ANSWERED) as running, stopped(server):
         outcome = running.end()
     assert_late(outcome, 2 * rows_per_request)
