@@ -9,6 +9,7 @@ import subprocess
 from itertools import pairwise
 
 import pytest
+from test_loadgen_trace import records_of
 
 MS, US = 1_000_000, 1000
 SOURCES = ("simulated.c", "spec.c", "spec_check.c", "mistakes.c", "first_row.c")
@@ -135,8 +136,7 @@ def test_random_arrivals_have_a_seed_of_their_own(load, tmp_path):
 
     def dues(name: str, **more: object) -> list[int]:
         done = load(rate=2000, arrival="poisson", rows_per_request=1, rows=200, trace=tmp_path / name, **more)
-        data, start = (tmp_path / name).read_bytes(), done.summary["window_start_ns"]
-        return [int.from_bytes(data[at : at + 8], "little") - start for at in range(0, len(data), 40)]
+        return [due - done.summary["window_start_ns"] for due, *_ in records_of(tmp_path / name)]
 
     usual = dues("a")
     assert dues("b", arrival_seed=1) == usual, "the seed is 1 by default"
