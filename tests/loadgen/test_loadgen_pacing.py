@@ -70,10 +70,10 @@ def test_more_due_than_can_be_counted_one_by_one_is_still_counted(load, arrival)
 
 
 def test_an_answer_that_came_after_the_window_has_its_true_response_time(load):
-    """The last one is due 0.5 s before the end of the window; no answer takes less than 0.8 s."""
-    summary = load(rate=1, rows_per_request=1, threads=1, null_latency_us=800_000, duration_s=2.5).summary
+    """The last one is due 0.25 s before the end of the window; no answer takes less than 0.4 s."""
+    summary = load(rate=2, rows_per_request=1, threads=1, null_latency_us=400_000, duration_s=1.25).summary
     assert (summary["in_flight_at_end"], summary["response"]["count"]) == (1, 3)
-    assert summary["response"]["min_us"] >= 800_000
+    assert summary["response"]["min_us"] >= 400_000
 
 
 def test_nothing_is_overdue_when_the_rate_is_easy(load):
@@ -111,7 +111,7 @@ def test_quantiles_of_few_samples_are_null(load):
 def test_a_slow_operation_has_a_99th_percentile_of_several_intervals(load):
     """Each of two operations gets some 250 requests in an interval; 1,000 are needed."""
     spec = {"operations": "write:1,other:1", "ask.other.text": "x", "rows_per_request": 1, "null_latency_us": 500}
-    intervals = load(**spec, requests=6000, interval_s=0.25).of("interval")
+    intervals = load(**spec, threads=2, tables=2, requests=6000, interval_s=0.125).of("interval")
     assert all(count < 1000 for i in intervals for count in i["operations"].values())
     for name in ("write", "other"):
         since, known = 0, []

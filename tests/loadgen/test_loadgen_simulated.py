@@ -99,29 +99,23 @@ def test_the_seed_alone_decides_the_draws(answers):
 
 
 def test_a_load_gets_no_more_than_the_servers_can_do(load):
-    """In a second, a server with 20 ms serves 50 requests, and each connection has at most one more in flight."""
-    spec = {"threads": 8, "tables": 8, "rows_per_request": 10, "duration_s": 1, "null_service_us": 20_000}
-    one, four = load(**spec), load(**spec, null_servers=4)
-    assert 0 < one.summary["requests_window"] <= 51
-    assert 0 < four.summary["requests_window"] <= 204
-    assert four.summary["response"]["min_us"] >= 20_000
-
-
-def test_queries_are_served_as_well(load):
-    spec = {"operations": "point", "ask.point.text": "{device} {at}", "rows_present": 10, "null_service_us": 20_000}
-    summary = load(**spec, threads=4, tables=4, duration_s=0.5).summary
-    assert summary["requests_window"] <= 26
-    assert summary["service"]["min_us"] >= 20_000
+    """In half a second, a server with 20 ms serves 25 requests, and each connection has at most one more in flight."""
+    spec = {"threads": 8, "tables": 8, "rows_per_request": 10, "duration_s": 0.5, "null_service_us": 20_000}
+    queries = {"operations": "point", "ask.point.text": "{device} {at}", "rows_present": 10}
+    for more, most in (({}, 26), ({"null_servers": 4}, 104), (queries, 26)):
+        summary = load(**spec, **more).summary
+        assert 0 < summary["requests_window"] <= most
+        assert summary["service"]["min_us"] >= 20_000
 
 
 def test_an_open_loop_shows_a_stop_and_a_closed_loop_hides_it(load):
-    """Coordinated omission: for a second the server answers nothing. Of a closed loop one request per connection waits
+    """Coordinated omission: for 0.4 s the server answers nothing. Of a closed loop one request per connection waits
     for it; of an open loop all that were due."""
-    server = {"null_service_us": 200, "null_stall_us": 1_000_000, "null_stall_every_ms": 3000}
-    spec = {"threads": 4, "tables": 4, "rows_per_request": 1, "duration_s": 3.2, **server}
+    server = {"null_service_us": 200, "null_stall_us": 400_000, "null_stall_every_ms": 1200}
+    spec = {"threads": 4, "tables": 4, "rows_per_request": 1, "duration_s": 1.28, **server}
     opened, closed = load(**spec, rate=1000, arrival="poisson").summary, load(**spec).summary
-    assert opened["response"]["p99_us"] > 800_000 and opened["response"]["max_us"] > 900_000
-    assert closed["response"]["p99_us"] < 300_000 < closed["response"]["max_us"]
+    assert opened["response"]["p99_us"] > 320_000 and opened["response"]["max_us"] > 360_000
+    assert closed["response"]["p99_us"] < 120_000 < closed["response"]["max_us"]
 
 
 def test_the_deadline_of_a_request_ends_its_wait(run):
