@@ -4,7 +4,6 @@ import http.client
 import socket
 import threading
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
@@ -46,7 +45,6 @@ from scale_sweep.watch.live import POOLS_MAX, LiveState, ceiling_of, progress, t
 from tests.unit.factories import make_interval
 from tests.unit.raw_run import raw_run
 from tests.unit.synthetic_run import mixed_run
-from tools.metrics_page import page
 
 RUN = mixed_run()
 S = 10**9
@@ -163,11 +161,6 @@ def value(state: LiveState, name: str, **labels: str) -> float | None:
     found = [v for (n, own), v in served(state).items() if n == f"scale_{name}" and labels.items() <= dict(own).items()]
     assert len(found) < 2, found
     return found[0] if found else None
-
-
-def test_the_page_is_the_table():
-    written = (Path(__file__).resolve().parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
-    assert written == page(), "run: python tools/metrics_page.py > docs/metrics.md"
 
 
 def test_all_that_is_declared_is_served_with_its_type_and_nothing_else():
