@@ -38,31 +38,26 @@ def grafana(place, monkeypatch):
     return home
 
 
-@pytest.mark.parametrize(
-    ("closed", "mode"),
-    [
-        (".", 0o700),
-        ("..", 0o700),
-        ("bin/grafana", 0o700),
-        ("public", 0o700),
-        ("public", 0o711),
-        ("conf/defaults.ini", 0o600),
-    ],
-)
-def test_what_its_user_may_not_read_is_named_with_the_user(place, grafana, closed, mode):
-    state = StateDirectory(path=place / "room")
-    state.path.mkdir()
+@pytest.fixture
+def state(place):
+    folder = StateDirectory(path=place / "room")
+    folder.path.mkdir()
+    return folder
+
+
+FOLDERS = [(".", 0o700), ("..", 0o700), ("public", 0o700), ("public", 0o711)]
+
+
+@pytest.mark.parametrize(("closed", "mode"), [*FOLDERS, ("bin/grafana", 0o700), ("conf/defaults.ini", 0o600)])
+def test_what_its_user_may_not_read_is_named_with_the_user(state, grafana, closed, mode):
     path = (grafana / closed).resolve()
     path.chmod(mode)
-    with pytest.raises(ProvisionError) as refused:
+    with pytest.raises(ProvisionError, match=f"nobody, who may not read {path}") as refused:
         processes.stop(processes.start(SERVICE, 0, state))
-    assert f"grafana runs as nobody, who may not read {path}" in refused.value.message
     assert processes.HOME_VARIABLE in refused.value.remedy
 
 
-def test_one_that_belongs_to_that_user_alone_is_started(place, grafana):
-    state = StateDirectory(path=place / "room")
-    state.path.mkdir()
+def test_one_that_belongs_to_that_user_alone_is_started(state, grafana):
     for path in (grafana, *grafana.rglob("*")):
         os.chown(path, state.owner.pw_uid, state.owner.pw_gid)
         path.chmod(0o700)
