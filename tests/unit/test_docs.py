@@ -1,5 +1,6 @@
 """The documents say what the program does: every command, setting, verdict, column and exit code is in them."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -63,3 +64,25 @@ def test_every_file_that_a_document_names_is_there():
     for name, text in {**DOCS, "README.md": README}.items():
         for path in re.findall(rf"`((?:{packages})/[^`\s]*)`", text):
             assert "NAME" in path or list(ROOT.glob(path)) or list((ROOT / "runner").glob(path)), f"{name} names {path}"
+
+
+def faults(table: Path) -> list[str]:
+    """A sentence for each rule that a table of evidence breaks."""
+    first, *lines = table.read_text(encoding="utf-8").splitlines()
+    header, *rows = csv.reader(lines)
+    scripts = re.findall(r"\b(?:bench|runner|tests)/[\w/]+\.py", first)
+    found = [f"there is no {script}" for script in scripts if not (ROOT / script).exists()]
+    found += [f"{len(row)} cells beside {len(header)}: {row[0]}" for row in rows if len(row) != len(header)]
+    if not first.startswith("# command: "):
+        found.append("the first line is not `# command: ...`")
+    if not any(
+        f"`{name}`" in DOCS[page] for name in (table.stem, table.name) for page in ("evidence.md", "performance.md")
+    ):
+        found.append("no page names it")
+    return found
+
+
+def test_tables_of_evidence_have_their_command_and_a_place_on_a_page():
+    tables = sorted((ROOT / "bench" / "evidence").glob("*.csv"))
+    assert len(tables) > 30
+    assert_none(f"{table.name}: {fault}" for table in tables for fault in faults(table))
