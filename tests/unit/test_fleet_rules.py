@@ -21,7 +21,7 @@ from scale_sweep.fleet.cluster import refuse_open
 from scale_sweep.fleet.engine import ENGINES, FleetHost, FleetOrder, engine_of
 from scale_sweep.fleet.levels import without_missing
 from scale_sweep.fleet.on_worker import clean_environment
-from scale_sweep.fleet.pace import InStep, Turn
+from scale_sweep.fleet.pace import Turn
 from scale_sweep.fleet.run import refuse_few, run_all
 from scale_sweep.fleet.words import files_of, words_of
 from scale_sweep.hosts.inventory import HostEntry, Inventory, by_server
@@ -99,21 +99,6 @@ def wait_until(is_so):
         time.sleep(0.01)
 
 
-def test_runs_in_step_begin_a_block_together_and_do_not_wait_for_one_that_ended():
-    step, order = InStep(3), []
-    before = [step.before(number) for number in range(3)]
-
-    def run(number, blocks):
-        for block in range(blocks):
-            before[number](block)
-            order.append(block)
-        step.leave(number)
-
-    for thread in [started(run, number, blocks) for number, blocks in ((0, 3), (1, 3), (2, 1))]:
-        thread.join(50)
-    assert order == sorted(order) and len(order) == 7
-
-
 def test_a_turn_is_held_by_one_run_at_a_time_and_who_waits_can_be_stopped():
     turn, stop, said, held = Turn(), Stop(), [], []
     may_end = threading.Event()
@@ -146,16 +131,11 @@ def inventory(*groups):
 
 
 @pytest.mark.parametrize(
-    ("servers", "load", "shared", "expected"),
-    [
-        ("ab", "xy", False, ["x", "y"]),
-        ("ab", "xyz", False, ["xz", "y"]),
-        ("abc", "xy", False, ["x", "y", "x"]),
-        ("abc", "xy", True, ["xy", "xy", "xy"]),
-    ],
+    ("servers", "load", "expected"),
+    [("ab", "xy", ["x", "y"]), ("ab", "xyz", ["xz", "y"]), ("abc", "xy", ["x", "y", "x"])],
 )
-def test_load_hosts_are_dealt_to_servers_in_turn(servers, load, shared, expected):
-    parts = by_server(inventory(servers, load), shared=shared)
+def test_load_hosts_are_dealt_to_servers_in_turn(servers, load, expected):
+    parts = by_server(inventory(servers, load))
     assert ["".join(part.server.name for part in parts)] == [servers]
     assert ["".join(entry.name for entry in part.load) for part in parts] == expected
 
@@ -176,8 +156,6 @@ def order(flags, what="cpu"):
         results=Path("results"),
         fleet={},
         insecure_network=False,
-        in_step=False,
-        share_load=False,
         resolve=lambda host: replace(make_sweep(cores="1..2"), order_seed=7),
         campaign=lambda run: Path(),
     )

@@ -20,9 +20,9 @@ from tests.unit.synthetic_run import synthetic_run, synthetic_sweep
 GAMMAS = {"slow": 4e5, "same": 4e5, "fast": 5e5}
 
 
-def on_host(name, number, *, share_load=False, **changes):
+def on_host(name, number, **changes):
     run = synthetic_run(seed=number, gamma=GAMMAS.get(name, 4e5), alpha=0.03, **changes)
-    manifest = {**run.manifest, "fleet": {"host": name, "share_load": share_load}, "hosts": {"load": [f"load-{name}"]}}
+    manifest = {**run.manifest, "fleet": {"host": name}, "hosts": {"load": [f"load-{name}"]}}
     return replace(run, path=f"/results/run-{number}", manifest=manifest)
 
 
@@ -53,11 +53,9 @@ def test_the_page_has_every_host_every_trial_and_no_foreign_address(three):
     assert "UNSTEADY" in side_by_side_html(hosts_of([on_host("slow", 1), worse]), "EUR")
 
 
-def test_shared_load_hosts_two_runs_of_one_host_and_a_level_that_one_lacks(three, wording):
-    shared = [on_host("a", 1, share_load=True), on_host("a", 2, share_load=True, levels=(1, 2))]
-    hosts = hosts_of(shared)
+def test_two_runs_of_one_host_and_a_level_that_one_lacks():
+    hosts = hosts_of([on_host("a", 1), on_host("a", 2, levels=(1, 2))])
     assert [host.name for host in hosts] == ["a (1)", "a (2)"]
-    wording(*set(cautions(hosts)) - set(cautions(hosts_of(three))), facts_table(hosts).rows[0][-1])
     table = ratio_table(hosts)
     assert table.headers[1:] == ("1", "2", "3", "4", "all")
     assert table.rows[1][3:5] == ("–", "–") and "to" in table.rows[1][5]

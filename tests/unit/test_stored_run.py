@@ -1,4 +1,4 @@
-"""A stored run from Python: its frames have the cells of points.csv and timeseries.csv, by both libraries."""
+"""A stored run from Python: its frames have the cells of points.csv and timeseries.csv."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from scale_sweep.results.formats import as_csv, columns_of
 from tests.needs import module
 from tests.unit.stored_runs import unpacked
 
-pandas, polars = module("pandas"), module("polars")
+pandas = module("pandas")
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +28,10 @@ def rows_of(run: scale_sweep.Run, what: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(as_csv(columns_of(run.stored, what)).decode())))
 
 
-@pytest.mark.parametrize(("frames", "kind"), [("pandas", pandas.DataFrame), ("polars", polars.DataFrame)])
 @pytest.mark.parametrize(("what", "attribute"), [("points", "points"), ("timeseries", "seconds")])
-def test_frames_have_the_rows_of_the_files(results, frames, kind, what, attribute):
-    frame = getattr(scale_sweep.load("last", results, frames=frames), attribute)
-    assert isinstance(frame, kind)
+def test_frames_have_the_rows_of_the_files(results, what, attribute):
+    frame = getattr(scale_sweep.load("last", results), attribute)
+    assert isinstance(frame, pandas.DataFrame)
     expected = rows_of(scale_sweep.load("last", results), what)
     assert len(frame) == len(expected) > 3
     assert list(frame.columns) == list(expected[0])
@@ -42,7 +41,7 @@ def test_frames_have_the_rows_of_the_files(results, frames, kind, what, attribut
 
 
 def test_the_types_of_points_the_fit_the_curve_and_the_report(results, tmp_path):
-    run = scale_sweep.load(results=results, frames="pandas")
+    run = scale_sweep.load(results=results)
     assert str(run.points.replicate.dtype) == "Int64"
     assert str(run.points.verdict.dtype) == "string"
     assert run.points.groupby("cores").rows_per_s.mean().is_monotonic_increasing
@@ -54,14 +53,9 @@ def test_the_types_of_points_the_fit_the_curve_and_the_report(results, tmp_path)
     assert run.name in {path.name for path in results.iterdir()}
 
 
-def test_mistakes_are_one_message_and_the_library_that_is_installed_is_taken(results, monkeypatch):
+def test_mistakes_are_one_message(results, monkeypatch):
     with pytest.raises(UsageError, match="no run 'nothing'"):
         scale_sweep.load("nothing", results)
-    with pytest.raises(UsageError, match="'R' is neither"):
-        scale_sweep.load("last", results, frames="R")
-    real = extras.importlib.util.find_spec
-    monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None if name == "pandas" else real(name))
-    assert scale_sweep.load("last", results).frames == "polars"
     monkeypatch.setattr(extras.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"a data frame needs pandas, .* \[pandas\]"):
         scale_sweep.load("last", results)
