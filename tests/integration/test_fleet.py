@@ -99,7 +99,7 @@ def await_measuring(process, results):
             "host1 and host2 are one machine",
         ),
         (lambda text: text, (*EACH, "--cluster", "tls://10.87.0.1:1"), "--cluster beside --hosts"),
-        (lambda text: text, ("--in-step",), "--in-step: the sweep has one server"),
+        (lambda text: text, ("--skip-missing",), "--skip-missing: the sweep has one server"),
     ],
 )
 def test_what_a_fleet_cannot_do_is_refused_before_anything_starts(hosts, tmp_path, change, words, names):

@@ -8,10 +8,7 @@ import pytest
 
 from scale_sweep.taosbenchmark.job import ScaleOptions
 from scale_sweep.taosbenchmark.run import read_given, read_job
-from scale_sweep.taosbenchmark.spec import load_spec
 from tests.unit.null_load import refused_line
-
-OWN = ScaleOptions()
 
 
 @pytest.fixture
@@ -25,7 +22,7 @@ def read(tmp_path, monkeypatch):
         info = {"name": "db", "drop": "no", "precision": precision}
         content = {"filetype": "insert", "databases": [{"dbinfo": info, "super_tables": [table | keys]}]}
         (tmp_path / "insert.json").write_text(json.dumps(content | {"prepared_rand": prepared}))
-        job = read_job(*read_given(["-f", "insert.json"]), OWN, {}, datetime(2026, 1, 1))
+        job = read_job(*read_given(["-f", "insert.json"]), ScaleOptions(), {}, datetime(2026, 1, 1))
         return job.databases[0].tables[0], job
 
     return read
@@ -62,47 +59,8 @@ def test_only_regular_files_of_a_size_that_can_be_held(read, tmp_path, key, word
     wording(*(refusal(read, **keys, **{key: name}) for name in ("pipe", "large", ".", "/dev/zero", "none")))
 
 
-def test_a_source_without_its_file_is_refused_and_a_file_without_its_source_is_named(read, wording):
-    wording(refusal(read, data_source="sample"))
-    _, job = read(sample_file="none", use_sample_ts="yes", child_table_exists="yes", tags_file="none")
-    for key in ("sample_file", "use_sample_ts", "tags_file"):
-        assert any(key in note and "no effect" in note for note in job.notes), key
-
-
 def test_rows_beyond_the_prepared_ones_are_named(read, tmp_path, wording):
     (tmp_path / "rows.csv").write_text("1,a\n" * 9)
     table, job = read(prepared=4, data_source="sample", sample_file="rows.csv")
     assert (table.sample.rows, table.sample.period, table.sample.lines) == (4, 4, 9)
     wording(*(note for note in job.notes if "rows repeat" in note))
-
-
-LIMIT, FROM = ("childtable_limit", "childtable_offset"), ("childtable_from", "childtable_to")
-
-
-@pytest.mark.parametrize(
-    ("names", "given", "tables"),
-    [(LIMIT, (4, 3), (3, 4)), (LIMIT, (4, 8), (8, 2)), (LIMIT, (-1, 3), (0, 10)), (FROM, (2, 5), (2, 3))],
-)
-def test_a_process_has_its_share_of_the_tables(read, names, given, tables):
-    keys = dict(zip(names, given, strict=True))
-    table, job = read(child_table_exists="yes", **keys)
-    assert (table.first, table.tables) == tables
-    spec = load_spec(job, OWN, job.databases[0], table, 4)
-    assert (spec.get("first_table", "0"), spec["tables"]) == tuple(map(str, tables))
-
-
-def test_a_share_that_is_none_is_refused(read, wording):
-    mine = {"child_table_exists": "yes"}
-    for keys in (
-        mine | {"childtable_limit": 1, "childtable_offset": 10},
-        mine | {"childtable_limit": "x"},
-        {"childtable_from": 4},
-        {"childtable_to": 11},
-        {"auto_create_table": "yes", "insert_mode": "stmt", "interlace_rows": 2},
-    ):
-        wording(refusal(read, **keys))
-
-
-def test_insertions_make_the_tables_of_one_statement(read):
-    table, job = read(auto_create_table="yes", insert_mode="stmt")
-    assert load_spec(job, OWN, job.databases[0], table, 1)["auto_create"] == "1"

@@ -6,17 +6,13 @@ import re
 
 import pytest
 
-from scale_sweep.base.errors import UsageError
 from scale_sweep.loadgen.verbs import Answer
 from scale_sweep.taosbenchmark.command import read_query_job
-from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
 from scale_sweep.taosbenchmark.queries import run, spec
 from scale_sweep.taosbenchmark.queries.job import QueryJob
-from scale_sweep.taosbenchmark.queries.spec import specified_loads, subtable_load
 from scale_sweep.taosbenchmark.run import read_given
-from tests.unit.null_load import load_file, null_key, refused_line, skip_without_loadgen
+from tests.unit.null_load import load_file, null_key, skip_without_loadgen
 
-OWN = ScaleOptions()
 SPECIFIED, STABLE = "specified_table_query", "super_table_query"
 
 # Of taosBenchmark 3.3.0.0, as scripts read them.
@@ -75,101 +71,6 @@ def test_a_key_changes_the_job_or_is_noted(tmp_path, place, key, value):
     (changed if place == "top" else changed[place])[key] = value
     before, after = read(plain, tmp_path), read(changed, tmp_path)
     assert (after, after.password) != (before, before.password)
-
-
-NOWHERE = {"sql": "x", "result": "/nonexistent/r"}
-
-
-@pytest.mark.parametrize(
-    ("place", "key", "value", "below", "why"),
-    [
-        ("top", "nonsense", 1, "", "is not known"),
-        ("top", "query_mode", "ws", "", "taosc, rest, restful"),
-        ("top", "query_times", 0, "", "1..1000000000"),
-        ("top", "databases", "", "", "plain name"),
-        ("top", "continue_if_fail", "smart", "", "no, yes"),
-        ("top", "thread_count", 4, "", "is not known"),
-        (SPECIFIED, "nonsense", 1, "", "is not known"),
-        (SPECIFIED, "concurrent", 0, "", "1..4096"),
-        (SPECIFIED, "query_interval", -1, "", "outside"),
-        (SPECIFIED, "sqls", [{"sql": " ;"}], "[0].sql", "is needed"),
-        (SPECIFIED, "sqls", [{"sql": "x", "y": 1}], "[0].y", "is not known"),
-        (SPECIFIED, "sql_file", "nowhere", "", "No such"),
-        (SPECIFIED, "sqls", [NOWHERE], "[0].result", "directory"),
-        (STABLE, "stblname", "", "", "plain name"),
-        (STABLE, "sqls", [{"sql": "select 1"}], "[0].sql", "xxxx"),
-        (STABLE, "sqls", [{"sql": "xxxx"}] * 101, "", "100"),
-    ],
-)
-def test_a_mistake_is_one_line_with_the_path_of_its_key(tmp_path, place, key, value, below, why):
-    content = document()
-    (content if place == "top" else content[place])[key] = value
-    line = refused_line(read, content, tmp_path)
-    assert line.startswith(f"{key if place == 'top' else f'{place}.{key}'}{below}: ") and why in line
-
-
-def test_options_that_the_file_has_the_say_of_are_refused_and_refusals_are_collected(tmp_path):
-    with pytest.raises(UsageError) as refused:
-        read(document(), tmp_path, "-T", "3", "-h", "x")
-    names = [line.split(": ")[0].strip() for line in refused.value.message.splitlines()[1:]]
-    assert names == ["-T (--threads)", "--host"]
-    with pytest.raises(UsageError) as refused:
-        read_query_job({"filetype": "query", "databases": 7, "x": 1}, {"tables": "3"}, Refusals(), {})
-    assert all(word in refused.value.message for word in ("-t (--tables)", "databases", "x:", SPECIFIED))
-    assert refused_line(read, {"filetype": "query", "databases": "db"}, tmp_path).startswith(f"{SPECIFIED}: ")
-
-
-def test_restful_is_rest_and_goes_to_the_adapter_above_the_servers_port(tmp_path, wording):
-    job = read(document(query_mode="restful", port=7030), tmp_path)
-    assert (job.method, job.port) == ("rest", 7041)
-    wording(*(note for note in job.notes if "restful" in note))
-
-
-def test_statements_come_from_a_file_before_those_of_the_document(tmp_path):
-    (tmp_path / "s.sql").write_text("select 3;\n\nselect 4\n")
-    content = document()
-    content[SPECIFIED]["sql_file"] = "s.sql"
-    job = read(content, tmp_path)
-    assert [q.text for q in job.specified.queries] == ["select 3", "select 4", "select 1", "select 2"]
-
-
-def test_a_load_for_each_specified_statement(tmp_path):
-    content = document(reset_query_cache="yes")
-    content[SPECIFIED] |= {"query_interval": 1, "sqls": [{"sql": "select '{}'", "result": "./r"}] * 2}
-    job = read(content, tmp_path)
-    first, second = specified_loads(job, OWN, job.specified)
-    wanted = {"rounds": "2", "round_interval_s": "1", "order": "rotate", "threads": "3", "max_errors": "1"}
-    wanted |= {"ask.query.text": "select '{{}}'", "ask.query.before": "RESET QUERY CACHE", "ask.query.result": "./r"}
-    prefixes = ("ask.", "rounds", "round_", "order", "threads", "max_")
-    assert {k: v for k, v in first.spec.items() if k.startswith(prefixes)} == wanted
-    assert (first.spec["first_worker"], second.spec["first_worker"]) == ("0", "3")  # numbers of the result files
-
-
-def test_each_thread_asks_its_share_of_mixed_statements(tmp_path):
-    content = document(continue_if_fail="yes")
-    content[SPECIFIED]["mixed_query"] = "yes"
-    job = read(content, tmp_path)
-    (load,) = specified_loads(job, OWN, job.specified)
-    assert load.items == ("select 1", "select 2")
-    assert (load.spec["ask.mixed.text"], load.spec["order"], load.spec["threads"]) == ("{item}", "progressive", "2")
-    assert int(load.spec["max_errors"]) > 10**9
-    assert any(note.startswith(f"{SPECIFIED}.sqls[1].result") for note in job.notes)
-
-
-def test_subtables_take_the_place_of_the_mark(tmp_path):
-    content = document()
-    content[STABLE]["sqls"] = [{"sql": "select a from xxxx"}, {"sql": "select b from xxxx, xxxx"}]
-    job = read(content, tmp_path)
-    load = subtable_load(job, OWN, job.of_subtables, ["s1", "S2"])
-    assert load.items == ("`db`.`s1`", "`db`.`S2`")
-    texts = [load.spec[f"ask.query{number}.text"] for number in (0, 1)]
-    assert texts == ["select a from {item}", "select b from {item}, {item}"]
-
-
-def test_the_password_is_not_in_words_about_the_job(tmp_path):
-    job = read(document(password="hunter2"), tmp_path)
-    assert job.password == "hunter2"
-    assert "hunter2" not in repr(job) + str(specified_loads(job, OWN, job.specified))
 
 
 @pytest.fixture

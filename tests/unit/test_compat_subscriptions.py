@@ -9,14 +9,11 @@ from pathlib import Path
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from scale_sweep.base.errors import UsageError
 from scale_sweep.taosbenchmark.command import read_subscribe_job
-from scale_sweep.taosbenchmark.job import Refusals, ScaleOptions
 from scale_sweep.taosbenchmark.run import read_given
 from scale_sweep.taosbenchmark.subscriptions.delay import measured_delay
 from scale_sweep.taosbenchmark.subscriptions.job import SubscribeJob
-from scale_sweep.taosbenchmark.subscriptions.spec import create_statements, follow_spec
-from tests.unit.null_load import load_file, refused_line, skip_without_loadgen
+from tests.unit.null_load import load_file, skip_without_loadgen
 from tests.unit.test_compat_output import latency
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,9 +46,9 @@ def document(**more):
     return json.loads(json.dumps(content))
 
 
-def read(content, *options) -> SubscribeJob:
+def read(content) -> SubscribeJob:
     Path("s.json").write_text(json.dumps(content))
-    given, refusals = read_given(["-f", "s.json", *options])
+    given, refusals = read_given(["-f", "s.json"])
     return read_subscribe_job(content, given, refusals, {}, NOW)
 
 
@@ -75,62 +72,6 @@ def test_a_key_changes_the_job_or_is_noted(key, value):
     assert read(document(**{key: value})) != read(document())
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "why"),
-    [
-        ("nonsense", 1, "is not known"),
-        ("concurrent", 0, "1..4096"),
-        ("create_mode", "both", "sequential, parallel"),
-        ("group_mode", "both", "share, independent"),
-        ("poll_delay", -2, "-1..86400000"),
-        ("group.id", "a,b", "is not made of"),
-        ("auto.offset.reset", "middle", "earliest, latest, none"),
-        ("enable.auto.commit", "yes", "true, false"),
-        ("enable.manual.commit", True, "text"),
-        ("expect_rows", -2, "0..4294967295"),
-        ("rows_file", "/nonexistent/rows", "directory"),
-    ],
-)
-def test_a_mistake_is_one_line_with_the_path_of_its_key(key, value, why):
-    line = refused_line(read, document(**{key: value}))
-    assert line.startswith(f"tmq_info.{key}: ") and why in line
-
-
-@pytest.mark.parametrize("topics", [[], [{"name": "a b", "sql": "x"}], [{"name": "a", "sql": ";"}], [{"sql": "x"}]])
-def test_topics_that_are_none(topics):
-    with pytest.raises(UsageError, match="tmq_info.topic_list"):
-        read(document(topic_list=topics))
-
-
-def test_a_file_without_topics_and_delays_of_rows_that_go_to_a_file_are_refused(wording):
-    def with_delays():
-        given, refusals = read_given(["-f", "s.json"])
-        read_subscribe_job(document(rows_file="rows"), given, refusals, {}, NOW, row_times=True)
-
-    wording(refused_line(read, {"filetype": "subscribe"}), refused_line(with_delays))
-    with pytest.raises(UsageError) as refused:
-        read_subscribe_job({"filetype": "subscribe", "x": 1, "databases": ""}, {"tables": "3"}, Refusals(), {}, NOW)
-    assert all(word in refused.value.message for word in ("-t (--tables)", "databases", "x:", "topic_list"))
-
-
-def test_the_spec_of_consumers():
-    job = read(document(**{k: v for k, v in INFO.items() if k not in ("topic_list", "create_mode")}))
-    (following,) = job.followings
-    spec = follow_spec(job, ScaleOptions(row_times=True), following)
-    wanted = {"method": "tmq", "operations": "poll", "ask.poll.text": "one,two", "threads": "5", "poll_ms": "5"}
-    wanted |= {"expect_rows": "5", "commit_messages": "1", "row_times": "1", "ask.poll.result": "rows"}
-    assert wanted.items() <= spec.items()
-    assert spec["consumer"] == (
-        "group.id=other_{worker},client.id=c_{worker},auto.offset.reset=earliest,auto.commit.interval.ms=500,"
-        "enable.auto.commit=true,enable.heartbeat.background=true,experimental.snapshot.enable=true,"
-        "msg.with.table.name=true"
-    )
-    assert create_statements(following) == [
-        "CREATE TOPIC IF NOT EXISTS `one` AS select * from test.meters",
-        "CREATE TOPIC IF NOT EXISTS `two` AS select ts from test.d0",
-    ]
-
-
 def test_consumers_share_a_group_unless_they_are_independent():
     for more, group in (({}, "g"), ({"group_mode": "share"}, "g"), ({"group_mode": "independent"}, "g_{worker}")):
         assert dict(read(document(**more)).followings[0].settings)["group.id"] == group
@@ -138,46 +79,16 @@ def test_consumers_share_a_group_unless_they_are_independent():
     assert re.fullmatch(r"scale_[0-9a-f]+", new)
 
 
-def test_the_file_of_version_2():
-    """As published."""
-    first = {"sql": "select * from stb00_0 ;", "result": "./subscribe_res0.txt"}
-    second = {"sql": "select * from xxxx where ts > '2021-02-25 11:35:00.000' ;", "result": "./subscribe_res1.txt"}
-    content = {"filetype": "subscribe", "cfgdir": "/nonexistent", "host": "127.0.0.1", "port": 6030, "user": "root"}
-    content |= {"password": "taosdata", "databases": "db", "confirm_parameter_prompt": "no"}
-    part = {"mode": "sync", "restart": "yes", "keepProgress": "yes"}
-    content["specified_table_query"] = part | {"concurrent": 1, "interval": 0, "sqls": [first]}
-    content["super_table_query"] = part | {"stblname": "stb0", "threads": 1, "interval": 10000, "sqls": [second]}
-    job = read(content)
-    assert [(f.topics[0].statement, f.consumers, f.rows_file) for f in job.followings] == [
-        ("select * from stb00_0", 1, "./subscribe_res0.txt"),
-        ("select * from `stb0` where ts > '2021-02-25 11:35:00.000'", 1, "./subscribe_res1.txt"),
-    ]
-    for following in job.followings:
-        settings = dict(following.settings)
-        assert (settings["auto.offset.reset"], settings["enable.auto.commit"]) == ("earliest", "true")
-        assert following.topics[0].name in settings["group.id"] != following.topics[0].name  # restart: a new group
-    idle = " ".join(note for note in job.notes if "no effect" in note)
-    for part in ("specified_table_query", "super_table_query"):
-        assert f"{part}.mode" in idle and f"{part}.interval" in idle
-    content["super_table_query"] |= {"restart": "no"}
-    again = read(content).followings[1]
-    assert dict(again.settings)["group.id"] == again.topics[0].name  # goes on where it was
-
-
-def test_the_password_is_not_in_words_about_the_job():
-    job = read(document() | {"password": "hunter2"})
-    assert job.password == "hunter2"
-    assert "hunter2" not in repr(job) + str(follow_spec(job, ScaleOptions(), job.followings[0]))
-
-
 @pytest.fixture
 def scale_load(tmp_path):
     """With a stub in the place of libtaos."""
     skip_without_loadgen()
-    more = {"STUB_LOG": str(tmp_path / "calls")}
-    return lambda content, *words, **other: load_file(
-        tmp_path, content, "--library", str(library()), *words, **more, **other
-    )
+
+    def start(content, *words, **environment):
+        calls = str(tmp_path / "calls")
+        return load_file(tmp_path, content, "--library", str(library()), *words, STUB_LOG=calls, **environment)
+
+    return start
 
 
 def test_the_lines_of_consumers(scale_load, tmp_path):

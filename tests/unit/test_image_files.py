@@ -54,7 +54,7 @@ def test_what_cannot_be_an_image(tmp_path, wording):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/taosd").write_bytes(b"no program")
     (tmp_path / "bin/taosd").chmod(0o755)
-    asked = ("questdb /usr", "greptimedb /usr", "tdengine /usr/share", "tdengine /nope", "nosuch /usr")
+    asked = ("questdb /usr", "null /usr", "tdengine /usr/share", "tdengine /nope", "nosuch /usr")
     for words, code in (*((one, 2) for one in asked), (f"tdengine {tmp_path}", 3)):
         name, home = words.split()
         done = CliRunner().invoke(app, ["images", "build", name, "--home", home])

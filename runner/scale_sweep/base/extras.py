@@ -18,14 +18,8 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "pandas": ("pandas",),
     "parquet": ("pyarrow",),
     "png": ("matplotlib",),
-    "polars": ("polars",),
     "sql": ("sqlalchemy", "pymysql"),
 }
-
-
-def is_installed(extra: str) -> bool:
-    """Whether every module of the extra can be found."""
-    return all(importlib.util.find_spec(name) is not None for name in MODULES[extra])
 
 
 def install_command(packages: Sequence[str]) -> str:

@@ -76,10 +76,8 @@ def _order(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> FleetOrder
         what=request.what,
         flags=flags,
         results=request.results,
-        fleet={"id": secrets.token_hex(4), "share_load": fleet.share_load, "in_step": fleet.in_step},
+        fleet={"id": secrets.token_hex(4)},
         insecure_network=request.insecure_network,
-        in_step=fleet.in_step,
-        share_load=fleet.share_load,
         resolve=resolve,
         campaign=_Campaign(0 if request.no_metrics else request.metrics_port),
     )
@@ -99,7 +97,7 @@ class _Campaign:
 
         def before(event: Event) -> None:
             if isinstance(event, TrialStarted):
-                run.before_trial(event.trial.block)
+                run.before_trial()
 
         with ExitStack() as stack:
             sinks: list[Sink] = [before]

@@ -181,9 +181,6 @@ class ClusterFleet:
 
     def tasks(self, order: FleetOrder) -> Sequence[ClusterTask]:
         """A task for each host. Raises UsageError or PreflightError that names the host."""
-        for flag, is_given in {"--in-step": order.in_step, "--share-load": order.share_load}.items():
-            if is_given:
-                raise UsageError(f"{flag} beside {FLAG}: each host runs its sweep alone", remedy="leave it out")
         return [self._task(order, number) for number in range(len(self.hosts))]
 
     def _task(self, order: FleetOrder, number: int) -> ClusterTask:

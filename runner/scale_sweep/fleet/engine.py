@@ -41,7 +41,7 @@ class HereRun:
     place: Place
     prepared: Prepared
     fleet: Mapping[str, object]
-    before_trial: Callable[[int], None]
+    before_trial: Callable[[], None]
     say: Say
 
 
@@ -56,8 +56,6 @@ class FleetOrder:
     results: Path
     fleet: Mapping[str, object]
     insecure_network: bool
-    in_step: bool
-    share_load: bool
     resolve: Callable[[Host], Sweep]
     campaign: Campaign
 

@@ -108,12 +108,12 @@ def named_again(inventory: Inventory, server: str, load: Sequence[str]) -> Inven
     return replace(inventory, servers=(known[server],), load=tuple(known[name] for name in load))
 
 
-def by_server(inventory: Inventory, *, shared: bool = False) -> tuple[Inventory, ...]:
+def by_server(inventory: Inventory) -> tuple[Inventory, ...]:
     """An inventory for each server. The load hosts are dealt to the servers in turn; fewer load hosts than servers are
-    each a load host of several servers. shared: every load host is one of every server."""
+    each a load host of several servers."""
     most = min(len(inventory.servers), len(inventory.load))
     return tuple(
-        replace(inventory, servers=(server,), load=inventory.load if shared else inventory.load[number % most :: most])
+        replace(inventory, servers=(server,), load=inventory.load[number % most :: most])
         for number, server in enumerate(inventory.servers)
     )
 
