@@ -130,13 +130,18 @@ def test_pages_and_messages_are_plain_english():
 
 
 def test_a_replaced_word_is_found_and_no_other():
-    assert found_in("The Generator is told.") and replaced("the anchor of the run")
-    assert len(found_in("an anchor\nthe roof")) == 2
-    assert not found_in("The load generator of a mushroom; bridged networks; intellect; the storyteller.")
-    assert not found_in(prose("the key `passed_over_s`, see [loadgen.md](anchor.md)\n```\nroom\n```\n"))
-    assert not replaced("give --generator-cpus")
-    assert list(plain_numbers('f"{n} cores"')) and list(plain_numbers('f"{a} of {b:,} trials are"'))
-    assert not list(plain_numbers('f"{n:.2f} cores, {MOST} trials, {counted(n, 1)} and {n} cored"'))
+    number = 'f"{n} cores"', 'f"{a} of {b:,} trials are"'
+    for find, text, count in (
+        (found_in, "The Generator is told.", 2),
+        (found_in, "an anchor\nthe roof", 2),
+        (found_in, "The load generator of a mushroom; bridged networks; intellect; the storyteller.", 0),
+        (found_in, prose("the key `passed_over_s`, see [loadgen.md](anchor.md)\n```\nroom\n```\n"), 0),
+        (replaced, "the anchor of the run", 1),
+        (replaced, "give --generator-cpus", 0),
+        *((plain_numbers, text, 1) for text in number),
+        (plain_numbers, 'f"{n:.2f} cores, {MOST} trials, {counted(n, 1)} and {n} cored"', 0),
+    ):
+        assert len(list(find(text))) == count, text
 
 
 def test_messages_are_literals_f_strings_and_help_texts(tmp_path):
