@@ -1,9 +1,4 @@
-"""A soak: one long trial whose rate over time shows how far short windows are from its mean. Pure.
-
-It finds when the soak was slow, and names what was seen at the same time (disk, CPU), because no counter of the machine
-says "compaction". It replays a sweep's windows on each part of the soak, without the data after that part. Refuses to
-guess a cause, to draw, and to call a rate steady: the verdict does that.
-"""
+"""A soak: one long trial whose rate over time shows how far short windows are from its mean."""
 
 from __future__ import annotations
 

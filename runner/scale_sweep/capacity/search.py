@@ -1,9 +1,4 @@
-"""Which rate to offer next. Pure: the same probes give the same rate, so that a search is repeated from what is stored.
-
-A search begins below what a closed loop reached, moves until one probe holds the objective and one does not, and then
-stays near the crossing, on both sides of it. Refuses to end early while an answer is in reach: the interval needs the
-probes.
-"""
+"""Which rate to offer next."""
 
 from __future__ import annotations
 
@@ -77,12 +72,10 @@ def believed(probes: Sequence[Probe]) -> list[Probe]:
 
 
 def _repetitions(probes: Sequence[Probe]) -> list[Probe]:
-    """The probes at the rate of the first one."""
     return [probe for probe in probes[1:] if abs(probe.rate / probes[0].rate - 1) <= SAME]
 
 
 def _is_hopeless(probes: Sequence[Probe]) -> bool:
-    """Whether an answer is out of reach: the last HOPELESS probes were all left out, or too few are left."""
     usable, last = len(believed(probes)), probes[-HOPELESS:]
     if usable >= USABLE_LEAST:
         return False

@@ -1,9 +1,4 @@
-"""`--help` of the commands with the settings of a sweep: the usual flags of an axis, one section, or all of them.
-
-`scale sweep disk --help` shows what sweeps of disks need, `--help load` a section, `--help slo` the flags that this
-word finds, `--help-all` everything. The definitions of the settings and axes state which flags are usual
-(scale_sweep/sweep/usual.py). Refuses to read any other flag.
-"""
+"""`--help` of the commands with the settings of a sweep: the usual flags of an axis, one section, or all of them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The engine for the servers of an inventory: one run for each, in threads of this process, over OpenSSH.
-
-A load host belongs to one server at a time: servers that must share one are measured one after the other.
-"""
+"""The engine for the servers of an inventory: one run for each, in threads of this process, over OpenSSH."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The seam of a fleet: an engine reaches hosts, and runs a whole sweep on each. A table lists the engines.
-
-An engine is chosen by the scheme of its address: "tls://host:8786" is one of "tls", a file of hosts one of "". Refuses
-to name an engine's library: an engine imports it when it is opened.
-"""
+"""The seam of a fleet: an engine reaches hosts, and runs a whole sweep on each."""
 
 from __future__ import annotations
 

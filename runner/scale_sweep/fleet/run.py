@@ -1,8 +1,4 @@
-"""Runs the tasks of a fleet together, whatever the engine: starts them, waits, and says how each ended.
-
-A run that fails ends alone. Ctrl-C stops all of them and waits until each has removed what it made. Refuses fewer than
-two hosts, and one machine under two names.
-"""
+"""Runs the tasks of a fleet together, whatever the engine: starts them, waits, and says how each ended."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Looks at every host of an inventory: what it is, its clock, and the network from each load host to the server's.
-
-Measures; changes nothing.
-"""
+"""Looks at every host of an inventory: what it is, its clock, and the network from each load host to the server's."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The hosts of a sweep, from an inventory that Ansible reads: groups [server] and [load].
-
-Variables of a host: scale_address (on the load's network), scale_cpus (that may be used), scale_data_dir, scale_home
-(where `scale hosts prepare` puts its files). Refuses to read the inventory's format itself.
-"""
+"""The hosts of a sweep, from an inventory that Ansible reads: groups [server] and [load]."""
 
 from __future__ import annotations
 
@@ -78,7 +74,6 @@ class Inventory:
 
     @property
     def server(self) -> HostEntry:
-        """The host of the only server."""
         (server,) = self.servers
         return server
 

@@ -74,7 +74,6 @@ class OfController:
         self.error_ns = 2 * max(host.clock.error_ns for host in hosts)
 
     def start(self, index: int, spec: Mapping[str, str], secret: str, errors: IO[str]) -> RemoteProcess:
-        """Starts one process, on the hosts in turn."""
         request: list[Asked] = []
         process = RemoteProcess(lambda number: request[0].tell(signal=number), errors)
         host = self._hosts[index % len(self._hosts)]

@@ -76,7 +76,6 @@ def _variables(host: HostEntry, files: HostFiles) -> dict[str, Any]:
 
 
 def _environment(private: Path) -> dict[str, str]:
-    """Ansible's environment; each host has a folder for temporary files of its own."""
     environment = {**environment_of("hosts", private), "ANSIBLE_HOST_KEY_CHECKING": "1"}
     del environment["ANSIBLE_REMOTE_TEMP"]
     return environment

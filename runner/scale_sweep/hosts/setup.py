@@ -1,7 +1,4 @@
-"""Prepares the hosts of an inventory, checks them, and cleans them.
-
-A host is asked first what Python it has; then it gets the files for that. Refuses to begin if one host is not fit.
-"""
+"""Prepares the hosts of an inventory, checks them, and cleans them."""
 
 from __future__ import annotations
 
@@ -137,7 +134,6 @@ def prepare(inventory: Inventory, say: Say, names: Sequence[str] = ()) -> tuple[
 
 
 def _archives_of_servers(servers: CopiedServers, hosts: Sequence[Found], folder: Path, say: Say) -> dict[str, str]:
-    """The archive of the servers, by the name of each host that lacks it."""
     lacking = [one.entry.name for one in hosts if not _has(one.entry, FOLDER, servers.digest)]
     archive = folder / "servers.tar.gz"
     if lacking:
@@ -151,7 +147,6 @@ def _has(host: HostEntry, folder: str, digest: str) -> bool:
 
 
 def _lacks(host: HostEntry, digest: str, servers: CopiedServers) -> tuple[str, ...]:
-    """The reasons why copied servers do not run on a host, from its agent."""
     with AgentLink(host, digest) as link:
         return tuple(str(words) for words in link.ask("lacking", names=servers.names).answer())
 

@@ -1,7 +1,4 @@
-"""The keys of IoT-benchmark's configuration: which have a meaning here, which have none, which refuse. Data only.
-
-Names and defaults are those of its public source (thulab/iot-benchmark). Refuses to interpret a value.
-"""
+"""The keys of IoT-benchmark's configuration: which have a meaning here, which have none, which refuse."""
 
 from __future__ import annotations
 

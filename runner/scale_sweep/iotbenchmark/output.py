@@ -1,7 +1,4 @@
-"""The measured load → IoT-benchmark's two matrices, and the JSON document. Pure. Refuses to print.
-
-A percentile comes from the histogram, so it is right to three digits; of few requests it is the nearest of them.
-"""
+"""The measured load → IoT-benchmark's two matrices, and the JSON document."""
 
 from __future__ import annotations
 

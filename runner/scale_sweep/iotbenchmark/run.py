@@ -182,7 +182,6 @@ def _schema(job: IotJob, reached: Reached, stop: Stop) -> float:
 
 
 def _is_there(job: IotJob, reached: Reached) -> bool:
-    """Whether an earlier load left its tables."""
     try:
         return ask(reached, reached.session.count, count_s(job.rows_expected * job.work.data.tables)) is not None
     except TargetError:

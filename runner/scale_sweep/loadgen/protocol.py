@@ -1,5 +1,4 @@
-"""JSON lines of the load generator → model objects. Pure. Unknown events are ignored; a malformed line is a
-LoadError."""
+"""JSON lines of the load generator → model objects."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
 """Sets up what the trials of a run share on the server's machine, and removes it at the end: the directory for data, on
-a disk or in memory, the disks, and the memory that is held for the server.
-
-It runs on that machine: in the process of `scale`, or in the agent of the server's host. A sweep of cores has one disk,
-the one that holds the data directory; nothing is made then, and its limit is measured once a day. Refuses to decide how
-much memory is held.
-"""
+a disk or in memory, the disks, and the memory that is held for the server."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Samples a machine without any load: the files of a trial, events for the same sinks.
-
-    manifest.json      what was watched, from when to when; status running, done or interrupted
-    trials/observe/    samples.jsonl, a sample a line; series.csv
-    timeseries.csv     a row a second
-A kill loses the last line at most. Keeps the samples in memory as well, for the series: about 3 MB an hour at 1 Hz.
-Refuses to start or stop a server, and to judge what it saw.
-"""
+"""Samples a machine without any load: the files of a trial, events for the same sinks."""
 
 from __future__ import annotations
 

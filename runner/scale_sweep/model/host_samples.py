@@ -1,7 +1,5 @@
-"""The hosts of a sweep whose load is made elsewhere: their network before the first trial, and samples during a trial.
-
-Refuses to make rates.
-"""
+"""The hosts of a sweep whose load is made elsewhere: their network before the first trial, and samples during a
+trial."""
 
 from __future__ import annotations
 

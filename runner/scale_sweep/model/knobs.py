@@ -1,8 +1,4 @@
-"""Knobs of a server as a plan names them: their roles, and their columns in results.
-
-Refuses to know a database: each target declares its knobs (scale_sweep/server/targets/target_facts.py), and a plan
-contains them.
-"""
+"""Knobs of a server as a plan names them: their roles, and their columns in results."""
 
 from __future__ import annotations
 

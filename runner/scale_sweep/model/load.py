@@ -64,7 +64,6 @@ class Load:
 
     @property
     def searches(self) -> bool:
-        """Whether the rate is searched."""
         return self.objective is not None and not self.rate
 
     @property

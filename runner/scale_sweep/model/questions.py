@@ -1,7 +1,4 @@
-"""A query in no database's language, what is drawn for it, and what was checked of its answers. Data only.
-
-Each target renders it to the text of the load generator's requests. The right answer is computed from it.
-"""
+"""A query in no database's language, what is drawn for it, and what was checked of its answers."""
 
 from __future__ import annotations
 
@@ -46,7 +43,6 @@ class Condition:
 
     @property
     def of_whole(self) -> Condition:
-        """The condition with a whole number that decides the same of whole numbers."""
         return replace(self, value=float(math.floor(self.value) if self.sign == ">" else math.ceil(self.value)))
 
 
@@ -128,7 +124,6 @@ class Query:
         return (self.bound_column, *self.more_bounds) if self.bound_column else ()
 
     def compared(self, value: float) -> tuple[Condition, ...]:
-        """All conditions on values, with this drawn value."""
         sign: Literal["<", ">"] = "<" if self.is_below else ">"
         drawn = (Condition(column=column, sign=sign, value=value) for column in self.bounds)
         return (*drawn, *self.conditions)

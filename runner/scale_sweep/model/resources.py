@@ -1,8 +1,4 @@
-"""Resources: what the levels grant one trial, as amounts by quantity. The plan makes them; a runtime gives them.
-
-An axis names a quantity, and a runtime states which ones it can give, so a new quantity changes nothing here. Refuses
-to list every quantity: the names below are those that this project's code reads.
-"""
+"""Resources: what the levels grant one trial, as amounts by quantity."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Sizes: the smallest level of a run that holds a rate, and the machines of a price list that have it.
-
-Chances are those of the curve, 0 to 1; None where the run says nothing.
-"""
+"""Sizes: the smallest level of a run that holds a rate, and the machines of a price list that have it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The meaning of a bottleneck along an axis. Data only: each axis declares it for every kind
-(scale_sweep/experiment/axes/)."""
+"""The meaning of a bottleneck along an axis."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""The database's own count of rows, and the comparison of stored rows with those that the load generator sent, by sums.
-Data only.
-"""
+"""The database's own count of rows, and the comparison of stored rows with those that the load generator sent, by
+sums."""
 
 from __future__ import annotations
 

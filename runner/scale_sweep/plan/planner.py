@@ -1,9 +1,4 @@
-"""A planner gives the next block of trials from the results so far. The fixed one adds nothing: block after block as
-planned, the drift checks last. Pure and seeded.
-
-The same results give the same block, so a run is resumed by asking from the beginning. Refuses to keep anything between
-two calls.
-"""
+"""A planner gives the next block of trials from the results so far."""
 
 from __future__ import annotations
 

@@ -1,10 +1,5 @@
-"""The power of a plan: the smallest difference, the intervals of a level and of a prediction, needed replicates, gates.
-
-The noise of a trial is assumed: from an earlier run, or a guess. Formulas: Student's t and the usual normal-theory
-sample size of two means. A prediction's interval covers several models, so no formula gives its width: runs of the plan
-are simulated, with a curve that is slightly contended, and fitted. Refuses a statement about one replicate, which shows
-no noise, and a width if the fit would not answer in most runs.
-"""
+"""The power of a plan: the smallest difference, the intervals of a level and of a prediction, needed replicates,
+gates."""
 
 from __future__ import annotations
 
@@ -58,7 +53,6 @@ GUESS = AssumedNoise(
 
 
 def with_parts(noise: AssumedNoise, runs: Sequence[NoiseParts]) -> AssumedNoise:
-    """The noise with the parts of these runs, the newest first."""
     return replace(noise, parts=pooled_parts(runs))
 
 

@@ -1,7 +1,4 @@
-"""From options or a file to what is done with them: which kind of file it is, and one shape for all kinds.
-
-Refuses to know what a kind does.
-"""
+"""From options or a file to what is done with them: which kind of file it is, and one shape for all kinds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The data classes of a load, which both readers (options and JSON file) make and everything else uses.
-
-Refuses to read, to print, and to know how the load generator writes them.
-"""
+"""The data classes of a load, which both readers (options and JSON file) make and everything else uses."""
 
 from __future__ import annotations
 

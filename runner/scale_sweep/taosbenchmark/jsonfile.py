@@ -1,8 +1,4 @@
-"""taosBenchmark's insert JSON file → Job: everything outside the super tables. Pure.
-
-Refuses files of queries and subscriptions, and every key that has an effect in taosBenchmark but would have none here.
-A note names the keys that have no effect in taosBenchmark 3.3 either.
-"""
+"""taosBenchmark's insert JSON file → Job: everything outside the super tables."""
 
 from __future__ import annotations
 

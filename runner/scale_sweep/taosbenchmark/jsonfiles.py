@@ -1,7 +1,4 @@
-"""The keys of a super table that name files: rows from `sample_file`, tags from `tags_file`. Pure: `read` reads a file.
-
-Refuses, by the path of its key, a file that is not such a file, and a key that would have no file.
-"""
+"""The keys of a super table that name files: rows from `sample_file`, tags from `tags_file`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One super table of taosBenchmark's insert JSON file → SuperTable. Pure: the time and the reading of files come in.
-
-Refuses what the load generator cannot do, by the path of its key, such as generated columns.
-"""
+"""One super table of taosBenchmark's insert JSON file → SuperTable."""
 
 from __future__ import annotations
 

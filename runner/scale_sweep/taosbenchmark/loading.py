@@ -1,7 +1,4 @@
-"""The work of every command compatible with taosBenchmark around the load generator: lines into a file, and an end.
-
-Refuses to know what is loaded or asked.
-"""
+"""The work of every command compatible with taosBenchmark around the load generator: lines into a file, and an end."""
 
 from __future__ import annotations
 
@@ -58,7 +55,6 @@ def saying(result_file: str, to_console: Say) -> Iterator[Say]:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Opens the file. A pipe that nobody reads is an error, and not waited for."""
     descriptor = os.open(path, flags | os.O_NONBLOCK, 0o666)
     os.set_blocking(descriptor, True)
     return descriptor

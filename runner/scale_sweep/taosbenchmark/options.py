@@ -1,8 +1,4 @@
-"""taosBenchmark's command line: the table of its options, and the parsing of an argument list as argp does it.
-
-One table holds all options, so that none is dropped silently. Refuses to guess: a long option must be written in full,
-and the message about an unknown one suggests the nearest name. flags.py interprets the values.
-"""
+"""taosBenchmark's command line: the table of its options, and the parsing of an argument list as argp does it."""
 
 from __future__ import annotations
 

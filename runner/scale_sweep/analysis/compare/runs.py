@@ -1,9 +1,4 @@
-"""`compare_runs` makes a Comparison of two stored runs; `assembled` makes one from tested ratios of any source.
-
-A Comparison has intervals, the points that are called different or slower than allowed, and the sentences. It is made
-in the same way for two runs, for several runs a side, and for the variants of one run. Refuses to judge if the caller
-gives a reason against it.
-"""
+"""`compare_runs` makes a Comparison of two stored runs; `assembled` makes one from tested ratios of any source."""
 
 from __future__ import annotations
 
@@ -252,7 +247,6 @@ def _with_ends(point: PointRatio, tested: Tested, at: int, looks: int) -> PointR
 
 
 def _names(unpaired: Sequence[Unpaired], axis: str) -> tuple[str, ...]:
-    """Those of these points that A and B planned."""
     return tuple(point_name(u.level, u.variant, axis) for u in unpaired if u.is_planned)
 
 

@@ -1,7 +1,4 @@
-"""A comparison in words: one sentence, and the cautions that a reader needs.
-
-Refuses "no difference": it states how large a difference the trials would have shown.
-"""
+"""A comparison in words: one sentence, and the cautions that a reader needs."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Answers beyond the points: the rate at a level, and the level for a rate, each with an interval or a reason.
-
-The interval covers the models that the points leave possible: it is the hull of their 95 % bootstrap intervals for the
-curve. It is not an interval for one more trial, which also has the noise. The interval of one model is right only if
-that model is right, and points rarely prove that. Refuses an answer without an interval, beyond the extrapolation
-limit, or across a level whose trials were all rejected.
-"""
+"""Answers beyond the points: the rate at a level, and the level for a rate, each with an interval or a reason."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""One model fitted to the rows: parameters, standard errors, AICc, holdout error, and bootstrap samples.
-
-Standard errors are those of least squares, s² (JᵀJ)⁻¹ at the solution. Intervals come from the bootstrap. Refuses an
-error for a parameter on its bound, and an AICc where its correction is undefined.
-"""
+"""One model fitted to the rows: parameters, standard errors, AICc, holdout error, and bootstrap samples."""
 
 from __future__ import annotations
 
@@ -51,7 +47,6 @@ class Candidate:
         return PARAMETERS[self.model]
 
     def value(self, name: str) -> float:
-        """The value of a parameter."""
         return float(self.values[self.names.index(name)])
 
     def estimate(self, name: str) -> Estimate:

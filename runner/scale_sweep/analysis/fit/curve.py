@@ -279,7 +279,6 @@ def _rises_faster(candidates: Mapping[ModelName, Candidate]) -> bool:
 
 
 def _grid(rows: Rows) -> Floats | None:
-    """The levels at which a band is drawn, from half of the first (no prediction is lower) to just beyond the last."""
     if not len(rows.distinct):
         return None
     last = float(rows.distinct[-1])

@@ -1,10 +1,4 @@
-"""The data of the fit: sorted rows of level and rate, with each level's mean; fewer levels for repeated fits.
-
-The fit itself uses every level. The bootstrap and the tests by simulation fit thousands of times, so they use at most
-MANY_LEVELS of them: of more, neighbours are joined. A group keeps its rows, each moved to the group's mean level along
-the slope between the groups beside it, so the noise stays what it was.
-Refuses to join levels if there are only a few.
-"""
+"""The data of the fit: sorted rows of level and rate, with each level's mean; fewer levels for repeated fits."""
 
 from __future__ import annotations
 

@@ -1,10 +1,4 @@
-"""Observations → points: which observations count, each level's mean and spread, speedup, pooled spread.
-
-`cpu_points`: speedup(n) = a(n) / a(n₀), where a is the rate if the server had had the CPU time that others took from it
-(scale_sweep/model/cpu_seconds.py). It is an estimate: it assumes that a CPU-second does as much work beside other
-programs as alone, and that the server would have used the CPU time that others took. Refuses an interval without
-replicates, and a marked observation, which is counted by its mark.
-"""
+"""Observations → points: which observations count, each level's mean and spread, speedup, pooled spread."""
 
 from __future__ import annotations
 
@@ -134,7 +128,6 @@ def summaries(data: Usable, noise: Noise | None) -> tuple[PointSummary, ...]:
 
 
 def _of_means(mean: float, trials: int, first: PointSummary, noise: Noise) -> Speedup:
-    """The ratio of two means, with the pooled spread of the replicates."""
     return Speedup(
         log=math.log(mean / first.rate_mean),
         error=noise.std * math.sqrt(1 / trials + 1 / first.n),

@@ -1,17 +1,4 @@
-"""The course of the rate over a run: does it drift, does it bend, and was the first trial different? Pure.
-
-All three are coefficients of one linear model of ln(value), by ordinary least squares. Neighbouring trials may be alike
-(a neighbour on the machine stays for minutes), and a slope of such values is less certain than one of independent
-values. So the errors allow for a correlation φ between neighbours (AR(1), φ to the power of the distance in trials).
-One run does not show φ exactly. Each φ of PHIS therefore gets a weight: its likelihood, in which the coefficients and
-the variance are integrated out (the restricted likelihood of Harville, 1974), times PRIOR. The p-value is the weighted
-mean of those of each φ, each by Student's t.
-
-The first trial has a term of its own if it differs from the others of its point at FIRST_COLD. If it differs at
-FIRST_DOUBTED only, the course is fitted with and without this term, and the fit that finds less counts: a choice of the
-term by the same values would find a drift where there is none. Refuses to test with fewer than DEGREES_MIN degrees of
-freedom.
-"""
+"""The course of the rate over a run: does it drift, does it bend, and was the first trial different?"""
 
 from __future__ import annotations
 
@@ -171,14 +158,12 @@ class _Fit:
         return high
 
     def _errors(self, at: int) -> Floats:
-        """The standard error of a coefficient by each φ."""
         own = self.inverse[at]
         inflation = np.array([own @ phi**self.apart @ own for phi in PHIS])
         errors: Floats = np.sqrt(self.variances * inflation)
         return errors
 
     def _tails(self, distance: float, errors: Floats) -> float:
-        """The probability that an estimate is further from the truth than this."""
         if distance == 0:
             return 1.0
         with np.errstate(divide="ignore"):

@@ -1,12 +1,4 @@
-"""The spread of the replicates about their point's mean, and the ratios that are judged by it. Spreads are of ln(rate).
-
-The pooled spread assumes that all points have the same relative noise. If a point of three or more trials is noisier
-than the others, its own spread makes its interval; so does that of a point of two trials which differ by more than
-their windows explain (agreement.py). If the run drifted (trend.py), means and spread are of the values
-without the drift, which costs one degree of freedom. Two ratios use the spread: the drift check, the first trial
-repeated at the end, for runs with too few replicates for a trend; and the ablation trials, which split the gain across
-a boundary where knobs moved into hardware and knobs (logarithms of the ratios add up).
-"""
+"""The spread of the replicates about their point's mean, and the ratios that are judged by it."""
 
 from __future__ import annotations
 
@@ -92,7 +84,6 @@ def _as_measured(observed: Sequence[Observation]) -> PooledRates:
 
 
 def intervals(rates: PooledRates) -> tuple[LevelInterval, ...]:
-    """The interval of each point, ascending by level."""
     return tuple(_interval(rates, point) for point in rates.points)
 
 

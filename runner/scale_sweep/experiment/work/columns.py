@@ -1,8 +1,4 @@
-"""The columns of a right answer, and whether values that came are as near to them as their type allows. Pure.
-
-Whole numbers, texts and times must be equal. A fraction may differ by a part of its size: the part depends on the bits
-of its type, the size is its own or, of a sum, that of the numbers added. Refuses to know a query.
-"""
+"""The columns of a right answer, and whether values that came are as near to them as their type allows."""
 
 from __future__ import annotations
 
@@ -105,7 +101,6 @@ class Right:
         return 0 if self.optional is None else int(np.count_nonzero(self.optional))
 
     def first(self, count: int) -> Right:
-        """The first rows."""
         return self.ordered(np.arange(min(count, len(self))))
 
     def ordered(self, order: Array) -> Right:
@@ -115,7 +110,6 @@ class Right:
 
 
 def as_stored(values: Array) -> ColumnValues:
-    """Values as they are stored, with the error of their type."""
     return ColumnValues(values=values, error={"f4": FLOAT_ERROR, "f8": DOUBLE_ERROR}.get(values.dtype.str[1:], 0.0))
 
 

@@ -1,9 +1,4 @@
-"""Counts of a load in each second, in rows and in requests, and which of both is its rate. Pure.
-
-The rate counts rows if the load only writes, else requests. An operation with a rate of its own beside others is not
-part of the requests: its rate was offered, and does not show what the server can do. Refuses to change what is
-recorded.
-"""
+"""Counts of a load in each second, in rows and in requests, and which of both is its rate."""
 
 from __future__ import annotations
 
@@ -84,7 +79,6 @@ def requests_per_s(summary: LoadSummary, work: Work) -> float | None:
 
 
 def rate_per_s(summary: LoadSummary, work: Work) -> float | None:
-    """The rate of the window in what the work counts."""
     return (requests_per_s if work.counts_requests else rows_per_s)(summary, work)
 
 

@@ -1,7 +1,4 @@
-"""The raw facts of a finished trial, from which figures and verdict are made, and their JSON (facts.json). Pure.
-
-facts.json has only what no raw file has (loadgen.jsonl, samples.jsonl, server.log), because two copies could differ.
-"""
+"""The raw facts of a finished trial, from which figures and verdict are made, and their JSON (facts.json)."""
 
 from __future__ import annotations
 

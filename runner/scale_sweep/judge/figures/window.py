@@ -180,7 +180,6 @@ def _network(samples: Sequence[Sample], rate: Callable[[Counter], float | None])
 
 
 def _rates(samples: Sequence[Sample], rate: Callable[[Counter], float | None], counters: str) -> Mapping[str, float]:
-    """The rate of each counter in a mapping of a sample."""
 
     def of(name: str) -> Counter:
         return lambda sample: getattr(sample, counters).get(name)

@@ -1,7 +1,4 @@
-"""The evidence of a verdict: resources, their use, figures, and faults. Data only.
-
-Refuses to hold a judgement, and to know what is varied: `diagnose` gets the axis beside it.
-"""
+"""The evidence of a verdict: resources, their use, figures, and faults."""
 
 from __future__ import annotations
 

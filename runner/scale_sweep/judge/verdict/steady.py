@@ -1,10 +1,4 @@
-"""Is a rate steady, and is its mean the long-run one? Figures of a rate second by second, and the rules on them. Pure.
-
-Neighbouring seconds are correlated, so a window of 40 s has fewer than 40 independent values. The errors of the mean
-and of the trend allow for that (AR(1): Wilks, "Statistical Methods in the Atmospheric Sciences", 5.2.4). There is one
-set of rules for short windows (quick) and one for windows that carry the claim: the number is within CLAIM_OFF_PERCENT
-of the long-run mean. Refuses to know a trial, and to describe fewer than STEADY_INTERVALS_MIN seconds.
-"""
+"""Is a rate steady, and is its mean the long-run one?"""
 
 from __future__ import annotations
 
@@ -140,7 +134,6 @@ def stalled_percent(rates: Sequence[float]) -> float | None:
 
 
 def _inflation(r: float) -> float:
-    """The number of correlated values that count as one independent one."""
     return (1 + r) / (1 - r)
 
 
@@ -189,7 +182,6 @@ def troubles(figures: Steadiness, *, claims: bool, look: int = CLAIM_LOOKS) -> t
 
 
 def _drifts(figures: Steadiness) -> bool:
-    """Whether a short window has a trend: above the cap, or large and larger than correlated noise makes one."""
     drift = abs(figures.drift_percent or 0.0)
     noise = STEADY_DRIFT_ERRORS * (figures.trend_error_percent or 0.0)
     return drift > STEADY_DRIFT_CAP_PERCENT or drift > max(STEADY_DRIFT_PERCENT, noise)

@@ -1,7 +1,4 @@
-"""Runs fio on directories and reads its JSON. fio writes to files without a name, so that no file remains.
-
-Refuses to read anything but write bandwidth, write and fsync counts, and fio's own errors.
-"""
+"""Runs fio on directories and reads its JSON. fio writes to files without a name, so that no file remains."""
 
 from __future__ import annotations
 

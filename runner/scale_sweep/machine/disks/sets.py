@@ -1,8 +1,5 @@
-"""The register of disk sets: one small file for each set, written before the disks are made, found again after a crash.
-
-The register belongs to root alone, because its readers remove the mounts and devices that it names. Refuses a folder
-that is not named like a set's.
-"""
+"""The register of disk sets: one small file for each set, written before the disks are made, found again after a
+crash."""
 
 from __future__ import annotations
 

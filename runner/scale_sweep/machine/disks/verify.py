@@ -1,7 +1,4 @@
-"""Measures whether writers meet the limit that was set, with direct writes and through the page cache.
-
-Refuses disks whose write rate differs by more than 20 % from the limit.
-"""
+"""Measures whether writers meet the limit that was set, with direct writes and through the page cache."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A machine that is not here, from a TOML file: what `scale plan --machine FILE` plans for.
-
-The file states the machine in the numbers that people know of it: cores, threads, nodes, caches. Refuses a file that no
-machine can be, with one message that names each key.
-"""
+"""A machine that is not here, from a TOML file: what `scale plan --machine FILE` plans for."""
 
 from __future__ import annotations
 
@@ -173,7 +169,6 @@ def _threads(machine: Machine, core: int) -> int:
 
 
 def _number(machine: Machine, core: int, thread: int) -> int:
-    """The number of a CPU."""
     fast = machine.cores - machine.slow_cores
     if machine.siblings == BESIDE:
         return core * machine.threads + thread if core < fast else fast * machine.threads + core - fast

@@ -1,8 +1,5 @@
 """CPU time of a server's threads by name: all threads of a name together, and the busiest one since the last reading;
-and their context switches.
-
-A number at the end of a thread's name is dropped, so that a pool of threads has one name.
-"""
+and their context switches."""
 
 from __future__ import annotations
 

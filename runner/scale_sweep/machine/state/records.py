@@ -1,9 +1,4 @@
-"""Records of what a run has made and not removed yet, so that `scale clean` finds it after a power cut.
-
-One small JSON file for each server, data set, tmpfs or scratch directory, in the folder `records`. A record is written
-before there is anything to find. Refuses a file that another user owns, may write or may have linked there: as root,
-`scale clean` ends and deletes what a record names.
-"""
+"""Records of what a run has made and not removed yet, so that `scale clean` finds it after a power cut."""
 
 from __future__ import annotations
 

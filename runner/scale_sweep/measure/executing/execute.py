@@ -1,8 +1,4 @@
-"""Runs a plan: ceilings → disks → trials → fit → report. Stores every step. `report` fits and reports again on request.
-
-Block after block of the planner runs, each trial that is not done, in order; its events go to every sink. Refuses to
-choose, to plan and to judge.
-"""
+"""Runs a plan: ceilings → disks → trials → fit → report."""
 
 from __future__ import annotations
 
@@ -231,7 +227,6 @@ def _started(plan: Plan, trial: Trial, now_ns: int) -> TrialStarted:
 
 
 def _run(trial: Trial, run_trial: TrialRunner, sinks: Sequence[Sink]) -> list[TrialResult]:
-    """The trial's results, from its events."""
     finished: list[TrialResult] = []
     with closing(run_trial(trial)) as events:
         for event in events:

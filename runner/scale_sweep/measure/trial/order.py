@@ -1,7 +1,4 @@
-"""One trial as a value: everything that it needs to run in another thread, process or host.
-
-Targets and runtimes are named. Refuses to hold an open file, a connection or a module: it can be pickled.
-"""
+"""One trial as a value: everything that it needs to run in another thread, process or host."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Starts a trial's server: reserves its space, describes it by its target, starts it; and how it is reached.
-
-Refuses to keep a server longer than the caller's ExitStack.
-"""
+"""Starts a trial's server: reserves its space, describes it by its target, starts it; and how it is reached."""
 
 from __future__ import annotations
 

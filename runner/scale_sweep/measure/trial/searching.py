@@ -1,8 +1,5 @@
-"""The load of a trial with an objective: a closed loop, then steps at offered rates on the same server, one flush last.
-
-Each step is a load of its own: another process, which writes on where the last one ended. Between two steps nothing is
-flushed and no server starts, so a step costs little more than its length. Refuses to choose a rate: the search does.
-"""
+"""The load of a trial with an objective: a closed loop, then steps at offered rates on the same server, one flush
+last."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The results of the stages of a trial, each frozen at the end of its stage. Data only.
-
-The fields are those of TrialFacts, which is assembled from them. A stage that was not reached adds nothing.
-"""
+"""The results of the stages of a trial, each frozen at the end of its stage."""
 
 from __future__ import annotations
 
@@ -97,5 +94,4 @@ StageResult = SchemaMade | RowsThere | AnswersCompared | LoadSeen | Searched | V
 
 
 def with_stage(facts: TrialFacts, stage: StageResult) -> TrialFacts:
-    """The facts with those of the stage."""
     return replace(facts, **{f.name: getattr(stage, f.name) for f in fields(stage)})

@@ -1,10 +1,5 @@
 """Compares the stored rows with those that were sent: the database's sums of each table with the load generator's, in
-portions that fit into a share of the trial's time.
-
-How fast a database adds its rows is an estimate until the first portion is compared, which is small. What follows it is
-as much as fits, at the speed of what was compared. Refuses to leave out the first table, however long it takes, and to
-guess which rows are stored: after a failed request nobody knows, and then nothing is compared.
-"""
+portions that fit into a share of the trial's time."""
 
 from __future__ import annotations
 
@@ -122,7 +117,6 @@ def _stores_tags(trial: Trial, facts: Facts) -> bool:
 
 
 def _compared_tags(reached: Reached, named: Tables, rows: Sequence[int], limit_s: float) -> tuple[str, tuple[str, ...]]:
-    """That the tags of the rows are not compared, and sentences about the first that differ."""
     right = {name: tags for name, count, *tags in zip(named.names, rows, *named.tags.values(), strict=True) if count}
     try:
         stored = ask(reached, partial(reached.session.stored_tags, list(named.tags)), limit_s)
@@ -140,7 +134,6 @@ def _others(comparison: ComparisonPlan, figures: int) -> Sequence[int]:
 
 
 def _unseen(data: Workload, facts: Facts) -> Iterator[str]:
-    """Sentences about changes that no figure shows."""
     kinds = column_types(data)
     if texts := [name for name in kinds if f"{name}.sum" not in figures_of(data, ALL)]:
         yield f"values of {', '.join(texts)}: not compared, but which of them are NULL"
@@ -186,7 +179,6 @@ def _rows_by_table(runs: Sequence[TableRun], tables: int) -> list[int]:
 
 
 def _tables_max(figures: Sequence[str]) -> int:
-    """The number of tables whose figures facts.json can keep."""
     return max(1, FIGURES_MAX // max(1, len(figures)))
 
 

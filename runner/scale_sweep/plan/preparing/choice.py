@@ -1,10 +1,5 @@
 """Chooses a server for every combination of a sweep: the best target and runtime on this machine where `auto` leaves it
-open, with the reason in one sentence.
-
-Targets are tried in the order of their ranks, each with its runtimes, best first. One that exists but cannot be used is
-skipped. If the user named one that does not exist, the error says what to install. Refuses requests that contradict
-each other, and a runtime that cannot give a server the quantities of the axes; names no axis and no runtime.
-"""
+open, with the reason in one sentence."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """Plans a sweep, two as the variants of `scale ab`, or a stored run, for this machine, with the findings before
-anything starts. Refuses to start anything.
-"""
+anything starts."""
 
 from __future__ import annotations
 
@@ -78,7 +77,6 @@ class Prepared:
         return next(iter(self.choices.values()))
 
     def choice_of(self, subject: RequestedServer) -> ServerChoice:
-        """The choice for a trial's subject."""
         return self.choices[subject_key(subject)]
 
 
@@ -178,7 +176,6 @@ def planned(arms: Sequence[ChosenArm], host: Host) -> Plan:
 
 
 def _completed(requested: Mapping[str, Requested], host: Host) -> dict[str, Sweep]:
-    """Each sweep, completed by its target for this machine."""
     return {
         key: complete(with_constants(sweep, host), facts, host.memory_bytes)
         for key, (sweep, facts) in requested.items()

@@ -1,9 +1,4 @@
-"""Opens and replaces the files of stored runs; nothing else does. Whoever copied a run here may have made any of them.
-
-A run is one open directory (`Folder`), and everything below it is reached from there. Refuses what is no regular file
-(a FIFO would wait for ever), a link and what lies behind one, and a file that is larger than any run's. Each refusal is
-a StoreError that names the file.
-"""
+"""Opens and replaces the files of stored runs; nothing else does."""
 
 from __future__ import annotations
 
@@ -91,11 +86,11 @@ def new_folder(path: Path) -> Folder:
 def _own_and_empty(path: Path, parent: Folder) -> Folder | None:
     """The directory of this name; None for anything else. Raises OSError."""
     try:
-        found = Folder(path, os.open(path.name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=parent.fd))
+        directory = Folder(path, os.open(path.name, _DIRECTORY | os.O_NOFOLLOW, dir_fd=parent.fd))
     except (FileNotFoundError, NotADirectoryError):  # also of a link
         return None
-    is_own = os.fstat(found.fd).st_uid == os.geteuid() and not os.listdir(found.fd)
-    return found if is_own else None
+    is_own = os.fstat(directory.fd).st_uid == os.geteuid() and not os.listdir(directory.fd)
+    return directory if is_own else None
 
 
 def _unwritable(path: Path, error: OSError) -> StoreError:
@@ -286,7 +281,6 @@ def _last(name: str) -> str:
 
 
 def _why(folder: int, entry: str, error: OSError, wanted: str = "regular file") -> str:
-    """Why an entry of a directory could not be opened: what it is, or the kernel's reason."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
         try:
             return _is_no_file(os.stat(entry, dir_fd=folder, follow_symlinks=False).st_mode, wanted)

@@ -1,7 +1,4 @@
-"""The capabilities of a runtime as data, and why it cannot be used on this machine. Refuses to name a runtime.
-
-Other packages check for a quantity (cores, memory) or a capability (files on this machine), and never for a name.
-"""
+"""The capabilities of a runtime as data, and why it cannot be used on this machine."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Targets: what a database needs. They know a database, and no Docker, no processes and no timing.
-
-A target is its facts (data: target_facts.py) and a class (base.py). The class is imported only when the target is used,
-not for a help text. It says how to start the server, which schema the workload needs, and how to count the rows; others
-decide when and where. Refuses to name a target: they are registered.
-"""
+"""Targets: what a database needs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The base classes of a target and its session. A database that lacks something keeps the method of the base class.
-
-Refuses to sleep or retry: a session answers once, and the trial decides how long to wait.
-"""
+"""The base classes of a target and its session."""
 
 from __future__ import annotations
 

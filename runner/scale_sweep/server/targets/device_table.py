@@ -1,7 +1,4 @@
-"""Queries of databases that have the rows of all devices in one table, and the tags of each device in another. Pure.
-
-Refuses to know a language: its Dialect spells the parts, and it says how it finds the last row of each device.
-"""
+"""Queries of databases that have the rows of all devices in one table, and the tags of each device in another."""
 
 from __future__ import annotations
 
@@ -79,7 +76,6 @@ class DeviceTable:
         return f"SELECT {cells} FROM {TABLE}{chosen}{order}"
 
     def _set(self, query: Query) -> str:
-        """Two thirds of the range, and two thirds of it, of the same device."""
         one, other = self.sql.two_ranges(query)
         each = (["device_id = {device}", *one], ["device_id = {again}", *other])
         selected = f"SELECT {listed(('time', *self.sql.columns(query)))} FROM {TABLE}"
@@ -91,14 +87,12 @@ class DeviceTable:
         return self.sql.column.format(query.tag)
 
     def _groups(self, query: Query) -> list[str]:
-        """The condition that chooses the groups of a tag."""
         if not query.groups:
             return []
         tag, first = self._tag(query), self.group
         return [f"{tag} = {first}"] if query.groups == 1 else [f"{tag} >= {first}", f"{tag} < {first} + {query.groups}"]
 
     def _chosen(self, query: Query) -> list[str]:
-        """The conditions of the rows."""
         if query.tag:
             groups = where(self._groups(query))
             return [f"device_id IN (SELECT device_id FROM {DEVICES}{groups})"] if groups else []

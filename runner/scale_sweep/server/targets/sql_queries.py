@@ -1,8 +1,4 @@
-"""The parts of queries that languages like SQL share: cells, conditions, aggregates, stretches of time. Pure.
-
-Each language is a Dialect. Refuses to know where the rows of a device are, and how a language finds a last row: each
-target has its own words for these.
-"""
+"""The parts of queries that languages like SQL share: cells, conditions, aggregates, stretches of time."""
 
 from __future__ import annotations
 
@@ -44,7 +40,6 @@ class Dialect:
         return tuple(self._value(function, self.column.format(name)) for function, name in query.values)
 
     def has(self, function: str) -> bool:
-        """Whether it has a word for the function."""
         return self._word(function) in self.aggregates
 
     def _word(self, function: str) -> str:
@@ -71,7 +66,6 @@ class Dialect:
         return drawn + [self.condition(one) for one in query.conditions]
 
     def condition(self, one: Condition) -> str:
-        """A condition with a number of its own."""
         return f"{self.column.format(one.column)} {one.sign} {self.value.format(spelled(one.value))}"
 
     def one_tag(self, query: Query) -> list[str]:

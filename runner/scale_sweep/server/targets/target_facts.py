@@ -1,7 +1,4 @@
-"""The facts that a target declares about itself, as data: light enough for a help text, without its client library.
-
-Refuses to hold a rule about one database: a target's own package does that.
-"""
+"""The facts that a target declares about itself, as data: light enough for a help text, without its client library."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""HTTP requests to a database on this machine: one request, one answer, the server's message if it refuses.
-
-Refuses proxies and redirects: a trial's server is on a loopback address, and must answer itself.
-"""
+"""HTTP requests to a database on this machine: one request, one answer, the server's message if it refuses."""
 
 from __future__ import annotations
 

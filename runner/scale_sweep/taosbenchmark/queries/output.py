@@ -1,7 +1,4 @@
-"""The queries' times → the lines that scripts written for taosBenchmark read, and the JSON document. Pure.
-
-Percentiles are over all queries of a statement, from its histogram. Refuses to print.
-"""
+"""The queries' times → the lines that scripts written for taosBenchmark read, and the JSON document."""
 
 from __future__ import annotations
 
@@ -63,7 +60,6 @@ def _query_line(load: QueryLoad, query: FileQuery, one: OperationSummary) -> str
 
 
 def _mixed_line(queried: QueriesDone) -> str:
-    """With taosBenchmark's own "cd", since scripts read the line."""
     d = delays(queried.summary.service) or _NONE
     return (
         f"spend {queried.summary.window_s:.6f}s using {queried.load.threads} threads complete query {queried.answered} "

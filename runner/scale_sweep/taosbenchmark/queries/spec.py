@@ -1,8 +1,4 @@
-"""QueryJob → the load generator's specs, one for each load, and the lines of their items. Pure.
-
-A load asks its statements in turn, so often (`rounds`); nothing is drawn. Refuses to paste a name that it has not
-quoted.
-"""
+"""QueryJob → the load generator's specs, one for each load, and the lines of their items."""
 
 from __future__ import annotations
 

@@ -25,12 +25,10 @@ class Followed:
 
     @property
     def messages(self) -> int:
-        """The messages of all consumers."""
         return sum(one.answers for one in self.consumers)
 
     @property
     def rows(self) -> int:
-        """The rows of all messages."""
         return sum(one.rows for one in self.consumers)
 
 

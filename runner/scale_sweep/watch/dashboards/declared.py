@@ -1,7 +1,4 @@
-"""Reads `dashboards/compose.yaml`, which declares both services, whether they run in containers or not.
-
-Refuses keys that it does not know, so that no key of the file is silently without effect.
-"""
+"""Reads `dashboards/compose.yaml`, which declares both services, whether they run in containers or not."""
 
 from __future__ import annotations
 

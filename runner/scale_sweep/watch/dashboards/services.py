@@ -1,9 +1,4 @@
-"""Operations on a service that are the same for containers and processes, and HTTP requests to it on loopback.
-
-`find_leftovers` is for `scale clean` after a power cut: records of services that do not run, stopped containers,
-addresses of sweeps that have ended, and their empty folders. Refuses to remove what runs, and the data: `down --purge`
-removes the data.
-"""
+"""Operations on a service that are the same for containers and processes, and HTTP requests to it on loopback."""
 
 from __future__ import annotations
 

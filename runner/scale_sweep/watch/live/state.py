@@ -1,8 +1,4 @@
-"""The state of a running sweep, how each event changes it, and what follows from it: progress, resource use.
-
-Pure: every event makes a new state, so a scrape can read one complete state without a lock while the next one is made.
-The current time is an argument.
-"""
+"""The state of a running sweep, how each event changes it, and what follows from it: progress, resource use."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
-"""One node of Cassandra: its command, its configuration, how its commit log is synced, and doubtful lines of its log.
-
-Refuses to open JMX, and to know what is stored: tables are the target's.
-"""
+"""One node of Cassandra: its command, its configuration, how its commit log is synced, and doubtful lines of its
+log."""
 
 from __future__ import annotations
 
@@ -129,7 +127,6 @@ def programs(home: str) -> tuple[str, ...]:
 
 
 def java(site: Site, home: str, image_java: str = "") -> str:
-    """The program that runs a node on the site. home: of Cassandra, as the site has it. image_java: as `program`."""
     return program(site, home, JAVA, JAVA, image_java=image_java)
 
 

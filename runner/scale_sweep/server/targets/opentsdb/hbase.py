@@ -1,8 +1,4 @@
-"""HBase's own protocol, as much as a trial needs: tables are made, regions flushed, the version read.
-
-A call is one message of protocol buffers with its header, on a connection of its own. The fields are those of HBase's
-RPC.proto, Master.proto, Admin.proto and HBase.proto. Refuses cells, security, and servers that are not on this machine.
-"""
+"""HBase's own protocol, as much as a trial needs: tables are made, regions flushed, the version read."""
 
 from __future__ import annotations
 

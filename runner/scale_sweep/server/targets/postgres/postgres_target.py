@@ -1,9 +1,4 @@
-"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded over N connections (methods.py).
-
-The server comes from a wheel on PyPI, from the host (--home, PATH, Debian's directories) or from an image. Refuses
-trust authentication: each trial makes its own password, which exists only in the trial's data directory and in the load
-generator's environment.
-"""
+"""PostgreSQL: tsdbperf's measurement table, hash-partitioned by device, loaded over N connections (methods.py)."""
 
 from __future__ import annotations
 
@@ -71,7 +66,6 @@ class PostgresTarget(Target):
         }
 
     def _items(self, trial: Trial) -> dict[str, str]:
-        """The items of the configuration."""
         return {k: v for k, v in self.settings(trial, is_ours=True).items() if k not in self.own_knobs}
 
     def check_installed(self, home: str, trial: Trial) -> tuple[Finding, ...]:

@@ -1,9 +1,4 @@
-"""Sums of the stored samples as questions in MetricsQL, one for each figure of a column. Pure.
-
-A column of a device is a series with times of its own. MetricsQL adds no times: so the first and the last are asked,
-and the time in which samples follow each other by at most one step, which is the least of all columns. VictoriaMetrics
-keeps about 12 digits of a fraction.
-"""
+"""Sums of the stored samples as questions in MetricsQL, one for each figure of a column."""
 
 from __future__ import annotations
 
