@@ -23,23 +23,22 @@ Point = tuple[float, str]
 
 @dataclass(frozen=True, kw_only=True)
 class LevelCapacity:
-    """The capacity of a point: the geometric mean of its searches, in the unit of the rate. searches: their results."""
+    """The capacity of a point: the geometric mean of its searches, in the unit of the rate."""
 
     point: Point
     rate: float
-    searches: tuple[TrialResult, ...]
+    searches: tuple[TrialResult, ...]  # their results
 
 
 @dataclass(frozen=True, kw_only=True)
 class Confirmed:
-    """The result of the confirming trials of a point. rate: its capacity before them. windows: in their order.
-    lacks_connections: None without an answer. sentences: for the report."""
+    """The result of the confirming trials of a point."""
 
     point: Point
-    rate: float
-    windows: tuple[Probe, ...]
-    lacks_connections: bool | None
-    sentences: tuple[str, ...]
+    rate: float  # its capacity before them
+    windows: tuple[Probe, ...]  # in their order
+    lacks_connections: bool | None  # None without an answer
+    sentences: tuple[str, ...]  # for the report
 
 
 def capacities(results: Sequence[TrialResult]) -> tuple[LevelCapacity, ...]:

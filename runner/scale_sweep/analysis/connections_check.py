@@ -29,10 +29,8 @@ Point = tuple[float, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One check. point: level and subject. is_internal: the rate did not rise; None: the check gives no answer."""
-
-    point: Point
-    is_internal: bool | None
+    point: Point  # level and subject
+    is_internal: bool | None  # the rate did not rise; None: the check gives no answer
     sentence: str
 
 
@@ -47,12 +45,11 @@ class _Rate:
 
 @dataclass(frozen=True, kw_only=True)
 class _Expected:
-    """ln(rate) of a point in a block, without the check. error: the standard error of the check's difference from it,
-    its own noise included; degrees: of freedom of that error."""
+    """ln(rate) of a point in a block, without the check."""
 
     log: float
-    error: float
-    degrees: int
+    error: float  # the standard error of the check's difference from it, its own noise included
+    degrees: int  # of freedom of that error
 
 
 def checks(plan: Plan, results: Sequence[TrialResult]) -> tuple[Check, ...]:

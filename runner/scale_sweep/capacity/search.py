@@ -22,14 +22,14 @@ AROUND = (0.0, -0.06, 0.04, -0.02, 0.06, -0.04, 0.02)  # from the crossing, in t
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """A step as the search sees it. excess: ln(value / limit) of the condition furthest from holding; None: the rate
-    was over capacity (not achieved, or a backlog that grew). usable: False for a step that others disturbed.
-    too_fast: of such a step, the load generator could not keep up, so that a lower rate may be usable."""
+    """A step as the search sees it."""
 
     rate: float
+    # ln(value / limit) of the condition furthest from holding; None: the rate was over capacity (not achieved, or a
+    # backlog that grew)
     excess: float | None
-    usable: bool = True
-    too_fast: bool = False
+    usable: bool = True  # False for a step that others disturbed
+    too_fast: bool = False  # of such a step, the load generator could not keep up, so that a lower rate may be usable
 
     @property
     def holds(self) -> bool:

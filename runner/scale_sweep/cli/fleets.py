@@ -85,9 +85,9 @@ def _order(flags: Flags, request: SweepRequest, fleet: FleetFlags) -> FleetOrder
 
 @dataclass(frozen=True)
 class _Campaign:
-    """Executes one server's run and stores it. metrics_port: the first that is tried; 0: no metrics."""
+    """Executes one server's run and stores it."""
 
-    metrics_port: int
+    metrics_port: int  # the first that is tried; 0: no metrics
 
     def __call__(self, run: HereRun) -> Path:
         writer = compose.new_run(run.prepared, ["scale", *sys.argv[1:]])

@@ -22,9 +22,9 @@ _KEYS = {parameter_name(setting.flag): setting.key for setting in SETTINGS}
 
 
 class SweepHelp(PlainCommand):
-    """A command with the settings of a sweep, whose help depends on the words beside `--help`. refuses: the keys of
-    settings that it does not accept, whose flags the help leaves out."""
+    """A command with the settings of a sweep, whose help depends on the words beside `--help`."""
 
+    # the keys of settings that it does not accept, whose flags the help leaves out
     refuses: frozenset[str] = frozenset()
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -73,13 +73,13 @@ def _prepared(place: HostsPlace, order: FleetOrder) -> Prepared:
 
 @dataclass(frozen=True, kw_only=True)
 class _Run:
-    """One server's run. turn: held while it measures, by one server of a load host at a time."""
+    """One server's run."""
 
     place: HostsPlace
     prepared: Prepared
     order: FleetOrder
     before_trial: Callable[[], None]
-    turn: Turn
+    turn: Turn  # held while it measures, by one server of a load host at a time
 
 
 class ServerTask:

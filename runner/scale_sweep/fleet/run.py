@@ -18,11 +18,11 @@ SayOf = Callable[[str, str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class RunEnding:
-    """How the run of a host ended. path: of its directory; None if it did not come to its end. error: why."""
+    """How the run of a host ended."""
 
     host: str
-    path: Path | None
-    error: ScaleError | None = None
+    path: Path | None  # of its directory; None if it did not come to its end
+    error: ScaleError | None = None  # why
 
 
 def refuse_few(hosts: Sequence[FleetHost], flag: str) -> None:

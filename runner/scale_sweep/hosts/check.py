@@ -18,17 +18,16 @@ from scale_sweep.results.store.codec import from_plain
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts:
-    """A host as its agent describes it. servers: versions of installed databases, by the name of the target. lacks: why
-    it cannot make a load."""
+    """A host as its agent describes it."""
 
     name: str
     role: str
     host: Host
     python: str
     program: str
-    lacks: str
+    lacks: str  # why it cannot make a load
     is_root: bool
-    servers: Mapping[str, str]
+    servers: Mapping[str, str]  # versions of installed databases, by the name of the target
     clock: HostClock
     network: HostNetwork
 

@@ -18,13 +18,12 @@ from scale_sweep.results.store.codec import from_plain
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessOrder:
-    """One process of the load generator. folders: files of the folders that the spec names. offset_ns: the clock of who
-    wrote the spec and reads the lines, minus this machine's."""
+    """One process of the load generator."""
 
     spec: Mapping[str, str]
     secret: str = ""
-    folders: Folders = field(default_factory=dict)
-    offset_ns: int = 0
+    folders: Folders = field(default_factory=dict)  # files of the folders that the spec names
+    offset_ns: int = 0  # the clock of who wrote the spec and reads the lines, minus this machine's
 
 
 @dataclass(frozen=True, kw_only=True)

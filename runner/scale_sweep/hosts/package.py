@@ -49,11 +49,11 @@ class Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Package:
-    """Files by their path in the archive. digest: of all paths and contents."""
+    """Files by their path in the archive."""
 
     kind: Kind
     files: tuple[tuple[str, Path], ...]
-    digest: str
+    digest: str  # of all paths and contents
 
     def write(self, archive: Path) -> None:
         """Writes the archive; the digest's file is the last one in it."""

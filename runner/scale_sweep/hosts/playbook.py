@@ -17,11 +17,9 @@ PLAYBOOK_S = 900
 
 @dataclass(frozen=True, kw_only=True)
 class HostFiles:
-    """The files of a host. home: absolute. archive, servers: of the files and of database servers, on this machine; ""
-    where the host has them, or needs none."""
-
-    home: str
+    home: str  # absolute
     digest: str = ""
+    # archive, servers: of the files and of database servers, on this machine; "" where the host has them, or needs none
     archive: str = ""
     servers: str = ""
 

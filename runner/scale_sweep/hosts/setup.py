@@ -25,12 +25,11 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A host as it answers: what files it needs, and its home directory. entry: with an absolute home for the files.
-    machine: a text that two names of one machine share."""
+    """A host as it answers: what files it needs, and its home directory."""
 
-    entry: HostEntry
+    entry: HostEntry  # with an absolute home for the files
     kind: Kind
-    machine: str
+    machine: str  # a text that two names of one machine share
 
 
 def ask_all(inventory: Inventory) -> tuple[Found, ...]:
@@ -81,14 +80,13 @@ def each_place(answers: Sequence[Found]) -> tuple[Found, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedHost:
-    """A host with its files. changes: of this preparation. servers: the digest of the copied servers; "" for none.
-    lacks: why a copied server does not run there."""
+    """A host with its files."""
 
     entry: HostEntry
     digest: str
-    changes: int
-    servers: str = ""
-    lacks: tuple[str, ...] = ()
+    changes: int  # of this preparation
+    servers: str = ""  # the digest of the copied servers; "" for none
+    lacks: tuple[str, ...] = ()  # why a copied server does not run there
 
 
 def prepare(inventory: Inventory, say: Say, names: Sequence[str] = ()) -> tuple[PreparedHost, ...]:

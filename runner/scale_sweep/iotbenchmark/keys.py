@@ -77,11 +77,11 @@ USED: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Only:
-    """A key that has one value here. value: in lower case; why: a sentence about any other; remedy: what to do."""
+    """A key that has one value here."""
 
-    value: str
-    why: str
-    remedy: str = ""
+    value: str  # in lower case
+    why: str  # a sentence about any other
+    remedy: str = ""  # what to do
 
 
 _LEAVE = "leave the key out"

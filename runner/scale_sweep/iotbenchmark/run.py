@@ -56,10 +56,10 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class IotResult:
-    """The outcome of a job. failure: why it is not a success; None: it is one."""
+    """The outcome of a job."""
 
     done: LoadDone | None
-    failure: LoadError | None
+    failure: LoadError | None  # why it is not a success; None: it is one
 
 
 def read_file(path: str, overrides: tuple[str, ...], environment: Mapping[str, str]) -> IotJob:

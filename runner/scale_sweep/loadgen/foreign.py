@@ -37,13 +37,12 @@ class ForeignResult:
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignCommand:
-    """How to start the program and read its output. files: path → text, readable by the owner only. parse raises
-    ValueError."""
+    """How to start the program and read its output."""
 
     program: LoadProgram
     argv: tuple[str, ...]
     env: Mapping[str, str]
-    files: Mapping[str, str]
+    files: Mapping[str, str]  # path → text, readable by the owner only. parse raises ValueError
     parse: Callable[[str], ForeignResult]
 
 

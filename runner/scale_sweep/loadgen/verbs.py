@@ -23,11 +23,12 @@ Children = MutableSet[subprocess.Popen[str]]  # the running ones; a caller that 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """The answer to one statement. code, message: the server's; "" if it succeeded."""
+    """The answer to one statement."""
 
     ok: bool
     rows: tuple[tuple[Any, ...], ...]
     affected: int | None
+    # code, message: the server's; "" if it succeeded
     code: str
     message: str
 

@@ -13,9 +13,9 @@ from scale_sweep.model import Interval
 
 @dataclass(frozen=True, kw_only=True)
 class LoadEnd:
-    """How a load ended. failure: why it failed; None if it did not."""
+    """How a load ended."""
 
-    failure: LoadError | None
+    failure: LoadError | None  # why it failed; None if it did not
     interrupted: bool
 
 

@@ -28,15 +28,14 @@ _ENOUGH = 0.95  # of what was wanted
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSetup:
-    """The request of a run. ram: the data directory, if it is in memory. held_bytes: the most memory that a trial may
-    use; 0: none is held. cpus: those that do the work of holding; empty: all."""
+    """The request of a run."""
 
     plan: Plan
     run_id: str
     data_dir: str
-    ram: RamDirectory | None = None
-    held_bytes: int = 0
-    cpus: tuple[int, ...] = ()
+    ram: RamDirectory | None = None  # the data directory, if it is in memory
+    held_bytes: int = 0  # the most memory that a trial may use; 0: none is held
+    cpus: tuple[int, ...] = ()  # those that do the work of holding; empty: all
 
 
 @dataclass(frozen=True, kw_only=True)

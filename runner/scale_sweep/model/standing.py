@@ -17,9 +17,8 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Stand:
-    """The standing of one kind of bottleneck. remedy: what to change on this axis. reason: the start of the verdict's
-    reason. "" means the rule's own text."""
+    """The standing of one kind of bottleneck."""
 
     standing: Standing
-    remedy: str = ""
-    reason: str = ""
+    remedy: str = ""  # what to change on this axis
+    reason: str = ""  # the start of the verdict's reason. "" means the rule's own text

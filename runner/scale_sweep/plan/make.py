@@ -30,10 +30,10 @@ from scale_sweep.sweep.vary import as_varied, is_knob, slug, variants
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedArm:
-    """One subject. sweep: of this combination, completed by its target. variant: its values of --vary."""
+    """One subject."""
 
-    variant: Mapping[str, str]
-    sweep: Sweep
+    variant: Mapping[str, str]  # its values of --vary
+    sweep: Sweep  # of this combination, completed by its target
     facts: Facts
 
     @property

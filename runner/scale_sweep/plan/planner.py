@@ -14,11 +14,10 @@ TRIALS_OF_A_VARIANT = 2  # in a block
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """Trials that run one after the other, in this order; no trials: the run is complete. why: what a user should know
-    of it."""
+    """Trials that run one after the other, in this order; no trials: the run is complete."""
 
     trials: tuple[Trial, ...]
-    why: str = ""
+    why: str = ""  # what a user should know of it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -122,11 +122,11 @@ class WithinTime:
 
 @dataclass(frozen=True, kw_only=True)
 class _Step:
-    """A block to add, or the reason why none is. owed: the replicates that points with a narrow interval still get."""
+    """A block to add, or the reason why none is."""
 
     trials: tuple[Trial, ...]
     why: str
-    owed: Mapping[Point, int]
+    owed: Mapping[Point, int]  # the replicates that points with a narrow interval still get
 
 
 class UntilInterval:

@@ -15,11 +15,11 @@ ReadBytes = Callable[[str], bytes]
 
 @dataclass(frozen=True, kw_only=True)
 class FromFiles:
-    """The content of the files. sample: None if rows are made; tag_lines: empty if tags are. notes: sentences."""
+    """The content of the files."""
 
-    sample: SampleRows | None
-    tag_lines: bytes
-    notes: tuple[str, ...]
+    sample: SampleRows | None  # None if rows are made
+    tag_lines: bytes  # empty if tags are
+    notes: tuple[str, ...]  # sentences
 
 
 def read_files(

@@ -14,16 +14,13 @@ _WEBSOCKET = "belongs to taosBenchmark built for WebSocket; use the sweep's meth
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option. why: the reason to refuse it; "" if it is supported. note: it is accepted without effect, for this
-    reason."""
-
     short: str
     long: str
     metavar: str = ""
     default: str = ""
     text: str = ""
-    why: str = ""
-    note: str = ""
+    why: str = ""  # the reason to refuse it; "" if it is supported
+    note: str = ""  # it is accepted without effect, for this reason
 
 
 def _o(short: str, long: str, metavar: str, default: str, text: str, *, why: str = "", note: str = "") -> Option:

@@ -36,12 +36,12 @@ ROWS_FILE_BYTES_MAX = 256 * 2**20
 
 @dataclass(frozen=True, kw_only=True)
 class JobResult:
-    """All loads. failure: why it ended early; the caller raises it after the lines were shown. took: of -x."""
+    """All loads."""
 
     loads: tuple[output.TableLoad, ...]
     interrupted: bool
-    failure: LoadError | None
-    took: tuple[Took, ...] = ()
+    failure: LoadError | None  # why it ended early; the caller raises it after the lines were shown
+    took: tuple[Took, ...] = ()  # of -x
 
 
 def read_given(arguments: Sequence[str]) -> tuple[Mapping[str, str], Refusals]:

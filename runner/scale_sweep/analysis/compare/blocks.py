@@ -28,14 +28,12 @@ ONE_BLOCK = "no level has two blocks with VALID trials of both: the spread betwe
 
 @dataclass(frozen=True, kw_only=True)
 class BlockPoint:
-    """One level: ln(rate) of both variants, and B less A, for each block that counts, in the order of the blocks.
-
-    trials_a, trials_b: the number of VALID trials behind them.
-    """
+    """One level: ln(rate) of both variants, and B less A, for each block that counts, in the order of the blocks."""
 
     level: float
     a: tuple[float, ...]
     b: tuple[float, ...]
+    # trials_a, trials_b: the number of VALID trials behind them
     trials_a: int
     trials_b: int
 

@@ -22,19 +22,15 @@ _SURE = "one-sided 95 %"
 
 @dataclass(frozen=True, kw_only=True)
 class GateInputs:
-    """Inputs of a gate. points: the tested points. slower: points where B is slower than allowed, noise does not
-    explain it; all points together may be among them. not_measured: names of points where only B has no VALID trial.
-    disturbed: the same, if others took the CPUs of all trials of B there. not_compared: names of the points that A and
-    B planned and that have no ratio. repeats: None if they are not known."""
-
     axis: str
-    points: Sequence[PointRatio]
+    points: Sequence[PointRatio]  # the tested points
+    # points where B is slower than allowed, noise does not explain it; all points together may be among them
     slower: Sequence[PointRatio] = ()
-    not_measured: Sequence[str] = ()
-    disturbed: Sequence[str] = ()
-    not_compared: Sequence[str] = ()
+    not_measured: Sequence[str] = ()  # names of points where only B has no VALID trial
+    disturbed: Sequence[str] = ()  # the same, if others took the CPUs of all trials of B there
+    not_compared: Sequence[str] = ()  # names of the points that A and B planned and that have no ratio
     not_judged_because: str = ""
-    repeats: Repeats | None = None
+    repeats: Repeats | None = None  # None if they are not known
 
 
 def slower_points(gate: Gate, points: Sequence[PointRatio]) -> list[PointRatio]:

@@ -78,21 +78,17 @@ class PointLogs:
 
 @dataclass(frozen=True, kw_only=True)
 class Unpaired:
-    """A point that cannot be compared. lost: A has VALID trials; B planned some and has none.
-
-    open_loop: A or B offered a fixed rate there, which is not a capacity. is_planned: by A and by B. is_disturbed:
-    others took the CPUs of every trial of B there, so that B was not the reason.
-    """
+    """A point that cannot be compared."""
 
     level: float
     variant: str
     trials_a: int
     trials_b: int
     why: str
-    lost: bool
-    open_loop: bool = False
-    is_planned: bool = True
-    is_disturbed: bool = False
+    lost: bool  # A has VALID trials; B planned some and has none
+    open_loop: bool = False  # A or B offered a fixed rate there, which is not a capacity
+    is_planned: bool = True  # by A and by B
+    is_disturbed: bool = False  # others took the CPUs of every trial of B there, so that B was not the reason
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -82,13 +82,12 @@ class Side:
 
 @dataclass(frozen=True, kw_only=True)
 class Variance:
-    """The variance of one trial's ln(rate), with degrees of freedom, at each point. own: the points that are not
-    pooled. joint: A and B share one estimate."""
+    """The variance of one trial's ln(rate), with degrees of freedom, at each point."""
 
     value: Floats
     degrees: Floats
-    own: Bools
-    joint: Bools
+    own: Bools  # the points that are not pooled
+    joint: Bools  # A and B share one estimate
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,12 +14,11 @@ SIZES = (SOUGHT_PERCENT, 20.0, 50.0)  # differences in percent, the one that swe
 
 @dataclass(frozen=True, kw_only=True)
 class Repeats:
-    """The repeats that show the noise of a comparison. unit: in words, "blocks". count: their number; for unequal
-    numbers of A and of B, the equal number with the same error. degrees: of freedom that this number gives."""
+    """The repeats that show the noise of a comparison."""
 
-    unit: str
-    count: float
-    degrees: float
+    unit: str  # in words, "blocks"
+    count: float  # their number; for unequal numbers of A and of B, the equal number with the same error
+    degrees: float  # of freedom that this number gives
 
     def error_at(self, count: int, error: float) -> float:
         """The standard error with so many repeats. error: with those that there are."""

@@ -134,31 +134,29 @@ class TestedRatios:
 
 @dataclass(frozen=True, kw_only=True)
 class _Family:
-    """Tests that share the 5 %. count: of ratios; more of them make the smallest visible difference larger."""
+    """Tests that share the 5 %."""
 
-    count: int
+    count: int  # of ratios; more of them make the smallest visible difference larger
     looks: int
     spread: Spread
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sides:
-    """A comparison without its ratios. sweep: of A. gate: what a script asks. same: A and B are one run. chance: false
-    alarms of the runs' own noise. sessions: the number of runs of A and of B. order: of the sessions, like "ABBA".
-    repeats: what is measured again and again to know the noise; None if it is not known."""
+    """A comparison without its ratios."""
 
     name_a: str
     name_b: str
-    sweep: Sweep
+    sweep: Sweep  # of A
     differing: tuple[Differing, ...]
-    gate: Gate | None
-    same: bool = False
-    chance: FalseAlarms | None = None
+    gate: Gate | None  # what a script asks
+    same: bool = False  # A and B are one run
+    chance: FalseAlarms | None = None  # false alarms of the runs' own noise
     not_judged_because: str = ""
-    sessions: tuple[int, int] = (1, 1)
+    sessions: tuple[int, int] = (1, 1)  # the number of runs of A and of B
     session_percent: float | None = None
-    order: str = ""
-    repeats: Repeats | None = None
+    order: str = ""  # of the sessions, like "ABBA"
+    repeats: Repeats | None = None  # what is measured again and again to know the noise; None if it is not known
 
 
 def assembled(sides: Sides, ratios: TestedRatios) -> Comparison:

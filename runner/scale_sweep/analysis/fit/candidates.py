@@ -23,10 +23,7 @@ _SQUARE_MAX = 1e14
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A fitted model. values and samples are in the unit of the data; samples: (samples, parameters) or empty.
-
-    unit_level: u of the formulas in models.py.
-    """
+    """A fitted model. values and samples are in the unit of the data;"""
 
     model: ModelName
     values: Floats
@@ -37,9 +34,9 @@ class Candidate:
     degrees: int
     aicc: float | None
     left_out_error: float | None
-    samples: Floats
+    samples: Floats  # (samples, parameters) or empty
     trials: int
-    unit_level: float = 1.0
+    unit_level: float = 1.0  # u of the formulas in models.py
 
     @property
     def names(self) -> tuple[str, ...]:

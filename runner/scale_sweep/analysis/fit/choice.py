@@ -27,19 +27,15 @@ _ORDER: tuple[ModelName, ...] = ("linear", "amdahl", "usl", "knee", "linear_brea
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
-    """The chosen model (None: too few points), the other supported models, the verdict, and the reasons.
-
-    plausible: the models that an interval covers, with the chosen one. skipped: sentences about models with a much
-    lower AICc than the chosen one's. untested: why a model without an AICc is chosen, a clause; "" if it has one.
-    """
+    """The chosen model (None: too few points), the other supported models, the verdict, and the reasons."""
 
     model: ModelName | None
     supported: tuple[ModelName, ...]
     verdict: Shape
     doubts: tuple[str, ...] = ()
-    plausible: tuple[ModelName, ...] = ()
-    skipped: tuple[str, ...] = ()
-    untested: str = ""
+    plausible: tuple[ModelName, ...] = ()  # the models that an interval covers, with the chosen one
+    skipped: tuple[str, ...] = ()  # sentences about models with a much lower AICc than the chosen one's
+    untested: str = ""  # why a model without an AICc is chosen, a clause; "" if it has one
 
     @property
     def falls(self) -> bool:

@@ -28,12 +28,11 @@ _RESOLUTION = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated:
-    """Rates drawn about a curve, as each level's mean: (draws, levels). within: the squares of the replicates about
-    their means, of each draw; relative: the same of each level, in shares of its mean."""
+    """Rates drawn about a curve, as each level's mean: (draws, levels)."""
 
     means: Floats
-    within: Floats
-    relative: Floats
+    within: Floats  # the squares of the replicates about their means, of each draw
+    relative: Floats  # the same of each level, in shares of its mean
 
 
 def falls(rows: Rows) -> bool:

@@ -17,21 +17,18 @@ from scale_sweep.model import CpuPoint, Observation, PointSummary, RejectedLevel
 
 @dataclass(frozen=True, kw_only=True)
 class Usable:
-    """The data of the fit: one level and one rate for each trial, by level. The rest is counted by its mark.
-
-    blocks: of each trial; None for plain rows, which have none. rejected: the levels that lost trials, ascending.
-    doubted: (level, rate) of the rejected trials of levels that lost a third or more but not all. noted: for each note,
-    the levels of counting trials that have it. is_quick: from short windows, which know no long-run rate.
-    """
+    """The data of the fit: one level and one rate for each trial, by level. The rest is counted by its mark."""
 
     levels: Floats
     rates: Floats
     left_out: Mapping[str, int]
-    blocks: Floats | None = None
-    rejected: tuple[RejectedLevel, ...] = ()
+    blocks: Floats | None = None  # of each trial; None for plain rows, which have none
+    rejected: tuple[RejectedLevel, ...] = ()  # the levels that lost trials, ascending
+    # (level, rate) of the rejected trials of levels that lost a third or more but not all
     doubted: tuple[tuple[float, float], ...] = ()
+    # for each note, the levels of counting trials that have it
     noted: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    is_quick: bool = False
+    is_quick: bool = False  # from short windows, which know no long-run rate
 
     @property
     def lost(self) -> tuple[RejectedLevel, ...]:

@@ -60,11 +60,11 @@ RowsByGroup = Mapping[str, Sequence[tuple[float, float]]]
 
 @dataclass(frozen=True, kw_only=True)
 class CsvColumns:
-    """Which columns to read. group: None means that all rows are one curve."""
+    """Which columns to read."""
 
     n: str
     x: str
-    group: str | None = None
+    group: str | None = None  # None means that all rows are one curve
 
     @property
     def names(self) -> list[str]:

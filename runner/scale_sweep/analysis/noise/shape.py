@@ -27,20 +27,20 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class TrialLog:
-    """ln(value) of a trial that counts. group: its point, with the knobs that it had."""
+    """ln(value) of a trial that counts."""
 
     order: float
     log: float
-    group: Hashable
+    group: Hashable  # its point, with the knobs that it had
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coefficient:
-    """A coefficient of the model. p_value: two-sided, of 0. spread: the divisor of one trial's variance that gives the
-    variance of the coefficient of independent trials."""
+    """A coefficient of the model."""
 
     value: float
-    p_value: float
+    p_value: float  # two-sided, of 0
+    # the divisor of one trial's variance that gives the variance of the coefficient of independent trials
     spread: float
 
 
@@ -104,11 +104,11 @@ def shape_of(logs: Sequence[TrialLog], first_order: float) -> Shape | None:
 
 
 class _Course(NamedTuple):
-    """A fitted course. bend: None if it was not tested or not found."""
+    """A fitted course."""
 
     fit: _Fit
     slope: Coefficient
-    bend: Coefficient | None
+    bend: Coefficient | None  # None if it was not tested or not found
 
 
 def _designs(line: Floats, cold: Floats, p_value: float) -> list[Floats]:
@@ -130,16 +130,15 @@ def _course(design: Floats, slope_at: int, values: Floats, orders: Floats) -> _C
 
 @dataclass(frozen=True, kw_only=True)
 class _Fit:
-    """Least squares. inverse: of the design; its rows are the weights of the values in each coefficient. variances: of
-    one value by each φ, with the φ's weight. apart: distances between the trials, in trials."""
+    """Least squares."""
 
-    inverse: Floats
+    inverse: Floats  # of the design; its rows are the weights of the values in each coefficient
     values: Floats
     squares: float
     degrees: int
-    variances: Floats
+    variances: Floats  # of one value by each φ, with the φ's weight
     weights: Floats
-    apart: Floats
+    apart: Floats  # distances between the trials, in trials
 
     def coefficient(self, at: int) -> Coefficient:
         """The coefficient of the design's column `at`."""

@@ -17,19 +17,15 @@ Point = tuple[float, str]
 
 @dataclass(frozen=True, kw_only=True)
 class PooledRates:
-    """ln(rate) of the VALID trials on the curve by point. std: pooled, with its degrees of freedom; None: unknown.
-
-    points: all that were planned and ran, also those without a VALID trial. leverage: the variance that removing the
-    drift adds to a point's mean, in units of one trial's variance. apart: the points whose replicates differ by more
-    than their windows explain.
-    """
+    """ln(rate) of the VALID trials on the curve by point."""
 
     logs: Mapping[Point, tuple[float, ...]]
-    points: tuple[Point, ...]
-    std: float | None
+    points: tuple[Point, ...]  # all that were planned and ran, also those without a VALID trial
+    std: float | None  # pooled, with its degrees of freedom; None: unknown
     degrees: int
+    # the variance that removing the drift adds to a point's mean, in units of one trial's variance
     leverage: Mapping[Point, float] = field(default_factory=dict)
-    apart: frozenset[Point] = frozenset()
+    apart: frozenset[Point] = frozenset()  # the points whose replicates differ by more than their windows explain
 
 
 def rates_of(observed: Sequence[Observation]) -> PooledRates:

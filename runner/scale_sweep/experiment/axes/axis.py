@@ -15,10 +15,8 @@ Texts = Mapping[str, object]
 
 
 class Axis:
-    """One axis. settings: the setting of its levels first, then the settings that only this axis needs."""
-
     facts: AxisFacts
-    settings: tuple[Setting, ...]
+    settings: tuple[Setting, ...]  # the setting of its levels first, then the settings that only this axis needs
 
     @property
     def key(self) -> str:

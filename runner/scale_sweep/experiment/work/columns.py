@@ -18,21 +18,19 @@ WHOLE_MAX = 2**53  # a double holds every whole number up to it
 
 @dataclass(frozen=True, kw_only=True)
 class TableRows:
-    """Consecutive rows of one table. times: ms since 1970. columns: values by name, as they were sent; the type of an
-    array is that of the column."""
+    """Consecutive rows of one table."""
 
-    times: Array
-    columns: Mapping[str, Array]
+    times: Array  # ms since 1970
+    columns: Mapping[str, Array]  # values by name, as they were sent; the type of an array is that of the column
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnValues:
-    """The values of a column: whole numbers, fractions (NULL is NaN), or anything else as objects. error: the largest
-    difference relative to the sizes. sizes: of the numbers from which each value was computed; None: its own."""
+    """The values of a column: whole numbers, fractions (NULL is NaN), or anything else as objects."""
 
     values: Array
-    error: float = 0.0
-    sizes: Array | None = None
+    error: float = 0.0  # the largest difference relative to the sizes
+    sizes: Array | None = None  # of the numbers from which each value was computed; None: its own
 
     def cell(self, number: int) -> Any:
         """One value; None for NULL."""
@@ -78,11 +76,10 @@ class ColumnValues:
 
 @dataclass(frozen=True, kw_only=True)
 class Right:
-    """The rows of a right answer, in order. optional: of each row, whether an answer without it is right too; None: of
-    no row."""
+    """The rows of a right answer, in order."""
 
     columns: tuple[ColumnValues, ...] = ()
-    optional: Array | None = None
+    optional: Array | None = None  # of each row, whether an answer without it is right too; None: of no row
 
     def __len__(self) -> int:
         return len(self.columns[0].values) if self.columns else 0

@@ -43,18 +43,16 @@ from scale_sweep.judge.verdict.thresholds import (
 
 @dataclass(frozen=True, kw_only=True)
 class Steadiness:
-    """The rate inside the window, second by second, in percent of its mean; all None with too few intervals.
-
-    cv: spread. drift: the trend over the window; drift_error: its standard error for independent seconds. correlation:
-    between neighbouring seconds, without the trend, corrected for its bias in short series (not in percent). error: the
-    standard error of the mean with the seconds' correlation. halves: the second half against the first. The last two
-    are None for a window shorter than two batches.
-    """
+    """The rate inside the window, second by second, in percent of its mean; all None with too few intervals. cv:
+    spread. drift: the trend over the window; drift_error: its standard error for independent seconds."""
 
     intervals: int
     cv_percent: float | None = None
     drift_percent: float | None = None
     drift_error_percent: float | None = None
+    # between neighbouring seconds, without the trend, corrected for its bias in short series (not in percent). error:
+    # the standard error of the mean with the seconds' correlation. halves: the second half against the first. The last
+    # two are None for a window shorter than two batches
     correlation: float | None = None
     error_percent: float | None = None
     halves_percent: float | None = None

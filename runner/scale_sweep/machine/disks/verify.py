@@ -21,10 +21,10 @@ BLOCK_BYTES, SMALL_BLOCK_BYTES = 64 * 2**10, 4 * 2**10
 
 @dataclass(frozen=True, kw_only=True)
 class Off:
-    """A disk whose rate is not the requested one. what: the rate in words, with its unit."""
+    """A disk whose rate is not the requested one."""
 
     disk: str
-    what: str
+    what: str  # the rate in words, with its unit
     requested: float
     seen: float
 

@@ -13,13 +13,13 @@ from scale_sweep.model import DataDisk
 
 @dataclass(frozen=True, kw_only=True)
 class Disk:
-    """The block device of a path. device: major:minor. name: as in /proc/diskstats. rotational: None if not known."""
+    """The block device of a path."""
 
-    device: str
-    name: str
+    device: str  # major:minor
+    name: str  # as in /proc/diskstats
     mount_point: str
     file_system: str
-    rotational: bool | None
+    rotational: bool | None  # None if not known
     free_bytes: int
 
 

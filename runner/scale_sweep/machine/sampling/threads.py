@@ -34,10 +34,10 @@ class ThreadUse:
 
 
 class _Task(NamedTuple):
-    """One thread at one reading. pool: its name without the number."""
+    """One thread at one reading."""
 
     number: str
-    pool: str
+    pool: str  # its name without the number
     cpu_s: float
     when_s: float
     switches: Mapping[str, int]

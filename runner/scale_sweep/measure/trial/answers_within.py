@@ -74,13 +74,13 @@ def checked_within(
 
 @dataclass(frozen=True, kw_only=True)
 class _Comparing:
-    """How the answers of one operation are compared. names: of the tables. written: rows that the load sent."""
+    """How the answers of one operation are compared."""
 
     query: Query
     text: str
     has_writes: bool
-    names: Sequence[str]
-    written: int
+    names: Sequence[str]  # of the tables
+    written: int  # rows that the load sent
     reached: Reached
 
     def added(self, check: AnswersChecked, reported: Sequence[Asked], right: Sequence[Right | None]) -> AnswersChecked:
@@ -150,15 +150,14 @@ def _handed(
 
 @dataclass(frozen=True, kw_only=True)
 class Within:
-    """An answer, and the right one to its draw. came: the rows of its content; None if it is not compared. names: of
-    the tables. written: rows that the load sent, which an answer may contain."""
+    """An answer, and the right one to its draw."""
 
     query: Query
     answer: ReportedAnswer
     right: Right
-    came: Sequence[Cells] | None
-    names: Sequence[str]
-    written: int
+    came: Sequence[Cells] | None  # the rows of its content; None if it is not compared
+    names: Sequence[str]  # of the tables
+    written: int  # rows that the load sent, which an answer may contain
 
     def wrong(self) -> str:
         """The difference in a few words; "" if the answer is right."""

@@ -71,15 +71,11 @@ def no_hosts() -> Mapping[str, HostSample]:
 
 @dataclass(frozen=True, kw_only=True)
 class LoadSampling:
-    """Samples besides the counters of server and machine.
+    """Samples besides the counters of server and machine."""
 
-    by_thread: the CPU time of the server's threads. waits: the database's own report of what its connections wait for.
-    hosts: the newest sample of each other host.
-    """
-
-    by_thread: bool = False
-    waits: bool = False
-    hosts: HostSamples = no_hosts
+    by_thread: bool = False  # the CPU time of the server's threads
+    waits: bool = False  # the database's own report of what its connections wait for
+    hosts: HostSamples = no_hosts  # the newest sample of each other host
 
 
 class Loading:

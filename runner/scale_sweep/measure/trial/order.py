@@ -12,11 +12,10 @@ from scale_sweep.model import LOOPBACK, DataDisk, DiskCeiling, HostNetwork, Tria
 
 @dataclass(frozen=True, kw_only=True)
 class DataSet:
-    """Rows that are loaded once for several trials. name: of its directory. maker: the trial on whose server they are
-    loaded."""
+    """Rows that are loaded once for several trials."""
 
-    name: str
-    maker: Trial
+    name: str  # of its directory
+    maker: Trial  # the trial on whose server they are loaded
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -91,9 +91,10 @@ def _sizes(reached: Reached, log_folders: Sequence[str]) -> tuple[int | None, in
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """A complete data set. folder: of its files, of so many bytes. port, secret: they are in the files."""
+    """A complete data set."""
 
-    folder: Path
+    folder: Path  # of its files, of so many bytes
+    # port, secret: they are in the files
     port: int
     secret: str
     bytes_total: int

@@ -23,11 +23,10 @@ PHASE = "step"  # of a trial, after those of its first load
 
 @dataclass(frozen=True, kw_only=True)
 class Doors:
-    """The functions of its trial that a search needs. load: makes the load of an order and a spec, not started.
-    loading: follows it."""
+    """The functions of its trial that a search needs."""
 
-    load: Callable[[TrialOrder, Mapping[str, str]], LoadHandle]
-    loading: Callable[[TrialOrder, LoadHandle], Loading]
+    load: Callable[[TrialOrder, Mapping[str, str]], LoadHandle]  # makes the load of an order and a spec, not started
+    loading: Callable[[TrialOrder, LoadHandle], Loading]  # follows it
 
 
 class Searching:

@@ -215,18 +215,13 @@ def _left_out(comparison: ComparisonPlan, done: int, spent_s: float, *, is_toget
 
 @dataclass(frozen=True, kw_only=True)
 class ComparisonPlan:
-    """The tables to compare, and the time for that.
+    """The tables to compare, and the time for that."""
 
-    order: the tables to compare one by one, as they are drawn. rows: of each table of the load. has_more: tables that
-    are not in the order have rows, so that all tables together are compared last. rows_per_s: the estimate. most_s: the
-    time for all of it.
-    """
-
-    order: Sequence[int]
-    rows: Sequence[int]
-    has_more: bool
-    rows_per_s: float
-    most_s: float
+    order: Sequence[int]  # the tables to compare one by one, as they are drawn
+    rows: Sequence[int]  # of each table of the load
+    has_more: bool  # tables that are not in the order have rows, so that all tables together are compared last
+    rows_per_s: float  # the estimate
+    most_s: float  # the time for all of it
 
 
 def next_tables(comparison: ComparisonPlan, done: int, spent_s: float) -> Sequence[int]:

@@ -71,10 +71,10 @@ def refuse_two_places(request: RequestedServer) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenArm:
-    """One combination. sweep: with its server in place of `auto`, and of the varied values only its own."""
+    """One combination."""
 
     variant: Mapping[str, str]
-    sweep: Sweep
+    sweep: Sweep  # with its server in place of `auto`, and of the varied values only its own
     choice: ServerChoice
 
 
@@ -100,17 +100,13 @@ def chosen_arms(sweep: Sweep, find: Find | None = None) -> tuple[ChosenArm, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class ServerChoice:
-    """The choice. home: the server's installation, as the runtime sees it. sentence: what was chosen and why.
-
-    missing: why no such server was found, if a plan only assumes it (`assumed`); "" for a server that exists.
-    """
-
     target: Target
     runtime: str
     image: str
-    home: str
+    home: str  # the server's installation, as the runtime sees it
     version: str
-    sentence: str
+    sentence: str  # what was chosen and why
+    # why no such server was found, if a plan only assumes it (`assumed`); "" for a server that exists
     missing: str = ""
 
     @property

@@ -53,22 +53,20 @@ from scale_sweep.sweep.vary import VARIANT, as_varied
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A plan for this machine, with its findings. choices: by `subject_key` of a subject. ram: the data directory if it
-    is in memory. noise: of a trial, as the plan's power assumes it. new_pages: what one costs, if
-    measured. held_bytes: of memory that the run holds for the server. elsewhere: a sentence about the machine, if it is
-    not this one. hosts: for the manifest, if server and load are on hosts of their own."""
+    """A plan for this machine, with its findings."""
 
     plan: Plan
-    choices: Mapping[str, ServerChoice]
+    choices: Mapping[str, ServerChoice]  # by `subject_key` of a subject
     host: Host
     data_dir: Path
     results: Path
-    ram: RamDirectory | None = None
+    ram: RamDirectory | None = None  # the data directory if it is in memory
     findings: tuple[Finding, ...] = ()
-    noise: AssumedNoise = GUESS
-    new_pages: NewPages | None = None
-    held_bytes: int = 0
-    elsewhere: str = ""
+    noise: AssumedNoise = GUESS  # of a trial, as the plan's power assumes it
+    new_pages: NewPages | None = None  # what one costs, if measured
+    held_bytes: int = 0  # of memory that the run holds for the server
+    elsewhere: str = ""  # a sentence about the machine, if it is not this one
+    # for the manifest, if server and load are on hosts of their own
     hosts: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -27,10 +27,10 @@ _TAKEN = (errno.EWOULDBLOCK, errno.EACCES)
 
 @dataclass(frozen=True, kw_only=True)
 class Writer:
-    """The process that writes a run. started_ticks: in clock ticks since the boot of its machine."""
+    """The process that writes a run."""
 
     pid: int
-    started_ticks: int
+    started_ticks: int  # in clock ticks since the boot of its machine
     boot_id: str
     hostname: str
 

@@ -20,8 +20,7 @@ from scale_sweep.machine.state import open_trusted
 WAITING = ".partial"  # the end of the name of a file's new content, until it replaces the file
 MANIFEST, PLAN, FIT, TRIAL = "manifest.json", "plan.json", "fit.json", "trial.json"
 ENTRIES_MAX = 100_000  # in a run: 10,000 trials have ten files each
-# The largest file of each kind. What grows with the length of a trial has the larger limit: at one line of 2 kB a
-# second, six days of a soak.
+# The largest file of each kind; of what grows with a trial, six days of a soak at one line of 2 kB a second.
 _DOCUMENT, _GROWING = 64 << 20, 1 << 30
 _BYTES_MAX = {MANIFEST: 16 << 20, TRIAL: 16 << 20, "spec": 16 << 20, "facts.json": 16 << 20, "server.log": 256 << 20}
 _GROWING_KINDS = (".jsonl", ".parquet", "series.csv")

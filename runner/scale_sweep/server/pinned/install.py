@@ -40,12 +40,12 @@ PIP_S = 900.0
 
 @dataclass(frozen=True, kw_only=True)
 class ListedServer:
-    """A server that can be installed. home: where it is; "": not installed. corrupt: what is wrong with its files."""
+    """A server that can be installed."""
 
     name: str
     version: str
-    home: str
-    corrupt: str = ""
+    home: str  # where it is; "": not installed
+    corrupt: str = ""  # what is wrong with its files
 
 
 def listed() -> tuple[ListedServer, ...]:

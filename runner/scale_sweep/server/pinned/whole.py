@@ -20,11 +20,11 @@ JAVA, BIN, LIB = "java", "bin", "lib"
 
 @dataclass(frozen=True, kw_only=True)
 class Corrupt:
-    """A server whose files are not those that were installed. sentence: which, and where. command: repairs it."""
+    """A server whose files are not those that were installed."""
 
     name: str
-    sentence: str
-    command: str
+    sentence: str  # which, and where
+    command: str  # repairs it
 
 
 def home_of(pinned: Pinned) -> Path:

@@ -156,11 +156,9 @@ class Session(ABC):
 
 
 class Target(ABC):
-    """A database: how to start its server, what a workload needs of it, how to count the rows.
+    """A database: how to start its server, what a workload needs of it, how to count the rows."""
 
-    doubtful: is found in a line of the server's log that makes a trial's number doubtful; None: in no line.
-    """
-
+    # is found in a line of the server's log that makes a trial's number doubtful; None: in no line
     doubtful: re.Pattern[str] | None = None
 
     def __init__(self, facts: Facts) -> None:

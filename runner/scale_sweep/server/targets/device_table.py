@@ -30,23 +30,18 @@ def tags_in_table(
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceTable:
-    """A language for these two tables.
+    """A language for these two tables."""
 
-    title: of the database. newest: the last row of each of several devices. filled: the aggregates of each stretch of
-    time, also of those without rows; None: it is not asked for them. joined: the rows with the tags of their devices.
-    group: a group, of its mark {value}. by_tag: the order and the groups of aggregates by a tag {0}. by_time: the rows
-    of a set {0} in the order of time. union: the word of a union, if not its name.
-    """
-
-    title: str
+    title: str  # of the database
     sql: Dialect
-    newest: Newest
+    newest: Newest  # the last row of each of several devices
+    # the aggregates of each stretch of time, also of those without rows; None: it is not asked for them
     filled: Filled | None = None
-    joined: str = JOINED
-    group: str = "{value}"
-    by_tag: str = "1"
-    by_time: str = "{0} ORDER BY time"
-    union: str = "UNION"
+    joined: str = JOINED  # the rows with the tags of their devices
+    group: str = "{value}"  # a group, of its mark {value}
+    by_tag: str = "1"  # the order and the groups of aggregates by a tag {0}
+    by_time: str = "{0} ORDER BY time"  # the rows of a set {0} in the order of time
+    union: str = "UNION"  # the word of a union, if not its name
 
     def rendered(self, query: Query) -> str:
         """One statement, with placeholders for the values that each request draws. Raises CannotAsk."""

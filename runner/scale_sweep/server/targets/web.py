@@ -20,12 +20,12 @@ FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, kw_only=True)
 class Web:
-    """A server's address. who: its name for people. authorization: the header of that name; "": none."""
+    """A server's address."""
 
-    who: str
+    who: str  # its name for people
     host: str
     port: int
-    authorization: str = field(default="", repr=False)
+    authorization: str = field(default="", repr=False)  # the header of that name; "": none
 
     def get(self, path: str, within_s: float, **query: str) -> str:
         """The body of the answer to GET. Raises TargetError, also if it takes longer than within_s."""

@@ -16,11 +16,11 @@ _NONE = Delays(min_ms=0, avg_ms=0, p90_ms=0, p95_ms=0, p99_ms=0, max_ms=0)
 
 @dataclass(frozen=True, kw_only=True)
 class QueriesDone:
-    """One load of queries, finished or not. of_subtables: it asked of each subtable."""
+    """One load of queries, finished or not."""
 
     load: QueryLoad
     summary: LoadSummary
-    of_subtables: bool
+    of_subtables: bool  # it asked of each subtable
     troubles: tuple[str, ...]
 
     @property

@@ -63,11 +63,10 @@ def wait_ready(started: StartedService, state: StateDirectory) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceLeftover:
-    """One thing to remove. kind: always dashboards. name: for people. At most one of the other fields is set; without
-    one, it is the empty folders."""
+    """One thing to remove."""
 
-    kind: str
-    name: str
+    kind: str  # always dashboards
+    name: str  # for people. At most one of the other fields is set; without one, it is the empty folders
     record: StartedService | None = None
     container: str = ""
     file: Path | None = None

@@ -29,14 +29,13 @@ _WRITTEN = ("prometheus", "grafana", "grafana/plugins", "load/blocks", "admin-pa
 
 @dataclass(frozen=True, kw_only=True)
 class StartedService:
-    """A service that was started. pid, ticks: of a process. container: the id of a container."""
-
     name: str
     how: How
     port: int
+    # pid, ticks: of a process
     pid: int = 0
     ticks: int = 0
-    container: str = ""
+    container: str = ""  # the id of a container
     program: str = ""
 
 

@@ -43,16 +43,13 @@ _EXPORTED = (
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """Where a node is: its folder as an absolute path, its address, the ports for clients and for other nodes.
-
-    clients_host: where clients are listened to, if not at that address: all addresses of a container.
-    """
+    """Where a node is: its folder as an absolute path, its address, the ports for clients and for other nodes."""
 
     root: str
     host: str
     port: int
     nodes_port: int
-    clients_host: str = ""
+    clients_host: str = ""  # where clients are listened to, if not at that address: all addresses of a container
 
     def command(self, java: str, home: str, jvm: Sequence[str]) -> tuple[str, ...]:
         """The command that starts it from the jars of `home`. java: the program. jvm: flags for its resources."""

@@ -19,11 +19,11 @@ _LONG = ("bigint", "timestamp")
 
 @dataclass(frozen=True, kw_only=True)
 class SumsStatement:
-    """A statement and the figures that it returns. is_time: its time is the figure, and not its values."""
+    """A statement and the figures that it returns."""
 
     figures: tuple[str, ...]
     text: str
-    is_time: bool = False
+    is_time: bool = False  # its time is the figure, and not its values
 
 
 def statements(data: Workload, devices: Sequence[str]) -> Iterator[SumsStatement]:

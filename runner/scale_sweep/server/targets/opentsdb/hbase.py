@@ -31,10 +31,10 @@ class RefusedByHBaseError(TargetError):
 
 @dataclass(frozen=True, kw_only=True)
 class HBase:
-    """A master or a region server. port: of the service."""
+    """A master or a region server."""
 
     host: str
-    port: int
+    port: int  # of the service
     service: str
 
     def call(self, method: str, parameter: bytes, within_s: float) -> Fields:

@@ -30,13 +30,11 @@ _ACCESS = "host all scale all scram-sha-256\n"
 
 
 class PostgresTarget(Target):
-    """One server for each trial, created by initdb.
+    """One server for each trial, created by initdb."""
 
-    own_knobs: knobs that are no items of the configuration. always: items of the configuration that every trial has.
-    """
-
+    # knobs that are no items of the configuration
     own_knobs: tuple[str, ...] = tuple(knob.name for knob in FACTS.role_knobs)
-    always: Mapping[str, str] = _ALWAYS
+    always: Mapping[str, str] = _ALWAYS  # items of the configuration that every trial has
     session_type: type[PostgresSession] = PostgresSession
 
     def find(self, home: str) -> Installation | None:

@@ -27,16 +27,16 @@ _TOGETHER = {"least": "min", "greatest": "max", "first": "min", "last": "max"}  
 
 @dataclass(frozen=True, kw_only=True)
 class SumsQuery:
-    """One figure of each device. column: of whose series. outer, rollup: functions over series and over samples; the
-    latter with more arguments. labels: conditions of the selector. by_device: an answer for each device."""
+    """One figure of each device."""
 
     figure: str
-    column: str
+    column: str  # of whose series
+    # outer, rollup: functions over series and over samples; the latter with more arguments
     outer: str
     rollup: str
     more: str
-    labels: str
-    by_device: bool
+    labels: str  # conditions of the selector
+    by_device: bool  # an answer for each device
 
 
 def questions(data: Workload, devices: Sequence[str]) -> Iterator[SumsQuery]:
