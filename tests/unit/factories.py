@@ -153,3 +153,11 @@ def make_disk(name: str, path: Path | str = "/", **fields) -> DataDisk:
     """A directory of 1 GB."""
     plain = {"kind": "dir", "device": "7:0", "block_name": "loop0", "file_system": "ext4"}
     return DataDisk(**{"name": name, "path": str(path), "size_bytes": 10**9, "free_bytes": 10**9, **plain, **fields})
+
+
+def executable(path: Path, script: str) -> str:
+    """Writes a program for the shell; its path."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
